@@ -14,6 +14,7 @@ from abacus.api.api_problem import KINDS, MEDIA_TYPE, TYPES, ApiProblem, FieldFa
 from abacus.core.errors import Unavailable
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.intake.partners.decide.ask import Objection
+from abacus.platform.validation import words_of
 
 IDEMPOTENCY_KEY_HEADER: Final = "Idempotency-Key"
 
@@ -147,7 +148,7 @@ def _untagged(path: Sequence[Any]) -> Sequence[Any]:
 
 
 def _words(fault: Any) -> str:
-    return str(fault["msg"]).removeprefix("Value error, ")
+    return words_of(fault)
 
 
 def _methods_of(request: Request) -> list[str]:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from abacus.approving.executors import card_proposal
 from abacus.core.clock import Clock
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, absent
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.audit import entry_of, write
 from abacus.people.types.actor import Actor
@@ -49,7 +49,7 @@ class CardDesk:
         for record in await self.history(scope):
             if record.published.version == version:
                 return await self.ask(replace(record.published.card, effective_from=start), by)
-        raise Refused(f"no rate card {scope}@{version} is published")
+        raise absent("rate card", f"{scope}@{version}", "`abacus rates timeline` prints all versions")
 
     async def withdraw(self, scope: str, version: int, reason: str, by: Actor) -> CardRecord:
         """Takes a scheduled card back, until shortly before it begins: it will never be in force."""

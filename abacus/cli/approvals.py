@@ -13,7 +13,7 @@ from abacus.approving.executors import approving
 from abacus.bootstrap import alone_of, built_in_sources, terms_of
 from abacus.cli.acting import Acting, acting
 from abacus.cli.shell import AsJson, console, pool, print_json, run, settings, table
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, absent
 from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.movement import Moved, Movement
@@ -38,7 +38,7 @@ class Room(NamedTuple):
     async def find(self, approval_id: UUID) -> Approval:
         approval = await self.approvals.find(approval_id)
         if approval is None:
-            raise Refused(f"there is no approval {approval_id}; `abacus approvals list` prints all")
+            raise absent("approval", approval_id, "`abacus approvals list` prints all")
         return approval
 
 
@@ -111,6 +111,7 @@ def reject(approval: ApprovalId, reason: Annotated[str, typer.Option(help="Why."
 
     async def main() -> None:
         async with _room() as room:
+            await room.find(approval)
             try:
                 done = await room.approvals.reject(approval, room.at.actor, reason)
             except CannotDecide as error:

@@ -13,8 +13,8 @@ from abacus.cli.approvals import document as approval_document
 from abacus.cli.approvals import large_moves
 from abacus.cli.draft_files import FileFault, read_files, refuse
 from abacus.cli.draft_plans import Say, agreed, unchanged
-from abacus.cli.shell import Absent, pool, print_json, settings
-from abacus.core.errors import Refused
+from abacus.cli.shell import pool, print_json, settings
+from abacus.core.errors import Refused, absent
 from abacus.core.fields import DocumentFaults, Fault
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore, Change
@@ -134,7 +134,7 @@ async def submit(connections: Pool, at: Acting, name: str, beside: Surroundings,
     store = CampaignStore(connections)
     history = await store.history(name)
     if not history:
-        raise Absent(f"there is no campaign {name!r}; `abacus campaigns list` prints all")
+        raise absent("campaign", name, "`abacus campaigns list` prints all")
     latest = history[-1].campaign
     async with rendering() as renderer:
         await tried_campaign(to_document(latest), beside, renderer)

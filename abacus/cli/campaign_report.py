@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
-from abacus.cli.shell import Absent, AsJson, console, pool, print_json, run, table
+from abacus.cli.shell import AsJson, console, pool, print_json, run, table
 from abacus.core.clock import SystemClock
+from abacus.core.errors import absent
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
 from abacus.engage.campaigns.decide.limits import MICROS
@@ -25,7 +26,7 @@ async def _report(name: str, *, as_json: bool) -> None:
     async with pool() as connections:
         history = await CampaignStore(connections).history(name)
         if not history:
-            raise Absent(f"there is no campaign {name!r}; `abacus campaigns list` prints all")
+            raise absent("campaign", name, "`abacus campaigns list` prints all")
         in_force = [each for each in history if each.status not in {Status.DRAFT, Status.SUBMITTED}]
         record = in_force[-1] if in_force else history[-1]
         found = await report(connections, record.campaign)

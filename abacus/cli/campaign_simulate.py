@@ -12,8 +12,9 @@ from abacus.cli.campaign_drafts import around, faultless
 from abacus.cli.campaign_events import read_event
 from abacus.cli.counter_get import count_now
 from abacus.cli.services import services
-from abacus.cli.shell import Absent, AsJson, console, pool, print_json, run, settings, table
+from abacus.cli.shell import AsJson, console, pool, print_json, run, settings, table
 from abacus.core.clock import SystemClock
+from abacus.core.errors import absent
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.counter_values import CounterValues
 from abacus.engage.campaigns.decide.campaign import Campaign, split_label
@@ -83,7 +84,7 @@ async def chosen(which: str, connections: Pool, beside: Surroundings) -> Campaig
     for record in reversed(await CampaignStore(connections).history(name)):
         if version in {None, record.campaign.version}:
             return record.campaign
-    raise Absent(f"there is no campaign {which!r}; `abacus campaigns list` prints all")
+    raise absent("campaign", which, "`abacus campaigns list` prints all")
 
 
 async def not_asked(_: str, events: Sequence[Event]) -> Sequence[Value | NotNow | None]:

@@ -10,8 +10,9 @@ from abacus.cli.acting import acting
 from abacus.cli.campaign_drafts import around, faultless, plan_of, publish_files, read_drafts
 from abacus.cli.campaign_drafts import submit as submit_latest
 from abacus.cli.draft_plans import print_difference, print_faults
-from abacus.cli.shell import Absent, AsJson, pool, print_json, run, table
-from abacus.core.errors import Refused
+from abacus.cli.known import check_priced
+from abacus.cli.shell import AsJson, pool, print_json, run, table
+from abacus.core.errors import Refused, absent
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore, Change
 from abacus.engage.campaigns.decide.campaign import split_label
 from abacus.engage.campaigns.decide.document import describe_changes, described, to_document, to_toml
@@ -155,7 +156,10 @@ async def _move(name: str, act: Act, reason: str, *, as_json: bool) -> None:
 async def _list(name: str | None, state: State | None, country: str | None, *, as_json: bool) -> None:
     async with pool() as connections:
         store, now = CampaignStore(connections), (await clock_of(connections)).now()
+        await check_priced(connections, country)
         records = await store.latest() if name is None else await store.history(name)
+    if name is not None and not records:
+        raise absent("campaign", name, "`abacus campaigns list` prints all")
     rows = [
         _row(record, record.state(now))
         for record in records
@@ -202,4 +206,4 @@ async def _version(store: CampaignStore, label: str) -> CampaignRecord:
     for record in reversed(history):
         if version in {None, record.campaign.version}:
             return record
-    raise Absent(f"there is no campaign {label!r}; `abacus campaigns list` prints all")
+    raise absent("campaign", label, "`abacus campaigns list` prints all")

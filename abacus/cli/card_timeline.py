@@ -10,7 +10,7 @@ import typer
 from abacus.cli.acting import acting
 from abacus.cli.card_drafts import Draft, publish_drafts
 from abacus.cli.shell import AsJson, moment, pool, print_json, run, table
-from abacus.core.errors import Refused, SetAside
+from abacus.core.errors import Refused, SetAside, absent
 from abacus.people.types.deed import Deed
 from abacus.platform.database_clock import clock_of
 from abacus.pricing.decide.book import CardBook
@@ -90,7 +90,7 @@ async def _timeline(scope: str | None, *, as_json: bool) -> None:
     async with pool() as connections:
         records, now = await CardStore(connections).history(scope), (await clock_of(connections)).now()
     if scope is not None and not records:
-        raise Refused(f"no rate card of {scope} is published; `abacus rates list` prints the scopes that have one")
+        raise absent("rate card of", scope, "`abacus rates list` prints all scopes")
     by_scope: dict[str, list[CardRecord]] = {}
     for record in records:
         by_scope.setdefault(record.published.card.scope, []).append(record)
@@ -156,7 +156,7 @@ async def _restore(card: str, start: str, *, ask: bool, as_json: bool) -> None:
         history = await CardStore(connections).history(scope)
     old = next((each.published for each in history if each.published.version == version), None)
     if old is None:
-        raise Refused(f"no rate card {card} is published; `abacus rates timeline` prints all versions")
+        raise absent("rate card", card, "`abacus rates timeline` prints all versions")
     await publish_drafts([Draft(card, replace(old.card, effective_from=begins))], ask=ask, as_json=as_json)
 
 

@@ -11,7 +11,7 @@ from abacus.cli.people import PersonId
 from abacus.cli.shell import AsJson, console, errors, people_database, people_pool, print_json, run, settings
 from abacus.console.entry.links import Links
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, absent
 from abacus.people.decide.names import parse_grants
 from abacus.people.decide.rights import check_may_manage
 from abacus.people.store.people import PeopleStore
@@ -96,6 +96,6 @@ async def check_manages(opened: Pool, at: Acting, person_id: str) -> None:
         check_may_manage(at.actor, has_admin=await store.has_admin())
     found = await store.find(person_id)
     if found is None:
-        raise Refused(f"no person is called {person_id!r}; `abacus people list` prints all")
+        raise absent("person", person_id, "`abacus people list` prints all")
     if found.disabled_at is not None:
         raise Refused(f"{person_id} is disabled; `abacus people enable {person_id}` comes first")

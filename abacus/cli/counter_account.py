@@ -5,7 +5,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.shell import EXIT_FAILED, Absent, AsJson, console, counted, pool, print_json, run, settings, table
+from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, run, settings, table
+from abacus.core.errors import absent
 from abacus.engage.counters.account import accounts
 from abacus.engage.counters.decide.account import PartitionAccount, Total, waiting
 from abacus.engage.counters.new_keys import refused_keys
@@ -30,7 +31,7 @@ def reconcile(
             found = [each for each in await accounts(opened) if topic in (None, each.topic)]
             refused = await refused_keys(opened)
         if topic is not None and not found:
-            raise Absent(f"no counter has read a topic {topic!r}")
+            raise absent("topic that a counter has read", topic)
         bootstrap, topics = settings().kafka_bootstrap, {each.topic for each in found}
         ends = {} if bootstrap is None else {each: await ends_of(bootstrap, each) for each in topics}
         left = waiting(found, ends)

@@ -14,7 +14,7 @@ from abacus.bootstrap import built_in_sources, cassandra_of
 from abacus.cli.acting import acting
 from abacus.cli.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Refused, Unavailable
+from abacus.core.errors import Refused, Unavailable, absent
 from abacus.engage.counters.backfill import Backfill, Progress
 from abacus.engage.counters.counter import EventCounter
 from abacus.engage.counters.decide.batch import Remembering
@@ -97,7 +97,7 @@ async def _alone(opened: Pool, config: Settings, name: str) -> Catalog:
     by_names = {each.name: each for each in published.definitions}
     definition: Definition | None = by_names.get(name)
     if definition is None:
-        raise Refused(f"no counter {name!r} is published; `abacus counters list` prints them")
+        raise absent("counter", name, "`abacus counters list` prints all")
     if definition.retired:
         raise Refused(f"{definition.label} is retired")
     return Catalog([definition], by_name(built_in_sources(config), published.sources))

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from abacus.bootstrap import cassandra_of
-from abacus.cli.shell import Absent, AsJson, console, moment, pool, print_json, run, settings
+from abacus.cli.shell import AsJson, console, moment, pool, print_json, run, settings
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Refused
+from abacus.core.errors import Absent, Refused
 from abacus.engage.counters.decide.catalog import Catalog
 from abacus.engage.counters.decide.tiling import end_of_quarter
 from abacus.engage.counters.definitions import DefinitionStore

@@ -12,9 +12,9 @@ from abacus.cli.counter_cache import cache
 from abacus.cli.counter_drafts import Beside, faultless, in_files, plan_of, publish_files, published, read_drafts
 from abacus.cli.counter_get import get
 from abacus.cli.draft_plans import print_difference, print_faults
-from abacus.cli.shell import Absent, AsJson, pool, print_json, run, table
+from abacus.cli.shell import AsJson, pool, print_json, run, table
 from abacus.core.document_text import write_toml
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, absent
 from abacus.engage.counters.decide.definition import split_label, to_document
 from abacus.engage.counters.decide.diff import describe_changes, described
 from abacus.engage.counters.decide.reading import faults_today
@@ -195,7 +195,7 @@ async def _version(store: DefinitionStore, label: str) -> DefinitionRecord:
     for record in await store.history(latest.definition.id):
         if record.definition.version == (version or latest.definition.version):
             return record
-    raise Absent(f"no counter {label!r} is published; `abacus counters list {name}` prints its versions")
+    raise absent("counter", label, f"`abacus counters list {name}` prints its versions")
 
 
 async def _retire(name: str, reason: str, *, as_json: bool) -> None:

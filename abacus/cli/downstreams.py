@@ -12,7 +12,6 @@ from abacus.cli.downstream_drafts import publish_files, read_drafts
 from abacus.cli.draft_plans import print_faults
 from abacus.cli.shell import (
     EXIT_FAILED,
-    Absent,
     AsJson,
     console,
     counted,
@@ -25,6 +24,7 @@ from abacus.cli.shell import (
     table,
 )
 from abacus.core.clock import SystemClock
+from abacus.core.errors import absent
 from abacus.engage.campaigns.calls import call_again
 from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER
 from abacus.engage.downstreams.decide.reading import OWN, to_document
@@ -139,8 +139,8 @@ async def _show(name: str, *, as_json: bool) -> None:
     async with pool() as connections:
         history = await DownstreamStore(connections).history(name)
     if not history:
-        paced = f"; nothing limits the pace of {name}" if name in OWN else ""
-        raise Absent(f"no downstream {name!r} is published{paced}; `abacus downstreams list` prints all")
+        paced = f"nothing limits the pace of {name}; " if name in OWN else ""
+        raise absent("downstream", name, f"{paced}`abacus downstreams list` prints all")
     if as_json:
         print_json({"name": name, "versions": [_document(each) for each in history]})
         return
@@ -161,7 +161,7 @@ async def _test(name: str, *, as_json: bool) -> None:
             all_signed = await DownstreamStore(connections).signed(clock.now())
             found = [each for each in all_signed if each.downstream.name == name and not each.downstream.retired]
             if not found:
-                raise Absent(f"no downstream {name!r} is published; `abacus downstreams list` prints all")
+                raise absent("downstream", name, "`abacus downstreams list` prints all")
             trial = await try_downstream(found[0], poster, secrets(), clock)
     finally:
         await poster.close()
@@ -207,6 +207,8 @@ async def _retry(name: str, *, as_json: bool) -> None:
         at = await acting(connections)
         await at.begins(Deed.REPLAY, f"downstream:{name}", did="retry-calls")
         due = await call_again(connections, name, at.clock.now())
+        if not due and not await DownstreamStore(connections).history(name):
+            raise absent("downstream", name, "`abacus downstreams list` prints all")
     if as_json:
         print_json({"name": name, "due": due})
     else:

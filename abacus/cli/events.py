@@ -9,7 +9,8 @@ import typer
 from abacus.bootstrap import built_in_sources
 from abacus.cli.draft_plans import print_difference, print_faults
 from abacus.cli.event_drafts import faultless, plans_of, publish_drafts, read_drafts
-from abacus.cli.shell import Absent, AsJson, counted, pool, print_json, run, settings, table
+from abacus.cli.shell import AsJson, counted, pool, print_json, run, settings, table
+from abacus.core.errors import absent
 from abacus.engage.events.decide.diff import describe_changes, described
 from abacus.engage.events.decide.source import Source, names_source, split_label, to_document, to_toml
 from abacus.engage.events.store import SourceRecord, SourceStore
@@ -94,7 +95,7 @@ async def _list(name: str | None, *, as_json: bool) -> None:
         records = await store.latest() if name is None else await store.history(name)
     from_the_start = [each for each in built_in_sources(settings()) if name in {None, each.name}]
     if not records and not from_the_start:
-        raise Absent(f"no source {name!r} is published")
+        raise absent("source of events", name, "`abacus events list` prints all")
     rows = [*map(_unpublished, from_the_start), *map(_row, records)]
     if as_json:
         print_json(rows)
@@ -125,7 +126,7 @@ async def _published(store: SourceStore, label: str) -> Source:
     sources = [*(each for each in built_in_sources(settings()) if each.name == name), *published]
     fitting = [source for source in sources if version in {None, source.version}]
     if not fitting:
-        raise Absent(f"no source {label!r} is published; `abacus events list` prints all")
+        raise absent("source of events", label, "`abacus events list` prints all")
     return fitting[-1]
 
 

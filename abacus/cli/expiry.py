@@ -10,6 +10,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from abacus.cli.acting import acting
+from abacus.cli.known import check_priced
 from abacus.cli.progress import shown_progress
 from abacus.cli.shell import AsJson, SeveralRefused, counted, pool, print_json, run, settings, sqs, table
 from abacus.core.clock import SystemClock
@@ -110,6 +111,7 @@ def show_runs(month: OnlyMonth = None, country: OnlyCountry = None, as_json: AsJ
 
     async def main() -> None:
         async with pool() as opened:
+            await check_priced(opened, country)
             records = await ExpiryRuns(opened).all(country, Month.parse(month) if month else None)
         _show(records, as_json=as_json)
 

@@ -12,7 +12,7 @@ from abacus.bootstrap import built_in_sources
 from abacus.cli.campaign_events import read_event
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, pool, print_json, run, settings
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, absent
 from abacus.core.ids import award_id
 from abacus.engage.campaigns.decide.explaining import Check, checks_of
 from abacus.engage.campaigns.explained import given_of
@@ -52,7 +52,7 @@ def explain(
             claim = await reader.claim(key)
             transfer = await reader.transfer(claim) if claim else None
             if claim is None or transfer is None:
-                raise Refused(f"no award has the key {key!r}; `abacus where` says where it is")
+                raise absent("award with the key", key, "`abacus where` says where it is")
             book = CardBook(await CardStore(opened).all())
             checks = await _checked(transfer, book, event, opened)
         difference = recompute(transfer, book)

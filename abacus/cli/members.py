@@ -9,7 +9,6 @@ import typer
 
 from abacus.cli.acting import acting
 from abacus.cli.shell import (
-    Absent,
     AsJson,
     console,
     counted,
@@ -22,7 +21,7 @@ from abacus.cli.shell import (
     table,
 )
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, absent
 from abacus.core.ids import ID_PATTERN
 from abacus.intake.partners.members import MemberReader
 from abacus.oversight.erasure.decide.renaming import Renaming
@@ -61,7 +60,7 @@ def show(
             else:
                 accounts = list(await reader.as_of(member, at))
             if not (accounts or (at is not None and await reader.holdings(member))):
-                raise Absent(f"{member} has no account")
+                raise absent("account of", member)
         if as_json:
             documents = [{**each._asdict(), "available": each.available} for each in accounts]
             print_json({"member_id": member, "as_of": at and at.isoformat(), "accounts": documents})

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from abacus.cli.acting import acting
+from abacus.cli.known import check_country
 from abacus.cli.shell import AsJson, console, errors, moment, people_pool, pool, print_json, run, table
 from abacus.console.entry.sessions import all_ended
 from abacus.core.clock import SystemClock
@@ -202,6 +203,7 @@ def log(
     """List what was done and by whom, the newest first."""
 
     async def main() -> None:
+        check_country(country)
         start = moment("--since", since) if since is not None else None
         countries = [country] if country is not None else None
         async with pool() as opened:

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from abacus.cli.acting import Acting, acting
 from abacus.cli.approvals import large_moves, show_waiting
-from abacus.cli.shell import Absent, AsJson, console, pool, print_json, run, table
+from abacus.cli.shell import AsJson, console, pool, print_json, run, table
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Refused, Unavailable
+from abacus.core.errors import Reason, Refused, Unavailable, absent
 from abacus.core.sources import Agent
 from abacus.intake.partners.decide.ask import Objection
 from abacus.intake.partners.orders import (
@@ -61,6 +61,7 @@ Key = Annotated[
 ]
 
 _PAGE = 100
+_NOT_FOUND = "not-found"  # the kind of an objection
 
 
 class Desk(NamedTuple):
@@ -85,16 +86,19 @@ class Desk(NamedTuple):
             return target_of(member_id, order, accounts, self.book, self.clock.now(), opening=opening)
         except Objection as error:
             if error.pointer == NEW_MEMBER:
-                raise Refused(
-                    f"{member_id} has no account; if the id is right and the member is new, say --new-member"
-                ) from None
+                remedy = "if the id is right and the member is new, say --new-member"
+                raise absent(_account(order.program), member_id, remedy) from None
+            if error.kind == str(Reason.UNKNOWN_COUNTRY):
+                raise absent("rate card of", order.country, "`abacus rates list` prints all scopes") from None
+            if error.kind == _NOT_FOUND:
+                raise absent(_account(order.program), member_id, "--country says where to open one") from None
             raise Refused(error.detail) from None
 
     async def accounts(self, member_id: str, program: str | None = None) -> list[Account]:
         """The member's accounts, or the one of this program. Raises `Absent` where there is none."""
         accounts = [each for each in await self.ledger.accounts(member_id) if program in {None, each.program}]
         if not accounts:
-            raise Absent(f"{member_id} has no account" + (f" of {program}" if program else ""))
+            raise absent(_account(program), member_id)
         return accounts
 
     async def move(self, movement: Movement) -> tuple[Transfer, bool]:
@@ -241,7 +245,7 @@ def reverse(
             place = parse_transfer_id(transfer)
             original = await at.ledger.transfer(claim) if claim else await at.ledger.at(*place) if place else None
             if original is None:
-                raise Refused(f"no transfer has the key or the id {transfer!r}")
+                raise absent("transfer with the key or the id", transfer)
             now = at.clock.now()
             card = at.book.in_force(original.country, now)
             agent = at.agent(Deed.REVERSE, original.country)
@@ -352,6 +356,10 @@ def ordered(order: type[BaseModel], **values: Any) -> Any:
         raise Refused(first_fault(error)) from None
 
 
+def _account(program: str | None) -> str:
+    return f"account of {program} of" if program else "account of"
+
+
 def _reused(movement: Movement, how: str) -> Refused:
     return Refused(f"the key {movement.key} was used for other facts: {how}")
 
@@ -363,7 +371,7 @@ def _key(given: str | None) -> str:
 async def _hold(at: Desk, member_id: str, hold_id: UUID) -> Hold:
     held = await at.holds.hold(member_id, hold_id)
     if held is None:
-        raise Refused(f"{member_id} has no hold {hold_id}")
+        raise absent(f"hold of {member_id!r} with the id", hold_id)
     return held
 
 

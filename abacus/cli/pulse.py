@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from abacus.cli.known import check_country
 from abacus.cli.shell import AsJson, pool, print_json, run, table
 from abacus.core.clock import SystemClock
 from abacus.intake.pulse.decide.steps import Beat, Range, beats
@@ -23,6 +24,7 @@ def pulse(
     """
 
     async def main() -> None:
+        check_country(country)
         now = SystemClock().now()
         async with pool() as database:
             sums = await PulseStore(database).since(over.step, over.begins(now), None if country is None else [country])

@@ -10,11 +10,25 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from abacus.bootstrap import replaying_events
 from abacus.cli.acting import acting
+from abacus.cli.known import check_country
 from abacus.cli.progress import shown_progress
 from abacus.cli.replay_preview import previews
-from abacus.cli.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings, sqs, table
+from abacus.cli.shell import (
+    EXIT_FAILED,
+    AsJson,
+    console,
+    counted,
+    errors,
+    moment,
+    pool,
+    print_json,
+    run,
+    settings,
+    sqs,
+    table,
+)
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Reason, Refused
+from abacus.core.errors import Reason, Refused, absent
 from abacus.core.vouching import Producer, read_keys, signer_for
 from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
 from abacus.oversight.where.decide.mentions import mentions
@@ -57,6 +71,7 @@ def list_items(
     """List the held items, newest first, with counts by reason."""
 
     async def main() -> None:
+        check_country(country)
         which = Which(
             status=None if everything else HELD,
             reason=reason,
@@ -117,7 +132,7 @@ def show(id_: Annotated[str, typer.Argument(metavar="ID")], as_json: AsJson = Fa
         async with pool() as opened:
             held = await QuarantineStore(opened, SystemClock()).get(id_)
         if held is None:
-            raise Refused(f"the quarantine has no item {id_!r}")
+            raise absent("item of the quarantine", id_, "`abacus quarantine list` prints all")
         if as_json:
             print_json(_document(held))
             return
@@ -151,12 +166,23 @@ def replay(
             raise Refused("say which: ids, --ids-from FILE, --reason REASON, or --all")
         if ids_from is not None and not chosen.ids:
             raise Refused(f"--ids-from: {ids_from} has no id")
+        await _check_there(ids or ())
         if dry_run:
             await _previewed(chosen, as_json=as_json)
         else:
             await _replayed(chosen, as_json=as_json)
 
     run(main())
+
+
+async def _check_there(ids: Sequence[str]) -> None:
+    """Before anything is sent. Raises `Absent`."""
+    if ids:
+        async with pool() as opened:
+            store = QuarantineStore(opened, SystemClock())
+            for id_ in ids:
+                if await store.get(id_) is None:
+                    raise absent("item of the quarantine", id_, "`abacus quarantine list` prints all")
 
 
 class _Chosen(NamedTuple):
@@ -195,6 +221,8 @@ async def _previewed(chosen: _Chosen, *, as_json: bool) -> None:
     cells = [[each.id, str(each.reason), each.outcome, each.says] for each in found]
     table(f"{counted(len(found), 'item')}{': ' if told else ''}{told}", ["id", "reason", "outcome", "says"], cells)
     _say_missing(missing)
+    if missing:
+        raise typer.Exit(EXIT_FAILED)
 
 
 async def _replayed(chosen: _Chosen, *, as_json: bool) -> None:
@@ -237,6 +265,8 @@ async def _replayed(chosen: _Chosen, *, as_json: bool) -> None:
     if unfit:
         errors.print(f"still held, each with its present fault: {', '.join(unfit)}", highlight=False)
     _say_missing(missing)
+    if missing:
+        raise typer.Exit(EXIT_FAILED)
 
 
 def _wanted(chosen: _Chosen, had: int) -> int:

@@ -9,7 +9,7 @@ from abacus.cli.acting import acting
 from abacus.cli.shell import AsJson, console, counted, database, pool, print_json, run, settings, sqs, table
 from abacus.cli.status import show_queues
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Refused
+from abacus.core.errors import absent
 from abacus.oversight.status.sources import notes, queues
 from abacus.people.types.deed import Deed
 from abacus.platform.sqs.dead_letters import dead_letters, redrive
@@ -88,7 +88,7 @@ def redrive_dead(
         config = settings()
         known = [queue.name for queue in definitions("") if queue.dead_letter is not None]
         if name not in known:
-            raise Refused(f"no queue is called {name!r}; there are {', '.join(known)}")
+            raise absent("queue", name, f"there are {', '.join(known)}")
         async with pool() as opened, sqs(config) as client:
             await (await acting(opened)).begins(Deed.REPLAY, f"queue:{name}", did="redrive", limit=limit)
             moved = await redrive(client, config.queue_prefix, name, limit=limit)

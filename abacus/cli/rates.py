@@ -11,7 +11,7 @@ from abacus.cli.card_drafts import faultless, plans_of, publish_drafts, read_dra
 from abacus.cli.card_timeline import list_cards, restore, show_timeline, withdraw
 from abacus.cli.draft_plans import print_difference, print_faults
 from abacus.cli.shell import AsJson, pool, print_json, run, table
-from abacus.core.errors import Refused
+from abacus.core.errors import absent
 from abacus.pricing.decide.card import CardState, PublishedCard, RateCard, names_card, split_name, to_document, to_toml
 from abacus.pricing.decide.diff import describe_changes
 from abacus.pricing.store.cards import CardStore
@@ -126,7 +126,7 @@ async def _published(store: CardStore, name: str) -> PublishedCard:
         card for card in cards if card.version == version or (version is None and card.state is not CardState.WITHDRAWN)
     ]
     if not fitting:
-        raise Refused(f"no rate card {name} is published; `abacus rates timeline` prints all versions")
+        raise absent("rate card", name, "`abacus rates timeline` prints all versions")
     return fitting[-1]
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from abacus.cli.known import check_begun
 from abacus.cli.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
 from abacus.cli.shell import EXIT_FAILED, AsJson, errors, run
 from abacus.core.clock import SystemClock
@@ -78,6 +79,8 @@ def liability(
         output, now = Output(as_json, as_csv, parquet), SystemClock().now()
         output.check()
         day = read_day(at, "--at", last=True) if at else now.date()
+        if at:
+            check_begun(read_day(at, "--at", last=False), now)
         async with reading("what members hold") as (connection, book):
             where = await homes(connection, book, now)
             standings = await standing(connection, where, _until(where, at))
@@ -115,6 +118,8 @@ def cohorts(
     async def main() -> None:
         output, parts, now = Output(as_json, as_csv, parquet), frozenset(by or ()), SystemClock().now()
         output.check()
+        if at:
+            check_begun(read_day(at, "--at", last=False), now)
         async with reading("what became of the points") as (connection, book):
             where = await homes(connection, book, now)
             rows = await read_cohorts(connection, where, _until(where, at), parts)

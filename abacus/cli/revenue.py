@@ -10,6 +10,7 @@ import typer
 from abacus.approving.assumptions import Assumed, assumption_proposal
 from abacus.cli.acting import acting
 from abacus.cli.approvals import large_moves, show_waiting
+from abacus.cli.known import check_cards, check_priced
 from abacus.cli.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
 from abacus.cli.shell import AsJson, console, pool, print_json, run, settings
 from abacus.core.clock import SystemClock
@@ -118,6 +119,7 @@ def show(
         output = Output(as_json, as_csv, parquet)
         output.check()
         async with pool() as opened:
+            await check_priced(opened, country, program)
             versions = await AssumptionStore(opened).all()
         rows = [_row(each) for each in versions if _wanted((each.program, each.country), program, country)]
         output.put(sheet("rows", "Assumptions", Shown, rows), {})
@@ -149,6 +151,7 @@ def revenue(
         output.check()
         now = SystemClock().now()
         async with reading(f"points issued and used by the end of {wanted}") as (connection, cards):
+            check_cards([each.card for scope in cards.scopes() for each in cards.versions(scope)], country, program)
             book = await assumptions(connection)
             pairs = [pair for pair in book.pairs() if _wanted(pair, program, country)]
             if not pairs:

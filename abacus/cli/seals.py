@@ -14,7 +14,7 @@ from abacus.cli.acting import acting
 from abacus.cli.progress import shown_progress
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, run, table
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, absent
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.account import Account
 from abacus.people.types.deed import Deed
@@ -148,7 +148,7 @@ def _only(member: str, accounts: Sequence[Account]) -> str:
     """The program of the member's one account."""
     programs = [account.program for account in accounts]
     if not programs:
-        raise Refused(f"{member} has no account")
+        raise absent("account of", member)
     if len(programs) > 1:
         raise Refused(f"{member} has several accounts; say which with --program: {', '.join(programs)}")
     return programs[0]

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import typer
 
-from abacus.cli.shell import EXIT_FAILED, Absent, counted, pool, print_json, settings, table
+from abacus.cli.shell import EXIT_FAILED, counted, pool, print_json, settings, table
 from abacus.core.csv_text import CsvWriter
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, absent
 from abacus.core.members import fault_of_member
 from abacus.engage.segments.files import COLUMN
 from abacus.engage.segments.numbers import MemberNumbers
@@ -32,7 +32,7 @@ async def show_segment(name: str, members: int, *, as_json: bool) -> None:
         store = SegmentStore(connections)
         history = await store.history(name)
         if not history:
-            raise Absent(f"there is no segment {name!r}; `abacus segments list` prints all")
+            raise absent("segment", name, "`abacus segments list` prints all")
         shown: list[str] = []
         if members and not history[0].dropped:
             shown = await _first(MemberNumbers(connections), (await store.members(name))[1], members)

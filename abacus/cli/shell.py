@@ -14,7 +14,7 @@ from rich.text import Text
 
 from abacus.cli.documents import text_of
 from abacus.cli.layout import blocks, fits, visible
-from abacus.core.errors import AbacusError, Refused, Unavailable
+from abacus.core.errors import AbacusError, Absent, Refused, Unavailable
 from abacus.platform.encryption import Secrets
 from abacus.platform.logins import people_login, role_for
 from abacus.platform.logs import configure_logging
@@ -54,10 +54,6 @@ class SeveralRefused(Refused):
     def __init__(self, faults: Sequence[Refused]) -> None:
         super().__init__("; ".join(map(str, faults)))
         self.faults = faults
-
-
-class Absent(Refused):
-    """What the command shows is not there. The command ends with 1."""
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:

@@ -10,8 +10,8 @@ from rich.progress import BarColumn, DownloadColumn, SpinnerColumn, TextColumn, 
 
 from abacus.cli.acting import acting
 from abacus.cli.progress import shown_progress
-from abacus.cli.shell import Absent, AsJson, console, counted, pool, print_json, run, settings, table
-from abacus.core.errors import Refused
+from abacus.cli.shell import AsJson, console, counted, pool, print_json, run, settings, table
+from abacus.core.errors import Absent, Refused, absent
 from abacus.people.types.deed import Deed
 from abacus.platform.pool import Address
 from abacus.platform.spreading import Move, Spreading, spreading
@@ -54,11 +54,11 @@ def move(
     """Move a slice to another server, while points are posted to it."""
 
     async def main() -> None:
-        target = _address(server)
         async with _of_a_cut_ledger() as slices:
             where = {each.schema: each.address for each in await slices.placed()}
             if slice_ not in where:
-                raise Refused(f"there is no slice {slice_!r}; `abacus slices list` has them")
+                raise absent("slice", slice_, "`abacus slices list` prints all")
+            target = _address(server)
             moves = [Move(slice_, where[slice_], target)] if where[slice_] != target else []
         await _make(moves, blocking=blocking, pause_s=0.0, as_json=as_json)
 

@@ -11,7 +11,7 @@ from abacus.cli.acting import acting
 from abacus.cli.progress import shown_progress
 from abacus.cli.shell import AsJson, SeveralRefused, console, counted, pool, print_json, run, table
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, absent
 from abacus.core.ids import ID_PATTERN
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.account import AccountId
@@ -101,6 +101,8 @@ def show(member: Member, as_json: AsJson = False) -> None:
     async def main() -> None:
         async with pool() as opened:
             memberships = await MembershipStore(opened, SystemClock()).show(_checked(member))
+            if not memberships:
+                await _check_there(opened, member)
         if as_json:
             print_json([_shown(each) for each in memberships])
         else:
@@ -121,6 +123,8 @@ def history(
     async def main() -> None:
         async with pool() as opened:
             changes = await MembershipStore(opened, SystemClock()).history(member, limit)
+            if not changes:
+                await _check_there(opened, member)
         if as_json:
             print_json([_fields(change) for change in changes])
         else:
@@ -159,8 +163,7 @@ def roll(
 
                 job = Roll(opened, book, at.clock, progress=moved)
                 if country is not None and country not in book.countries():
-                    known = ", ".join(book.countries())
-                    raise Refused(f"--country: no rate card has the scope {country!r}; there are {known}")
+                    raise absent("rate card of", country, "`abacus rates list` prints all scopes")
                 for each in [country] if country is not None else book.countries():
                     try:
                         runs = await job.due(each)
@@ -197,6 +200,12 @@ def _checked(member: str) -> str:
     return member
 
 
+async def _check_there(opened: Pool, member: str) -> None:
+    """Raises `Absent` for a member without any account."""
+    if not await LedgerReader(opened).accounts(member):
+        raise absent("account of", member)
+
+
 async def _country(opened: Pool, account: AccountId) -> str | None:
     """Where the account is at home; None while the member has no such account."""
     member_id, program = account
@@ -217,7 +226,7 @@ async def _refuse_unpriced(opened: Pool, program: str, tier: str) -> None:
         for name in published.card.tiers
     }
     if not priced:
-        raise Refused(f"--program: no rate card issues {program!r}")
+        raise absent("program", program, "`abacus rates list` prints the programs of all cards")
     if tier not in priced:
         raise Refused(f"no card of {program} prices the tier {tier!r}; there are {', '.join(sorted(priced))}")
 

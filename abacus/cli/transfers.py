@@ -5,7 +5,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.shell import Absent, AsJson, pool, print_json, run, table
+from abacus.cli.shell import AsJson, pool, print_json, run, table
+from abacus.core.errors import absent
 from abacus.core.ids import award_id
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.transfer import Transfer
@@ -26,7 +27,7 @@ def transfers(
             ledger = LedgerReader(opened)
             accounts = [each for each in await ledger.accounts(member) if program in {None, each.program}]
             if not accounts:
-                raise Absent(f"{member} has no account" + (f" of {program}" if program else ""))
+                raise absent(f"account of {program} of" if program else "account of", member)
             ends = {each.program: each.last_seq + 1 for each in accounts}
             history = await ledger.history(member, ends, limit)
         if as_json:

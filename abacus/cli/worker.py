@@ -7,7 +7,7 @@ import typer
 
 from abacus.bootstrap import require_addresses
 from abacus.cli.shell import run, settings
-from abacus.core.errors import Refused
+from abacus.core.errors import absent
 from abacus.platform.health import Health
 from abacus.process import run_workers, stopped_by_signals
 from workers import WORKERS, check, needs, wires
@@ -25,7 +25,7 @@ def worker(
     async def main() -> None:
         unknown = sorted(set(names) - set(WORKERS))
         if unknown:
-            raise Refused(f"no worker is called {unknown[0]!r}; there are {', '.join(WORKERS)}")
+            raise absent("worker", unknown[0], f"there are {', '.join(WORKERS)}")
         given = settings()
         require_addresses(needs(names), given)
         check(names, given)

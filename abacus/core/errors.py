@@ -76,6 +76,15 @@ class Refused(AbacusError):
     """The caller's request cannot be done; the message says why and how to mend it."""
 
 
+class Absent(Refused):
+    """What the caller names, or wants to see, is not there. A command ends with 1."""
+
+
+def absent(thing: str, name: object, remedy: str = "") -> Absent:
+    """The one sentence for what nobody knows: `there is no partner 'acme'; …`."""
+    return Absent(f"there is no {thing} {str(name)!r}" + (f"; {remedy}" if remedy else ""))
+
+
 class LineStopped(AbacusError):
     """Nearly everything is bad, so the fault is probably ours: the worker stops before it sets the stream aside."""
 

@@ -59,7 +59,14 @@ def first_fault(error: ValidationError, *, shown: bool = True) -> str:
         value = f"{value[:_SHOWN]}…"
     given = f", not {value}" if shown and first["type"] != "missing" else ""
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return f"{path + ': ' if path else ''}{first['msg'].removeprefix('Value error, ')}{given}{more}"
+    return f"{path + ': ' if path else ''}{words_of(first)}{given}{more}"
+
+
+def words_of(fault: ErrorDetails) -> str:
+    """The fault for people: no regular expression, and nothing of the library that found it."""
+    if fault["type"] == "string_pattern_mismatch":
+        return "a text of another form is needed"
+    return fault["msg"].removeprefix("Value error, ")
 
 
 def faults_of(error: ValidationError) -> Sequence[ErrorDetails]:

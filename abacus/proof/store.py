@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, absent
 from abacus.ledger.types.account import AccountId
 from abacus.people.store.chain import chain_next, log_head
 from abacus.platform.following.lease import lease
@@ -113,7 +113,11 @@ class Seals:
         async with passing_failures(), self._pool.acquire() as connection:
             seal = await _read(connection, _LAST() if number is None else _ONE(number=number))
             if seal is None:
-                raise Refused("there is no such seal; `abacus ledger seals` lists them, `abacus ledger seal` makes one")
+                raise absent(
+                    "seal",
+                    number or "of the last hour",
+                    "`abacus ledger seals` prints all, `abacus ledger seal` makes one",
+                )
             if not seal.is_known:
                 raise Refused(f"seal {seal.number} is of format {seal.format}, which this version does not know")
             slices = await sealed_slices(connection, [seal])

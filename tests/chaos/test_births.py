@@ -18,7 +18,7 @@ async def test_a_child_runs_a_command_and_its_code_is_told(tmp_path: Path) -> No
         assert out.read_text().strip()
         bad = await nursery.born(["worker", "nobody"], {"PATH": os.environ["PATH"]}, log=log)
         assert await bad.ended == 2
-        assert "no worker is called 'nobody'" in log.read_text()
+        assert "there is no worker 'nobody'" in log.read_text()
 
 
 def test_a_wrong_clock_goes_by_its_file(tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ QUEUES = ("award", "retry", "expiry", "campaign-retry")
         (
             ["worker", "juggler"],
             {},
-            2,
-            "abacus: no worker is called 'juggler'; there are calculator, retrier, awarder",
+            1,
+            "abacus: there is no worker 'juggler'; there are calculator, retrier, awarder",
         ),
         (
             ["worker", "calculator"],
@@ -64,7 +64,7 @@ async def test_what_cannot_be_done_is_said_in_one_line(
 @pytest.mark.parametrize(
     ("arguments", "env", "line"),
     [
-        (["up", "--data-dir", __file__], {}, "abacus: [Errno 17] File exists"),
+        (["up", "--data-dir", __file__], {}, f"abacus: --data-dir: {__file__}: File exists; choose another"),
         (
             ["worker", "awarder"],
             {"ABACUS_DATABASE_URL": f"{DOWN}?sslmode=bogus"},
@@ -116,7 +116,7 @@ async def test_the_operators_round(house: House, tmp_path: Path) -> None:
         assert (explained.json["points"], explained.json["recomputed"]) == (180, "same")
         human = await abacus("explain", "txn:meals:T-BOB", env=env)
         assert "15.00 SGD x 2 (vertical food) x 1 (eppf SG) x 2 (cashless wallet) x 3 (tier platinum)" in human.out
-        assert (await abacus("explain", "txn:meals:NOBODY", env=env)).code == 2
+        assert (await abacus("explain", "txn:meals:NOBODY", env=env)).code == 1
 
         [item] = (await abacus("quarantine", "list", "--json", env=env)).json
         assert item["reason"] == "unknown-vertical"
@@ -157,7 +157,7 @@ async def test_queues_and_dead_letters(house: House) -> None:
         f"{prefix}{queue}-dlq": 0 for queue in QUEUES
     }
     assert (await abacus("dlq", "redrive", "award", "--json", env=env)).json == {"queue": "award", "moved": 0}
-    assert (await abacus("dlq", "redrive", "lunch", env=env)).code == 2
+    assert (await abacus("dlq", "redrive", "lunch", env=env)).code == 1
 
 
 async def _rows(house: House, table: str, count: int) -> bool:

@@ -131,7 +131,10 @@ async def test_a_source_is_compared_with_any_version(events: Command, file: Path
         "changes": ["senders.sky: added, may post events"],
     }
     ran = await events("diff", file, "--against", "weather@9")
-    assert (ran.code, ran.err) == (1, "abacus: no source 'weather@9' is published; `abacus events list` prints all\n")
+    assert (ran.code, ran.err) == (
+        1,
+        "abacus: there is no source of events 'weather@9'; `abacus events list` prints all\n",
+    )
 
 
 async def test_sources_are_listed_and_shown(events: Command, file: Path) -> None:

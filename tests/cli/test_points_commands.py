@@ -59,9 +59,9 @@ async def test_points_are_spent_held_and_taken_back(env: dict[str, str]) -> None
     assert (await abacus("ledger", "verify", env=env)).code == 0
     assert (await abacus("points", "holds", "bob", "--json", env=env)).json["holds"] == []
     for words, line in (
-        (("lots", "nobody"), "nobody has no account"),
-        (("holds", "nobody"), "nobody has no account"),
-        (("lots", "bob", "--program", "OVO"), "bob has no account of OVO"),
+        (("lots", "nobody"), "there is no account of 'nobody'"),
+        (("holds", "nobody"), "there is no account of 'nobody'"),
+        (("lots", "bob", "--program", "OVO"), "there is no account of OVO of 'bob'"),
     ):
         ran = await abacus("points", *words, "--json", env=env)
         assert (ran.code, ran.out, ran.err.strip()) == (1, "", f"abacus: {line}")
@@ -71,8 +71,8 @@ async def test_a_typing_mistake_opens_no_account(env: dict[str, str], pool: Pool
     add = ("adjustments", "add", "eev", "5", "--reason", "Sorry", "--country", "SG")
     mistyped = await abacus(*add, env=env)
     assert (mistyped.code, mistyped.err) == (
-        2,
-        "abacus: eev has no account; if the id is right and the member is new, say --new-member\n",
+        1,
+        "abacus: there is no account of 'eev'; if the id is right and the member is new, say --new-member\n",
     )
     assert await pool.fetchval("select count(*) from account where member_id = 'eev'") == 0
     added = await abacus(*add, "--new-member", env=env)

@@ -60,8 +60,8 @@ async def test_for_programs(command: Command) -> None:
         (("--vertical", "boats"), "vertical 'boats' is not on the card of SG"),
         (("--tier", "gold"), "tier 'gold' is not on the card of SG"),
         (("--currency", "USD"), "currency USD; the card of SG is SGD"),
-        (("--amount", "-1"), "--amount: String should match pattern"),
-        (("--payment", "a b"), "--payment: String should match pattern"),
+        (("--amount", "-1"), "--amount: a text of another form is needed"),
+        (("--payment", "a b"), "--payment: a text of another form is needed"),
     ],
 )
 async def test_what_cannot_be_quoted(command: Command, words: tuple[str, ...], message: str) -> None:

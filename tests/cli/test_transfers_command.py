@@ -46,10 +46,10 @@ async def test_a_transfer_has_the_names_that_the_api_gives_it(bob: House) -> Non
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["show", "nobody"], "abacus: nobody has no account"),
-        (["show", "nobody", "--as-of", "2020-01-01T00:00:00Z"], "abacus: nobody has no account"),
-        (["transfers", "nobody"], "abacus: nobody has no account"),
-        (["transfers", "bob", "--program", "XYZ"], "abacus: bob has no account of XYZ"),
+        (["show", "nobody"], "abacus: there is no account of 'nobody'"),
+        (["show", "nobody", "--as-of", "2020-01-01T00:00:00Z"], "abacus: there is no account of 'nobody'"),
+        (["transfers", "nobody"], "abacus: there is no account of 'nobody'"),
+        (["transfers", "bob", "--program", "XYZ"], "abacus: there is no account of XYZ of 'bob'"),
     ],
     ids=" ".join,
 )

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from abacus.core.errors import Refused, Unavailable
+from abacus.core.errors import Refused, Unavailable, absent
 from abacus.core.fields import DocumentFaults, Fault
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.cycles import cycle_through
@@ -311,7 +311,7 @@ async def _history(connection: Connection, name: str) -> list[CampaignRecord]:
 
 def _named(name: str, history: Sequence[CampaignRecord]) -> CampaignRecord:
     if not history:
-        raise Refused(f"there is no campaign {name!r}; `abacus campaigns list` prints all")
+        raise absent("campaign", name, "`abacus campaigns list` prints all")
     return history[-1]
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from abacus.core.errors import Refused, Unavailable
+from abacus.core.errors import Refused, Unavailable, absent
 from abacus.core.fields import DocumentFaults
 from abacus.engage.counters.decide.definition import Definition, to_document
 from abacus.engage.counters.decide.publishing import faults_beside, is_in_force
@@ -170,7 +170,7 @@ def named(name: str, records: Sequence[DefinitionRecord]) -> DefinitionRecord:
     """Raises `Refused` when none has the name."""
     fitting = [record for record in records if record.definition.name == name]
     if not fitting:
-        raise Refused(f"no counter {name!r} is published; `abacus counters list` prints all")
+        raise absent("counter", name, "`abacus counters list` prints all")
     return fitting[0]
 
 

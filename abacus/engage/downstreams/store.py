@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from abacus.core.errors import Refused, Unavailable
+from abacus.core.errors import Refused, Unavailable, absent
 from abacus.core.fields import DocumentFaults
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind
 from abacus.engage.downstreams.decide.reading import changes, faults_after, restore_downstream, to_document
@@ -179,7 +179,7 @@ async def _insert(connection: Connection, downstream: Downstream, by: str, now: 
 def _existing(name: str, latest: Sequence[DownstreamRecord]) -> Downstream:
     found = [each.downstream for each in latest if each.downstream.name == name and not each.downstream.retired]
     if not found:
-        raise Refused(f"no downstream {name!r} is published; `abacus downstreams list` prints all")
+        raise absent("downstream", name, "`abacus downstreams list` prints all")
     return found[0]
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Refused, SetAside
+from abacus.core.errors import Refused, SetAside, absent
 from abacus.core.merging import merged_page, page_size
 from abacus.engage.notify.decide.ahead import Expiry, Window, expiring, today_in, window
 from abacus.engage.notify.notices import Notices
@@ -143,5 +143,5 @@ def _countries(book: CardBook, country: str | None) -> list[str]:
     if country is None:
         return known
     if country not in known:
-        raise Refused(f"no rate card has the scope {country!r}; there are {', '.join(known) or 'none'}")
+        raise absent("rate card of", country, "`abacus rates list` prints all scopes")
     return [country]

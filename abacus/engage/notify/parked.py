@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Refused
+from abacus.core.errors import absent
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.platform.citus import commit_together
 from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
@@ -70,6 +70,6 @@ class ParkedMessages:
             resent = list(chain.from_iterable(await in_each_slice(connection, resend_here)))
             unknown = sorted(set(ids) - set(resent))
             if unknown:
-                raise Refused(f"{unknown[0]!r} is no parked message; `abacus notify parked` prints all of them")
+                raise absent("parked message", unknown[0], "`abacus notify parked` prints all")
             await also(connection)
         return len(resent)

@@ -5,7 +5,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, absent
 from abacus.engage.segments.decide.change import check_name, members_after, split_label
 from abacus.engage.segments.numbers import erased_numbers
 from abacus.engage.segments.types import NOBODY, Changed, Held, How, Members, Segment
@@ -150,7 +150,7 @@ async def _change(connection: Connection, wanted: _Wanted, author: Author) -> Ch
 def _check(wanted: _Wanted, latest: Segment | None) -> None:
     if latest is None or latest.dropped:
         if wanted.how in {How.ADD, How.REMOVE, How.DROP}:
-            raise Refused(f"there is no segment {wanted.name!r}; `abacus segments load` makes one")
+            raise absent("segment", wanted.name, "`abacus segments list` prints all")
     elif latest.country != wanted.country:
         ours, theirs = (each or "all countries" for each in (latest.country, wanted.country))
         raise Refused(f"{latest.label} is of {ours}, not of {theirs}; drop it first to load it for {theirs}")
@@ -164,14 +164,14 @@ async def _find(connection: Connection, name: str) -> Segment | None:
 async def _existing(connection: Connection, name: str) -> Segment:
     segment = await _find(connection, name)
     if segment is None or segment.dropped:
-        raise Refused(f"there is no segment {name!r}; `abacus segments list` prints all")
+        raise absent("segment", name, "`abacus segments list` prints all")
     return segment
 
 
 async def _kept(connection: Connection, name: str, version: int) -> Segment:
     row = await connection.fetchrow(*_KEPT(name=name, version=version))
     if row is None:
-        raise Refused(f"there is no {name}@{version}; `abacus segments show {name}` prints the versions that are kept")
+        raise absent("segment", f"{name}@{version}", f"`abacus segments show {name}` prints the versions that are kept")
     return Segment(*row)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import asyncpg
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, absent
 from abacus.core.tokens import NewToken
 from abacus.intake.partners.decide.partner import Partner, PartnerKey, RightsChange, checked
 from abacus.intake.partners.secret_places import signing_secret_of
@@ -240,7 +240,7 @@ async def _lock(connection: Connection, partner_id: str) -> Partner:
 
 
 def _unknown(partner_id: str) -> Refused:
-    return Refused(f"no partner is called {partner_id!r}; `abacus partners list` prints all partners")
+    return absent("partner", partner_id, "`abacus partners list` prints all")
 
 
 async def _check_card(connection: Connection, scope: str | None) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, absent
 from abacus.oversight.erasure.decide.renaming import PSEUDONYM, Renaming
 from abacus.oversight.erasure.inventory import AFTER_ACCOUNTS, BEFORE_ACCOUNTS
 from abacus.oversight.erasure.ledger import Head, lock_heads, rename_accounts, settle_with_relay
@@ -125,7 +125,7 @@ class Eraser:
             rows += Counter(touched)
             accounts = [_account(*each) for each in zip(heads, after, strict=True)]
         if not rows:
-            raise Refused(f"nothing is kept of a member {member_id!r}")
+            raise absent("member", member_id, "nothing is kept under this id")
         return Erasure(renaming.pseudonym, self._clock.now(), by, reason, accounts, dict(sorted(rows.items())))
 
     async def _check_login(self, connection: Connection) -> None:

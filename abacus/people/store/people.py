@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import asyncpg
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, absent
 from abacus.core.sources import person_source
 from abacus.core.tokens import PERSON_TOKEN, NewToken, has_digest
 from abacus.people.decide.names import checked_person_id, parse_grants
@@ -242,4 +242,4 @@ def _of(person_id: str, people: Sequence[Registered]) -> Registered:
     for each in people:
         if each.person.person_id == person_id:
             return each
-    raise Refused(f"no person is called {person_id!r}; `abacus people list` prints all")
+    raise absent("person", person_id, "`abacus people list` prints all")

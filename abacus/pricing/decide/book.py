@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from abacus.core.errors import Reason, Refused, SetAside, Unavailable
+from abacus.core.errors import Reason, SetAside, Unavailable, absent
 from abacus.pricing.decide.card import CardState, PublishedCard
 
 DEPENDENCY: Final = "rate cards"
@@ -79,7 +79,7 @@ class CardBook:
         """The card that an explanation names, say "SG@7". Raises `Refused` when there is none."""
         published = self._by_name.get(name)
         if published is None:
-            raise Refused(f"no rate card is named {name!r}; `abacus rates timeline` prints all versions")
+            raise absent("rate card", name, "`abacus rates timeline` prints all versions")
         return published
 
     def scopes(self) -> list[str]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from abacus.core.errors import Refused, Unavailable
+from abacus.core.errors import Refused, Unavailable, absent
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement, columns, parameters
 from abacus.pricing.decide.card import (
@@ -158,7 +158,7 @@ def _may_be_withdrawn(scope: str, version: int, records: list[CardRecord]) -> No
     """Raises `Refused`."""
     record = next((each for each in records if each.published.version == version), None)
     if record is None:
-        raise Refused(f"no rate card {scope}@{version} is published; `abacus rates timeline` prints all versions")
+        raise absent("rate card", f"{scope}@{version}", "`abacus rates timeline` prints all versions")
     if record.withdrawal is not None:
         at, by, _ = record.withdrawal
         raise Refused(f"{record.published.name} was withdrawn by {by} at {at.isoformat()} already")

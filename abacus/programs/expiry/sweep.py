@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, tzinfo
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Refused, SetAside
+from abacus.core.errors import Reason, Refused, SetAside, absent
 from abacus.platform.postgres import Pool, slicing_of
 from abacus.platform.sqs.port import CALL_ITEMS, Queue
 from abacus.pricing.decide.book import CardBook
@@ -42,6 +42,8 @@ def zones_of(book: CardBook, country: str | None, now: datetime) -> list[tuple[s
         try:
             return [(country, book.in_force(country, now).card.zone)]
         except SetAside as fault:
+            if fault.reason is Reason.UNKNOWN_COUNTRY:
+                raise absent("rate card of", country, "`abacus rates list` prints all scopes") from None
             raise Refused(f"--country: {fault.detail}") from None
     zones: list[tuple[str, tzinfo]] = []
     for each in book.countries():

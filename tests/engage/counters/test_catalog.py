@@ -29,10 +29,10 @@ def test_a_key_has_one_definition(key: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("key", "why"),
     [
-        ("", "no counter has keys such as ''; `abacus counters list` prints their templates"),
-        ("rain_drops:city", "no counter has keys such as 'rain_drops:city'; `abacus counters list` prints"),
-        ("zebra", "no counter has keys such as 'zebra'; "),
-        ("Rain_drops:city:1", "no counter has keys such as 'Rain_drops:city:1'; "),
+        ("", "there is no counter with a key such as ''; `abacus counters list` prints their templates"),
+        ("rain_drops:city", "there is no counter with a key such as 'rain_drops:city'; `abacus counters list` prints"),
+        ("zebra", "there is no counter with a key such as 'zebra'; "),
+        ("Rain_drops:city:1", "there is no counter with a key such as 'Rain_drops:city:1'; "),
         ("alle", "'alle' does not fit the template of both, all"),
         ("snow:SG", "'snow:SG' does not fit the template of snow, snow:{country}:{city_id}"),
         ("snow:%:1", "'snow:%:1' does not fit the template of snow"),
@@ -46,7 +46,7 @@ def test_a_key_without_a_definition(key: str, why: str) -> None:
 
 
 def test_nothing_is_found_where_nothing_is_published() -> None:
-    with pytest.raises(Unknown, match="no counter has keys such as 'rain'"):
+    with pytest.raises(Unknown, match="there is no counter with a key such as 'rain'"):
         Catalog([], SOURCES).find("rain")
 
 

@@ -95,7 +95,7 @@ async def test_a_definition_that_changes_nothing_is_refused(store: DefinitionSto
 
 async def test_a_retired_definition_counts_no_more_until_a_new_version_is_published(store: DefinitionStore) -> None:
     await publish(store, draft())
-    with pytest.raises(Refused, match=r"no counter 'rain' is published; `abacus counters list` prints all"):
+    with pytest.raises(Refused, match=r"there is no counter 'rain'; `abacus counters list` prints all"):
         await store.retire("rain", by="bob", reason="over", now=NOW)
     retired = await store.retire("count_rain_drops", by="bob", reason="over", now=NOW)
     assert retired.retired

@@ -172,8 +172,8 @@ async def test_the_command(pool: Pool, database_url: str) -> None:
     assert await pool.fetchval("select count(*) from notice") == 1
     unknown = await abacus("notify", "expiring", "--country", "ZZ", env=env)
     assert (unknown.code, unknown.err) == (
-        2,
-        "abacus: no rate card has the scope 'ZZ'; there are ID, MY, PH, SG, TH, VN\n",
+        1,
+        "abacus: there is no rate card of 'ZZ'; `abacus rates list` prints all scopes\n",
     )
 
 

@@ -36,7 +36,7 @@ async def test_one_who_cannot_be_reached_holds_up_nobody_and_is_parked_with_the_
         parked = await ParkedMessages(pool, CLOCK).list(None, 10)
         assert {each.member_id: each.reason for each in parked} == {"m0": "no answer", "m7": "no answer"}
         assert sorted(set(notepad.members)) == sorted(f"m{number}" for number in range(40))
-        with pytest.raises(Refused, match="'ntf_x' is no parked message"):
+        with pytest.raises(Refused, match="there is no parked message 'ntf_x'"):
             await ParkedMessages(pool, CLOCK).resend([parked[0].message_id, "ntf_x"], None)
         notepad.down_for = set()
         assert await ParkedMessages(pool, CLOCK).resend([], ChannelName.SNS) == 0

@@ -93,7 +93,7 @@ async def test_parked_messages_of_all_slices(pool: Pool) -> None:
     listed = await parked.list(None, 5)
     assert len(listed) == 5
     assert [each.parked_at for each in listed] == sorted(each.parked_at for each in listed)
-    with pytest.raises(Refused, match="'ntf_x' is no parked message"):
+    with pytest.raises(Refused, match="there is no parked message 'ntf_x'"):
         await parked.resend([listed[0].message_id, "ntf_x"], None)
     assert len(await parked.list(None, 100)) == 8, "none was sent again"
     assert await parked.resend([listed[0].message_id], None) == 1

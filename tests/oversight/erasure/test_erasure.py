@@ -207,7 +207,7 @@ async def test_a_chain_that_is_broken_is_not_made_whole(pool: Pool, owner: Pool)
 
 
 async def test_nothing_is_kept_of_a_stranger(owner: Pool) -> None:
-    with pytest.raises(Refused, match="nothing is kept of a member 'stranger'"):
+    with pytest.raises(Refused, match="there is no member 'stranger'; nothing is kept"):
         await erase(owner, "stranger")
 
 

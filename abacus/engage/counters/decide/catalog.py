@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from abacus.core.errors import Refused
+from abacus.core.errors import Absent
 from abacus.core.fields import quoted
 from abacus.engage.counters.decide.counting import Counting, counting_of
 from abacus.engage.counters.decide.definition import Definition
@@ -13,7 +13,7 @@ from abacus.engage.events.decide.source import Source
 from abacus.engage.events.decide.vocabulary import EventType
 
 
-class Unknown(Refused):
+class Unknown(Absent):
     """No counter has this key."""
 
 
@@ -40,7 +40,8 @@ class Catalog:
         # No beginning is the beginning of another, so only the last one before the key can be that of the key.
         place = bisect_right(self._beginnings, key) - 1
         if place < 0 or not key.startswith(self._beginnings[place]):
-            raise Unknown(f"no counter has keys such as {quoted(key)}; `abacus counters list` prints their templates")
+            remedy = "`abacus counters list` prints their templates"
+            raise Unknown(f"there is no counter with a key such as {quoted(key)}; {remedy}")
         definition = self.definitions[place]
         if not pattern_of(definition.template).fullmatch(key):
             raise Unknown(f"{quoted(key)} does not fit the template of {definition.name}, {definition.template}")

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, absent
 from abacus.intake.partners.secret_places import former_webhook_secret_of, webhook_secret_of
 from abacus.intake.partners.webhooks.decide.schedule import RETRIED_FOR
 from abacus.intake.partners.webhooks.outbox import give_up_all
@@ -122,7 +122,7 @@ class WebhookStore:
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             if not await connection.fetchval(*_PARTNER_EXISTS(partner_id=partner_id)):
-                raise Refused(f"no partner is called {partner_id!r}; `abacus partners list` prints all partners")
+                raise absent("partner", partner_id, "`abacus partners list` prints all")
             stored = await self._secrets.to_store(secret, webhook_secret_of(partner_id))
             statement = _SET(partner_id=partner_id, url=url, secret=stored, now=self._clock.now())
             is_new = bool(await connection.fetchval(*statement))
@@ -208,5 +208,5 @@ async def _existing(connection: Connection, partner_id: str, *, lock: bool = Fal
     statement = _LOCK if lock else _GET
     row = await connection.fetchrow(*statement(partner_id=partner_id))
     if row is None:
-        raise Refused(f"{partner_id!r} has no webhook; `abacus partners webhook set {partner_id} URL` makes one")
+        raise absent("webhook of", partner_id, f"`abacus partners webhook set {partner_id} URL` makes one")
     return Webhook(*row)

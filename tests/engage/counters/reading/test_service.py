@@ -84,7 +84,8 @@ async def test_each_lookup_has_its_count_or_its_reason() -> None:
         Counted(begin + 6 * DAY_S, end, 103, 0),
         Counted(begin, end, 0, 0),
         NotCounted(
-            Why.UNKNOWN_KEY, "no counter has keys such as 'hail:7'; `abacus counters list` prints their templates"
+            Why.UNKNOWN_KEY,
+            "there is no counter with a key such as 'hail:7'; `abacus counters list` prints their templates",
         ),
         NotCounted(Why.RETIRED, "count_snow counts no more since 2026-06-08T12:07:00+00:00"),
         Counted(begin, end - 2 * DAY_S, 0, 0),
