@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 import structlog
 
-from abacus.api.http.limits import HttpLimits
+from abacus.configuration import built_in_sources, cassandra_of
 from abacus.core.clock import SystemClock
 from abacus.core.errors import SetAside, Unavailable
 from abacus.core.vouching import Producer, Verifier, read_keys, signer_for
@@ -24,13 +24,10 @@ from abacus.engage.counters.reading.closed_parts import ClosedParts
 from abacus.engage.counters.reading.rounds import Rounds
 from abacus.engage.counters.reading.service import CountService
 from abacus.engage.counters.reading.shared_parts import shared_parts
-from abacus.engage.counters.store.cassandra.session import Address
-from abacus.engage.counters.store.opening import Cluster, OpenedStore, open_store
+from abacus.engage.counters.store.opening import OpenedStore, open_store
 from abacus.engage.counters.store.port import CounterStore
 from abacus.engage.downstreams.directory import DownstreamDirectory
 from abacus.engage.downstreams.store import DownstreamStore
-from abacus.engage.events.decide.builtin import built_in
-from abacus.engage.events.decide.source import Source
 from abacus.engage.events.directory import SourceDirectory
 from abacus.engage.events.replaying import replay_events
 from abacus.engage.events.store import SourceStore
@@ -38,9 +35,6 @@ from abacus.engage.segments.in_use import SegmentsInUse
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.issuing import Issuing
 from abacus.ledger.store.read import LedgerReader
-from abacus.ledger.types.alone import Alone, Sums
-from abacus.oversight.status.sources import Group
-from abacus.people.types.approval import Terms
 from abacus.platform.announcements import Announced, Announcements
 from abacus.platform.connections import Connections
 from abacus.platform.database_clock import DatabaseClock
@@ -93,55 +87,6 @@ def require_addresses(services: Collection[Service], settings: Settings) -> None
         settings.required("kafka_bootstrap")
 
 
-def http_limits(settings: Settings) -> HttpLimits:
-    """For every port of this process."""
-    return HttpLimits(
-        head_bytes=settings.api_head_bytes,
-        head_s=settings.api_head_seconds,
-        body_s=settings.api_body_seconds,
-        idle_s=settings.api_idle_seconds,
-        connections=settings.api_connections,
-        connections_per_address=settings.api_connections_per_address,
-    )
-
-
-def built_in_sources(settings: Settings) -> list[Source]:
-    """The event sources that are there from the start."""
-    return built_in(
-        transactions_topic=settings.transactions_topic,
-        points_topic=settings.points_topic,
-        tiers_topic=settings.tiers_topic,
-    )
-
-
-def alone_of(settings: Settings) -> Alone:
-    """How many points somebody may move without a second person."""
-    sums = Sums(
-        actor_day=settings.alone_actor_day,
-        actor_month=settings.alone_actor_month,
-        member_day=settings.alone_member_day,
-        member_month=settings.alone_member_month,
-    )
-    return Alone(settings.adjustment_limit, settings.reversal_limit, sums)
-
-
-def terms_of(settings: Settings) -> Terms:
-    """The terms of approvals."""
-    return Terms(timedelta(days=settings.approval_pending_days), timedelta(days=settings.approval_independence_days))
-
-
-def groups_of(settings: Settings) -> list[Group]:
-    """The consumer groups whose lag people look at."""
-    prefix = settings.queue_prefix
-    return [
-        Group(settings.transactions_topic, f"{prefix}calculator", "calculator"),
-        Group(settings.points_topic, f"{prefix}tierkeeper", "tierkeeper"),
-        Group(settings.points_topic, f"{prefix}webhooks", "webhooks"),
-        Group(settings.points_topic, f"{prefix}notifier", "notifier"),
-        Group(settings.tiers_topic, f"{prefix}notifier-tiers", "notifier"),
-    ]
-
-
 def replaying_events(pool: Pool, settings: Settings) -> PublishEvents:
     """Publishes events of the quarantine, for a command. Raises `Refused` where there are any and no broker is set."""
 
@@ -155,21 +100,6 @@ def replaying_events(pool: Pool, settings: Settings) -> PublishEvents:
             await publisher.close()
 
     return publish
-
-
-def cassandra_of(settings: Settings) -> Cluster | None:
-    """Where the rows of counters are; None for Postgres. Raises `Refused` when the address is missing."""
-    if settings.counter_store != "cassandra":
-        return None
-    hosts = [host.strip() for host in settings.required("cassandra_hosts").split(",")]
-    address = Address(
-        hosts,
-        settings.cassandra_port,
-        settings.cassandra_datacenter,
-        settings.cassandra_user,
-        settings.cassandra_password,
-    )
-    return Cluster(address, settings.cassandra_keyspace)
 
 
 class Wiring:

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from abacus.bootstrap import built_in_sources
 from abacus.cli.stack import make_ready
+from abacus.configuration import built_in_sources
 from abacus.engage.counters.decide.reading import parse_definition
 from abacus.engage.counters.definitions import DefinitionStore
 from abacus.platform.embedded import EmbeddedStack

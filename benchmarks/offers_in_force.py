@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from abacus.bootstrap import built_in_sources
+from abacus.configuration import built_in_sources
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.document import to_document

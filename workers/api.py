@@ -13,7 +13,8 @@ from abacus.api.entrance import Entrance
 from abacus.api.sandbox import Sandbox
 from abacus.api.server import bound
 from abacus.approving.executors import approving
-from abacus.bootstrap import Run, Service, Wiring, alone_of, built_in_sources, http_limits, terms_of
+from abacus.bootstrap import Run, Service, Wiring
+from abacus.configuration import alone_of, built_in_sources, http_limits, terms_of
 from abacus.core.errors import Unavailable
 from abacus.core.vouching import Producer
 from abacus.engage.campaigns.desk import CampaignDesk

@@ -13,17 +13,8 @@ from abacus.api.entrance import Entrance
 from abacus.api.server import bound
 from abacus.approving.card_desk import CardDesk
 from abacus.approving.executors import approving
-from abacus.bootstrap import (
-    Run,
-    Service,
-    Wiring,
-    alone_of,
-    built_in_sources,
-    cassandra_of,
-    groups_of,
-    http_limits,
-    terms_of,
-)
+from abacus.bootstrap import Run, Service, Wiring
+from abacus.configuration import alone_of, built_in_sources, cassandra_of, groups_of, http_limits, terms_of
 from abacus.console.app import console_app
 from abacus.console.backends import Address, Backends, Watched
 from abacus.console.entry.authenticators import Authenticators

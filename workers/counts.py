@@ -11,7 +11,8 @@ from abacus.api.backends import CountBackends
 from abacus.api.count_app import count_app
 from abacus.api.entrance import Entrance
 from abacus.api.server import bound
-from abacus.bootstrap import Run, Service, Wiring, http_limits
+from abacus.bootstrap import Run, Service, Wiring
+from abacus.configuration import http_limits
 from abacus.core.errors import Unavailable
 from abacus.engage.counters.reading.service import CountService
 from abacus.intake.partners.directory import Directory

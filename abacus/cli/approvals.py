@@ -10,9 +10,9 @@ from uuid import UUID
 import typer
 
 from abacus.approving.executors import approving
-from abacus.bootstrap import alone_of, built_in_sources, terms_of
 from abacus.cli.acting import Acting, acting
 from abacus.cli.shell import AsJson, console, pool, print_json, run, settings, table
+from abacus.configuration import alone_of, built_in_sources, terms_of
 from abacus.core.errors import Refused, absent
 from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.moves import PostgresMoves

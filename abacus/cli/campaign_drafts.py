@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import typer
 
-from abacus.bootstrap import built_in_sources
 from abacus.cli.acting import Acting, acting
 from abacus.cli.approvals import document as approval_document
 from abacus.cli.approvals import large_moves
 from abacus.cli.draft_files import FileFault, read_files, refuse
 from abacus.cli.draft_plans import Say, agreed, unchanged
 from abacus.cli.shell import pool, print_json, settings
+from abacus.configuration import built_in_sources
 from abacus.core.errors import Refused, absent
 from abacus.core.fields import DocumentFaults, Fault
 from abacus.engage.campaigns.around import surroundings

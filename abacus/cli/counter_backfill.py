@@ -10,9 +10,9 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
-from abacus.bootstrap import built_in_sources, cassandra_of
 from abacus.cli.acting import acting
 from abacus.cli.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings
+from abacus.configuration import built_in_sources, cassandra_of
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable, absent
 from abacus.engage.counters.backfill import Backfill, Progress

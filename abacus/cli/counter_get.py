@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from abacus.bootstrap import cassandra_of
 from abacus.cli.shell import AsJson, console, moment, pool, print_json, run, settings
+from abacus.configuration import cassandra_of
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Absent, Refused
 from abacus.engage.counters.decide.catalog import Catalog

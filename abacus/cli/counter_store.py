@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from abacus.bootstrap import cassandra_of
 from abacus.cli.shell import console, run, settings
+from abacus.configuration import cassandra_of
 from abacus.core.errors import Refused
 from abacus.engage.counters.store.cassandra.schema import make, statements
 from abacus.engage.counters.store.cassandra.session import Session

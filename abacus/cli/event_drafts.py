@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import typer
 
-from abacus.bootstrap import built_in_sources
 from abacus.cli.acting import acting
 from abacus.cli.draft_files import FileFault, read_files, refuse
 from abacus.cli.draft_plans import agreed, unchanged
 from abacus.cli.shell import pool, print_json, settings
+from abacus.configuration import built_in_sources
 from abacus.core.fields import Fault
 from abacus.engage.events.decide.diff import describe_changes
 from abacus.engage.events.decide.neighbours import faults_beside

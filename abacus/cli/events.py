@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from abacus.bootstrap import built_in_sources
 from abacus.cli.draft_plans import print_difference, print_faults
 from abacus.cli.event_drafts import faultless, plans_of, publish_drafts, read_drafts
 from abacus.cli.shell import AsJson, counted, pool, print_json, run, settings, table
+from abacus.configuration import built_in_sources
 from abacus.core.errors import absent
 from abacus.engage.events.decide.diff import describe_changes, described
 from abacus.engage.events.decide.source import Source, names_source, split_label, to_document, to_toml

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from abacus.bootstrap import built_in_sources
 from abacus.cli.campaign_events import read_event
 from abacus.cli.shell import EXIT_FAILED, AsJson, console, pool, print_json, run, settings
+from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
 from abacus.core.ids import award_id

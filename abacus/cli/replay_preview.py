@@ -5,7 +5,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from abacus.bootstrap import built_in_sources
+from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, SetAside
 from abacus.engage.events.replaying import replay_events

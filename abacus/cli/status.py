@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import typer
 
-from abacus.bootstrap import groups_of
 from abacus.cli.shell import AsJson, console, database, print_json, run, settings, sqs, table
+from abacus.configuration import groups_of
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.oversight.status.decide.problems import exit_code, problems

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from aiokafka import AIOKafkaConsumer
 
-from abacus.bootstrap import built_in_sources
+from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.engage.events.decide.source import Source, parse_source
 from abacus.engage.events.store import SourceStore

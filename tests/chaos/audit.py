@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from abacus.bootstrap import built_in_sources
+from abacus.configuration import built_in_sources
 from abacus.engage.counters.decide.slots import slot_of
 from abacus.engage.counters.types import Grain
 from abacus.platform.kafka.window import Stamped, TopicWindow

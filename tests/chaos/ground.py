@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from abacus.bootstrap import built_in_sources
+from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.engage.counters.definitions import DefinitionStore
 from abacus.engage.events.decide.source import parse_source

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from abacus.bootstrap import built_in_sources
+from abacus.configuration import built_in_sources
 from abacus.platform.settings import Settings
 from tests.chaos.counted import Arrival, PlainCount, definitions, faults_of_counts, plain_count
 

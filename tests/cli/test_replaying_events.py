@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aiokafka import AIOKafkaConsumer
 
-from abacus.bootstrap import built_in_sources
+from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, SetAside
 from abacus.engage.events.replaying import event_item

@@ -73,7 +73,7 @@ def test_what_the_book_holds() -> None:
 
 @pytest.mark.parametrize("name", ["SG@5", "SG", "SG@01", "ID@1", ""])
 def test_a_name_that_no_card_has(name: str) -> None:
-    with pytest.raises(Refused, match="no rate card is named"):
+    with pytest.raises(Refused, match="there is no rate card"):
         BOOK.by_name(name)
 
 

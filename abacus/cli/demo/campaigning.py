@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from abacus.approving.executors import approving
-from abacus.bootstrap import built_in_sources
 from abacus.cli.acting import Acting, login
 from abacus.cli.shell import people_database
+from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.campaigns.campaign_store import CampaignStore

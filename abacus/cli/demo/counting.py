@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from abacus.bootstrap import built_in_sources
 from abacus.cli.counter_get import count_now
+from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.engage.counters.decide.reading import parse_definition
 from abacus.engage.counters.definitions import DefinitionStore

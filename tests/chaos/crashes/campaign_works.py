@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final
 
-from abacus.bootstrap import built_in_sources
+from abacus.configuration import built_in_sources
 from abacus.core.errors import Reason, Refused
 from abacus.core.ids import campaign_key
 from abacus.engage.campaigns.campaign_store import CampaignStore, Change

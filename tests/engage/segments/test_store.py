@@ -112,7 +112,7 @@ async def test_the_last_versions_are_kept(pool: Pool) -> None:
         await load(pool, "vip", f"m{version}")
     assert [each.version for each in await SegmentStore(pool).history("vip")] == list(range(KEPT + 3, 3, -1))
     assert await members_of(pool, "vip@4") == {"m3"}
-    with pytest.raises(Refused, match="there is no vip@3; `abacus segments show vip` prints the versions"):
+    with pytest.raises(Refused, match="there is no segment 'vip@3'; `abacus segments show vip` prints the versions"):
         await SegmentStore(pool).members("vip@3")
 
 
