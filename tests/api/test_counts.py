@@ -126,7 +126,7 @@ async def test_each_query_has_its_count_or_its_error(desk: Desk) -> None:
         }
     ]
     assert results[7]["error"]["errors"][0]["pointer"] == "/queries/7/key"
-    assert "counter has keys such as 'hail:city:1'" in results[1]["error"]["detail"]
+    assert "there is no counter with a key such as 'hail:city:1'" in results[1]["error"]["detail"]
 
 
 @pytest.mark.parametrize(

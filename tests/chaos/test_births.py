@@ -17,7 +17,7 @@ async def test_a_child_runs_a_command_and_its_code_is_told(tmp_path: Path) -> No
         assert await good.ended == 0
         assert out.read_text().strip()
         bad = await nursery.born(["worker", "nobody"], {"PATH": os.environ["PATH"]}, log=log)
-        assert await bad.ended == 2
+        assert await bad.ended == 1
         assert "there is no worker 'nobody'" in log.read_text()
 
 

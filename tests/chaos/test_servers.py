@@ -59,7 +59,7 @@ async def test_a_worker_that_ends_at_once_is_told_and_not_waited_for(tmp_path: P
     async with opened_nursery() as nursery, Crew(nursery, dict(os.environ), tmp_path) as crew:
         crew.hire("nobody")
         began = time.monotonic()
-        with pytest.raises(Refused, match=r"the crew does not begin: nobody ended by itself with 2, saying .*nobody"):
+        with pytest.raises(Refused, match=r"the crew does not begin: nobody ended by itself with 1, saying .*nobody"):
             await crew.ready(within_s=60)
         assert time.monotonic() - began < 50
         await asyncio.sleep(0)

@@ -20,14 +20,14 @@ from abacus.pricing.store.cards import CardStore
 from abacus.programs.tiers.store import MembershipStore
 from tests.support.cards import times
 from tests.support.house import House, completed, until
-from tests.support.logged import card_logged
+from tests.support.logged import card_logged, tier_logged
 from tests.support.outcomes import verified
 
 
 async def test_bob_and_jane_are_posted_explained_and_published(house: House) -> None:
     memberships = MembershipStore(house.pool, SystemClock())
-    await memberships.set(("bob", "GRP"), "platinum", reason="test", actor="test")
-    await memberships.set(("jane", "OVO"), "gold", reason="test", actor="test")
+    for account, tier in ((("bob", "GRP"), "platinum"), (("jane", "OVO"), "gold")):
+        await memberships.set(account, tier, reason="test", actor="test", also=tier_logged(*account, tier))
     await house.produce([BOB, JANE])
     async with house.running():
         await until(lambda: _count(house, 2))

@@ -17,6 +17,13 @@ def limits_logged(partner_id: str, deed: Deed = Deed.EDIT_LIMITS) -> Also:
     return logged(f"partner:{partner_id}", deed)
 
 
+def tier_logged(member_id: str, program: str, tier: str) -> Also:
+    """Somebody sets the member's tier."""
+    told = {"did": "set", "program": program, "tier": tier}
+    entry = entry_of("login:tests", Deed.SET_TIERS, f"member:{member_id}", SystemClock().now(), **told)
+    return with_entry(nothing_else, entry)
+
+
 def card_logged(card: RateCard) -> Also:
     """Somebody publishes the card."""
     return logged(f"card:{card.scope}", Deed.PUBLISH_RATES)

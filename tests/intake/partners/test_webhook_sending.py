@@ -295,5 +295,5 @@ async def test_removed_a_webhook_gives_up_what_waits(pool: Pool, receiver: Recei
     await post_and_enter(pool, award("api:acme:2"))
     rows = await pool.fetch("select last_error, given_up_at from webhook_delivery")
     assert [(row["last_error"], row["given_up_at"] is not None) for row in rows] == [("the webhook was removed", True)]
-    with pytest.raises(Refused, match="'acme' has no webhook"):
+    with pytest.raises(Refused, match="there is no webhook of 'acme'"):
         await store.get("acme")

@@ -24,6 +24,7 @@ from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Movement
 from abacus.ledger.types.posting import Outcome, Status
+from abacus.people.types.deed import Deed
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.postgres import Connection, Pool, open_pool, slicing_of
 from abacus.proof.decide.report import PartnerFault
@@ -53,7 +54,7 @@ async def many(pool: Pool, url: str) -> AsyncIterator[Pool]:
 async def register(pool: Pool, limits: Limits = NO_LIMITS, name: str = "acme", clock: Clock = CLOCK) -> PartnerStore:
     made = Partner(name, name, True, True, (), None, 1000, None, NOW, "tests", None)  # noqa: FBT003  # as stored
     store = PartnerStore(pool, clock)
-    await store.create(made, limits, new_key())
+    await store.create(made, limits, new_key(), also=limits_logged(name, Deed.EDIT_PARTNERS))
     return store
 
 

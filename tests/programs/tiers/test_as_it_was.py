@@ -104,8 +104,8 @@ HOURS: list[tuple[float, list[AccountAsOf]]] = [
     (6, [AccountAsOf("GRP", "SG", 110, 0, "silver", AUGUST), OVO]),
     (7, [AccountAsOf("GRP", "SG", 110, 20, "silver", AUGUST), OVO]),
     (8, [AccountAsOf("GRP", "SG", 110, 0, "silver", AUGUST), OVO]),
-    (9, [AccountAsOf("GRP", "SG", 0, 0, "silver", AUGUST), OVO]),
-    (99, [AccountAsOf("GRP", "SG", 0, 0, "gold", AUGUST), OVO]),
+    (9, [AccountAsOf("GRP", "SG", 0, 0, "silver", None), OVO]),
+    (99, [AccountAsOf("GRP", "SG", 0, 0, "gold", None), OVO]),
 ]
 
 
