@@ -112,7 +112,7 @@ BAD: list[tuple[str, bytes, str]] = [
     ("a day far too late", raw(expires_on='"2110-01-01"'), "expires_on: Input should be less than 2110-01-01"),
     ("activity as a number", raw(activity="1"), "activity: Input should be a valid boolean"),
     ("activity as text", raw(activity='"true"'), "activity: Input should be a valid boolean"),
-    ("a fingerprint of another kind", raw(fingerprint='"0123456789ABCDEF"'), "fingerprint: a text of another form is needed"),
+    ("a fingerprint of another kind", raw(fingerprint='"0123456789ABCDEF"'), "fingerprint: a text of another form"),
     ("an explanation that is text", raw(explanation='"because"'), "explanation: Input should be an object"),
 ]  # fmt: skip
 
