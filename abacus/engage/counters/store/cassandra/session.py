@@ -136,6 +136,7 @@ class Session:
         try:
             yield
         except errors.CassException as error:
-            missing = isinstance(error, errors.CassErrorServerInvalidQuery) and "does not exist" in str(error)
-            remedy = "; run `abacus counters store init`" if missing else ""
+            # The statements are ours, so an invalid one is of a keyspace or a table that is not as this version has it.
+            is_behind = isinstance(error, errors.CassErrorServerInvalidQuery)
+            remedy = "; run `abacus counters store init`" if is_behind else ""
             raise Unavailable(DEPENDENCY, " ".join(str(error).split()) + remedy) from error
