@@ -27,7 +27,7 @@ from tests.engage.campaigns.offers import AROUND, CARDS, MARKET, NOW, POINTS, or
 from tests.support.fixed_clock import FixedClock
 from tests.support.memory_quarantine import MemoryQuarantine
 from tests.support.memory_queue import MemoryQueue
-from tests.support.slices import neighbour
+from tests.support.slices import home_of, neighbour
 
 CLOCK = FixedClock(NOW)
 WITH_SERVICE = replace(AROUND, externals={"risk": VariableType.INTEGER})
@@ -103,7 +103,8 @@ async def test_a_rule_asks_what_came_of_the_events_before(
 async def test_a_batch_of_one_member_is_one_transaction(pool: Pool) -> None:
     market = offer(when=before("runs", "lt", 1000))
     assert len(done(await House(pool).decide([order(number) for number in range(300)], market))) == 300
-    assert await pool.fetchval("select count(distinct xmin::text) from campaign_claim") == 1
+    async with pool.acquire(schema=await home_of(pool, "bob")) as connection:
+        assert await connection.fetchval("select count(distinct xmin::text) from campaign_claim") == 1
     assert await pool.fetchval("select runs from campaign_progress") == 300
 
 
