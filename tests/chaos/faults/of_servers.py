@@ -42,12 +42,12 @@ async def _crash(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
 
 @asynccontextmanager
 async def _silence(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
-    """One server after the other. What is posted in slices of the others is counted meanwhile; one strike at which they
-    stand still is enough for the fault not to count.
+    """One server after the other. What is posted in slices of the others is counted meanwhile, as long as there is more
+    to post; one strike at which they stand still is enough for the fault not to count.
     """
     url = ground.settings.required("database_url")
     _, *with_slices = await servers_of(url)
-    servers, stood_still = in_turn(with_slices, rng), list[str]()
+    servers, stood_still, all_is_sent = in_turn(with_slices, rng), list[str](), asyncio.Event()
 
     async def strike(struck: Struck) -> None:
         server = next(servers)
@@ -64,7 +64,7 @@ async def _silence(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
         told = f"{before:.0f}/s and {during:.0f}/s in slices of others, before and after {server.port} fell silent"
         with (ground.logs / "silence.log").open("a", encoding="utf-8") as log:
             log.write(f"{told}\n")
-        if before < _AT_LEAST:
+        if before < _AT_LEAST or all_is_sent.is_set():
             return  # nothing can be told from it
         if during < _GO_ON_AT * before:
             stood_still.append(told)
@@ -72,6 +72,7 @@ async def _silence(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
 
     async with at_moments(strike, rng, every_s=(4, 6)) as struck:
         yield struck
+        all_is_sent.set()
     if stood_still:
         del struck[_WENT_ON]
 
@@ -130,7 +131,7 @@ SERVER_SILENT: Final = Fault(
     _silence,
     needs=_SERVERS,
     counts=(_WENT_ON,),
-    lasts=2.0,
+    lasts=4.0,
 )
 SLICES_MOVE: Final = Fault(
     "slices-move",
