@@ -95,7 +95,7 @@ def edited(shown: Document, typed: Mapping[str, str]) -> dict[str, str]:
 
 
 def at_odds(shown: Document, text: Document, fields: Mapping[str, str]) -> dict[str, str]:
-    """Of the edited fields those that were edited in the text too, each with what the text says of it."""
+    """The fields that were edited in the text too, each with what the text says of it."""
     before, after = _values(shown), _values(text)
     return {
         name: after.get(name, "")

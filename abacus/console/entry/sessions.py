@@ -83,7 +83,7 @@ class SessionStore:
         return session
 
     async def began_at(self, person_id: str, address: str) -> bool:
-        """Whether a session of the person began at this address, of those that are kept."""
+        """Whether a session of the person that is still kept began at this address."""
         async with passing_failures():
             return bool(await self._pool.fetchval(*_BEGAN_AT(person_id=person_id, address=address)))
 

@@ -181,7 +181,7 @@ def _window(typed: Form, campaign: Campaign) -> tuple[Form, tuple[str, ...]]:
 
 
 def _any_time(typed: Form, campaign: Campaign) -> tuple[str, ...]:
-    """A draft that is to come, or one that is over, is tried as if its time were the window."""
+    """A draft of another time is tried as if its time were the window."""
     if typed.wrong:
         return ()
     first, last = campaign.starts_at.astimezone(campaign.zone).date(), campaign.ends_at.astimezone(campaign.zone).date()

@@ -31,7 +31,7 @@ _NEVER_TOLD: Final = frozenset({Why.BEYOND_KEEP, Why.INVALID})
 
 # The counts of some lookups, in order. Raises `Unavailable`.
 Counts: TypeAlias = Callable[[Sequence[Lookup]], Awaitable[Sequence[Counted | NotCounted]]]
-# Those of the positions that the counters of their topics have passed. Raises `Unavailable`.
+# The positions that the counters of their topics have passed. Raises `Unavailable`.
 Passed: TypeAlias = Callable[[Collection[Position]], Awaitable[Collection[Position]]]
 
 
