@@ -123,8 +123,8 @@ async def member(member_id: MemberId, request: Request, query: Annotated[AsOfQue
 
 
 async def _holdings(member_id: str, partner: Partner, backends: Backends) -> list[Holding]:
-    """Those in the partner's countries, of a member that is open to it: to one that is not given more, a member whose
-    points it has moved. Raises `ApiProblem`.
+    """The member's accounts in the partner's countries. Without the right to read others, a partner sees the members
+    whose points it has moved. Raises `ApiProblem`.
     """
     every = await backends.members.holdings(member_id)
     holdings = [holding for holding in every if partner.may_award_in(holding.account.country)]

@@ -98,9 +98,7 @@ def plan_of(draft: Draft, latest: Mapping[str, CampaignRecord]) -> Plan:
 
 
 async def publish_files(files: Sequence[Path], *, ask: bool, as_json: bool) -> None:
-    """Say what the drafts change, ask, and draft and submit those that change anything: all of them, or none. Raises
-    `Refused`.
-    """
+    """Say what the drafts change, ask, and submit the drafts with a change: all of them, or none. Raises `Refused`."""
     say = partial(typer.echo, err=as_json)  # standard output is for the one document
     async with pool() as connections:
         store, at = CampaignStore(connections), await acting(connections)

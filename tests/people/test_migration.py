@@ -16,7 +16,8 @@ from abacus.people.decide.approving import check_unchanged
 from abacus.people.types.approval import Approval
 from abacus.platform.migrations import migrate
 from abacus.platform.sql import columns
-from tests.support.services import Services, database_address
+from tests.support.old_database import database_at
+from tests.support.services import Services
 
 NOW: Final = datetime(2026, 11, 21, tzinfo=UTC)
 ROWS: Final = [
@@ -31,15 +32,8 @@ ROWS: Final = [
 
 @pytest.fixture
 async def old(services: Services) -> AsyncIterator[str]:
-    """The address of a database at revision 0013."""
-    name = f"abacus_old_{uuid.uuid4().hex[:8]}"
-    administrator = await asyncpg.connect(services.database_url)
-    await administrator.execute(f"create database {name}")
-    url = database_address(services, name)
-    await migrate(url, "0013")
-    yield url
-    await administrator.execute(f"drop database {name} with (force)")
-    await administrator.close()
+    async with database_at("0013", services) as url:
+        yield url
 
 
 async def test_what_waited_waits_on(old: str) -> None:

@@ -96,7 +96,7 @@ class CounterValues:
         definitions: Sequence[Definition],
         sources: Mapping[str, Source],
     ) -> Collection[int]:
-        """The places of those that their counters have not come to, although they count events of the topic."""
+        """The places of the events that a counter of their topic has not come to yet."""
         topics = {each.topic for each in positions if each is not None}
         on_topic = {topic: sources_on(topic, sources, self._events_topic) for topic in topics}
         awaited = {

@@ -1,13 +1,13 @@
 """Partners from before spending and reading had to be given keep what they could do."""
 
-import uuid
 from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
 
 from abacus.platform.migrations import migrate
-from tests.support.services import Services, database_address
+from tests.support.old_database import database_at
+from tests.support.services import Services
 
 PARTNER = """
 insert into partner (partner_id, name, fixed_points, computed_points, countries, requests_per_minute, created_at,
@@ -17,15 +17,8 @@ insert into partner (partner_id, name, fixed_points, computed_points, countries,
 
 @pytest.fixture
 async def old(services: Services) -> AsyncIterator[str]:
-    """The address of a database at revision 0050."""
-    name = f"abacus_old_{uuid.uuid4().hex[:8]}"
-    administrator = await asyncpg.connect(services.database_url)
-    await administrator.execute(f"create database {name}")
-    url = database_address(services, name)
-    await migrate(url, "0050")
-    yield url
-    await administrator.execute(f"drop database {name} with (force)")
-    await administrator.close()
+    async with database_at("0050", services) as url:
+        yield url
 
 
 async def test_partners_of_before_keep_their_rights_and_new_ones_are_given_theirs(old: str) -> None:

@@ -112,7 +112,7 @@ class Campaign:
 
 
 def _left_sides(rule: object) -> Iterator[str]:
-    """Those of the document of a rule."""
+    """The left sides in the document of a rule."""
     if isinstance(rule, Mapping):
         if isinstance(side := rule.get("lhs"), str):
             yield side

@@ -25,8 +25,8 @@ from abacus.engage.campaigns.decide.split import arm_of
 
 @dataclass(slots=True)
 class Decided:
-    """The runs, the progress that changed, and what was taken from each pot. Nothing is decided for those that are
-    `waiting` for a campaign of their exclusive group, nor for those that are `faulty`.
+    """The runs, the progress that changed, and what was taken from each pot. `waiting` events wait
+    for a campaign of their exclusive group; neither they nor `faulty` events are decided.
     """
 
     runs: list[Run] = field(default_factory=list)
@@ -109,7 +109,7 @@ class _Deciding:
         return replace(matched, conditions=conditions_of(decision.looked), open=None) if decision.holds else None
 
     def _before(self, group: Iterable[Matched]) -> Mapping[Place, Progress | None]:
-        """The progress that those of a group may change, as far as it has changed by now."""
+        """The changes so far of the progress that a group may change."""
         return {
             place: self.changed.get(place)
             for each in group
