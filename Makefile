@@ -53,22 +53,22 @@ test-long: env ## the long tests: processes that are killed, whole stacks, the c
 	@$(PYTEST) -m long $(ARGS)
 
 mutants: env ## take each lock, constraint and check away from the posting code and the console; a test must notice
-	@$(PY) -m tests.mutants $(ARGS)
+	@$(PY) -m tests.reliability.mutants $(ARGS)
 
 pictures: env ## the pages of the console in a demo's house, for docs/console.md; needs Chromium
 	@$(PY) -m tests.console.pictures
 
 chaos: env ## real workers on the services, faults of every kind, and everything accounted for; ARGS=--short is less
-	@$(PY) -m tests.chaos $(ARGS)
+	@$(PY) -m tests.reliability.chaos $(ARGS)
 
 crashes: env ## a worker killed at every await on a message's way, another one takes over; ARGS='--sample 40' is less
-	@$(PY) -m tests.chaos.crashes $(ARGS)
+	@$(PY) -m tests.reliability.chaos.crashes $(ARGS)
 
 nightly: env ## every test with new random cases, all crash points, the whole chaos suite; for a machine with hours to spare
 	@tests=0; crashes=0; chaos=0; \
 	$(PYTEST) --hypothesis-profile searching || tests=$$?; \
-	$(PY) -m tests.chaos.crashes || crashes=$$?; \
-	$(PY) -m tests.chaos || chaos=$$?; \
+	$(PY) -m tests.reliability.chaos.crashes || crashes=$$?; \
+	$(PY) -m tests.reliability.chaos || chaos=$$?; \
 	echo "nightly: tests ended with $$tests, crash points with $$crashes, chaos with $$chaos"; \
 	exit $$((tests + crashes + chaos > 0))
 

@@ -17,21 +17,8 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import SetAside, Unavailable
 from abacus.core.vouching import Producer, Verifier, read_keys, signer_for
 from abacus.engage.campaigns.directory import CampaignDirectory
-from abacus.engage.counters.definitions import DefinitionStore
-from abacus.engage.counters.directory import CounterDirectory
-from abacus.engage.counters.reading.cache_share import PARTS_KEPT, CacheShare, CacheShareStore
-from abacus.engage.counters.reading.closed_parts import ClosedParts
-from abacus.engage.counters.reading.rounds import Rounds
-from abacus.engage.counters.reading.service import CountService
-from abacus.engage.counters.reading.shared_parts import shared_parts
-from abacus.engage.counters.store.opening import OpenedStore, open_store
-from abacus.engage.counters.store.port import CounterStore
 from abacus.engage.downstreams.directory import DownstreamDirectory
 from abacus.engage.downstreams.store import DownstreamStore
-from abacus.engage.events.directory import SourceDirectory
-from abacus.engage.events.replaying import replay_events
-from abacus.engage.events.store import SourceStore
-from abacus.engage.segments.in_use import SegmentsInUse
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.issuing import Issuing
 from abacus.ledger.store.read import LedgerReader
@@ -60,6 +47,19 @@ from abacus.platform.sqs.signing import SigningQueue
 from abacus.pricing.store.cards import CardStore
 from abacus.pricing.store.reader import CardReader
 from abacus.programs.tiers.store import MembershipStore
+from abacus.signals.counters.definitions import DefinitionStore
+from abacus.signals.counters.directory import CounterDirectory
+from abacus.signals.counters.reading.cache_share import PARTS_KEPT, CacheShare, CacheShareStore
+from abacus.signals.counters.reading.closed_parts import ClosedParts
+from abacus.signals.counters.reading.rounds import Rounds
+from abacus.signals.counters.reading.service import CountService
+from abacus.signals.counters.reading.shared_parts import shared_parts
+from abacus.signals.counters.store.opening import OpenedStore, open_store
+from abacus.signals.counters.store.port import CounterStore
+from abacus.signals.events.directory import SourceDirectory
+from abacus.signals.events.replaying import replay_events
+from abacus.signals.events.store import SourceStore
+from abacus.signals.segments.in_use import SegmentsInUse
 
 _COUNT_EVERY_S: Final = 10.0
 

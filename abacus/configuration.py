@@ -3,14 +3,14 @@
 from datetime import timedelta
 
 from abacus.api.http.limits import HttpLimits
-from abacus.engage.counters.store.cassandra.session import Address
-from abacus.engage.counters.store.opening import Cluster
-from abacus.engage.events.decide.builtin import built_in
-from abacus.engage.events.decide.source import Source
 from abacus.ledger.types.alone import Alone, Sums
 from abacus.oversight.status.sources import Group
 from abacus.people.types.approval import Terms
 from abacus.platform.settings import Settings
+from abacus.signals.counters.store.cassandra.session import Address
+from abacus.signals.counters.store.opening import Cluster
+from abacus.signals.events.decide.builtin import built_in
+from abacus.signals.events.decide.source import Source
 
 
 def http_limits(settings: Settings) -> HttpLimits:

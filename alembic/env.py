@@ -11,13 +11,8 @@ import abacus.console.errands.tables
 import abacus.console.selections.tables
 import abacus.engage.campaigns.effect_tables
 import abacus.engage.campaigns.tables
-import abacus.engage.counters.reading.tables
-import abacus.engage.counters.store.tables
-import abacus.engage.counters.tables
 import abacus.engage.downstreams.tables
-import abacus.engage.events.tables
 import abacus.engage.notify.tables
-import abacus.engage.segments.tables
 import abacus.intake.partners.tables
 import abacus.intake.pulse.tables
 import abacus.ledger.store.tables
@@ -32,6 +27,11 @@ import abacus.platform.rate_limits.tables
 import abacus.pricing.store.tables
 import abacus.programs.expiry.tables
 import abacus.programs.tiers.tables
+import abacus.signals.counters.reading.tables
+import abacus.signals.counters.store.tables
+import abacus.signals.counters.tables
+import abacus.signals.events.tables
+import abacus.signals.segments.tables
 from abacus.platform.metadata import METADATA
 from abacus.platform.slice_steps import FORGET, engine_for
 
@@ -44,15 +44,15 @@ ROOMS = (
     abacus.ledger.store.tables,
     abacus.oversight.closing.tables,
     abacus.oversight.erasure.tables,
-    abacus.engage.counters.reading.tables,
-    abacus.engage.counters.store.tables,
+    abacus.signals.counters.reading.tables,
+    abacus.signals.counters.store.tables,
     abacus.engage.campaigns.effect_tables,
     abacus.engage.campaigns.tables,
-    abacus.engage.counters.tables,
+    abacus.signals.counters.tables,
     abacus.engage.downstreams.tables,
-    abacus.engage.events.tables,
+    abacus.signals.events.tables,
     abacus.engage.notify.tables,
-    abacus.engage.segments.tables,
+    abacus.signals.segments.tables,
     abacus.intake.partners.tables,
     abacus.intake.pulse.tables,
     abacus.people.store.tables,

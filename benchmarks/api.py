@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import psutil
 
-from abacus.cli.stack import make_ready
+from abacus.cli.house.stack import make_ready
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner

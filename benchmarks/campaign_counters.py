@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from abacus.cli.stack import make_ready
+from abacus.cli.house.stack import make_ready
 from abacus.configuration import built_in_sources
-from abacus.engage.counters.decide.reading import parse_definition
-from abacus.engage.counters.definitions import DefinitionStore
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.postgres import open_pool
+from abacus.signals.counters.decide.reading import parse_definition
+from abacus.signals.counters.definitions import DefinitionStore
 from benchmarks.pipeline import worker
 from benchmarks.ratio import ratio_of
 from benchmarks.report import Figure, rate

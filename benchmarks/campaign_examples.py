@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import orjson
 
-from abacus.engage.events.decide.reading import EventReader
-from abacus.engage.events.decide.source import parse_source
-from abacus.engage.rules.decide.reading import parse_rule
-from abacus.engage.rules.decide.sides import of_event
-from abacus.engage.rules.decide.types import Rule
+from abacus.signals.events.decide.reading import EventReader
+from abacus.signals.events.decide.source import parse_source
+from abacus.signals.rules.decide.reading import parse_rule
+from abacus.signals.rules.decide.sides import of_event
+from abacus.signals.rules.decide.types import Rule
 
 NOW: Final = datetime(2026, 11, 23, 12, tzinfo=UTC)
 _TOPIC: Final = "rides"

@@ -15,9 +15,9 @@ from abacus.engage.campaigns.decide.limits import Amounts
 from abacus.engage.campaigns.decide.run import Due, Matched, Outcome, Run
 from abacus.engage.campaigns.decide.worth import Worth
 from abacus.engage.campaigns.effect_tables import CAMPAIGN_ACTION
-from abacus.engage.events.types import Event
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import PublishedCard
+from abacus.signals.events.types import Event
 from benchmarks import rides_load
 from benchmarks.campaigns import CAMPAIGNER
 from benchmarks.deciding import deciding

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import httpx
 import psutil
 
-from abacus.cli.console import links_for
+from abacus.cli.people.console import links_for
 from abacus.console.app import SERVED
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason

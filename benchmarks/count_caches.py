@@ -14,16 +14,16 @@ from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from abacus.engage.counters.decide.catalog import Catalog
-from abacus.engage.counters.decide.definition import Definition
-from abacus.engage.counters.decide.slots import grain_of
-from abacus.engage.counters.decide.template import read_template
-from abacus.engage.counters.decide.tiling import floor_quarter
-from abacus.engage.counters.reading.closed_parts import ClosedParts
-from abacus.engage.counters.reading.rounds import Rounds
-from abacus.engage.counters.reading.service import CountService
-from abacus.engage.counters.reading.types import Counted, Lookup, NotCounted
-from abacus.engage.counters.types import Count, Grain, Row, RowKey, SlotRange
+from abacus.signals.counters.decide.catalog import Catalog
+from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.decide.slots import grain_of
+from abacus.signals.counters.decide.template import read_template
+from abacus.signals.counters.decide.tiling import floor_quarter
+from abacus.signals.counters.reading.closed_parts import ClosedParts
+from abacus.signals.counters.reading.rounds import Rounds
+from abacus.signals.counters.reading.service import CountService
+from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted
+from abacus.signals.counters.types import Count, Grain, Row, RowKey, SlotRange
 from benchmarks.report import Figure
 
 KEYS: Final = 1_000

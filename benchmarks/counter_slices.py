@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from abacus.core.clock import SystemClock
-from abacus.engage.counters.open_rows import OpenRows
-from abacus.engage.counters.store.postgres import PostgresCounterStore
-from abacus.engage.counters.types import SlotRange
-from abacus.engage.counters.writer import CounterWriter
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
 from abacus.process import look_for_garbage_seldom
+from abacus.signals.counters.open_rows import OpenRows
+from abacus.signals.counters.store.postgres import PostgresCounterStore
+from abacus.signals.counters.types import SlotRange
+from abacus.signals.counters.writer import CounterWriter
 from benchmarks.counters_writer import BATCH, FEW, MEMBERS, OPEN_ROWS, Rides, documents, writer_of
 from benchmarks.ratio import ratio_of
 from benchmarks.report import Figure, rate

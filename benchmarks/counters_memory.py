@@ -10,10 +10,10 @@ from importlib import import_module
 import orjson
 
 from abacus.core.clock import SystemClock
-from abacus.engage.counters.open_rows import OpenRows
-from abacus.engage.counters.store.postgres import PostgresCounterStore
 from abacus.platform.postgres import LOOKUPS_BY_KEY, open_pool
 from abacus.process import look_for_garbage_seldom
+from abacus.signals.counters.open_rows import OpenRows
+from abacus.signals.counters.store.postgres import PostgresCounterStore
 from benchmarks.counters_writer import OPEN_ROWS, Rides, documents, writer_of
 from benchmarks.memory import most_mib
 

@@ -8,15 +8,15 @@ from typing import Any, Final, NamedTuple
 import psutil
 
 from abacus.core.clock import SystemClock
-from abacus.engage.counters.decide.slots import slot_of
-from abacus.engage.counters.store.cassandra import schema
-from abacus.engage.counters.store.cassandra.counters import CassandraCounterStore
-from abacus.engage.counters.store.cassandra.session import Address, Session
-from abacus.engage.counters.store.port import CounterStore
-from abacus.engage.counters.store.postgres import PostgresCounterStore
-from abacus.engage.counters.types import Count, Grain, Row, RowKey, SlotRange
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
+from abacus.signals.counters.decide.slots import slot_of
+from abacus.signals.counters.store.cassandra import schema
+from abacus.signals.counters.store.cassandra.counters import CassandraCounterStore
+from abacus.signals.counters.store.cassandra.session import Address, Session
+from abacus.signals.counters.store.port import CounterStore
+from abacus.signals.counters.store.postgres import PostgresCounterStore
+from abacus.signals.counters.types import Count, Grain, Row, RowKey, SlotRange
 from benchmarks.report import Figure
 from benchmarks.services import cassandra_alone, postgres_alone
 

@@ -16,23 +16,6 @@ import orjson
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
-from abacus.engage.counters.counter import EventCounter
-from abacus.engage.counters.decide.batch import Remembering
-from abacus.engage.counters.decide.catalog import Catalog
-from abacus.engage.counters.decide.definition import Definition
-from abacus.engage.counters.decide.template import read_template
-from abacus.engage.counters.documents import Documents
-from abacus.engage.counters.new_keys import NewKeysBook
-from abacus.engage.counters.open_rows import OpenRows
-from abacus.engage.counters.partitions import OpenPartitions
-from abacus.engage.counters.series import SeriesBook
-from abacus.engage.counters.store.cassandra import schema
-from abacus.engage.counters.store.cassandra.counters import CassandraCounterStore
-from abacus.engage.counters.store.cassandra.session import Address, Session
-from abacus.engage.counters.store.port import CounterStore
-from abacus.engage.counters.store.postgres import PostgresCounterStore
-from abacus.engage.counters.writer import CounterWriter
-from abacus.engage.events.decide.source import parse_source
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
@@ -40,6 +23,23 @@ from abacus.platform.migrations import migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.process import look_for_garbage_seldom
+from abacus.signals.counters.counter import EventCounter
+from abacus.signals.counters.decide.batch import Remembering
+from abacus.signals.counters.decide.catalog import Catalog
+from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.decide.template import read_template
+from abacus.signals.counters.documents import Documents
+from abacus.signals.counters.new_keys import NewKeysBook
+from abacus.signals.counters.open_rows import OpenRows
+from abacus.signals.counters.partitions import OpenPartitions
+from abacus.signals.counters.series import SeriesBook
+from abacus.signals.counters.store.cassandra import schema
+from abacus.signals.counters.store.cassandra.counters import CassandraCounterStore
+from abacus.signals.counters.store.cassandra.session import Address, Session
+from abacus.signals.counters.store.port import CounterStore
+from abacus.signals.counters.store.postgres import PostgresCounterStore
+from abacus.signals.counters.writer import CounterWriter
+from abacus.signals.events.decide.source import parse_source
 from benchmarks.report import Figure
 from benchmarks.services import cassandra_alone
 

@@ -11,19 +11,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import SystemClock
-from abacus.engage.counters.decide.definition import Definition
-from abacus.engage.counters.decide.reading import parse_definition
-from abacus.engage.counters.decide.tiling import slots_of
-from abacus.engage.counters.definitions import DefinitionStore
-from abacus.engage.counters.reading.cache_share import CacheShareStore
-from abacus.engage.counters.store.cassandra import schema
-from abacus.engage.counters.store.cassandra.counters import CassandraCounterStore
-from abacus.engage.counters.store.cassandra.session import Address, Session
-from abacus.engage.counters.store.port import CounterStore
-from abacus.engage.counters.store.postgres import PostgresCounterStore
-from abacus.engage.counters.types import Count, Row, RowKey
-from abacus.engage.events.decide.source import Source, parse_source
-from abacus.engage.events.store import SourceStore
 from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner
 from abacus.intake.partners.store import PartnerStore
@@ -32,6 +19,19 @@ from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
+from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.decide.reading import parse_definition
+from abacus.signals.counters.decide.tiling import slots_of
+from abacus.signals.counters.definitions import DefinitionStore
+from abacus.signals.counters.reading.cache_share import CacheShareStore
+from abacus.signals.counters.store.cassandra import schema
+from abacus.signals.counters.store.cassandra.counters import CassandraCounterStore
+from abacus.signals.counters.store.cassandra.session import Address, Session
+from abacus.signals.counters.store.port import CounterStore
+from abacus.signals.counters.store.postgres import PostgresCounterStore
+from abacus.signals.counters.types import Count, Row, RowKey
+from abacus.signals.events.decide.source import Source, parse_source
+from abacus.signals.events.store import SourceStore
 from benchmarks import count_caches
 from benchmarks.api import CALLERS, ROUNDS, SECONDS, Load, free_port, is_up, load, request
 from benchmarks.paced import paced

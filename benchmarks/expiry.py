@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import uvloop
 
-from abacus.cli.stack import make_ready
+from abacus.cli.house.stack import make_ready
 from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.embedded import EmbeddedStack

@@ -15,14 +15,14 @@ from abacus.engage.campaigns.decide.document import to_document
 from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.decide.states import Status
 from abacus.engage.campaigns.tables import CAMPAIGN
-from abacus.engage.events.decide.source import parse_source
-from abacus.engage.events.replaying import again_topic
-from abacus.engage.events.store import SourceStore
-from abacus.engage.segments.numbers import MemberNumbers
-from abacus.engage.segments.store import Author, SegmentStore
-from abacus.engage.segments.types import How, Members
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
+from abacus.signals.events.decide.source import parse_source
+from abacus.signals.events.replaying import again_topic
+from abacus.signals.events.store import SourceStore
+from abacus.signals.segments.numbers import MemberNumbers
+from abacus.signals.segments.store import Author, SegmentStore
+from abacus.signals.segments.types import How, Members
 from benchmarks.ride_offers import SOURCE, digits_of, member_name, offers, segment_name, source_document
 from benchmarks.services import PARTITIONS
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import psutil
 
 from abacus.cli.examples.stream import stream
-from abacus.cli.stack import make_ready
+from abacus.cli.house.stack import make_ready
 from abacus.core.clock import SystemClock
 from abacus.ledger.relay.cursor import RelayCursor
 from abacus.platform.embedded import EmbeddedStack

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import psutil
 
 from abacus.cli.examples.stream import BOB
-from abacus.cli.stack import make_ready
+from abacus.cli.house.stack import make_ready
 from abacus.core.sources import STREAM
 from abacus.intake.earning.decide.transaction import Completed, read_transaction
 from abacus.ledger.decide.chain import CURRENT

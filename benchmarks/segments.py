@@ -8,15 +8,15 @@ from typing import Final
 from pyroaring import FrozenBitMap
 
 from abacus.core.clock import SystemClock
-from abacus.engage.segments.files import member_ids, open_members
-from abacus.engage.segments.loading import BATCH, check, number
-from abacus.engage.segments.numbers import MemberNumbers
-from abacus.engage.segments.sets import Looking, SegmentSets
-from abacus.engage.segments.store import Author, SegmentStore
-from abacus.engage.segments.types import How
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import Pool, open_pool
+from abacus.signals.segments.files import member_ids, open_members
+from abacus.signals.segments.loading import BATCH, check, number
+from abacus.signals.segments.numbers import MemberNumbers
+from abacus.signals.segments.sets import Looking, SegmentSets
+from abacus.signals.segments.store import Author, SegmentStore
+from abacus.signals.segments.types import How
 from benchmarks.report import Figure, rate
 
 MEMBERS: Final = 10_000_000

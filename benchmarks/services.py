@@ -17,7 +17,7 @@ import asyncpg
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from abacus.cli.examples import example_cards
-from abacus.cli.stack import make_ready
+from abacus.cli.house.stack import make_ready
 from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import open_pool
 from abacus.platform.settings import Settings

@@ -12,9 +12,9 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
 
 from abacus.core.errors import Unavailable
-from abacus.engage.counters.store.cassandra.session import Address, Session
 from abacus.platform.embedded.postgres import DATABASE, SETTINGS, ensure_database, postgres_cluster
 from abacus.platform.sqs.queue import reachable, sqs_client
+from abacus.signals.counters.store.cassandra.session import Address, Session
 from localstack import cassandra, java
 from localstack.daemon import Daemon
 

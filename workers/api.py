@@ -18,7 +18,6 @@ from abacus.configuration import alone_of, built_in_sources, http_limits, terms_
 from abacus.core.errors import Unavailable
 from abacus.core.vouching import Producer
 from abacus.engage.campaigns.desk import CampaignDesk
-from abacus.engage.events.posting import EventDesk, Publish, without_broker
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.award_intake import AwardIntake
@@ -46,6 +45,7 @@ from abacus.platform.sandbox import SESSION
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.queue import SqsQueue
 from abacus.programs.tiers.store import MembershipStore
+from abacus.signals.events.posting import EventDesk, Publish, without_broker
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.SQS})
 USES: Final = frozenset({Service.KAFKA})  # where an address is set; without one no events are posted

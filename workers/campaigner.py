@@ -24,8 +24,6 @@ from abacus.engage.campaigns.retry_queue import Redeciding
 from abacus.engage.campaigns.seen import SeenStore
 from abacus.engage.campaigns.values import Values
 from abacus.engage.campaigns.verdicts import Verdicts
-from abacus.engage.counters.headway import Headway
-from abacus.engage.counters.series import SeriesBook
 from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER
 from abacus.engage.downstreams.services import CALLS_AT_ONCE, Services
 from abacus.engage.notify.notices import Notices
@@ -44,6 +42,8 @@ from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.sqs.consumer import QueueConsumer
 from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY
 from abacus.programs.tiers.store import MembershipStore
+from abacus.signals.counters.headway import Headway
+from abacus.signals.counters.series import SeriesBook
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA, Service.SQS})
 _CONNECTIONS: Final = 8

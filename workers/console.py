@@ -29,15 +29,13 @@ from abacus.console.entry.types import SessionLimits
 from abacus.console.errands.runner import ErrandRunner
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Room
-from abacus.console.pages.sign_in import BACK
+from abacus.console.pages.people.sign_in import BACK
 from abacus.console.reading import Reading, Replica, reading_of
 from abacus.console.selections.store import SelectionStore
 from abacus.console.tidying import keep_tidying
 from abacus.console.web.outages import Outages
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.campaigns.desk import CampaignDesk
-from abacus.engage.counters.store.opening import open_store
-from abacus.engage.counters.store.port import CounterStore
 from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.moves import PostgresMoves
@@ -53,6 +51,8 @@ from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rate_limits.store import BucketStore
 from abacus.platform.settings import Settings
 from abacus.platform.sqs.queue import Client
+from abacus.signals.counters.store.opening import open_store
+from abacus.signals.counters.store.port import CounterStore
 from workers import PIPELINE
 
 NEEDS: Final = frozenset({Service.DATABASE})

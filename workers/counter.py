@@ -4,21 +4,21 @@ from datetime import timedelta
 from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
-from abacus.engage.counters.counter import EventCounter
-from abacus.engage.counters.decide.batch import Remembering
-from abacus.engage.counters.documents import Documents
-from abacus.engage.counters.new_keys import NewKeysBook
-from abacus.engage.counters.open_rows import OpenRows
-from abacus.engage.counters.partitions import OpenPartitions
-from abacus.engage.counters.series import SeriesBook
-from abacus.engage.counters.topic import KafkaTopic
-from abacus.engage.counters.writer import CounterWriter
 from abacus.platform.following.together import together
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.topic_id import TopicIds
 from abacus.platform.postgres import LOOKUPS_BY_KEY
 from abacus.platform.quarantine.store import QuarantineStore
+from abacus.signals.counters.counter import EventCounter
+from abacus.signals.counters.decide.batch import Remembering
+from abacus.signals.counters.documents import Documents
+from abacus.signals.counters.new_keys import NewKeysBook
+from abacus.signals.counters.open_rows import OpenRows
+from abacus.signals.counters.partitions import OpenPartitions
+from abacus.signals.counters.series import SeriesBook
+from abacus.signals.counters.topic import KafkaTopic
+from abacus.signals.counters.writer import CounterWriter
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 _CONNECTIONS: Final = 4

@@ -14,7 +14,6 @@ from abacus.api.server import bound
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.configuration import http_limits
 from abacus.core.errors import Unavailable
-from abacus.engage.counters.reading.service import CountService
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.requests.journal import RequestJournal
 from abacus.intake.partners.requests.store import RequestStore
@@ -26,6 +25,7 @@ from abacus.platform.announcements import Announced
 from abacus.platform.postgres import LOOKUPS_BY_KEY
 from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rate_limits.store import BucketStore
+from abacus.signals.counters.reading.service import CountService
 
 NEEDS: Final = frozenset({Service.DATABASE})
 DATABASE_WITHIN_S: Final = 5.0

@@ -6,14 +6,14 @@ from functools import partial
 from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
-from abacus.engage.counters.decide.following import asked_by_counters
-from abacus.engage.events.decide.substream import Asked, joined
-from abacus.engage.events.substream import LargeTopics, SubstreamCopier
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.offsets import begins_since
 from abacus.platform.kafka.window import committed
 from abacus.platform.quarantine.store import QuarantineStore
+from abacus.signals.counters.decide.following import asked_by_counters
+from abacus.signals.events.decide.substream import Asked, joined
+from abacus.signals.events.substream import LargeTopics, SubstreamCopier
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 _GROUP: Final = "substream"

@@ -7,8 +7,6 @@ from typing import Final, Protocol, TypeVar
 from abacus.core.clock import Clock
 from abacus.core.errors import OF_CARDS
 from abacus.engage.campaigns.desk import CampaignDesk
-from abacus.engage.counters.reading.service import CountService
-from abacus.engage.events.posting import EventDesk
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.deciding import Cards, Tiers
@@ -27,6 +25,8 @@ from abacus.ledger.store.read import LedgerReader
 from abacus.people.directory import PeopleDirectory
 from abacus.platform.health import Health
 from abacus.platform.rate_limits.limiter import RateLimiter
+from abacus.signals.counters.reading.service import CountService
+from abacus.signals.events.posting import EventDesk
 
 Decision = TypeVar("Decision")
 

@@ -24,10 +24,10 @@ from abacus.api.auth import Call, PersonCall
 from abacus.api.backends import CountBackends
 from abacus.api.lean import LeanRoute
 from abacus.api.problems import documented, problem_of_faults
-from abacus.engage.counters.reading.types import Counted, Lookup, NotCounted
 from abacus.people.types.deed import Deed
 from abacus.platform.metrics import COUNT_LOOKUPS
 from abacus.platform.validation import Moment
+from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted
 
 MOST_QUERIES: Final = 100
 LONGEST_KEY: Final = 512

@@ -15,11 +15,11 @@ from abacus.api.award_entries import check_newcomer
 from abacus.api.lean import LeanRoute
 from abacus.api.problems import documented, invalid, problem_of_faults
 from abacus.core.errors import Reason
-from abacus.engage.events.decide.form import EventFault
-from abacus.engage.events.decide.message import EXAMPLE, EventMessage
-from abacus.engage.events.decide.posted import NotASender
-from abacus.engage.events.types import Event
 from abacus.intake.partners.decide.ask import Objection
+from abacus.signals.events.decide.form import EventFault
+from abacus.signals.events.decide.message import EXAMPLE, EventMessage
+from abacus.signals.events.decide.posted import NotASender
+from abacus.signals.events.types import Event
 
 MOST_IN_BATCH: Final = 1000
 _MOST_FAULTS_OF_ITEM: Final = 5

@@ -11,7 +11,6 @@ from abacus.engage.campaigns.campaign_store import CampaignStore, Change
 from abacus.engage.campaigns.decide.reading import restore_campaign
 from abacus.engage.campaigns.proposing import proposed
 from abacus.engage.campaigns.trying import tried_campaign
-from abacus.engage.events.decide.source import Source
 from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.intake.partners.store import PartnerStore
@@ -27,6 +26,7 @@ from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Pool
 from abacus.pricing.decide.card import CardFaults, RateCard, country_of, parse_card, to_document
 from abacus.pricing.store.cards import CardStore
+from abacus.signals.events.decide.source import Source
 
 
 def approving(

@@ -8,7 +8,6 @@ from typing import Any, Final, Literal
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from abacus.engage.events.decide.message import EventMessage
 from abacus.engage.notify.decide.message import MemberNotification
 from abacus.intake.earning.decide.source_message import RetryEnvelope
 from abacus.intake.earning.decide.transaction import Transaction
@@ -21,6 +20,7 @@ from abacus.programs.expiry.decide.envelope import ExpiryMessage
 from abacus.programs.tiers.decide.events import TierChanged
 from abacus.proof.decide.proof import Proof
 from abacus.proof.decide.seal_event import LedgerSealed
+from abacus.signals.events.decide.message import EventMessage
 
 
 class AwardEnvelope(TypedDict):

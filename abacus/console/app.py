@@ -9,38 +9,8 @@ from starlette.types import ASGIApp
 from abacus.api.front import Front
 from abacus.api.health import probe_routes
 from abacus.console.backends import Backends
-from abacus.console.pages import (
-    approvals,
-    audit,
-    campaign,
-    campaign_draft,
-    campaign_trials,
-    campaigns,
-    counters,
-    dead_letters,
-    erasures,
-    errands,
-    finance,
-    home,
-    member_moves,
-    members,
-    month_close,
-    operations,
-    own_sessions,
-    partner_changes,
-    partner_requests,
-    partners,
-    people,
-    quarantine,
-    quarantine_selection,
-    rate_draft,
-    rate_quote,
-    rates,
-    settings,
-    trust,
-    where,
-)
-from abacus.console.pages.sign_in import SignIn
+from abacus.console.pages import campaigns, counters, finance, home, members, operations, partners, people, rates
+from abacus.console.pages.people.sign_in import SignIn
 from abacus.console.web.answer import Answers
 from abacus.console.web.assets import Assets
 from abacus.console.web.cookies import Cookies
@@ -48,38 +18,9 @@ from abacus.console.web.faults import PageFault
 from abacus.console.web.headers import Guarded
 from abacus.console.web.routes import Routing
 
-# A new module of pages takes its place here, and in the navigation.
-SERVED: Final = (
-    *home.SERVED,
-    *rates.SERVED,
-    *rate_draft.SERVED,
-    *rate_quote.SERVED,
-    *campaigns.SERVED,
-    *campaign.SERVED,
-    *campaign_trials.SERVED,
-    *campaign_draft.SERVED,
-    *approvals.SERVED,
-    *members.SERVED,
-    *member_moves.SERVED,
-    *erasures.SERVED,
-    *partners.SERVED,
-    *partner_changes.SERVED,
-    *partner_requests.SERVED,
-    *counters.SERVED,
-    *finance.SERVED,
-    *month_close.SERVED,
-    *trust.SERVED,
-    *operations.SERVED,
-    *quarantine.SERVED,
-    *quarantine_selection.SERVED,
-    *dead_letters.SERVED,
-    *where.SERVED,
-    *errands.SERVED,
-    *own_sessions.SERVED,
-    *people.SERVED,
-    *audit.SERVED,
-    *settings.SERVED,
-)
+# A capability with pages takes its place here, and in the navigation.
+_CAPABILITIES: Final = (home, rates, campaigns, members, partners, counters, finance, operations, people)
+SERVED: Final = tuple(served for capability in _CAPABILITIES for served in capability.SERVED)
 
 
 def console_app(backends: Backends) -> ASGIApp:

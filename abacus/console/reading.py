@@ -7,14 +7,14 @@ from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.engage.counters.store.port import CounterStore
-from abacus.engage.counters.store.postgres import PostgresCounterStore
 from abacus.intake.partners.members import MemberReader
 from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.health import Health
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement
+from abacus.signals.counters.store.port import CounterStore
+from abacus.signals.counters.store.postgres import PostgresCounterStore
 
 REPLICA: Final = "replica"
 MOST_BEHIND_S: Final = 10.0

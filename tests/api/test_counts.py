@@ -10,12 +10,12 @@ import httpx
 import pytest
 
 from abacus.core.clock import SystemClock
-from abacus.engage.counters.decide.definition import Definition
-from abacus.engage.counters.reading.cache_share import CacheShareStore
-from abacus.engage.events.decide.source import Source
 from abacus.intake.partners.decide.keys import new_test_key
 from abacus.platform.metrics import COUNT_LOOKUPS, COUNT_RANGES, total
 from abacus.platform.postgres import Pool
+from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.reading.cache_share import CacheShareStore
+from abacus.signals.events.decide.source import Source
 from tests.support.cluster import Servers
 from tests.support.counters import RAIN, publish_counter, publish_weather, save_counts
 from tests.support.house import House, until

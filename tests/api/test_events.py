@@ -12,14 +12,14 @@ from aiokafka import AIOKafkaConsumer
 
 from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
-from abacus.engage.events.decide.source import Source, parse_source
-from abacus.engage.events.store import SourceStore
 from abacus.intake.partners.sandbox import new_test_access
 from abacus.intake.partners.store import PartnerStore
 from abacus.platform.metrics import EVENTS_POSTED, total
 from abacus.platform.migrations import make_sandbox
 from abacus.platform.postgres import open_pool
 from abacus.platform.sandbox import SESSION
+from abacus.signals.events.decide.source import Source, parse_source
+from abacus.signals.events.store import SourceStore
 from tests.support.house import House, until
 from tests.support.logged import limits_logged
 from tests.support.problems import kind

@@ -9,10 +9,10 @@ from abacus.cli.examples import example_cards
 from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.decide.running import Armed, Running
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.engage.events.decide.reading import EventReader
-from abacus.engage.events.decide.source import parse_source
-from abacus.engage.events.types import Event
 from abacus.pricing.decide.card import PublishedCard
+from abacus.signals.events.decide.reading import EventReader
+from abacus.signals.events.decide.source import parse_source
+from abacus.signals.events.types import Event
 from benchmarks.ride_offers import (
     SEGMENTS,
     SOURCE,

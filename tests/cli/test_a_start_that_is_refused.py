@@ -10,8 +10,8 @@ from shlex import quote
 
 import pytest
 
-from abacus.cli.environment_file import environment, written
-from abacus.cli.free_ports import on_free_ports
+from abacus.cli.house.environment_file import environment, written
+from abacus.cli.house.free_ports import on_free_ports
 from abacus.core.errors import Refused
 from abacus.platform.settings import Settings
 

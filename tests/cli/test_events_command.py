@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from abacus.engage.events.decide.source import to_document
 from abacus.platform.postgres import Pool
-from tests.engage.events.weather import TOML, WEATHER
+from abacus.signals.events.decide.source import to_document
+from tests.signals.events.weather import TOML, WEATHER
 from tests.support.commands import Ran, abacus
 from tests.support.staff import hire
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from abacus.cli.own_key import key_file, own_key
+from abacus.cli.house.own_key import key_file, own_key
 from abacus.core.errors import Refused
 from abacus.platform.encryption import Secrets
 

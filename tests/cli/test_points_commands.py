@@ -3,8 +3,8 @@
 import orjson
 import pytest
 
-from abacus.cli.acting import login
 from abacus.cli.examples import example_cards
+from abacus.cli.terminal.acting import login
 from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award

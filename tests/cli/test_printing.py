@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from abacus.cli import shell
-from abacus.cli.documents import text_of
-from abacus.cli.layout import visible
+from abacus.cli.terminal import shell
+from abacus.cli.terminal.documents import text_of
+from abacus.cli.terminal.layout import visible
 from tests.support.commands import not_rfc3339
 
 DATA = ("txn:taxi:T1", "[bold]not bold[/bold]", "[/]", "https://example.com/:smile:")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 from typer.testing import CliRunner
 
-from abacus.cli.rates import app
+from abacus.cli.rates.commands import app
 from abacus.pricing.decide.card import parse_toml
 from tests.support.staff import LOGIN
 

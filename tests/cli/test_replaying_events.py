@@ -9,12 +9,12 @@ from aiokafka import AIOKafkaConsumer
 from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, SetAside
-from abacus.engage.events.replaying import event_item
-from abacus.engage.events.store import SourceStore
 from abacus.platform.kafka.reader import Record
 from abacus.platform.quarantine.store import HELD, REPLAYED, QuarantineStore
 from abacus.platform.quarantine.types import Item, Stage
-from tests.engage.events.weather import DROP, TOPIC, WEATHER, put
+from abacus.signals.events.replaying import event_item
+from abacus.signals.events.store import SourceStore
+from tests.signals.events.weather import DROP, TOPIC, WEATHER, put
 from tests.support.commands import abacus
 from tests.support.house import House, completed, until
 

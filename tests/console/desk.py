@@ -28,7 +28,6 @@ from abacus.console.reading import Replica, reading_of
 from abacus.console.selections.store import SelectionStore
 from abacus.console.web.outages import Outages
 from abacus.engage.campaigns.desk import CampaignDesk
-from abacus.engage.events.decide.builtin import built_in
 from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import Partner
@@ -49,6 +48,7 @@ from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rate_limits.store import BucketStore
 from abacus.pricing.store.cards import CardStore
 from abacus.pricing.store.reader import CardReader
+from abacus.signals.events.decide.builtin import built_in
 from tests.support.staff import ADMIN
 
 PASSWORD: Final = "correct horse battery"

@@ -15,8 +15,8 @@ from abacus.console.decide.campaign_rows import (
     without_step,
 )
 from abacus.console.decide.sentences import OPERATORS
-from abacus.engage.events.types import VariableType
-from abacus.engage.rules.decide.types import Operator
+from abacus.signals.events.types import VariableType
+from abacus.signals.rules.decide.types import Operator
 
 A: dict[str, Any] = {"operator": "eq", "lhs": "var.a", "rhs": "x"}
 B: dict[str, Any] = {"operator": "in", "lhs": "var.b", "rhs": [1, 2]}

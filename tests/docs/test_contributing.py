@@ -5,8 +5,8 @@ from typing import Final
 
 import pytest
 
-from tests.mutants.changes import Behind, Clause, Node
-from tests.mutants.table import MUTANTS
+from tests.reliability.mutants.changes import Behind, Clause, Node
+from tests.reliability.mutants.table import MUTANTS
 from tests.support.paths import ROOT
 
 _EXAMPLE: Final = re.compile(r"^\| `((?:Node|Behind|Clause)\(.+\))` \|", re.MULTILINE)

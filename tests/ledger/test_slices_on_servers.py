@@ -18,9 +18,6 @@ from abacus.core.errors import Unavailable
 from abacus.engage.campaigns.decide.budget import EVER, Pot
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.pots import Limited, PotStore
-from abacus.engage.counters.decide.slots import slot_of
-from abacus.engage.counters.store.postgres import PostgresCounterStore
-from abacus.engage.counters.types import Count, Grain, Row, RowKey, SlotRange
 from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
@@ -39,6 +36,9 @@ from abacus.programs.tiers.calendar import hold_calendars, move_calendar
 from abacus.programs.tiers.store import MembershipStore
 from abacus.proof.store import Seals
 from abacus.proof.verify import verify
+from abacus.signals.counters.decide.slots import slot_of
+from abacus.signals.counters.store.postgres import PostgresCounterStore
+from abacus.signals.counters.types import Count, Grain, Row, RowKey, SlotRange
 from tests.engage.campaigns.offers import all_matched, campaign, order
 from tests.ledger.moves import spend
 from tests.support.awards import award

@@ -9,7 +9,7 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer
 
 from abacus.cli.examples.stream import BOB, JANE, stream
-from abacus.cli.explain import explained
+from abacus.cli.ledger.explain import explained
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason
 from abacus.core.points import Rounding

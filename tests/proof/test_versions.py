@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from abacus.cli.explain import explained
+from abacus.cli.ledger.explain import explained
 from abacus.ledger.decide.chain import CURRENT, chain
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award, Kind

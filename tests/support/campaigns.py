@@ -8,11 +8,11 @@ from abacus.cli.examples import example_cards
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.engage.counters.decide.reading import parse_definition
-from abacus.engage.events.decide.builtin import built_in
-from abacus.engage.events.decide.source import Source, parse_source
-from abacus.engage.events.types import VariableType
 from abacus.pricing.decide.card import PublishedCard
+from abacus.signals.counters.decide.reading import parse_definition
+from abacus.signals.events.decide.builtin import built_in
+from abacus.signals.events.decide.source import Source, parse_source
+from abacus.signals.events.types import VariableType
 
 NOW: Final = datetime(2026, 11, 22, 12, tzinfo=UTC)
 DAY: Final = timedelta(days=1)

@@ -5,15 +5,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from abacus.core.clock import SystemClock
-from abacus.engage.counters.decide.definition import Definition
-from abacus.engage.counters.decide.reading import parse_definition
-from abacus.engage.counters.decide.slots import slot_of
-from abacus.engage.counters.definitions import DefinitionStore
-from abacus.engage.counters.store.postgres import PostgresCounterStore
-from abacus.engage.counters.types import Count, Grain, Row, RowKey
-from abacus.engage.events.decide.source import Source, parse_source
-from abacus.engage.events.store import SourceStore
 from abacus.platform.postgres import Pool
+from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.decide.reading import parse_definition
+from abacus.signals.counters.decide.slots import slot_of
+from abacus.signals.counters.definitions import DefinitionStore
+from abacus.signals.counters.store.postgres import PostgresCounterStore
+from abacus.signals.counters.types import Count, Grain, Row, RowKey
+from abacus.signals.events.decide.source import Source, parse_source
+from abacus.signals.events.store import SourceStore
 
 GRAINS: Final = {"quarters": Grain.QUARTER, "hours": Grain.HOUR, "days": Grain.DAY}
 WEATHER: Final[dict[str, Any]] = {

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from abacus.core.clock import Clock
-from abacus.engage.counters.types import Count, Row, RowKey, SlotRange
+from abacus.signals.counters.types import Count, Row, RowKey, SlotRange
 
 
 class MemoryCounterStore:

@@ -8,7 +8,6 @@ from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignStore, Change
 from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.proposing import campaign_proposal
-from abacus.engage.events.decide.builtin import built_in
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.people import PeopleStore
@@ -17,6 +16,7 @@ from abacus.people.types.approval import Approval, Kind
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Pool
 from abacus.platform.settings import Settings
+from abacus.signals.events.decide.builtin import built_in
 from tests.support.logged import logged
 from tests.support.staff import ADMIN
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from abacus.cli.demo.stream import Counts
 from abacus.cli.examples.stream import EVE
-from abacus.cli.reconcile import account_for
-from abacus.cli.shell import sqs
+from abacus.cli.ledger.reconcile import account_for
+from abacus.cli.terminal.shell import sqs
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import Pool

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from abacus.approving.executors import approving
-from abacus.cli.acting import Acting, login
-from abacus.cli.shell import people_database
+from abacus.cli.terminal.acting import Acting, login
+from abacus.cli.terminal.shell import people_database
 from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
@@ -17,10 +17,6 @@ from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.states import Status
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.report import faults_of, report
-from abacus.engage.events.decide.message import encode_event, partition_key
-from abacus.engage.events.decide.source import Source, parse_source
-from abacus.engage.events.store import SourceStore
-from abacus.engage.events.types import Event
 from abacus.engage.notify.renderer import rendering
 from abacus.ledger.store.finding import claims_of
 from abacus.ledger.types.alone import Alone
@@ -35,6 +31,10 @@ from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.platform.sliced import rows_in_all
 from abacus.platform.sql import Statement
+from abacus.signals.events.decide.message import encode_event, partition_key
+from abacus.signals.events.decide.source import Source, parse_source
+from abacus.signals.events.store import SourceStore
+from abacus.signals.events.types import Event
 
 _APP: Final = "demo-app"
 _SOURCE: Final[Mapping[str, Any]] = {

@@ -11,7 +11,6 @@ from typing import Annotated, Final
 
 import typer
 
-from abacus.cli.console import links_for
 from abacus.cli.demo.afterwards import (
     comes_out,
     end_the_month,
@@ -23,11 +22,12 @@ from abacus.cli.demo.campaigning import play_events, start_campaigns, until_all_
 from abacus.cli.demo.counting import publish_counters, shown_counts
 from abacus.cli.demo.stream import Counts, play
 from abacus.cli.examples.stream import BOB, EVE, EVE_AGAIN, JANE, NAMED, TIERS, sent, stream
-from abacus.cli.explain import explained
-from abacus.cli.free_ports import on_free_ports
-from abacus.cli.shell import EXIT_FAILED, AsJson, console, database, print_json, run, settings, table
-from abacus.cli.stack import make_ready, running, services
-from abacus.cli.starting import Starting
+from abacus.cli.house.free_ports import on_free_ports
+from abacus.cli.house.stack import make_ready, running, services
+from abacus.cli.house.starting import Starting
+from abacus.cli.ledger.explain import explained
+from abacus.cli.people.console import links_for
+from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, database, print_json, run, settings, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
 from abacus.core.ids import transaction_key

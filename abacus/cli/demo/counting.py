@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from abacus.cli.counter_get import count_now
+from abacus.cli.counters.counter_get import count_now
 from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
-from abacus.engage.counters.decide.reading import parse_definition
-from abacus.engage.counters.definitions import DefinitionStore
-from abacus.engage.counters.reading.types import Lookup
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
+from abacus.signals.counters.decide.reading import parse_definition
+from abacus.signals.counters.definitions import DefinitionStore
+from abacus.signals.counters.reading.types import Lookup
 
 _COMPLETED: Final = "transactions/transaction.completed"
 _COUNTERS: Final[Sequence[Mapping[str, Any]]] = (

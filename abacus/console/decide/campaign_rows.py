@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from abacus.engage.events.types import VariableType
-from abacus.engage.rules.decide.types import Operator
+from abacus.signals.events.types import VariableType
+from abacus.signals.rules.decide.types import Operator
 
 Document = Mapping[str, Any]
 _GROUPS: Final = ("and", "or")

@@ -6,15 +6,15 @@ from datetime import datetime
 
 from abacus.core.errors import SetAside, Unavailable
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.engage.counters.definitions import DefinitionStore, by_name
 from abacus.engage.downstreams.decide.downstream import Kind
 from abacus.engage.downstreams.store import DownstreamStore
-from abacus.engage.events.decide.source import Source
-from abacus.engage.segments.store import SegmentStore
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.cards import CardStore
+from abacus.signals.counters.definitions import DefinitionStore, by_name
+from abacus.signals.events.decide.source import Source
+from abacus.signals.segments.store import SegmentStore
 
 
 async def surroundings(pool: Pool, built_in: Iterable[Source], now: datetime) -> Surroundings:

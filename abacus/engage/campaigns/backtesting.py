@@ -18,15 +18,15 @@ from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.judging import Candidate, in_order, worth_of_steps
 from abacus.engage.campaigns.shelf import Shelf
 from abacus.engage.campaigns.values import Values
-from abacus.engage.events.decide.reading import EventReader
-from abacus.engage.events.types import Event
-from abacus.engage.rules.decide.lazy import Decision
-from abacus.engage.rules.rounds import Question, decide_all
 from abacus.ledger.types.account import AccountId
 from abacus.platform.kafka.reader import Record
 from abacus.platform.quarantine.types import origin_of
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER
+from abacus.signals.events.decide.reading import EventReader
+from abacus.signals.events.types import Event
+from abacus.signals.rules.decide.lazy import Decision
+from abacus.signals.rules.rounds import Question, decide_all
 
 _DECIDED: Final = Decision(holds=True, wanted=None, looked=())  # by the index
 

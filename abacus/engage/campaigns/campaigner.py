@@ -15,10 +15,6 @@ from abacus.engage.campaigns.directory import InForce
 from abacus.engage.campaigns.judging import Candidate, item_of
 from abacus.engage.campaigns.seen import SeenStore
 from abacus.engage.campaigns.verdicts import Verdicts
-from abacus.engage.events.decide.following import followed_topics, reader_of
-from abacus.engage.events.decide.reading import EventReader
-from abacus.engage.events.replaying import again_topic, event_item
-from abacus.engage.events.types import Event, Position
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import CAMPAIGN_EVENTS
@@ -26,6 +22,10 @@ from abacus.platform.patience import until_available
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item, origin_of
 from abacus.pricing.decide.book import CardBook
+from abacus.signals.events.decide.following import followed_topics, reader_of
+from abacus.signals.events.decide.reading import EventReader
+from abacus.signals.events.replaying import again_topic, event_item
+from abacus.signals.events.types import Event, Position
 
 _AT_ONCE: Final = 2_000  # events in one transaction
 

@@ -10,20 +10,20 @@ from abacus.engage.campaigns.decide.campaign import Campaign, Period
 from abacus.engage.campaigns.decide.sides import Calendar, counter_side
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.subject import Wishes
-from abacus.engage.counters.decide.counting import Counted as CountedEvent
-from abacus.engage.counters.decide.counting import Counting, counting_of
-from abacus.engage.counters.decide.definition import Definition
-from abacus.engage.counters.decide.following import counts_events_on
-from abacus.engage.counters.decide.tiling import end_of_quarter
-from abacus.engage.counters.reading.types import Counted, Lookup, NotCounted, Why
-from abacus.engage.events.decide.following import sources_on
-from abacus.engage.events.decide.source import Source
-from abacus.engage.events.types import Event, Position, Value
-from abacus.engage.rules.decide.types import Side
-from abacus.engage.rules.rounds import NOT_NOW, NotNow
 from abacus.platform.metrics import CAMPAIGN_COUNTERS_BEHIND
 from abacus.platform.postgres import Pool
 from abacus.platform.sliced import some_are_away
+from abacus.signals.counters.decide.counting import Counted as CountedEvent
+from abacus.signals.counters.decide.counting import Counting, counting_of
+from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.decide.following import counts_events_on
+from abacus.signals.counters.decide.tiling import end_of_quarter
+from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted, Why
+from abacus.signals.events.decide.following import sources_on
+from abacus.signals.events.decide.source import Source
+from abacus.signals.events.types import Event, Position, Value
+from abacus.signals.rules.decide.types import Side
+from abacus.signals.rules.rounds import NOT_NOW, NotNow
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PERIODS: Final = {Calendar.TODAY: Period.DAY, Calendar.WEEK: Period.WEEK, Calendar.MONTH: Period.MONTH}

@@ -10,13 +10,13 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Reason, SetAside
 from abacus.engage.campaigns.decide.deferred import ENVELOPE_NAME, Deferred, encode_deferred
 from abacus.engage.campaigns.judging import Candidate, item_of
-from abacus.engage.events.decide.message import encode_event
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.platform.metrics import RETRIES
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item, deferred_origin
 from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Queue
+from abacus.signals.events.decide.message import encode_event
 
 _REASON: Final = "an external service, a counter or a server with slices gives no answer"
 _attempt: Final = attrgetter("attempt")

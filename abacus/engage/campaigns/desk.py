@@ -14,7 +14,6 @@ from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.proposing import campaign_proposal
 from abacus.engage.campaigns.report import CampaignReport, Glance, glance, report, used_by
 from abacus.engage.campaigns.trying import tried_campaign
-from abacus.engage.events.decide.source import Source
 from abacus.engage.notify.renderer import Renderer
 from abacus.people.decide.approving import check_asks
 from abacus.people.store.approvals import Approvals
@@ -23,6 +22,7 @@ from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Connection, Pool, together
+from abacus.signals.events.decide.source import Source
 
 
 class CampaignDesk:

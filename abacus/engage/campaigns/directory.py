@@ -11,14 +11,14 @@ from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.limits import UNCOUNTED_FROM
 from abacus.engage.campaigns.decide.running import Running
 from abacus.engage.campaigns.decide.surroundings import Everything, Surroundings
-from abacus.engage.counters.decide.definition import Definition
-from abacus.engage.counters.definitions import DefinitionStore, by_name
 from abacus.engage.downstreams.decide.downstream import Downstream
 from abacus.engage.downstreams.store import DownstreamStore
-from abacus.engage.events.decide.source import Source
-from abacus.engage.events.decide.substream import Asked
 from abacus.platform.fresh_copy import FreshCopy
 from abacus.platform.postgres import Pool
+from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.definitions import DefinitionStore, by_name
+from abacus.signals.events.decide.source import Source
+from abacus.signals.events.decide.substream import Asked
 
 Row = Campaign | Definition | Source | Downstream
 

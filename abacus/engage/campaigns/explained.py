@@ -11,12 +11,12 @@ from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
 from abacus.engage.campaigns.decide.campaign import split_label
 from abacus.engage.campaigns.decide.explaining import Given
 from abacus.engage.campaigns.decide.surroundings import Everything, Surroundings
-from abacus.engage.events.decide.source import Source
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.explanation.types import Campaigned
+from abacus.signals.events.decide.source import Source
 
 
 async def given_of(

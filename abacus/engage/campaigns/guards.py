@@ -14,12 +14,12 @@ from abacus.engage.campaigns.decide.sides import of_campaign, rank_of
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.subject import Subject
 from abacus.engage.campaigns.values import Values
-from abacus.engage.events.decide.reading import own_reader
-from abacus.engage.events.decide.vocabulary import Vocabulary
-from abacus.engage.rules.decide.lazy import Plan
-from abacus.engage.rules.decide.reading import parse_rule
-from abacus.engage.rules.rounds import Question, decide_all
 from abacus.pricing.decide.book import CardBook
+from abacus.signals.events.decide.reading import own_reader
+from abacus.signals.events.decide.vocabulary import Vocabulary
+from abacus.signals.rules.decide.lazy import Plan
+from abacus.signals.rules.decide.reading import parse_rule
+from abacus.signals.rules.rounds import Question, decide_all
 
 UNLESS: Final = "unless"
 IF_STILL: Final = "if_still"

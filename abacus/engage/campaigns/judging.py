@@ -15,12 +15,12 @@ from abacus.engage.campaigns.decide.running import Armed
 from abacus.engage.campaigns.decide.worth import Worth, worth_of
 from abacus.engage.campaigns.subject import Subject
 from abacus.engage.campaigns.values import Values
-from abacus.engage.events.types import Event, Position
-from abacus.engage.rules.decide.at_least import AtLeast
-from abacus.engage.rules.decide.lazy import Decision
-from abacus.engage.rules.rounds import Question, decide_all
 from abacus.platform.quarantine.types import Item, Stage
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard
+from abacus.signals.events.types import Event, Position
+from abacus.signals.rules.decide.at_least import AtLeast
+from abacus.signals.rules.decide.lazy import Decision
+from abacus.signals.rules.rounds import Question, decide_all
 
 _LONGEST_KEY: Final = 390  # of a claim: the number of a step stands behind it, and a key of the ledger has 400
 

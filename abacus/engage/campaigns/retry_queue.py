@@ -10,11 +10,11 @@ from abacus.engage.campaigns.decide.deferred import Deferred, decode_deferred
 from abacus.engage.campaigns.directory import InForce
 from abacus.engage.campaigns.judging import Candidate, item_of
 from abacus.engage.campaigns.verdicts import Verdicts
-from abacus.engage.events.decide.reading import own_reader
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import CAMPAIGN_RETRY_QUEUE, Item, Stage
 from abacus.platform.sqs.port import Received
 from abacus.pricing.decide.book import CardBook
+from abacus.signals.events.decide.reading import own_reader
 
 
 class Redeciding:

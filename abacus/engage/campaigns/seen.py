@@ -6,9 +6,9 @@ from datetime import date, datetime
 from typing import Final, NamedTuple
 
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.events.types import Event
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, unnested
+from abacus.signals.events.types import Event
 
 
 class _Row(NamedTuple):

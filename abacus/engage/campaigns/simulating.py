@@ -25,15 +25,15 @@ from abacus.engage.campaigns.pots import Limited, PotStore
 from abacus.engage.campaigns.progress_rows import read_progress
 from abacus.engage.campaigns.subject import Subject
 from abacus.engage.campaigns.values import Values
-from abacus.engage.events.types import Event
 from abacus.engage.notify.decide.rendering import Unrenderable
 from abacus.engage.notify.renderer import Renderer
-from abacus.engage.rules.decide.lazy import Decision, Looked
-from abacus.engage.rules.decide.types import Place
-from abacus.engage.rules.rounds import Question, decide_all
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sliced import at_member
 from abacus.pricing.decide.book import CardBook
+from abacus.signals.events.types import Event
+from abacus.signals.rules.decide.lazy import Decision, Looked
+from abacus.signals.rules.decide.types import Place
+from abacus.signals.rules.rounds import Question, decide_all
 
 
 class Seen(NamedTuple):

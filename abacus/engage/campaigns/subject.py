@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.events.types import Event, Position
-from abacus.engage.rules.decide.types import Side
 from abacus.ledger.types.account import AccountId
+from abacus.signals.events.types import Event, Position
+from abacus.signals.rules.decide.types import Side
 
 
 class Subject(NamedTuple):

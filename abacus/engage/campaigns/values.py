@@ -8,15 +8,15 @@ from abacus.engage.campaigns.decide.progress import NONE, asked_place, told
 from abacus.engage.campaigns.decide.sides import Origin, rank_of
 from abacus.engage.campaigns.progress_rows import read_progress
 from abacus.engage.campaigns.subject import Wishes
-from abacus.engage.events.types import Event, Value
-from abacus.engage.rules.decide.at_least import AtLeast
-from abacus.engage.rules.decide.types import Side
-from abacus.engage.rules.rounds import NOT_NOW, NotNow
-from abacus.engage.segments.sets import Pair
 from abacus.ledger.types.account import AccountId, Standing
 from abacus.platform.postgres import Pool, passing_failures, slicing_of
 from abacus.platform.sliced import at_member, unless_away
 from abacus.pricing.decide.card import BASE_TIER
+from abacus.signals.events.types import Event, Value
+from abacus.signals.rules.decide.at_least import AtLeast
+from abacus.signals.rules.decide.types import Side
+from abacus.signals.rules.rounds import NOT_NOW, NotNow
+from abacus.signals.segments.sets import Pair
 
 _SEGMENT: Final = f"{Origin.SEGMENT}."
 _EXTERNAL: Final = f"{Origin.EXTERNAL}."

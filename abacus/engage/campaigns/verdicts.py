@@ -10,11 +10,11 @@ from abacus.engage.campaigns.deferring import Deferring
 from abacus.engage.campaigns.effects import Decisions, Effects
 from abacus.engage.campaigns.first_events import without_contradictions
 from abacus.engage.campaigns.judging import Candidate, Judged, Judging, item_of
-from abacus.engage.events.types import Event
 from abacus.platform.metrics import CAMPAIGN_RUNS
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
+from abacus.signals.events.types import Event
 
 
 class Reached(NamedTuple):

@@ -15,8 +15,6 @@ from abacus.engage.downstreams.decide.breaker import Breaker
 from abacus.engage.downstreams.decide.downstream import Downstream, Otherwise, Service
 from abacus.engage.downstreams.directory import ByName
 from abacus.engage.downstreams.store import Signed, valid_secrets
-from abacus.engage.events.types import Event, Value
-from abacus.engage.rules.rounds import NOT_NOW, NotNow
 from abacus.platform.delivery.decide.reply import Reply
 from abacus.platform.delivery.decide.signature import signed_headers
 from abacus.platform.delivery.types import Said
@@ -25,6 +23,8 @@ from abacus.platform.health import Health
 from abacus.platform.metrics import SERVICE_CALLS, SERVICE_SECONDS
 from abacus.platform.pace.turns import take_turns
 from abacus.platform.postgres import Pool
+from abacus.signals.events.types import Event, Value
+from abacus.signals.rules.rounds import NOT_NOW, NotNow
 
 CALLS_AT_ONCE: Final = 4  # to one service, of one process
 

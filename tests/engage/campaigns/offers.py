@@ -13,9 +13,9 @@ from abacus.engage.campaigns.decide.run import Matched, Run
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import worth_of
 from abacus.engage.campaigns.effects import Effects
-from abacus.engage.events.decide.builtin import built_in
-from abacus.engage.events.types import Event
 from abacus.pricing.decide.card import PublishedCard
+from abacus.signals.events.decide.builtin import built_in
+from abacus.signals.events.types import Event
 
 NOW = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)  # noon of a Monday in Singapore
 TOPICS = {"transactions_topic": "transactions", "points_topic": "points", "tiers_topic": "tiers"}

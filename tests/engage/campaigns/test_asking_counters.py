@@ -4,9 +4,9 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from abacus.engage.counters.decide.reading import parse_definition
-from abacus.engage.counters.definitions import DefinitionStore
-from abacus.engage.events.decide.builtin import built_in
+from abacus.signals.counters.decide.reading import parse_definition
+from abacus.signals.counters.definitions import DefinitionStore
+from abacus.signals.events.decide.builtin import built_in
 from tests.support.commands import abacus
 from tests.support.house import House, completed, until
 from tests.support.running_campaigns import just_now, run_campaign

@@ -10,13 +10,13 @@ from pyroaring import FrozenBitMap
 from abacus.core.clock import SystemClock
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.report import report
-from abacus.engage.segments.numbers import MemberNumbers
-from abacus.engage.segments.store import Author, SegmentStore
-from abacus.engage.segments.types import How
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from abacus.proof.decide.recheck import Recheck
 from abacus.proof.verify import verify
+from abacus.signals.segments.numbers import MemberNumbers
+from abacus.signals.segments.store import Author, SegmentStore
+from abacus.signals.segments.types import How
 from tests.support.house import House, completed, until
 from tests.support.running_campaigns import just_now, run_campaign
 

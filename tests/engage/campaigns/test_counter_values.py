@@ -10,17 +10,17 @@ import pytest
 from abacus.engage.campaigns.counter_values import CounterValues, Passed, nothing_to_wait_for
 from abacus.engage.campaigns.decide.deferred import Deferred, decode_deferred, encode_deferred
 from abacus.engage.campaigns.subject import Subject
-from abacus.engage.counters.decide.definition import Definition
-from abacus.engage.counters.reading.closed_parts import ClosedParts
-from abacus.engage.counters.reading.rounds import Rounds
-from abacus.engage.counters.reading.service import CountService
-from abacus.engage.events.types import Event, Position, Value, VariableType
-from abacus.engage.rules.decide.types import Place, Side
-from abacus.engage.rules.rounds import NOT_NOW, NotNow
 from abacus.platform.metrics import CAMPAIGN_COUNTERS_BEHIND, total
 from abacus.platform.postgres import Pool
+from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.reading.closed_parts import ClosedParts
+from abacus.signals.counters.reading.rounds import Rounds
+from abacus.signals.counters.reading.service import CountService
+from abacus.signals.events.types import Event, Position, Value, VariableType
+from abacus.signals.rules.decide.types import Place, Side
+from abacus.signals.rules.rounds import NOT_NOW, NotNow
 from tests.engage.campaigns.offers import AROUND, NOW, campaign, order
-from tests.engage.counters.reading.asking import catalog, definition, events
+from tests.signals.counters.reading.asking import catalog, definition, events
 from tests.support.fixed_clock import FixedClock
 from tests.support.memory_counters import MemoryCounterStore
 

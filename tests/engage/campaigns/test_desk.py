@@ -12,7 +12,6 @@ from abacus.core.errors import Refused
 from abacus.engage.campaigns.decide.reading import CampaignFaults
 from abacus.engage.campaigns.decide.states import Act
 from abacus.engage.campaigns.desk import CampaignDesk
-from abacus.engage.events.decide.builtin import built_in
 from abacus.engage.notify.renderer import rendering
 from abacus.ledger.types.alone import Alone
 from abacus.ledger.types.movement import Moved, Movement
@@ -22,6 +21,7 @@ from abacus.people.store.people import PeopleStore
 from abacus.people.types.actor import Actor
 from abacus.platform.database_clock import clock_of
 from abacus.platform.postgres import nothing_else
+from abacus.signals.events.decide.builtin import built_in
 from tests.support.house import House
 from tests.support.staff import ADMIN
 from tests.support.wrong_clock import Wrong, is_right

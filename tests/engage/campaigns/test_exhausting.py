@@ -5,8 +5,8 @@ from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.directory import CampaignDirectory
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.exhausting import ExhaustedWatch, Exhausting
-from abacus.engage.events.decide.builtin import built_in
 from abacus.platform.health import WorkerHealth
+from abacus.signals.events.decide.builtin import built_in
 from tests.engage.campaigns.offers import matched, order
 from tests.support.house import House
 from tests.support.running_campaigns import run_campaign

@@ -15,12 +15,12 @@ from abacus.engage.campaigns.decide.effects import actions_of
 from abacus.engage.campaigns.decide.explaining import Given, checks_of
 from abacus.engage.campaigns.decide.run import Matched
 from abacus.engage.campaigns.decide.running import compiled
-from abacus.engage.events.types import Event
-from abacus.engage.rules.decide.lazy import LookedUp
 from abacus.ledger.types.award_envelope import decode_envelope
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Campaigned
+from abacus.signals.events.types import Event
+from abacus.signals.rules.decide.lazy import LookedUp
 from tests.engage.campaigns.offers import AROUND, CARDS, NOW, campaign, matched, order
 
 FOOD = {"operator": "eq", "lhs": "var.vertical", "rhs": "food"}

@@ -12,9 +12,9 @@ import pytest
 from abacus.engage.campaigns.actions import Waiting
 from abacus.engage.campaigns.decide.templates import fields_of, kept, restored
 from abacus.engage.campaigns.messages import told
-from abacus.engage.events.types import Event, Value
 from abacus.engage.notify.decide.news import Campaigned
 from abacus.engage.notify.renderer import rendering
+from abacus.signals.events.types import Event, Value
 from tests.support.house import House, completed, until
 from tests.support.running_campaigns import just_now, run_campaign
 

@@ -4,11 +4,11 @@ from hypothesis import given
 
 from abacus.engage.campaigns.decide.conditions import conditions_of
 from abacus.engage.campaigns.decide.redeciding import redecide
-from abacus.engage.events.types import Value
-from abacus.engage.rules.decide.lazy import Plan
-from abacus.engage.rules.decide.types import Rule
-from tests.engage.rules.any_rules import looked_up, rules, variables
-from tests.engage.rules.orders import order
+from abacus.signals.events.types import Value
+from abacus.signals.rules.decide.lazy import Plan
+from abacus.signals.rules.decide.types import Rule
+from tests.signals.rules.any_rules import looked_up, rules, variables
+from tests.signals.rules.orders import order
 
 
 @given(rules, variables, looked_up)

@@ -17,12 +17,12 @@ from abacus.engage.campaigns.judging import Candidate, Judging
 from abacus.engage.campaigns.members import AccountsOfMembers
 from abacus.engage.campaigns.values import Values
 from abacus.engage.campaigns.verdicts import Reached, Verdicts
-from abacus.engage.events.types import Event, Value, VariableType
-from abacus.engage.rules.rounds import NOT_NOW, NotNow
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.postgres import Pool
 from abacus.programs.tiers.store import MembershipStore
+from abacus.signals.events.types import Event, Value, VariableType
+from abacus.signals.rules.rounds import NOT_NOW, NotNow
 from tests.engage.campaigns.offers import AROUND, CARDS, MARKET, NOW, POINTS, order
 from tests.support.fixed_clock import FixedClock
 from tests.support.memory_quarantine import MemoryQuarantine

@@ -16,14 +16,14 @@ from abacus.engage.downstreams.decide.breaker import FIRST, TRIES
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind, Otherwise, Service
 from abacus.engage.downstreams.services import Services
 from abacus.engage.downstreams.store import Signed
-from abacus.engage.events.types import Event, Value, VariableType
-from abacus.engage.rules.rounds import NOT_NOW
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.delivery.post import Poster
 from abacus.platform.encryption import Secrets
 from abacus.platform.health import Health
 from abacus.platform.pace.decide.pace import Pace, Rate
 from abacus.platform.postgres import Pool
+from abacus.signals.events.types import Event, Value, VariableType
+from abacus.signals.rules.rounds import NOT_NOW
 from tests.support.fixed_clock import FixedClock
 from tests.support.receiver import Receiver, receiving
 

@@ -16,18 +16,18 @@ from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.decide.running import compiled
 from abacus.engage.campaigns.judging import Candidate, Judging
 from abacus.engage.campaigns.values import Values
-from abacus.engage.counters.decide.slots import slot_of
-from abacus.engage.counters.reading.closed_parts import ClosedParts
-from abacus.engage.counters.reading.rounds import Rounds
-from abacus.engage.counters.reading.service import CountService
-from abacus.engage.counters.store.postgres import PostgresCounterStore
-from abacus.engage.counters.types import Count, Grain, Row, SlotRange
 from abacus.platform.postgres import Connection, Pool
+from abacus.signals.counters.decide.slots import slot_of
+from abacus.signals.counters.reading.closed_parts import ClosedParts
+from abacus.signals.counters.reading.rounds import Rounds
+from abacus.signals.counters.reading.service import CountService
+from abacus.signals.counters.store.postgres import PostgresCounterStore
+from abacus.signals.counters.types import Count, Grain, Row, SlotRange
 from tests.engage.campaigns.offers import AROUND, CARDS, MARKET, order
 from tests.engage.campaigns.offers import NOW as NOON
-from tests.engage.counters.reading.asking import DAY_S, catalog, definition, events
-from tests.engage.counters.store.rows import NOW, around, quarter, row
 from tests.ledger.slices.eight import EIGHT, bring_back, take_away
+from tests.signals.counters.reading.asking import DAY_S, catalog, definition, events
+from tests.signals.counters.store.rows import NOW, around, quarter, row
 from tests.support.fixed_clock import FixedClock
 
 CLOCK: Final = FixedClock(NOW)

@@ -1,10 +1,10 @@
 """An erased member is in no segment, also for processes that remember its number, and nobody gets that number."""
 
-from abacus.engage.segments.numbers import MemberNumbers
-from abacus.engage.segments.sets import SegmentSets
-from abacus.engage.segments.store import Author, SegmentStore
-from abacus.engage.segments.types import How, Members
 from abacus.platform.postgres import Pool
+from abacus.signals.segments.numbers import MemberNumbers
+from abacus.signals.segments.sets import SegmentSets
+from abacus.signals.segments.store import Author, SegmentStore
+from abacus.signals.segments.types import How, Members
 from tests.oversight.erasure.erasing import ANNA, BOB
 from tests.support.forgetting import NOW, eraser
 

@@ -1,7 +1,7 @@
 """Tests that need a real Kafka broker: several readers in one group.
 
-The embedded broker holds one reader of a group; tests/simulation plays the group protocol instead. These run where
-`ABACUS_TEST_KAFKA_BOOTSTRAP` names a broker.
+The embedded broker holds one reader of a group; tests/reliability/simulation plays the group protocol instead. These
+run where `ABACUS_TEST_KAFKA_BOOTSTRAP` names a broker.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The id that a broker gives a topic. What needs a real broker to delete topics is in tests/engage/counters."""
+"""The id that a broker gives a topic. What needs a real broker to delete topics is in tests/signals/counters."""
 
 import asyncio
 import uuid

@@ -10,7 +10,7 @@ import pytest
 from abacus.core.errors import Unavailable
 from abacus.platform.sqs.port import Queue
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
-from tests.chaos.proxies.sqs import SqsFaults, SqsProxy
+from tests.reliability.chaos.proxies.sqs import SqsFaults, SqsProxy
 from tests.support.memory_queue import MemoryQueue
 from tests.support.queues import LONG_S, queue_at, taken
 from tests.support.services import Services

@@ -16,7 +16,7 @@ from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.sqs.consumer import KEEP_S, REST_S, Handler, QueueConsumer
 from abacus.platform.sqs.port import Queue, Received
 from tests.platform.sqs.line import Line
-from tests.simulation.virtual_time import virtually
+from tests.reliability.simulation.virtual_time import virtually
 
 ENDS_WITHIN_S = 21.0  # messages in hand have twenty seconds
 DATABASE_DOWN = Unavailable("database", "connection refused")

@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
-from abacus.engage.events.decide.vocabulary import EventType
-from abacus.engage.events.types import Value
 from abacus.pricing.explanation.types import FactorName
+from abacus.signals.events.decide.vocabulary import EventType
+from abacus.signals.events.types import Value
 
 
 class Kind(StrEnum):

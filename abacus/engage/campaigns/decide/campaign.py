@@ -13,7 +13,7 @@ from abacus.core.errors import Refused
 from abacus.core.fields import EARLIEST
 from abacus.engage.campaigns.decide.actions import Action
 from abacus.engage.campaigns.decide.limits import Limits
-from abacus.engage.events.decide.vocabulary import EventType
+from abacus.signals.events.decide.vocabulary import EventType
 
 NAME_PATTERN: Final = r"[a-z][a-z0-9_]{0,63}"
 CONTROL: Final = "control"  # the arm of a split in which nothing is done

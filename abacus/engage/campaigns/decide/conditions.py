@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Final
 
 from abacus.core.points import plain
-from abacus.engage.events.types import Value, VariableType
-from abacus.engage.rules.decide.lazy import Looked
-from abacus.engage.rules.decide.types import Condition, Constant, Operator
+from abacus.signals.events.types import Value, VariableType
+from abacus.signals.rules.decide.lazy import Looked
+from abacus.signals.rules.decide.types import Condition, Constant, Operator
 
 MOST_KEPT: Final = 40  # conditions that an explanation keeps
 _LONGEST: Final = 120  # characters of a value

@@ -5,7 +5,7 @@ from typing import Final
 
 from abacus.engage.campaigns.decide.actions import Award, Publish
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.events.decide.vocabulary import EventType
+from abacus.signals.events.decide.vocabulary import EventType
 
 _EARNED: Final = ("points", "abacus.points.earned.v1")
 

@@ -8,8 +8,8 @@ import orjson
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from abacus.engage.events.types import Position
 from abacus.platform.validation import unreadable
+from abacus.signals.events.types import Position
 
 ENVELOPE_NAME: Final = "events"
 

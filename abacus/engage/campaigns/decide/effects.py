@@ -13,8 +13,6 @@ from abacus.engage.campaigns.decide.campaign import Step
 from abacus.engage.campaigns.decide.run import Due, Run
 from abacus.engage.campaigns.decide.templates import fields_of, kept
 from abacus.engage.campaigns.decide.worth import Worth
-from abacus.engage.events.decide.message import encode_event
-from abacus.engage.events.types import Event
 from abacus.ledger.types.award import Award as PointsAward
 from abacus.ledger.types.award import Kind as TransferKind
 from abacus.ledger.types.award_envelope import encode_award
@@ -22,6 +20,8 @@ from abacus.pricing.decide.card import Expiry
 from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Campaigned
 from abacus.programs.expiry.decide.policy import last_good_day
+from abacus.signals.events.decide.message import encode_event
+from abacus.signals.events.types import Event
 
 AWARDS: Final = "awards"  # the receivers that are there from the start
 MESSAGES: Final = "messages"

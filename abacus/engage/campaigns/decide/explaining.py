@@ -19,11 +19,11 @@ from abacus.engage.campaigns.decide.running import compiled
 from abacus.engage.campaigns.decide.split import arm_of
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import worth_of
-from abacus.engage.events.types import Event
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard
 from abacus.pricing.decide.formula import CAMPAIGN_ENTRY, campaign_worth
 from abacus.pricing.explanation.types import Campaigned, FactorName
+from abacus.signals.events.types import Event
 
 
 class About(StrEnum):

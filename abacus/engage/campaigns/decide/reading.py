@@ -16,9 +16,9 @@ from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.templates import Trial
 from abacus.engage.campaigns.decide.text import faults_of_text
 from abacus.engage.campaigns.decide.vocabulary import Words
-from abacus.engage.events.decide.vocabulary import EventType, event_type_of
 from abacus.engage.notify.decide.rendering import Unrenderable
 from abacus.pricing.decide.card import PublishedCard
+from abacus.signals.events.decide.vocabulary import EventType, event_type_of
 
 MAX_TYPES: Final = 50
 MAX_HOURS: Final = 10

@@ -23,11 +23,11 @@ from abacus.engage.campaigns.decide.actions import (
 from abacus.engage.campaigns.decide.lengths import length_text, read_clock, read_length
 from abacus.engage.campaigns.decide.templates import read_templates, trial_of
 from abacus.engage.campaigns.decide.vocabulary import Words
-from abacus.engage.events.decide.source import BUILT_IN
-from abacus.engage.events.decide.vocabulary import event_type_of
-from abacus.engage.events.types import Value, VariableType
 from abacus.pricing.decide.figures import multiplier
 from abacus.pricing.explanation.types import FactorName
+from abacus.signals.events.decide.source import BUILT_IN
+from abacus.signals.events.decide.vocabulary import event_type_of
+from abacus.signals.events.types import Value, VariableType
 
 _VARIABLE: Final = "var."
 _PRICED: Final = ("transactions", "transaction.completed")

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from abacus.engage.campaigns.decide.conditions import MOST_KEPT, condition_text, read_value, value_text
-from abacus.engage.events.types import Event, Value
-from abacus.engage.rules.decide.compiling import compile_rule
-from abacus.engage.rules.decide.lazy import value_of
-from abacus.engage.rules.decide.types import AllOf, AnyOf, Condition, Not, Place, Rule
+from abacus.signals.events.types import Event, Value
+from abacus.signals.rules.decide.compiling import compile_rule
+from abacus.signals.rules.decide.lazy import value_of
+from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Not, Place, Rule
 
 Kept = Sequence[tuple[str, str]]  # each condition that was looked at, and the value of its left side
 

@@ -12,9 +12,9 @@ from abacus.engage.campaigns.decide.actions import Kind
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.limits import NOTHING, Amounts, Scope
 from abacus.engage.campaigns.decide.worth import Worth
-from abacus.engage.events.types import Event
-from abacus.engage.rules.decide.at_least import AtLeast
-from abacus.engage.rules.decide.lazy import Decision, LookedUp, Plan
+from abacus.signals.events.types import Event
+from abacus.signals.rules.decide.at_least import AtLeast
+from abacus.signals.rules.decide.lazy import Decision, LookedUp, Plan
 
 
 class Open(NamedTuple):

@@ -11,13 +11,13 @@ from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.sides import Origin, of_campaign, origin_of, rank_of
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import needs_tier
-from abacus.engage.events.decide.vocabulary import EventType, Vocabulary
-from abacus.engage.events.types import Event
-from abacus.engage.rules.decide.index import RuleIndex
-from abacus.engage.rules.decide.lazy import Plan
-from abacus.engage.rules.decide.parts import looked_up_sides
-from abacus.engage.rules.decide.reading import parse_rule
-from abacus.engage.rules.decide.types import Rule
+from abacus.signals.events.decide.vocabulary import EventType, Vocabulary
+from abacus.signals.events.types import Event
+from abacus.signals.rules.decide.index import RuleIndex
+from abacus.signals.rules.decide.lazy import Plan
+from abacus.signals.rules.decide.parts import looked_up_sides
+from abacus.signals.rules.decide.reading import parse_rule
+from abacus.signals.rules.decide.types import Rule
 
 
 class Armed(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from abacus.engage.events.types import Event
+from abacus.signals.events.types import Event
 
 
 def contradictions(events: Iterable[Event]) -> Mapping[str, Sequence[Event]]:

@@ -10,12 +10,12 @@ from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.fields import Bad, quoted
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.engage.counters.decide.definition import Definition
-from abacus.engage.counters.decide.template import COUNTRY_FIELD, MEMBER_FIELD
-from abacus.engage.events.decide.vocabulary import Vocabulary
-from abacus.engage.events.types import VariableType
-from abacus.engage.rules.decide.sides import Resolver, of_event, of_unknown_event, sides_of_event
-from abacus.engage.rules.decide.types import Place, Side
+from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.decide.template import COUNTRY_FIELD, MEMBER_FIELD
+from abacus.signals.events.decide.vocabulary import Vocabulary
+from abacus.signals.events.types import VariableType
+from abacus.signals.rules.decide.sides import Resolver, of_event, of_unknown_event, sides_of_event
+from abacus.signals.rules.decide.types import Place, Side
 
 
 class Origin(StrEnum):

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from abacus.engage.counters.decide.definition import Definition
-from abacus.engage.events.decide.source import Source
-from abacus.engage.events.types import VariableType
 from abacus.pricing.decide.card import PublishedCard
+from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.events.decide.source import Source
+from abacus.signals.events.types import VariableType
 
 
 @dataclass(frozen=True, slots=True)

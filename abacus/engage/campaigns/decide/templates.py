@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 from abacus.core.fields import Bad, Fault, mapping, shown
-from abacus.engage.events.types import Event, Value, VariableType
 from abacus.engage.notify.decide.rendering import (
     DEFAULT_LOCALE,
     LARGEST,
@@ -16,6 +15,7 @@ from abacus.engage.notify.decide.rendering import (
     Unrenderable,
     Unwritten,
 )
+from abacus.signals.events.types import Event, Value, VariableType
 
 _LOCALE: Final = re.compile(LOCALE_PATTERN)
 _DECIMAL: Final = "decimal"

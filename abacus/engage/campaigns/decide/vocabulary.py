@@ -6,9 +6,9 @@ from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, mapping
 from abacus.engage.campaigns.decide.sides import of_campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.templates import Trial, sample
-from abacus.engage.events.decide.vocabulary import EventType, Vocabulary
-from abacus.engage.events.types import Event, VariableType
-from abacus.engage.rules.decide.reading import parse_rule, restore_document, rule_document
+from abacus.signals.events.decide.vocabulary import EventType, Vocabulary
+from abacus.signals.events.types import Event, VariableType
+from abacus.signals.rules.decide.reading import parse_rule, restore_document, rule_document
 
 
 class Words:

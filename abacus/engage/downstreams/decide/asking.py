@@ -6,9 +6,9 @@ from typing import Final
 
 import orjson
 
-from abacus.engage.events.decide.message import encode_event
-from abacus.engage.events.decide.values import READERS, Wrong
-from abacus.engage.events.types import Event, Value, VariableType
+from abacus.signals.events.decide.message import encode_event
+from abacus.signals.events.decide.values import READERS, Wrong
+from abacus.signals.events.types import Event, Value, VariableType
 
 ASK_TYPE: Final = "abacus.ask"
 LONGEST_ANSWER: Final = 1 << 20  # bytes

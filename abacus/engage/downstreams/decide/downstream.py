@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import Final
 from urllib.parse import urlsplit
 
-from abacus.engage.events.types import VariableType
 from abacus.platform.pace.decide.pace import Pace
+from abacus.signals.events.types import VariableType
 
 WEBHOOK_PREFIX: Final = "webhook:"
 SERVICE_PREFIX: Final = "external:"

@@ -11,9 +11,9 @@ from abacus.core import fields
 from abacus.core.errors import Refused
 from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, quoted, string
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind, Otherwise, Service
-from abacus.engage.events.types import VariableType
 from abacus.platform.delivery.decide.addresses import checked_url
 from abacus.platform.pace.decide.pace import Pace, read_rate, silent_hour
+from abacus.signals.events.types import VariableType
 
 OWN: Final = ("awards", "messages", "events")  # the ways out that are there from the start
 MOST_AT_ONCE: Final = 1_000

@@ -1,0 +1,190 @@
+"""`abacus campaigns backtest`: what a campaign would have done in a window of the past. Nothing is done."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from decimal import Decimal
+from typing import Annotated, Any, NamedTuple
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from abacus.cli.campaigns.campaign_drafts import around
+from abacus.cli.campaigns.campaign_simulate import chosen, not_asked, values_now
+from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.progress import shown_progress
+from abacus.cli.terminal.shell import AsJson, console, counted, moment, pool, print_json, run, settings, table
+from abacus.core.errors import Refused
+from abacus.engage.campaigns.backtesting import Backtest
+from abacus.engage.campaigns.campaign_store import CampaignStore
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.limits import MICROS
+from abacus.engage.campaigns.decide.reading_limits import limits_document
+from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.window import Window, as_it_ran, within
+from abacus.engage.campaigns.shelf import shelf
+from abacus.oversight.reports.assumption_store import AssumptionStore
+from abacus.oversight.reports.decide.assumption import AssumptionBook
+from abacus.oversight.reports.decide.liability import cost
+from abacus.platform.kafka.offsets import begins_since, ends_of, partitions_of
+from abacus.platform.kafka.ranges import read_ranges
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
+from abacus.signals.events.decide.following import followed_topics, reader_of
+
+_DECIMALS = 2
+
+
+class _Outcome(NamedTuple):
+    """What came of a backtest, with its cost by finance's assumption."""
+
+    tested: Backtest
+    beside: Sequence[str]  # the versions of other campaigns of its exclusive group that ran then
+    members: int
+    most_points: int
+    liability: Decimal | None
+    currency: str | None
+
+
+def backtest_campaign(
+    which: Annotated[
+        str, typer.Argument(metavar="NAME[@N]|FILE", help="A campaign, or the file of a draft.", show_default=False)
+    ],
+    begin: Annotated[str, typer.Option("--from", metavar="TIME", help="With an offset.", show_default=False)],
+    end: Annotated[str, typer.Option("--to", metavar="TIME", help="With an offset.", show_default=False)],
+    any_time: Annotated[
+        bool, typer.Option("--any-time", help="As if starts_at and ends_at were those of the window.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a campaign would have done with what the topics still hold of a window: who, how often, at what cost.
+
+    It runs in its own times, beside the campaigns of its exclusive group that ran then. Limits begin unused, and what
+    rules look up is as it is now.
+    """
+    run(_backtest(which, begin, end, any_time=any_time, as_json=as_json))
+
+
+async def _backtest(which: str, begin: str, end: str, *, any_time: bool, as_json: bool) -> None:
+    window = Window(moment("--from", begin), moment("--to", end))
+    if window.end <= window.begin:
+        raise Refused("--to: not after --from")
+    async with pool() as connections:
+        at = await acting(connections)
+        beside = await around(connections, at)
+        campaign = _in_its_time(await chosen(which, connections, beside), window, any_time=any_time)
+        outcome = await _outcome(campaign, window, connections, beside)
+    if as_json:
+        print_json(_document(campaign, window, outcome))
+    else:
+        _print(campaign, outcome)
+
+
+def _in_its_time(campaign: Campaign, window: Window, *, any_time: bool) -> Campaign:
+    """Raises `Refused` where it does not run in the window."""
+    own = replace(campaign, starts_at=window.begin, ends_at=window.end) if any_time else campaign
+    found = within(own, window)
+    if found is None:
+        first, last = campaign.starts_at.astimezone(campaign.zone), campaign.ends_at.astimezone(campaign.zone)
+        raise Refused(
+            f"{campaign.name} runs from {first.isoformat()} to {last.isoformat()}, which is not in the window;"
+            " --any-time leaves that out of account"
+        )
+    return found
+
+
+async def _outcome(campaign: Campaign, window: Window, connections: Pool, beside: Surroundings) -> _Outcome:
+    book = CardBook(await CardStore(connections).all())
+    others = [
+        ran
+        for record in await CampaignStore(connections).beside(campaign)
+        if (ran := as_it_ran(record.campaign, record.status, record.changed_at, window)) is not None
+    ]
+    with shelf() as memory:
+        values = values_now(connections, beside, not_asked)
+        tested = Backtest(campaign, others, memory, around=beside, book=book, values=values)
+        types: dict[str, set[str]] = {}
+        for source, type_ in (each for one in (campaign, *others) for each in one.on):
+            types.setdefault(source, set()).add(type_)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with shown_progress(*columns) as bars:
+            for topic in sorted(followed_topics(types, beside.sources, settings().events_topic)):
+                await _read(topic, types, window, beside, tested, bars)
+        members, most = memory.members()
+    points = sum(line.points for line in tested.lines())
+    program = book.in_force(campaign.country, beside.now).card.program
+    assumed = AssumptionBook(await AssumptionStore(connections).all())
+    costs = cost(points, (program, campaign.country), assumed, beside.now.date(), _DECIMALS)
+    return _Outcome(tested, [each.label for each in others], members, most, costs.amount, costs.currency)
+
+
+async def _read(
+    topic: str,
+    types: Mapping[str, set[str]],
+    window: Window,
+    beside: Surroundings,
+    tested: Backtest,
+    bars: Progress,
+) -> None:
+    """Reads what the topic has from the begin of the window on; late events may stand behind its end."""
+    bootstrap = settings().required("kafka_bootstrap")
+    partitions = [each.partition for each in await partitions_of(bootstrap, topic)]
+    if not partitions:
+        return
+    begins = (await begins_since(bootstrap, topic, partitions, [window.begin]))[window.begin]
+    ranges = await _ranges(bootstrap, topic, begins)
+    reader = reader_of(topic, types, beside.sources, settings().events_topic)
+    task = bars.add_task(topic, total=sum(map(len, ranges.values())))
+    async with aclosing(read_ranges(bootstrap, topic, ranges)) as batches:
+        async for records in batches:
+            await tested.take(records, reader)
+            bars.advance(task, len(records))
+
+
+async def _ranges(bootstrap: str, topic: str, begins: Mapping[int, int]) -> Mapping[int, range]:
+    ends = await ends_of(bootstrap, topic)
+    return {partition: range(begin, ends.get(partition, begin)) for partition, begin in begins.items()}
+
+
+def _document(campaign: Campaign, window: Window, outcome: _Outcome) -> dict[str, Any]:
+    lines = outcome.tested.lines()
+    return {
+        "campaign": campaign.label if campaign.version else campaign.name,
+        "from": window.begin,
+        "to": window.end,
+        "ran_from": campaign.starts_at,
+        "ran_to": campaign.ends_at,
+        "beside": outcome.beside,
+        "read": outcome.tested.read,
+        "faulty": outcome.tested.faulty,
+        "events": sum(line.events for line in lines),
+        "members": outcome.members,
+        "most_points_of_a_member": outcome.most_points,
+        "points": sum(line.points for line in lines),
+        "cost": sum(line.cost for line in lines) / MICROS,
+        "liability": outcome.liability,
+        "currency": outcome.currency,
+        "limits": limits_document(campaign.limits),
+        "days": [{**line._asdict(), "cost": line.cost / MICROS} for line in lines],
+    }
+
+
+def _print(campaign: Campaign, outcome: _Outcome) -> None:
+    lines = outcome.tested.lines()
+    rows: Sequence[list[str]] = [
+        [line.day, line.variant or "-", line.outcome, f"{line.events:,}", f"{line.points:,}"] for line in lines
+    ]
+    table(f"{campaign.name}, as it would have been", ["day", "arm", "outcome", "events", "points"], list(rows))
+    points = sum(line.points for line in lines)
+    console.print(
+        f"{counted(outcome.tested.read, 'event')} read, {counted(outcome.members, 'member')} got {points:,} points,"
+        f" one of them {outcome.most_points:,}",
+        soft_wrap=True,
+    )
+    if outcome.beside:
+        console.print(f"beside it in {campaign.exclusive}: {', '.join(outcome.beside)}", soft_wrap=True)
+    if outcome.liability is not None:
+        console.print(f"liability: {outcome.liability} {outcome.currency}", soft_wrap=True)
+    if outcome.tested.faulty:
+        console.print(f"{outcome.tested.faulty:,} messages could not be decided", soft_wrap=True)

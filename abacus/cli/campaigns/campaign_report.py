@@ -1,0 +1,88 @@
+"""`abacus campaigns report`: what a campaign has done, by day and arm, against its limits."""
+
+from typing import Annotated
+
+import typer
+
+from abacus.cli.terminal.shell import AsJson, console, pool, print_json, run, table
+from abacus.core.clock import SystemClock
+from abacus.core.errors import absent
+from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
+from abacus.engage.campaigns.decide.interval import Interval, share_interval
+from abacus.engage.campaigns.decide.limits import MICROS
+from abacus.engage.campaigns.decide.states import Status
+from abacus.engage.campaigns.report import CampaignReport, faults_of, report, used_overall
+from abacus.engage.campaigns.reporting import against_control, report_document
+
+
+def report_campaign(
+    name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)], as_json: AsJson = False
+) -> None:
+    """Report what a campaign has done: by day, arm and outcome, against its limits, and what waits."""
+    run(_report(name, as_json=as_json))
+
+
+async def _report(name: str, *, as_json: bool) -> None:
+    async with pool() as connections:
+        history = await CampaignStore(connections).history(name)
+        if not history:
+            raise absent("campaign", name, "`abacus campaigns list` prints all")
+        in_force = [each for each in history if each.status not in {Status.DRAFT, Status.SUBMITTED}]
+        record = in_force[-1] if in_force else history[-1]
+        found = await report(connections, record.campaign)
+    if as_json:
+        print_json(report_document(record, found, SystemClock().now()))
+    else:
+        _print(record, found)
+    if faults := faults_of(found):
+        typer.echo("\n".join(faults), err=True)
+        raise typer.Exit(1)
+
+
+def _print(record: CampaignRecord, found: CampaignReport) -> None:
+    state = record.state(SystemClock().now())
+    rows = [
+        [str(each.day), f"@{each.version}", each.variant or "-", each.outcome, f"{each.events:,}", f"{each.points:,}"]
+        for each in found.days
+    ]
+    seen = [[str(day), "-", "-", "seen", f"{events:,}", "-"] for day, events in found.seen.items()]
+    columns = ["day", "version", "arm", "outcome", "events", "points"]
+    table(f"{record.campaign.label}, {state}", columns, sorted([*seen, *rows], key=lambda row: row[0]))
+    if found.arms:
+        arms = [
+            [
+                each.variant,
+                f"{each.members:,}",
+                f"{each.conversions:,}",
+                _percent(share_interval(each.conversions, each.members)),
+                _percent(against_control(each, found)),
+                f"{each.points:,}",
+            ]
+            for each in found.arms
+        ]
+        columns = ["arm", "members", "conversions", "share at 95 %", "against control", "points"]
+        table("Arms", columns, arms)
+    actions = [[each.kind, each.state, each.reason or "-", f"{each.actions:,}"] for each in found.actions]
+    if actions:
+        table("Actions", ["kind", "state", "reason", "actions"], actions)
+    awards = sum(each.actions for each in found.actions if each.kind == "award" and each.state == "done")
+    console.print(f"awards: {found.posted:,} posted of {awards:,} on the award queue", soft_wrap=True)
+    for line in _used(record, found):
+        console.print(line, soft_wrap=True)
+
+
+def _used(record: CampaignRecord, found: CampaignReport) -> list[str]:
+    used, bound = used_overall(found), record.campaign.limits.overall
+    return [
+        f"{name}: {_amount(name, have)} of {_amount(name, most)} used"
+        for name, have, most in zip(bound._fields, used, bound, strict=True)
+        if most is not None
+    ]
+
+
+def _amount(name: str, amount: int) -> str:
+    return f"{amount / MICROS:,.2f}" if name == "cost" else f"{amount:,}"
+
+
+def _percent(interval: Interval | None) -> str:
+    return "-" if interval is None else f"{interval.low * 100:+.1f} to {interval.high * 100:+.1f} %"

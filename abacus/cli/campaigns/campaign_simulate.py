@@ -1,0 +1,159 @@
+"""`abacus campaigns simulate`: what a campaign would do for an event, condition by condition. Nothing is done."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import typer
+
+from abacus.cli.campaigns.campaign_drafts import around, faultless
+from abacus.cli.campaigns.campaign_events import read_event
+from abacus.cli.campaigns.services import services
+from abacus.cli.counters.counter_get import count_now
+from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.shell import AsJson, console, pool, print_json, run, settings, table
+from abacus.core.clock import SystemClock
+from abacus.core.errors import absent
+from abacus.engage.campaigns.campaign_store import CampaignStore
+from abacus.engage.campaigns.counter_values import CounterValues
+from abacus.engage.campaigns.decide.campaign import Campaign, split_label
+from abacus.engage.campaigns.decide.run import Due
+from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.members import AccountsOfMembers
+from abacus.engage.campaigns.simulating import Simulated, simulate
+from abacus.engage.campaigns.values import AskService, Values
+from abacus.engage.notify.renderer import rendering
+from abacus.ledger.store.read import LedgerReader
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
+from abacus.programs.tiers.store import MembershipStore
+from abacus.signals.counters.reading.types import Counted, Lookup
+from abacus.signals.events.types import Event, Value
+from abacus.signals.rules.rounds import NotNow
+from abacus.signals.segments.in_use import SegmentsInUse
+
+
+def simulate_campaign(
+    which: Annotated[
+        str, typer.Argument(metavar="NAME[@N]|FILE", help="A campaign, or the file of a draft.", show_default=False)
+    ],
+    event: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE", help="A message of a topic, or an event as it is posted, in JSON; - is standard input."
+        ),
+    ],
+    member: Annotated[str | None, typer.Option(metavar="ID", help="Another member than the event's.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a campaign would do for an event: each condition with its value, in the order looked at."""
+    run(_simulate(which, event, member, as_json=as_json))
+
+
+async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool) -> None:
+    async with pool() as connections, services(connections) as asking, rendering() as renderer:
+        at = await acting(connections)
+        beside, now = await around(connections, at), at.clock.now()
+        campaign = await chosen(which, connections, beside)
+        event = read_event(file, campaign, beside)
+        if member is not None:
+            event = event._replace(member_id=member)
+        simulated = await simulate(
+            campaign,
+            event,
+            pool=connections,
+            values=values_now(connections, beside, asking.ask, adds_event=True),
+            around=beside,
+            book=CardBook(await CardStore(connections).all()),
+            renderer=renderer,
+            now=now,
+        )
+    if as_json:
+        print_json(_document(campaign, event, simulated))
+    else:
+        _print(campaign, event, simulated)
+
+
+async def chosen(which: str, connections: Pool, beside: Surroundings) -> Campaign:
+    """The campaign of a file, or a version of one that is there. Raises `Refused` and `DocumentFaults`."""
+    if Path(which).suffix in {".toml", ".json"}:
+        return (await faultless([Path(which)], beside))[0].campaign
+    name, version = split_label(which)
+    for record in reversed(await CampaignStore(connections).history(name)):
+        if version in {None, record.campaign.version}:
+            return record.campaign
+    raise absent("campaign", which, "`abacus campaigns list` prints all")
+
+
+async def not_asked(_: str, events: Sequence[Event]) -> Sequence[Value | NotNow | None]:
+    """For a look at so many events that no service is asked about them: the values are missing."""
+    return [None] * len(events)
+
+
+def values_now(connections: Pool, beside: Surroundings, ask: AskService, *, adds_event: bool = False) -> Values:
+    """What rules look up, as it is now; with `adds_event`, counters as they are once they have counted the event."""
+
+    async def counts(lookups: Sequence[Lookup]) -> list[Counted]:
+        return [await count_now(lookup, connections, settings(), beside.now) for lookup in lookups]
+
+    events_topic = settings().events_topic
+    counters = CounterValues(connections, lambda: beside, counts, events_topic=events_topic, adds_event=adds_event)
+    tiers, accounts = MembershipStore(connections, SystemClock()), LedgerReader(connections)
+    members = AccountsOfMembers(tiers.tiers_of, accounts.standings_of)
+    segments = SegmentsInUse(connections).look
+    return Values(
+        connections,
+        members=members,
+        counters=counters,
+        segments=segments,
+        services=ask,
+    )
+
+
+def _document(campaign: Campaign, event: Event, simulated: Simulated) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "campaign": campaign.label,
+        "event": event.key,
+        "member_id": event.member_id,
+        "conditions": [each._asdict() for each in simulated.seen],
+        "against": simulated.against,
+    }
+    if (done := simulated.run) is not None:
+        document |= {
+            "outcome": done.outcome,
+            "count": done.count,
+            "variant": done.variant,
+            "steps": done.steps,
+            "points": done.amounts.points,
+            "refused_by": str(done.refusal) if done.refusal else None,
+            "actions": [_action(each) for each in simulated.actions],
+        }
+    return document
+
+
+def _action(due: Due) -> dict[str, Any]:
+    return {
+        "key": due.key,
+        "kind": due.kind,
+        "receiver": due.receiver,
+        "due_at": due.due_at,
+        "document": orjson.loads(due.document),
+    }
+
+
+def _print(campaign: Campaign, event: Event, simulated: Simulated) -> None:
+    rows = [[each.condition, each.value, each.origin, "holds" if each.holds else "no"] for each in simulated.seen]
+    if rows:
+        table(f"{campaign.label} for {event.key}", ["condition", "value", "from", "outcome"], rows)
+    done = simulated.run
+    if done is None:
+        console.print(f"{campaign.label} does nothing: {simulated.against}", soft_wrap=True)
+        return
+    which = f", at count {done.count}" if done.count is not None else ""
+    arm = f", in the arm {done.variant}" if done.variant is not None else ""
+    why = f" by {done.refusal}" if done.refusal is not None else ""
+    console.print(f"{done.outcome}{why}{which}{arm}, {done.amounts.points} points", soft_wrap=True)
+    for each in simulated.actions:
+        console.print(f"{each.kind} to {each.receiver} at {each.due_at:%Y-%m-%d %H:%M:%S} UTC: {each.key}")

@@ -1,0 +1,80 @@
+"""`abacus counters reconcile`: what became of every event that a counter has seen."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final
+
+import typer
+
+from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, run, settings, table
+from abacus.core.errors import absent
+from abacus.platform.kafka.offsets import ends_of
+from abacus.signals.counters.account import accounts
+from abacus.signals.counters.decide.account import PartitionAccount, Total, waiting
+from abacus.signals.counters.new_keys import refused_keys
+
+_COLUMNS: Final = (
+    *("topic", "by", "partitions", "seen", "counted", "ignored", "repeated", "set aside", "no event", "waiting"),
+)
+
+
+def reconcile(
+    topic: Annotated[str | None, typer.Argument(metavar="[TOPIC]", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Account for the events of each topic: seen = counted + ignored + repeated + set aside. Exit 1 when it does not
+    come out. Where a broker is set, it also says how many wait to be counted. Counters that
+    refused keys because a day had enough new ones are named too, whatever their topic.
+    """
+
+    async def main() -> None:
+        async with pool() as opened:
+            found = [each for each in await accounts(opened) if topic in (None, each.topic)]
+            refused = await refused_keys(opened)
+        if topic is not None and not found:
+            raise absent("topic that a counter has read", topic)
+        bootstrap, topics = settings().kafka_bootstrap, {each.topic for each in found}
+        ends = {} if bootstrap is None else {each: await ends_of(bootstrap, each) for each in topics}
+        left = waiting(found, ends)
+        faults = [(each, fault) for each in found for fault in each.faults]
+        if as_json:
+            partitions = [_document(each, left.get(each)) for each in found]
+            days = [{"counter": each.counter, **each.of_day._asdict()} for each in refused]
+            print_json({"comes_out": not faults, "partitions": partitions, "refused_keys": days})
+        else:
+            _show(found, left, faults)
+            for counter, (day, admitted, events) in refused:
+                words = f"{counter} had {counted(admitted, 'new key')} on {day}, and refused {counted(events, 'event')}"
+                console.print(f"{words} of more", style="yellow", soft_wrap=True)
+        if faults:
+            raise typer.Exit(EXIT_FAILED)
+
+    run(main())
+
+
+def _document(each: PartitionAccount, left: int | None) -> Mapping[str, Any]:
+    return {**each._asdict(), "without_event": each.without_event, "waiting": left, "faults": each.faults}
+
+
+def _show(
+    found: Sequence[PartitionAccount],
+    left: Mapping[PartitionAccount, int],
+    faults: Sequence[tuple[PartitionAccount, str]],
+) -> None:
+    together: dict[tuple[str, int, str | None], list[PartitionAccount]] = {}
+    for each in found:
+        together.setdefault((each.topic, each.generation, each.counter), []).append(each)
+    table("Events by topic", _COLUMNS, [_row(some, left) for some in together.values()])
+    for each, fault in faults:
+        console.print(f"{each.topic}, partition {each.partition}: {fault}", style="red", highlight=False, markup=False)
+    seen = sum(each.seen for each in found)
+    console.print(f"{counted(seen, 'event')}: {'IT DOES NOT COME OUT' if faults else 'it comes out'}", highlight=False)
+
+
+def _row(some: Sequence[PartitionAccount], left: Mapping[PartitionAccount, int]) -> list[str]:
+    """Those of one topic and writer together."""
+    first, total = some[0], Total.of(some)
+    name = first.topic if first.generation == 1 else f"{first.topic}, created again ({first.generation})"
+    by = "the counter" if first.counter is None else f"backfill of {first.counter}"
+    waits = f"{sum(left[each] for each in some):,}" if all(each in left for each in some) else "–"
+    figures = (len({each.partition for each in some}), *total[1:], total.offsets - total.seen)
+    return [name, by, *(f"{figure:,}" for figure in figures), waits]

@@ -1,0 +1,138 @@
+"""`abacus counters backfill`: count what topics held before a definition began."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from datetime import datetime, timedelta
+from typing import Annotated, Final
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
+
+from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings
+from abacus.configuration import built_in_sources, cassandra_of
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused, Unavailable, absent
+from abacus.people.types.deed import Deed
+from abacus.platform.kafka.topic_id import NoTopicIds, TopicIds
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.settings import Settings
+from abacus.signals.counters.backfill import Backfill, Progress
+from abacus.signals.counters.counter import EventCounter
+from abacus.signals.counters.decide.batch import Remembering
+from abacus.signals.counters.decide.catalog import Catalog
+from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.decide.following import in_force, topics_of
+from abacus.signals.counters.definitions import DefinitionStore, by_name
+from abacus.signals.counters.new_keys import NewKeysBook
+from abacus.signals.counters.open_rows import OpenRows
+from abacus.signals.counters.parts import PartsBook
+from abacus.signals.counters.reading.cache_share import CacheShareStore
+from abacus.signals.counters.series import SeriesBook
+from abacus.signals.counters.store.opening import open_store
+from abacus.signals.counters.topic import KafkaTopic
+
+_FORGET_EVERY_S: Final = 600.0
+
+
+def backfill(
+    name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)],
+    since: Annotated[
+        str, typer.Option("--from", metavar="TIME", help="Count what is as young as this.", show_default=False)
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Count what the topics still hold of the time before a definition was published, beside the counter worker.
+
+    A run that was broken off goes on where it stopped; doing it again changes nothing. A later run may go further back.
+    """
+
+    async def main() -> None:
+        start, config, done = moment("--from", since), settings(), list[Progress]()
+        async with pool(session=LOOKUPS_BY_KEY) as opened:
+            catalog = await _alone(opened, config, name)
+            [definition] = catalog.definitions
+            at = await acting(opened)
+            await at.begins(Deed.PUBLISH_COUNTERS, f"counter:{definition.name}", did="backfill", since=start)
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            with Bars(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
+                async with AsyncExitStack() as stack, _forgotten(opened, definition, at.actor.source):
+                    for each in await _backfills(stack, opened, config, catalog):
+                        done += await _followed(each, start, bars)
+        if as_json:
+            print_json({"name": definition.label, "from": start, "topics": [each._asdict() for each in done]})
+            return
+        for topic, _, of, events in done:
+            console.print(f"{topic}: {counted(events, 'event')} of {counted(of, 'message')} counted", soft_wrap=True)
+
+    run(main())
+
+
+@asynccontextmanager
+async def _forgotten(opened: Pool, definition: Definition, by: str) -> AsyncIterator[None]:
+    """What lookups keep is forgotten while the block runs, and after it: they see what is counted at once."""
+    settings = CacheShareStore(opened, SystemClock())
+
+    async def again_and_again() -> None:
+        while True:
+            with suppress(Unavailable):  # the backfill will run into the same
+                await settings.replayed(definition, by=by)
+            await asyncio.sleep(_FORGET_EVERY_S)
+
+    await settings.replayed(definition, by=by)
+    forgetting = asyncio.create_task(again_and_again())
+    try:
+        yield
+    finally:
+        forgetting.cancel()
+        await settings.replayed(definition, by=by)
+
+
+async def _alone(opened: Pool, config: Settings, name: str) -> Catalog:
+    """A catalogue of this definition and all sources. Raises `Refused`."""
+    published = await DefinitionStore(opened).published()
+    by_names = {each.name: each for each in published.definitions}
+    definition: Definition | None = by_names.get(name)
+    if definition is None:
+        raise absent("counter", name, "`abacus counters list` prints all")
+    if definition.retired:
+        raise Refused(f"{definition.label} is retired")
+    return Catalog([definition], by_name(built_in_sources(config), published.sources))
+
+
+async def _backfills(stack: AsyncExitStack, opened: Pool, config: Settings, catalog: Catalog) -> Sequence[Backfill]:
+    """One for each topic that may have events of the definition."""
+    clock, bootstrap = SystemClock(), config.required("kafka_bootstrap")
+    store = (await stack.enter_async_context(open_store(cassandra_of(config), opened, clock))).store
+    remembering = Remembering(timedelta(hours=config.counter_repeat_hours))
+    rows = OpenRows(config.counter_open_rows)
+    new_keys = NewKeysBook(opened, clock)
+    counter = EventCounter(store, rows, QuarantineStore(opened, clock), remembering, clock, new_keys=new_keys)
+    ids = TopicIds(bootstrap)
+    stack.push_async_callback(ids.close)
+    return [
+        Backfill(
+            KafkaTopic(bootstrap, topic, ids),
+            in_force(catalog, topic, config.events_topic),
+            PartsBook(opened, clock),
+            SeriesBook(opened, clock),
+            counter,
+        )
+        for topic in sorted(topics_of(catalog, config.events_topic))
+    ]
+
+
+async def _followed(each: Backfill, start: datetime, bars: Bars) -> list[Progress]:
+    """The last progress; none of a topic that is not there."""
+    task = bars.add_task("", total=None)
+    last: list[Progress] = []
+    try:
+        async for progress in each.run(start):
+            bars.update(task, description=progress.topic, completed=progress.done, total=progress.of)
+            last = [progress]
+    except NoTopicIds:
+        raise Refused("the broker tells no ids of topics, so what was counted could not be told apart") from None
+    return last

@@ -1,0 +1,69 @@
+"""`abacus counters get`: one count, read from the store."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from abacus.cli.terminal.shell import AsJson, console, moment, pool, print_json, run, settings
+from abacus.configuration import cassandra_of
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Absent, Refused
+from abacus.platform.postgres import Pool
+from abacus.platform.settings import Settings
+from abacus.signals.counters.decide.catalog import Catalog
+from abacus.signals.counters.decide.tiling import end_of_quarter
+from abacus.signals.counters.definitions import DefinitionStore
+from abacus.signals.counters.reading.decide.plan import Planner
+from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted, Why
+from abacus.signals.counters.store.opening import open_store
+from abacus.signals.counters.types import SlotRange
+
+
+def get(
+    key: Annotated[str, typer.Argument(metavar="KEY", help="rain_drops:city:111222", show_default=False)],
+    begin: Annotated[str, typer.Option("--from", metavar="TIME", help="With an offset.", show_default=False)],
+    end: Annotated[
+        str | None,
+        typer.Option(
+            "--to", metavar="TIME", help="With an offset. Default: the end of the running quarter of an hour."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count the events of a key in a range of time, whose ends are floored to the quarter of an hour.
+
+    Without --to everything is in it that was counted so far.
+    """
+
+    async def main() -> None:
+        now = SystemClock().now()
+        until = end_of_quarter(int(now.timestamp())) if end is None else _second("--to", end)
+        lookup = Lookup(key, _second("--from", begin), until)
+        async with pool() as connections:
+            counted = await count_now(lookup, connections, settings(), now)
+        times = [datetime.fromtimestamp(at, UTC) for at in (counted.begin, counted.end)]
+        if as_json:
+            print_json({"key": key, "from": times[0], "to": times[1], "count": counted.value})
+        else:
+            console.print(
+                f"{key}: {counted.value:,} from {times[0]:%Y-%m-%d %H:%M} to {times[1]:%Y-%m-%d %H:%M} UTC",
+                soft_wrap=True,
+            )
+
+    run(main())
+
+
+async def count_now(lookup: Lookup, connections: Pool, config: Settings, now: datetime) -> Counted:
+    """The count, read from the store. Raises `Refused` where it cannot be counted."""
+    definitions, _ = await DefinitionStore(connections).published()
+    plan = Planner(Catalog(definitions, {}), int(now.timestamp()), late_by_s=0, keeps=lambda _: False).plan(lookup)
+    if isinstance(plan, NotCounted):
+        raise (Absent if plan.why is Why.UNKNOWN_KEY else Refused)(plan.detail)
+    async with open_store(cassandra_of(config), connections, SystemClock()) as (store, _):
+        sums = await store.sums([SlotRange(plan.key, *slots) for slots in plan.shape.open])
+    return plan.counted(sum(sums))
+
+
+def _second(option: str, text: str) -> int:
+    return int(moment(option, text).timestamp())

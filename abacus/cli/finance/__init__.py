@@ -1,0 +1,1 @@
+"""The commands of reports and of a month's close."""

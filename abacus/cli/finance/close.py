@@ -1,0 +1,261 @@
+"""`abacus report close`: a month's books, checked, exported and signed."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple
+
+import typer
+
+from abacus.cli.ledger.verify import verified
+from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.sheets import Decimals, reading, sheet_csv
+from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, errors, pool, print_json, run, table
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused
+from abacus.oversight.closing.checks import standing
+from abacus.oversight.closing.decide.accounted import reconciled
+from abacus.oversight.closing.decide.journal import Line, journal
+from abacus.oversight.closing.decide.mapping import read_mapping
+from abacus.oversight.closing.decide.obstacles import ACCEPTABLE, Obstacle, left
+from abacus.oversight.closing.decide.record import Act, Signed, check_close
+from abacus.oversight.closing.store import MonthCloses
+from abacus.oversight.reports.assumption_store import assumptions
+from abacus.oversight.reports.decide.by import By, not_asked_for
+from abacus.oversight.reports.decide.rollforward import Movement
+from abacus.oversight.reports.decide.sheet import sheet
+from abacus.oversight.reports.homes import homes
+from abacus.oversight.reports.movements import rollforward
+from abacus.people.types.deed import Deed
+from abacus.programs.expiry.decide.month import Month
+from abacus.proof.decide.seal import Seal
+
+_BY: Final = frozenset({By.COUNTRY})
+_NOT_VERIFIED: Final = Obstacle("not-verified", "`abacus ledger verify` finds rows that are wrong")
+
+
+def close(
+    month: Annotated[str | None, typer.Option("--month", metavar="YYYY-MM", help="The month.")] = None,
+    mapping: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.toml", help="The accounts of the journal, by program, country and kind."),
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path(),
+    account: Annotated[
+        Path | None, typer.Option("--reconciled", metavar="FILE", help="The month's account, as `reconcile` wrote it.")
+    ] = None,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OBSTACLE", help=f"Close in spite of it: {', '.join(ACCEPTABLE)}; may be repeated."),
+    ] = None,
+    reason: Annotated[str, typer.Option(help="Why an obstacle is accepted, or the month reopened.")] = "",
+    reopen: Annotated[bool, typer.Option("--reopen", help="Take the close back, with a reason.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Say what stands in the way. Nothing is signed.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Show who closed and reopened which month.")] = False,
+    decimals: Decimals = 2,
+    as_json: AsJson = False,
+) -> None:
+    """Close a month's books: refuse while they do not tie, write rollforward and journal as CSV, and sign their hashes.
+    Exit 1 when something stands in the way.
+    """
+
+    async def main() -> None:
+        if show:
+            await _show(Month.parse(month) if month else None, as_json=as_json)
+            return
+        if month is None:
+            raise Refused("say which month: --month 2026-04; or --show")
+        wanted = Month.parse(month)
+        if reopen:
+            _put(await _reopened(wanted, reason), as_json=as_json)
+            return
+        if mapping is None:
+            raise Refused("--mapping: name the file with the accounts of the journal")
+        if unknown := sorted(set(accept or ()) - set(ACCEPTABLE)):
+            raise Refused(f"--accept: {unknown[0]!r} cannot be accepted; these can: {', '.join(ACCEPTABLE)}")
+        if accept and not reason:
+            raise Refused("--accept needs a --reason; auditors read it")
+        if not out.is_dir():
+            raise Refused(f"--out: there is no directory {out}")
+        papers = Papers(mapping, _read(mapping), account, None if account is None else _read(account))
+        close_ = Close(wanted, papers, out, accept or [], reason, decimals)
+        if check:
+            await _checked(close_, as_json=as_json)
+        else:
+            _put(await _closed(close_), as_json=as_json)
+
+    run(main())
+
+
+class Papers(NamedTuple):
+    """The files that a close is made with, and their content."""
+
+    mapping_file: Path
+    mapping: bytes
+    account_file: Path | None
+    account: bytes | None
+
+    @property
+    def named(self) -> dict[str, bytes]:
+        given = {self.mapping_file.name: self.mapping}
+        if self.account_file is not None and self.account is not None:
+            given[self.account_file.name] = self.account
+        return given
+
+
+class Close(NamedTuple):
+    """A close as a person asks for it."""
+
+    month: Month
+    papers: Papers
+    out: Path
+    accepted: Sequence[str]
+    reason: str
+    decimals: int
+
+
+class Draft(NamedTuple):
+    """The books of a month as they would be signed, and what stands in the way."""
+
+    files: Mapping[str, bytes]
+    obstacles: Sequence[Obstacle]
+    seal: Seal | None
+
+
+async def _closed(wanted: Close) -> Signed:
+    """Sign the month. The whole ledger is verified last, because that takes the longest."""
+    async with pool() as opened:
+        (await acting(opened)).check(Deed.CLOSE_BOOKS)
+        check_close(await MonthCloses(opened).all(), wanted.month)
+    draft = await _draft(wanted)
+    _stop_at(left(draft.obstacles, wanted.accepted))
+    async with pool() as opened:
+        at = await acting(opened)
+        report = await verified(opened)
+        if not report.clean:
+            _stop_at([_NOT_VERIFIED])
+        for name, content in draft.files.items():
+            _write(wanted.out / name, content)
+        kept = sorted({**draft.files, **wanted.papers.named}.items())
+        signed = Signed(
+            month=wanted.month,
+            number=0,
+            act=Act.CLOSED,
+            signed_by=at.actor.source,
+            signed_at=at.clock.now(),
+            reason=wanted.reason,
+            files={name: hashlib.sha256(content).hexdigest() for name, content in kept},
+            accepted=[str(each) for each in draft.obstacles],
+            seal=draft.seal.number if draft.seal else None,
+            seal_hash=draft.seal.hash.hex() if draft.seal else None,
+        )
+        also = at.does(Deed.CLOSE_BOOKS, f"month:{wanted.month}", reason=wanted.reason, accepted=list(wanted.accepted))
+        return await MonthCloses(opened).sign(signed, also)
+
+
+async def _checked(wanted: Close, *, as_json: bool) -> None:
+    """Everything that a close looks at, to the end. Ends with 1 where something stands in the way."""
+    async with pool() as opened:
+        (await acting(opened)).check(Deed.CLOSE_BOOKS)
+        check_close(await MonthCloses(opened).all(), wanted.month)
+    draft = await _draft(wanted)
+    obstacles = list(draft.obstacles)
+    async with pool() as opened:
+        if not (await verified(opened)).clean:
+            obstacles.append(_NOT_VERIFIED)
+    open_ = left(obstacles, wanted.accepted)
+    if as_json:
+        rows = [{"name": each.name, "said": each.said, "left": each in open_} for each in obstacles]
+        seal = draft.seal.number if draft.seal else None
+        print_json({"month": str(wanted.month), "may_be_signed": not open_, "seal": seal, "obstacles": rows})
+        if open_:
+            raise typer.Exit(EXIT_FAILED)
+        return
+    for each in obstacles:
+        if each not in open_:
+            console.print(f"accepted: {each}", soft_wrap=True)
+    _stop_at(open_)
+    console.print(f"{wanted.month} can be signed")
+
+
+async def _draft(wanted: Close) -> Draft:
+    month, now = wanted.month, SystemClock().now()
+    mapping = read_mapping(wanted.papers.mapping.decode(errors="replace"))
+    async with reading(f"the books of {month}") as (connection, book):
+        where = await homes(connection, book, now)
+        books = await rollforward(connection, where, month, _BY)
+        stands = await standing(connection, where, month, now)
+        assumed = await assumptions(connection)
+    since, until = min(where.begin(month.first_day), default=now), max(where.end(month.last_day), default=now)
+    obstacles = [*stands.obstacles, *reconciled(wanted.papers.account, since, until)]
+    if not books.tied:
+        obstacles.append(Obstacle("not-tied", "the books do not tie to the accounts; see `abacus report rollforward`"))
+    lines = journal(books.movements, month, mapping, assumed, decimals=wanted.decimals)
+    rows = sheet("rows", "", Movement, books.movements, not_asked_for(_BY))
+    files = {
+        f"rollforward-{month}.csv": sheet_csv(rows).encode(),
+        f"journal-{month}.csv": sheet_csv(sheet("rows", "", Line, lines)).encode(),
+    }
+    return Draft(files, obstacles, stands.seal)
+
+
+def _stop_at(obstacles: Sequence[Obstacle]) -> None:
+    for each in obstacles:
+        errors.print(f"abacus: {each}", style=None, markup=False)
+    if obstacles:
+        raise typer.Exit(EXIT_FAILED)
+
+
+async def _reopened(month: Month, reason: str) -> Signed:
+    if not reason:
+        raise Refused("--reopen needs a --reason; auditors read it")
+    async with pool() as opened:
+        at = await acting(opened)
+        also = at.does(Deed.CLOSE_BOOKS, f"month:{month}", reason=reason, reopened=True)
+        row = Signed(month, 0, Act.REOPENED, at.actor.source, at.clock.now(), reason, files={}, accepted=())
+        return await MonthCloses(opened).sign(row, also)
+
+
+async def _show(month: Month | None, *, as_json: bool) -> None:
+    async with pool() as opened:
+        record = [each for each in await MonthCloses(opened).all() if month in {None, each.month}]
+    if as_json:
+        print_json({"rows": [_document(each) for each in record]})
+        return
+    names = ["month", "number", "act", "signed by", "signed at", "seal", "files", "reason"]
+    table("Closed months", names, [_cells(each) for each in record])
+
+
+def _put(signed: Signed, *, as_json: bool) -> None:
+    if as_json:
+        print_json(_document(signed))
+        return
+    console.print(f"{signed.month} {signed.act} by {signed.signed_by}", highlight=False, markup=False, soft_wrap=True)
+    for name, digest in signed.files.items():
+        console.print(f"  {digest}  {name}", highlight=False, markup=False, soft_wrap=True)
+    for said in signed.accepted:
+        console.print(f"  accepted: {said}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _document(signed: Signed) -> dict[str, object]:
+    at = signed.signed_at.isoformat()
+    return {**signed._asdict(), "month": str(signed.month), "act": str(signed.act), "signed_at": at}
+
+
+def _cells(each: Signed) -> list[str]:
+    at, files = each.signed_at.isoformat(timespec="seconds"), ", ".join(each.files)
+    return [str(each.month), str(each.number), each.act, each.signed_by, at, str(each.seal or ""), files, each.reason]
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise Refused(f"{file}: {error.strerror}") from None
+
+
+def _write(file: Path, content: bytes) -> None:
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise Refused(f"{file}: {error.strerror}") from None

@@ -1,0 +1,1 @@
+"""The commands that start the house, or say how it does."""

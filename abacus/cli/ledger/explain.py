@@ -1,0 +1,131 @@
+"""`abacus explain`: how points came about, calculated again by what is known now."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from abacus.cli.campaigns.campaign_events import read_event
+from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, pool, print_json, run, settings
+from abacus.configuration import built_in_sources
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused, absent
+from abacus.core.ids import award_id
+from abacus.engage.campaigns.decide.explaining import Check, checks_of
+from abacus.engage.campaigns.explained import given_of
+from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.types.transfer import Transfer
+from abacus.oversight.erasure.decide.renaming import PSEUDONYM
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.explanation.text import UnknownExplanation, UnreadableExplanation, read
+from abacus.pricing.explanation.types import Campaigned
+from abacus.pricing.explanation.words import in_words
+from abacus.pricing.store.cards import CardStore
+from abacus.proof.decide.recompute import recompute
+
+_AGREES = {True: "agrees", False: "DOES NOT AGREE", None: "cannot be told"}
+
+
+def explain(
+    key: Annotated[
+        str, typer.Argument(help="Its key, for example txn:rides:T-1001, or expiry:2026-07:MEMBER:PROGRAM.")
+    ],
+    event: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Of a campaign's points: the event, as it was published; - is standard input."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how points were awarded, and calculate them again from the card, and from the campaign's document; or how
+    they lapsed. Exit 1 when something does not agree.
+    """
+
+    async def main() -> None:
+        async with pool() as opened:
+            reader = LedgerReader(opened)
+            claim = await reader.claim(key)
+            transfer = await reader.transfer(claim) if claim else None
+            if claim is None or transfer is None:
+                raise absent("award with the key", key, "`abacus where` says where it is")
+            book = CardBook(await CardStore(opened).all())
+            checks = await _checked(transfer, book, event, opened)
+        difference = recompute(transfer, book)
+        if as_json:
+            print_json(_document(transfer, difference, checks))
+        else:
+            for line in explained(transfer, difference, checks):
+                console.print(line, highlight=False, markup=False, soft_wrap=True)
+        if difference is not None or any(check.agrees is False for check in checks):
+            raise typer.Exit(EXIT_FAILED)
+
+    run(main())
+
+
+async def _checked(transfer: Transfer, book: CardBook, event: Path | None, opened: Pool) -> Sequence[Check]:
+    """The checks of points of a campaign; none of others. Raises `Refused`."""
+    try:
+        why = read(transfer.explanation)
+    except (UnknownExplanation, UnreadableExplanation):
+        return []
+    if not isinstance(why, Campaigned):
+        if event is not None:
+            raise Refused(f"--event: {transfer.key} is not of a campaign")
+        return []
+    sources, now = built_in_sources(settings()), SystemClock().now()
+    given = await given_of(transfer, why, pool=opened, built_in=sources, book=book, now=now)
+    given = replace(given, erased=transfer.member_id.startswith(PSEUDONYM))
+    if event is not None and given.campaign is not None:
+        given = replace(given, event=read_event(event, given.campaign, given.around))
+    return list(checks_of(given))
+
+
+def _until(transfer: Transfer) -> str:
+    has_day = transfer.expires_on is not None and (transfer.balance_after > 0 or transfer.points > 0)
+    return f", good until {transfer.expires_on}" if has_day else ""
+
+
+def explained(transfer: Transfer, difference: str | None, checks: Sequence[Check] = ()) -> list[str]:
+    """The calculation in a few lines, as a person would write it down."""
+    lines = [
+        f"{transfer.key}: {transfer.points} points ({transfer.program}) for {transfer.member_id}",
+        f"  occurred {transfer.occurred_at.isoformat()}, posted {transfer.posted_at.isoformat()}",
+        f"  as #{transfer.seq} of the account: balance {transfer.balance_after}{_until(transfer)}",
+    ]
+    try:
+        lines += [f"  {line}" for line in in_words(read(transfer.explanation), transfer.actor)]
+    except UnknownExplanation:
+        lines.append("  this version of Abacus does not know such an explanation:")
+        lines.append(f"  {transfer.explanation.decode()}")
+    except UnreadableExplanation as fault:
+        lines.append(f"  the explanation cannot be read: {fault.detail}:")
+        lines.append(f"  {transfer.explanation.decode()}")
+    lines.append(f"  recomputed now: {difference or 'same'}")
+    lines += [f"  {_AGREES[check.agrees]}: {check.words}" for check in checks]
+    return lines
+
+
+def _document(transfer: Transfer, difference: str | None, checks: Sequence[Check]) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "award_id": str(award_id(transfer.key)),
+        "key": transfer.key,
+        "member_id": transfer.member_id,
+        "program": transfer.program,
+        "seq": transfer.seq,
+        "kind": str(transfer.kind),
+        "points": transfer.points,
+        "balance_after": transfer.balance_after,
+        "occurred_at": transfer.occurred_at.isoformat(),
+        "posted_at": transfer.posted_at.isoformat(),
+        "expires_on": transfer.expires_on.isoformat() if transfer.expires_on else None,
+        "reverses": transfer.reverses,
+        "actor": transfer.actor,
+        "explanation": json.loads(transfer.explanation),
+        "recomputed": difference or "same",
+    }
+    return document | ({"checks": [check._asdict() for check in checks]} if checks else {})

@@ -1,0 +1,198 @@
+"""`abacus reconcile`: the outcome of every source message of a window, and whether the sums come out."""
+
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.progress import shown_progress
+from abacus.cli.terminal.shell import (
+    EXIT_FAILED,
+    AsJson,
+    console,
+    counted,
+    moment,
+    pool,
+    print_json,
+    run,
+    settings,
+    sqs,
+    table,
+)
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused
+from abacus.oversight.reconcile.decide.account import Account
+from abacus.oversight.reconcile.decide.lines import Line
+from abacus.oversight.reconcile.decide.report import document
+from abacus.oversight.reconcile.decide.verdict import Verdict
+from abacus.oversight.reconcile.waiting import QueueCounts
+from abacus.oversight.reconcile.window import MessagesRead, Reconciliation, Streams
+from abacus.platform.postgres import Pool
+from abacus.platform.settings import Settings
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
+
+_AGAIN_AFTER_S: Final = 2.0
+_SHOWN: Final = 50  # findings on a terminal; the document has more
+
+
+def reconcile(
+    start: Annotated[str, typer.Option("--from", help="A time with an offset, say 2026-05-01T00:00:00+08:00.")],
+    end: Annotated[str | None, typer.Option("--to", help="Up to, and without, this time; now if left out.")] = None,
+    look_back: Annotated[
+        float | None,
+        typer.Option(min=0, help="Hours before the window to search for the messages of its transfers."),
+    ] = None,
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to stay while something is on its way.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Write the JSON document to this file, to be kept.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Account for every message of the transactions topic in a window: awarded once, duplicate, ignored, quarantined,
+    on its way, missing or doubled; and hold the ledger against the points topic. Exit 1 when it does not come out.
+    """
+
+    async def main() -> None:
+        config = settings()
+        since, until = moment("--from", start), moment("--to", end) if end is not None else SystemClock().now()
+        if out is not None:
+            _check_writable(out)
+        columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,}"), TimeElapsedColumn())
+        with shown_progress(*columns) as progress:
+            async with pool() as opened:
+                by = (await acting(opened)).actor.source
+                account = await _settled(config, opened, since, until, look_back, wait, _bars(progress))
+        filed = document(account, by)
+        if out is not None:
+            out.write_text(json.dumps(filed, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        if as_json:
+            print_json(filed)
+        else:
+            _show(account)
+        if not account.comes_out:
+            raise typer.Exit(EXIT_FAILED)
+
+    run(main())
+
+
+def _check_writable(out: Path) -> None:
+    """Check that the file can be written, before the work begins. Raises `Refused`."""
+    try:
+        out.touch()
+    except OSError as error:
+        raise Refused(f"--out: {out}: {error.strerror}") from None
+
+
+async def account_for(
+    config: Settings,
+    opened: Pool,
+    start: datetime,
+    end: datetime,
+    *,
+    look_back: timedelta | None = None,
+    progress: MessagesRead = lambda _, __: None,
+) -> Account:
+    """Account for the window once."""
+    streams = Streams(
+        config.required("kafka_bootstrap"),
+        config.transactions_topic,
+        config.points_topic,
+        f"{config.queue_prefix}calculator",
+    )
+    retried_for = timedelta(hours=config.retry_hours)
+    async with sqs(config) as client:
+        return await Reconciliation(
+            opened,
+            streams,
+            QueueCounts(client, config.queue_prefix),
+            CardBook(await CardStore(opened).all()),
+            SystemClock(),
+            retried_for=retried_for,
+            look_back=retried_for if look_back is None else look_back,
+            progress=progress,
+        ).account(start, end)
+
+
+async def _settled(
+    config: Settings,
+    opened: Pool,
+    start: datetime,
+    end: datetime,
+    look_back_hours: float | None,
+    wait_s: float,
+    progress: MessagesRead,
+) -> Account:
+    """The account as soon as nothing is on its way any more, or else after so many seconds."""
+    deadline = time.monotonic() + wait_s
+    look_back = None if look_back_hours is None else timedelta(hours=look_back_hours)
+    while True:
+        account = await account_for(config, opened, start, end, look_back=look_back, progress=progress)
+        if not account.on_the_way or time.monotonic() + _AGAIN_AFTER_S > deadline:
+            return account
+        await asyncio.sleep(_AGAIN_AFTER_S)
+
+
+def _bars(progress: Progress) -> MessagesRead:
+    bars: dict[str, TaskID] = {}
+
+    def told(what: str, count: int) -> None:
+        if what not in bars:
+            bars[what] = progress.add_task(what, total=None)
+        progress.update(bars[what], advance=count)
+
+    return told
+
+
+def _show(account: Account) -> None:
+    window = account.window
+    console.print(f"{window.start.isoformat()} to {window.end.isoformat()}, as of {window.as_of.isoformat()}")
+    by_partition = {str(each): line for each, line in sorted(account.partitions.items())}
+    _show_lines(f"Messages of {window.transactions_topic}", "partition", by_partition)
+    _show_lines("By source", "source", account.sources)
+    if account.partners:
+        _show_lines("Asked for by partners", "partner", account.partners)
+    if account.actions:
+        _show_lines("Awarded by campaigns", "campaign", account.campaigns)
+        actions = [[each.campaign, each.kind, *(f"{count:,}" for count in each[2:])] for each in account.actions]
+        table("Decided by campaigns", ["campaign", "kind", "decided", "delivered", "waiting", "refused"], actions)
+    rows = [[each.kind, each.origin, f"{each.transfers:,}", f"{each.points:,}"] for each in account.posted]
+    table("Transfers posted in the window", ["kind", "goes back to", "transfers", "points"], rows)
+    names = {"there": "published", "again": "of them again"}
+    told = [
+        [names.get(name, name.replace("_", " ")), f"{count:,}"] for name, count in account.published._asdict().items()
+    ]
+    table(f"As {window.points_topic} tells them", ["transfers", "count"], told)
+    for finding in account.findings[:_SHOWN]:
+        console.print(str(finding), style="red", highlight=False, markup=False, soft_wrap=True)
+    beyond = len(account.findings) - _SHOWN + account.more_findings
+    if beyond > 0:
+        console.print(f"and {beyond:,} more", style="red", highlight=False)
+    for each in account.sums:
+        sign = "=" if each.counted == each.other else "≠"
+        console.print(f"{each.counted:,} {each.what} {sign} {each.other:,} {each.against}", highlight=False)
+    if not account.whole:
+        partitions = ", ".join(str(read.partition) for read in account.reads if read.forgotten)
+        console.print(f"the topic no longer has what came before: partitions {partitions}", style="yellow")
+    if account.on_the_way:
+        console.print(f"{account.on_the_way:,} on the way; run it again later, or with --wait", highlight=False)
+    verdict = "it comes out" if account.comes_out else "IT DOES NOT COME OUT"
+    console.print(f"{counted(account.messages, 'message')}: {verdict}", highlight=False)
+
+
+def _show_lines(title: str, name: str, lines: Mapping[str, Line]) -> None:
+    there = [verdict for verdict in Verdict if any(line.verdicts[verdict] for line in lines.values())]
+    rows = [
+        [each, f"{line.total:,}", *(f"{line.verdicts[verdict]:,}" for verdict in there), f"{line.points:,}"]
+        for each, line in sorted(lines.items(), key=lambda pair: (len(pair[0]) if pair[0].isdecimal() else 0, pair[0]))
+    ]
+    all_ = sum((line.verdicts for line in lines.values()), Counter[Verdict]())
+    points = sum(line.points for line in lines.values())
+    rows.append(["all", f"{all_.total():,}", *(f"{all_[verdict]:,}" for verdict in there), f"{points:,}"])
+    table(title, [name, "total", *map(str, there), "points"], rows)

@@ -1,0 +1,64 @@
+"""`abacus relay`: how far publishing has come, and publishing again."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.shell import AsJson, console, counted, moment, pool, print_json, run, settings
+from abacus.core.clock import SystemClock
+from abacus.ledger.relay.cursor import Position, RelayCursor
+from abacus.people.types.deed import Deed
+
+app = typer.Typer(help="The points stream.", no_args_is_help=True)
+
+
+@app.command()
+def status(as_json: AsJson = False) -> None:
+    """Show how far the ledger is published."""
+
+    async def main() -> None:
+        topic = settings().points_topic
+        async with pool() as opened:
+            cursor = RelayCursor(opened, topic, SystemClock())
+            positions, waiting = await cursor.positions(), await cursor.waiting()
+        if as_json:
+            print_json({"topic": topic} | _where(positions) | {"waiting": waiting})
+        else:
+            after = ", ".join(str(tuple(position)) for position in positions)
+            console.print(f"{topic}: {counted(waiting, 'transfer')} to publish, after {after}", highlight=False)
+
+    run(main())
+
+
+@app.command()
+def rewind(
+    start: Annotated[
+        str, typer.Option("--from", help="A time with an offset (2026-05-01T00:00:00+08:00), or `start`.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Publish again everything posted since a time. A running relay goes on from there; consumers see the same ids
+    again.
+    """
+
+    async def main() -> None:
+        since = None if start == "start" else moment("--from", start)
+        async with pool() as opened:
+            cursor = RelayCursor(opened, settings().points_topic, SystemClock())
+            at = await acting(opened)
+            await cursor.rewind(since, also=at.does(Deed.REPLAY, "relay", did="rewind", start=start))
+            positions, waiting = await cursor.positions(), await cursor.waiting()
+        if as_json:
+            print_json(_where(positions) | {"waiting": waiting})
+        else:
+            console.print(f"rewound; {counted(waiting, 'transfer')} to publish", highlight=False)
+
+    run(main())
+
+
+def _where(positions: Sequence[Position]) -> dict[str, object]:
+    """The position of a whole ledger, or that of each slice."""
+    each = [position._asdict() for position in positions]
+    return {"position": each[0]} if len(each) == 1 else {"positions": each}

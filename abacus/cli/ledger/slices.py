@@ -1,0 +1,164 @@
+"""`abacus slices`: where the slices of the ledger lie, and moving them to other servers."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, DownloadColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.progress import shown_progress
+from abacus.cli.terminal.shell import AsJson, console, counted, pool, print_json, run, settings, table
+from abacus.core.errors import Absent, Refused, absent
+from abacus.people.types.deed import Deed
+from abacus.platform.pool import Address
+from abacus.platform.spreading import Move, Spreading, spreading
+
+_LOOK_EVERY_S = 1.0
+
+app = typer.Typer(help="The slices of the ledger, on the servers of Citus.", no_args_is_help=True)
+
+Blocking = Annotated[
+    bool,
+    typer.Option("--blocking", help="Let the slice's writers wait while it is copied; needs no logical replication."),
+]
+
+
+@app.command("list")
+def list_slices(as_json: AsJson = False) -> None:
+    """Show which server has which slice, and how large it is; a slice whose server is away has no size."""
+
+    async def main() -> None:
+        async with _of_a_cut_ledger() as slices:
+            placed = await slices.placed()
+        rows = [(each.schema, str(each.address), each.size) for each in placed]
+        if as_json:
+            print_json([{"slice": schema, "server": server, "bytes": size} for schema, server, size in rows])
+        else:
+            table(
+                "Slices", ["slice", "server", "size"], [[schema, server, _told(size)] for schema, server, size in rows]
+            )
+
+    run(main())
+
+
+@app.command()
+def move(
+    slice_: Annotated[str, typer.Argument(metavar="SLICE", help="As `list` names it: slice_3.")],
+    server: Annotated[str, typer.Argument(metavar="HOST:PORT", help="The server, as Citus knows it.")],
+    blocking: Blocking = False,
+    as_json: AsJson = False,
+) -> None:
+    """Move a slice to another server, while points are posted to it."""
+
+    async def main() -> None:
+        async with _of_a_cut_ledger() as slices:
+            where = {each.schema: each.address for each in await slices.placed()}
+            if slice_ not in where:
+                raise absent("slice", slice_, "`abacus slices list` prints all")
+            target = _address(server)
+            moves = [Move(slice_, where[slice_], target)] if where[slice_] != target else []
+        await _make(moves, blocking=blocking, pause_s=0.0, as_json=as_json)
+
+    run(main())
+
+
+@app.command()
+def rebalance(
+    pause: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="Rest so long after each slice.")] = 0.0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the moves.")] = False,
+    blocking: Blocking = False,
+    as_json: AsJson = False,
+) -> None:
+    """Spread the slices evenly over the servers, one slice after the other.
+
+    Run it after a server was added, and before one is taken away (docs/scaling.md). It can be interrupted: a slice
+    that is under way stays where it was, and another run goes on.
+    """
+
+    async def main() -> None:
+        async with _of_a_cut_ledger() as slices:
+            moves = await slices.evened()
+        if dry_run:
+            _show(moves, as_json=as_json)
+        else:
+            await _make(moves, blocking=blocking, pause_s=pause, as_json=as_json)
+
+    run(main())
+
+
+@asynccontextmanager
+async def _of_a_cut_ledger() -> AsyncIterator[Spreading]:
+    async with spreading(settings().required("database_url")) as slices:
+        if not await slices.are_cut():
+            raise Absent("this ledger is not cut into slices")
+        yield slices
+
+
+async def _make(moves: list[Move], *, blocking: bool, pause_s: float, as_json: bool) -> None:
+    url = settings().required("database_url")
+    if moves:
+        async with spreading(url) as slices:
+            await slices.prepare_moves()
+    async with pool() as opened:
+        await (await acting(opened)).begins(Deed.RUN_JOBS, "job:slices", moves=[_facts(each) for each in moves])
+    for number, each in enumerate(moves):
+        if number and pause_s:
+            await asyncio.sleep(pause_s)
+        async with spreading(url) as slices, _shown(each, f"{number + 1} of {len(moves)}"):
+            await slices.move(each.schema, each.target, blocking=blocking)
+        if not as_json:
+            console.print(f"{each.schema}: {each.source} to {each.target}", highlight=False)
+    if as_json:
+        print_json({"moved": [_facts(each) for each in moves]})
+    elif not moves:
+        console.print("nothing to move")
+
+
+@asynccontextmanager
+async def _shown(move: Move, place: str) -> AsyncIterator[None]:
+    """How far the copy is, as long as that takes."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
+    with shown_progress(*columns) as progress:
+        bar = progress.add_task(f"{move.schema} to {move.target} ({place})", total=None)
+
+        async def look() -> None:
+            async with spreading(settings().required("database_url")) as slices:
+                while True:
+                    copied, total = await slices.copied()
+                    progress.update(bar, completed=copied, total=total or None)
+                    await asyncio.sleep(_LOOK_EVERY_S)
+
+        looking = asyncio.create_task(look())
+        try:
+            yield
+        finally:
+            looking.cancel()
+            with suppress(asyncio.CancelledError, Exception):  # the picture of a move is not the move
+                await looking
+
+
+def _show(moves: list[Move], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"moves": [_facts(each) for each in moves]})
+        return
+    for each in moves:
+        console.print(f"{each.schema}: {each.source} to {each.target}", highlight=False)
+    console.print(f"{counted(len(moves), 'move')} to make" if moves else "nothing to move", highlight=False)
+
+
+def _facts(move: Move) -> dict[str, str]:
+    return {"slice": move.schema, "from": str(move.source), "to": str(move.target)}
+
+
+def _address(server: str) -> Address:
+    host, _, port = server.rpartition(":")
+    if not host or not port.isdecimal():
+        raise Refused(f"{server!r} is no server: name it as HOST:PORT")
+    return Address(host, int(port))
+
+
+def _told(size: int | None) -> str:
+    return "its server does not answer" if size is None else f"{size / 1_000_000:,.1f} MB"

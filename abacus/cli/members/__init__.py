@@ -1,0 +1,1 @@
+"""The commands of members: their points, tiers, expiry and messages."""

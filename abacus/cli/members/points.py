@@ -1,0 +1,387 @@
+"""`abacus points`: a partner's operations, for the operator: spend, hold, capture, release, reverse, list."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated, Any, NamedTuple
+from uuid import UUID, uuid4
+
+import typer
+from pydantic import BaseModel, ValidationError
+
+from abacus.cli.people.approvals import large_moves, show_waiting
+from abacus.cli.terminal.acting import Acting, acting
+from abacus.cli.terminal.shell import AsJson, console, pool, print_json, run, table
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Reason, Refused, Unavailable, absent
+from abacus.core.sources import Agent
+from abacus.intake.partners.decide.ask import Objection
+from abacus.intake.partners.orders import (
+    NEW_MEMBER,
+    CaptureOrder,
+    HoldOrder,
+    Opening,
+    ReverseOrder,
+    SpendOrder,
+    Target,
+    capture_of,
+    hold_of,
+    let_go,
+    parse_transfer_id,
+    reversal_of,
+    spend_of,
+    target_of,
+)
+from abacus.ledger.decide.reused_key import reused_by
+from abacus.ledger.store.holds import HoldReader
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.read import LedgerReader, Remaining
+from abacus.ledger.types.account import Account
+from abacus.ledger.types.award import Kind
+from abacus.ledger.types.movement import Adjustment, Hold, Moved, Movement, Reversal
+from abacus.ledger.types.posting import Status
+from abacus.ledger.types.transfer import Transfer
+from abacus.people.types.approval import Approval, CannotDecide
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Pool
+from abacus.platform.validation import first_fault
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.explanation.text import read
+from abacus.pricing.explanation.types import Held
+from abacus.pricing.store.cards import CardStore
+
+app = typer.Typer(help="A member's points: spend, hold, reverse, and list.", no_args_is_help=True)
+
+Member = Annotated[str, typer.Argument(metavar="MEMBER", help="The member's id.")]
+Points = Annotated[int, typer.Argument(metavar="POINTS", help="How many.")]
+Program = Annotated[str | None, typer.Option(help="The program, where the member has points of several.")]
+Country = Annotated[str | None, typer.Option(help="The points of this country's card.", metavar="SG")]
+Key = Annotated[
+    str | None, typer.Option(help="Doing it again under the same key does nothing more; a new one where not given.")
+]
+
+_PAGE = 100
+_NOT_FOUND = "not-found"  # the kind of an objection
+
+
+class Desk(NamedTuple):
+    """The readers and writers that the operator's commands use."""
+
+    pool: Pool
+    ledger: LedgerReader
+    holds: HoldReader
+    moves: PostgresMoves
+    book: CardBook
+    clock: SystemClock
+    acting: Acting
+
+    def agent(self, deed: Deed, country: str) -> Agent:
+        """Raises `Refused` where the actor may not do it."""
+        self.acting.check(deed, country)
+        return self.acting.actor.agent
+
+    async def target(self, member_id: str, order: Any, *, opening: Opening = Opening.NONE) -> Target:
+        accounts = await self.ledger.accounts(member_id)
+        try:
+            return target_of(member_id, order, accounts, self.book, self.clock.now(), opening=opening)
+        except Objection as error:
+            if error.pointer == NEW_MEMBER:
+                remedy = "if the id is right and the member is new, say --new-member"
+                raise absent(_account(order.program), member_id, remedy) from None
+            if error.kind == str(Reason.UNKNOWN_COUNTRY):
+                raise absent("rate card of", order.country, "`abacus rates list` prints all scopes") from None
+            if error.kind == _NOT_FOUND:
+                raise absent(_account(order.program), member_id, "--country says where to open one") from None
+            raise Refused(error.detail) from None
+
+    async def accounts(self, member_id: str, program: str | None = None) -> list[Account]:
+        """The member's accounts, or the one of this program. Raises `Absent` where there is none."""
+        accounts = [each for each in await self.ledger.accounts(member_id) if program in {None, each.program}]
+        if not accounts:
+            raise absent(_account(program), member_id)
+        return accounts
+
+    async def move(self, movement: Movement) -> tuple[Transfer, bool]:
+        """Post the movement; return its transfer, and whether it was there before. Raises `Refused`."""
+        (moved,) = await self.moves.move([movement])
+        return await self.posted(moved), moved.status is Status.DUPLICATE
+
+    async def large(self, movement: Adjustment | Reversal) -> Moved | Approval:
+        """Post the movement, or ask for a second person where it is large. Raises `Refused`."""
+        try:
+            return await large_moves(self.pool, self.acting).do(movement)
+        except CannotDecide as error:
+            if error.kind == "idempotency-key-reused":
+                raise _reused(movement, error.detail) from None
+            raise Refused(error.detail) from None
+
+    async def posted(self, moved: Moved) -> Transfer:
+        if moved.transfer is not None:
+            return moved.transfer
+        if moved.fault is not None:
+            raise Refused(moved.fault.detail)
+        if moved.status is Status.CONFLICT:
+            first = await self.ledger.transfer(moved.claim) if moved.claim is not None else None
+            raise _reused(moved.movement, reused_by(moved.movement, first))
+        transfer = await self.ledger.transfer(moved.claim) if moved.claim is not None else None
+        if transfer is None:
+            raise Unavailable("ledger", "what was done before cannot be read")
+        return transfer
+
+
+@asynccontextmanager
+async def desk() -> AsyncIterator[Desk]:
+    async with pool() as opened:
+        clock = SystemClock()
+        book = CardBook(await CardStore(opened).all())
+        yield Desk(
+            opened,
+            LedgerReader(opened),
+            HoldReader(opened),
+            PostgresMoves(opened, clock),
+            book,
+            clock,
+            await acting(opened),
+        )
+
+
+@app.command("spend")
+def spend(
+    member: Member,
+    points: Points,
+    reason: Annotated[str, typer.Option(help="What for.")] = "spent",
+    program: Program = None,
+    country: Country = None,
+    key: Key = None,
+    as_json: AsJson = False,
+) -> None:
+    """Spend a member's points, at most the available ones."""
+    order = ordered(SpendOrder, points=points, reason=reason, program=program, country=country)
+
+    async def main() -> None:
+        async with desk() as at:
+            target = await at.target(member, order)
+            show(
+                *await at.move(spend_of(order, target, _key(key), at.agent(Deed.MOVE_POINTS, target.country))),
+                as_json=as_json,
+            )
+
+    run(main())
+
+
+@app.command("hold")
+def hold(
+    member: Member,
+    points: Points,
+    seconds: Annotated[int, typer.Option("--for", help="Seconds until it is released by itself.")] = 900,
+    reason: Annotated[str, typer.Option(help="What for.")] = "held",
+    program: Program = None,
+    country: Country = None,
+    key: Key = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hold points for a purchase: nobody can spend them meanwhile."""
+    order = ordered(HoldOrder, points=points, reason=reason, program=program, country=country, expires_in=seconds)
+
+    async def main() -> None:
+        async with desk() as at:
+            target = await at.target(member, order)
+            agent = at.agent(Deed.MOVE_POINTS, target.country)
+            show(*await at.move(hold_of(order, target, _key(key), agent, at.clock.now())), as_json=as_json)
+
+    run(main())
+
+
+HoldId = Annotated[UUID, typer.Argument(metavar="HOLD", help="The id of the hold; `abacus points holds` prints it.")]
+
+
+@app.command("capture")
+def capture(
+    member: Member,
+    hold_id: HoldId,
+    points: Annotated[int | None, typer.Option(help="So many of them; all where it is not given.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Spend the points of a hold, or part of them; the rest is released."""
+    order = ordered(CaptureOrder, points=points)
+
+    async def main() -> None:
+        async with desk() as at:
+            held = await _hold(at, member, hold_id)
+            show(*await at.move(capture_of(order, held, at.agent(Deed.MOVE_POINTS, held.country))), as_json=as_json)
+
+    run(main())
+
+
+@app.command("release")
+def release(member: Member, hold_id: HoldId, as_json: AsJson = False) -> None:
+    """Release the points of a hold."""
+
+    async def main() -> None:
+        async with desk() as at:
+            held = await _hold(at, member, hold_id)
+            agent = at.agent(Deed.MOVE_POINTS, held.country)
+            show(*await at.move(let_go(held, agent)), as_json=as_json)
+
+    run(main())
+
+
+@app.command("reverse")
+def reverse(
+    transfer: Annotated[str, typer.Argument(help="Its key, such as txn:rides:T-1001, or its id, MEMBER:PROGRAM:SEQ.")],
+    points: Annotated[int | None, typer.Option(help="So many of them; all that is left where it is not given.")] = None,
+    reason: Annotated[str, typer.Option(help="Why.")] = "reversed",
+    key: Key = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take back points that were earned or adjusted, or give back points that were spent. Many points of one transfer
+    wait until a second person approves it.
+    """
+    order = ordered(ReverseOrder, points=points, reason=reason)
+
+    async def main() -> None:
+        async with desk() as at:
+            claim = await at.ledger.claim(transfer)
+            place = parse_transfer_id(transfer)
+            original = await at.ledger.transfer(claim) if claim else await at.ledger.at(*place) if place else None
+            if original is None:
+                raise absent("transfer with the key or the id", transfer)
+            now = at.clock.now()
+            card = at.book.in_force(original.country, now)
+            agent = at.agent(Deed.REVERSE, original.country)
+            outcome = await at.large(reversal_of(order, original, card, key=_key(key), agent=agent, now=now))
+            if isinstance(outcome, Approval):
+                show_waiting(outcome, as_json=as_json)
+            else:
+                show(await at.posted(outcome), outcome.status is Status.DUPLICATE, as_json=as_json)
+
+    run(main())
+
+
+@app.command("holds")
+def holds(member: Member, as_json: AsJson = False) -> None:
+    """List a member's open holds. Exit 1 for nobody."""
+
+    async def main() -> None:
+        async with desk() as at:
+            open_holds = await at.holds.open_holds(member)
+            if not open_holds:
+                await at.accounts(member)
+        if as_json:
+            print_json({"member_id": member, "holds": [_hold_document(each) for each in open_holds]})
+        else:
+            columns = ["hold", "program", "points", "until", "held by"]
+            rows = [
+                [
+                    str(each.hold_id),
+                    each.program,
+                    f"{each.points:,}",
+                    f"{each.until:%Y-%m-%d %H:%M:%S} UTC",
+                    each.held_by,
+                ]
+                for each in open_holds
+            ]
+            table(f"Open holds of {member}", columns, rows)
+
+    run(main())
+
+
+@app.command("lots")
+def lots(member: Member, program: Program = None, as_json: AsJson = False) -> None:
+    """List the points that remain of each award, in the order in which they are spent. Exit 1 for nobody."""
+
+    async def main() -> None:
+        remaining: list[Remaining] = []
+        async with desk() as at:
+            for account in await at.accounts(member, program):
+                after = 0
+                while True:
+                    page = await at.ledger.lots(member, account.program, after, _PAGE)
+                    remaining += page
+                    if len(page) < _PAGE:
+                        break
+                    after = page[-1].seq
+        if as_json:
+            print_json({"member_id": member, "lots": [_lot_document(each) for each in remaining]})
+        else:
+            columns = ["key", "program", "kind", "points", "remaining", "good until"]
+            rows = [
+                [
+                    each.key,
+                    each.program,
+                    each.kind,
+                    f"{each.points:,}",
+                    f"{each.remaining:,}",
+                    str(each.expires_on or ""),
+                ]
+                for each in remaining
+            ]
+            table(f"What remains of the points of {member}", columns, rows)
+
+    run(main())
+
+
+def show(transfer: Transfer, was_there: bool, *, as_json: bool) -> None:  # as `Desk.move` gives it
+    if as_json:
+        print_json(
+            {
+                "id": f"{transfer.member_id}:{transfer.program}:{transfer.seq}",
+                "key": transfer.key,
+                "kind": str(transfer.kind),
+                "points": transfer.points,
+                "balance": transfer.balance_after,
+                "replayed": was_there,
+                "explanation": json.loads(transfer.explanation),
+            }
+        )
+        return
+    again = " (done before)" if was_there else ""
+    console.print(
+        f"{transfer.kind} {transfer.points:+,} {transfer.program} for {transfer.member_id}: balance"
+        f" {transfer.balance_after:,}, {transfer.key}{again}",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
+    if transfer.kind == Kind.HOLD and isinstance(explanation := read(transfer.explanation), Held):
+        until = explanation.until.isoformat()
+        console.print(f"hold {explanation.hold} until {until}", highlight=False, soft_wrap=True)
+
+
+def ordered(order: type[BaseModel], **values: Any) -> Any:
+    """The order, checked. Raises `Refused`."""
+    try:
+        return order(**values)
+    except ValidationError as error:
+        raise Refused(first_fault(error)) from None
+
+
+def _account(program: str | None) -> str:
+    return f"account of {program} of" if program else "account of"
+
+
+def _reused(movement: Movement, how: str) -> Refused:
+    return Refused(f"the key {movement.key} was used for other facts: {how}")
+
+
+def _key(given: str | None) -> str:
+    return f"ops:{given or uuid4()}"
+
+
+async def _hold(at: Desk, member_id: str, hold_id: UUID) -> Hold:
+    held = await at.holds.hold(member_id, hold_id)
+    if held is None:
+        raise absent(f"hold of {member_id!r} with the id", hold_id)
+    return held
+
+
+def _hold_document(each: Hold) -> dict[str, Any]:
+    return {**each._asdict(), "hold_id": str(each.hold_id), "until": each.until.isoformat()}
+
+
+def _lot_document(each: Remaining) -> dict[str, Any]:
+    return {
+        **each._asdict(),
+        "occurred_at": each.occurred_at.isoformat(),
+        "expires_on": each.expires_on.isoformat() if each.expires_on else None,
+    }

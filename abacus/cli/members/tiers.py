@@ -1,0 +1,276 @@
+"""`abacus tiers`: members' tiers and their reasons, tiers that an operator sets, and the end of a period."""
+
+import re
+from datetime import date
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+
+from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.progress import shown_progress
+from abacus.cli.terminal.shell import AsJson, SeveralRefused, console, counted, pool, print_json, run, table
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused, absent
+from abacus.core.ids import ID_PATTERN
+from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.types.account import AccountId
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
+from abacus.programs.tiers.decide.keeping import Change
+from abacus.programs.tiers.decide.policy import Tally
+from abacus.programs.tiers.roll import Roll
+from abacus.programs.tiers.roll import Run as RollRun
+from abacus.programs.tiers.store import Membership, MembershipStore, Shown
+
+app = typer.Typer(help="Members' tiers.", no_args_is_help=True)
+
+Member = Annotated[str, typer.Argument(help="The member's id.")]
+Program = Annotated[str, typer.Option(help="Which points, for example GRP.")]
+Why = Annotated[str, typer.Option("--reason", help="Why; kept with the change.")]
+
+
+@app.command("set")
+def set_tier(
+    member: Member,
+    tier: Annotated[str, typer.Argument(help="A tier that the program's cards price.")],
+    program: Program,
+    reason: Why,
+    as_json: AsJson = False,
+) -> None:
+    """Give a member a tier in a program until it is cleared, whatever the points say. The next transaction is priced
+    by it.
+    """
+
+    async def main() -> None:
+        _needs(reason)
+        async with pool() as opened:
+            await _refuse_unpriced(opened, program, tier)
+            at, account = await acting(opened), (_checked(member), program)
+            also = at.does(
+                Deed.SET_TIERS,
+                f"member:{member}",
+                country=await _country(opened, account),
+                did="set",
+                program=program,
+                tier=tier,
+                reason=reason,
+            )
+            membership = await MembershipStore(opened, at.clock).set(
+                account, tier, reason=reason, actor=at.actor.source, also=also
+            )
+        if as_json:
+            print_json(_fields(membership))
+        else:
+            console.print(f"{member} is {tier} in {program}", highlight=False, markup=False)
+
+    run(main())
+
+
+@app.command("clear")
+def clear(member: Member, program: Program, reason: Why, as_json: AsJson = False) -> None:
+    """Clear a tier that was set: the member's tier goes by the points again."""
+
+    async def main() -> None:
+        _needs(reason)
+        async with pool() as opened:
+            at, account = await acting(opened), (_checked(member), program)
+            country = await _country(opened, account)
+            also = at.does(
+                Deed.SET_TIERS, f"member:{member}", country=country, did="clear", program=program, reason=reason
+            )
+            tier = await MembershipStore(opened, at.clock).clear(
+                account, reason=reason, actor=at.actor.source, also=also
+            )
+        if as_json:
+            print_json({"member_id": member, "program": program, "tier": tier})
+        else:
+            console.print(f"{member} is {tier} in {program}, by points", highlight=False, markup=False)
+
+    run(main())
+
+
+@app.command("show")
+def show(member: Member, as_json: AsJson = False) -> None:
+    """Show a member's tiers: the tier in force, the tier by points, and the tier that was set. A member not listed
+    is `member`.
+    """
+
+    async def main() -> None:
+        async with pool() as opened:
+            memberships = await MembershipStore(opened, SystemClock()).show(_checked(member))
+            if not memberships:
+                await _check_there(opened, member)
+        if as_json:
+            print_json([_shown(each) for each in memberships])
+        else:
+            columns = ["program", "tier", "by points", "lasts through", "points earned in", "set by hand"]
+            table(f"Tiers of {member}", columns, [_row(each) for each in memberships])
+
+    run(main())
+
+
+@app.command("history")
+def history(
+    member: Member,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many at most.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """Show every change of a member's tiers, the newest first: the tiers before and after, the reason, and the time."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            changes = await MembershipStore(opened, SystemClock()).history(member, limit)
+            if not changes:
+                await _check_there(opened, member)
+        if as_json:
+            print_json([_fields(change) for change in changes])
+        else:
+            columns = ["when", "program", "from", "to", "why", "points earned", "lasts through"]
+            table(f"Changes of {member}", columns, [_change(change) for change in changes])
+
+    run(main())
+
+
+@app.command("roll")
+def roll(
+    due: Annotated[bool, typer.Option("--due", help="Every period that is over and not rolled yet.")] = False,
+    country: Annotated[str | None, typer.Option(help="Only this country, for example SG.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """End the periods that are over: a tier that lasted to its end steps down to the tier by the points earned since.
+    For cron.
+
+    A run that was broken off goes on where it stopped; doing it again changes nothing.
+    """
+
+    async def main() -> None:
+        if not due:
+            raise Refused("say --due: a period can be rolled when it is over, and all that are over are rolled")
+        async with pool() as opened:
+            at = await acting(opened)
+            await at.begins(Deed.RUN_JOBS, "job:tiers-roll", country=country)
+            book = CardBook(await CardStore(opened).all())
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            with shown_progress(*columns) as progress:
+                task = progress.add_task("", total=None)
+
+                def moved(each: RollRun) -> None:
+                    done, name = each.stepped_down + each.kept, f"{each.country} through {each.through}"
+                    progress.update(task, completed=done, total=each.found, description=name)
+
+                job = Roll(opened, book, at.clock, progress=moved)
+                if country is not None and country not in book.countries():
+                    raise absent("rate card of", country, "`abacus rates list` prints all scopes")
+                for each in [country] if country is not None else book.countries():
+                    try:
+                        runs = await job.due(each)
+                    except Refused as error:  # it is being rolled already, which holds up no other country
+                        refused.append(error)
+                        continue
+                    if not as_json:
+                        _print_runs(each, runs)
+                    done.extend(runs)
+        if as_json and (done or not refused):
+            print_json([_fields(each) for each in done])
+        if refused:
+            raise SeveralRefused(refused)
+
+    done: list[RollRun] = []
+    refused: list[Refused] = []
+    run(main())
+
+
+def _print_runs(country: str, runs: list[RollRun]) -> None:
+    for each in runs:
+        console.print(
+            f"{country} through {each.through}: {counted(each.found, 'tier')} ended,"
+            f" {each.stepped_down:,} stepped down, {each.kept:,} kept",
+            highlight=False,
+        )
+    if not runs:
+        console.print(f"{country}: nothing is due", highlight=False)
+
+
+def _checked(member: str) -> str:
+    if re.fullmatch(ID_PATTERN, member) is None:
+        raise Refused(f"{member!r} is not a member's id: 1 to 128 printable characters, no space at either end")
+    return member
+
+
+async def _check_there(opened: Pool, member: str) -> None:
+    """Raises `Absent` for a member without any account."""
+    if not await LedgerReader(opened).accounts(member):
+        raise absent("account of", member)
+
+
+async def _country(opened: Pool, account: AccountId) -> str | None:
+    """Where the account is at home; None while the member has no such account."""
+    member_id, program = account
+    accounts = await LedgerReader(opened).accounts(member_id)
+    return next((each.country for each in accounts if each.program == program), None)
+
+
+def _needs(reason: str) -> None:
+    if not reason.strip():
+        raise Refused("--reason: say why, it is kept with the change")
+
+
+async def _refuse_unpriced(opened: Pool, program: str, tier: str) -> None:
+    priced = {
+        name
+        for published in await CardStore(opened).all()
+        if published.card.program == program
+        for name in published.card.tiers
+    }
+    if not priced:
+        raise absent("program", program, "`abacus rates list` prints the programs of all cards")
+    if tier not in priced:
+        raise Refused(f"no card of {program} prices the tier {tier!r}; there are {', '.join(sorted(priced))}")
+
+
+def _fields(row: Change | RollRun | Membership) -> dict[str, Any]:
+    return {name: value.isoformat() if isinstance(value, date) else value for name, value in row._asdict().items()}
+
+
+def _shown(shown: Shown) -> dict[str, Any]:
+    account = shown.known.account
+    return {
+        "member_id": account.member_id,
+        "program": account.program,
+        "country": account.country,
+        "tier": shown.known.tier,
+        "computed": {"tier": account.tier, "until": account.until, "periods": [_tally(each) for each in shown.tallies]},
+        "override": _fields(shown.membership) if shown.membership is not None else None,
+    }
+
+
+def _tally(tally: Tally) -> dict[str, Any]:
+    return {
+        "starts_on": tally.period.starts_on,
+        "ends_on": tally.period.ends_on,
+        "earned": tally.earned,
+        "tier": tally.reached.tier,
+    }
+
+
+def _row(shown: Shown) -> list[str]:
+    account, set_ = shown.known.account, shown.membership
+    earned = [f"{tally.period.starts_on} to {tally.period.ends_on}: {tally.earned:,}" for tally in shown.tallies]
+    by_hand = f"{set_.tier}, {set_.set_at:%Y-%m-%d} by {set_.actor}: {set_.reason}" if set_ is not None else ""
+    return [account.program, shown.known.tier, account.tier, str(account.until or ""), "\n".join(earned), by_hand]
+
+
+def _change(change: Change) -> list[str]:
+    why = f"{change.reason} by {change.actor}: {change.note}" if change.actor is not None else str(change.reason)
+    return [
+        f"{change.changed_at:%Y-%m-%d %H:%M}",
+        change.program,
+        change.from_tier,
+        change.to_tier,
+        why,
+        "" if change.earned is None else f"{change.earned:,}",
+        str(change.until or ""),
+    ]

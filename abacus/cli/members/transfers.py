@@ -1,0 +1,75 @@
+"""`abacus members transfers`: a member's history, the newest first."""
+
+import json
+from typing import Annotated, Any, Final
+
+import typer
+
+from abacus.cli.terminal.shell import AsJson, pool, print_json, run, table
+from abacus.core.errors import absent
+from abacus.core.ids import award_id
+from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.types.transfer import Transfer
+
+_COLUMNS: Final = ["posted", "program", "kind", "points", "balance", "key", "reverses", "by"]
+
+
+def transfers(
+    member: Annotated[str, typer.Argument(metavar="ID", help="The member's id.")],
+    program: Annotated[str | None, typer.Option(help="Only these points.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List a member's transfers, the newest first. Exit 1 for nobody."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            ledger = LedgerReader(opened)
+            accounts = [each for each in await ledger.accounts(member) if program in {None, each.program}]
+            if not accounts:
+                raise absent(f"account of {program} of" if program else "account of", member)
+            ends = {each.program: each.last_seq + 1 for each in accounts}
+            history = await ledger.history(member, ends, limit)
+        if as_json:
+            print_json({"member_id": member, "transfers": [_document(each) for each in history]})
+        else:
+            whole = sum(each.last_seq for each in accounts)
+            title = f"Transfers of {member}" + (f", the last {limit:,} of {whole:,}" if whole > limit else "")
+            table(title, _COLUMNS, [_row(each) for each in history])
+
+    run(main())
+
+
+def _row(transfer: Transfer) -> list[str]:
+    return [
+        f"{transfer.posted_at:%Y-%m-%d %H:%M}",
+        transfer.program,
+        transfer.kind,
+        f"{transfer.points:+,}",
+        f"{transfer.balance_after:,}",
+        transfer.key,
+        transfer.reverses or "",
+        transfer.actor or "",
+    ]
+
+
+def _document(transfer: Transfer) -> dict[str, Any]:
+    """As the API answers, and what only operators see: the award's id and the source."""
+    return {
+        "id": f"{transfer.member_id}:{transfer.program}:{transfer.seq}",
+        "award_id": award_id(transfer.key),
+        "key": transfer.key,
+        "program": transfer.program,
+        "seq": transfer.seq,
+        "kind": transfer.kind,
+        "points": transfer.points,
+        "balance_after": transfer.balance_after,
+        "country": transfer.country,
+        "occurred_at": transfer.occurred_at,
+        "posted_at": transfer.posted_at,
+        "expires_on": transfer.expires_on,
+        "reverses": transfer.reverses,
+        "actor": transfer.actor,
+        "source": transfer.known_source,
+        "explanation": json.loads(transfer.explanation),
+    }

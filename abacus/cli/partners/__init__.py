@@ -1,0 +1,1 @@
+"""The commands of partners and their webhooks."""

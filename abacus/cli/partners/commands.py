@@ -1,0 +1,349 @@
+"""`abacus partners`: partners that may award points over HTTP, and their limits."""
+
+from datetime import timedelta
+from typing import Annotated, Final
+
+import typer
+
+from abacus.approving.executors import limits_proposal
+from abacus.cli.partners.partner_requests import requests
+from abacus.cli.partners.partner_rights import set_rights, show
+from abacus.cli.partners.partner_words import document, limits_in_words, row
+from abacus.cli.people.approvals import large_moves, show_waiting
+from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.shell import (
+    EXIT_REFUSED,
+    AsJson,
+    console,
+    counted,
+    errors,
+    pool,
+    print_json,
+    run,
+    secrets,
+    settings,
+    table,
+)
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused
+from abacus.core.points import MAX_POINTS
+from abacus.engage.downstreams.secret_places import SECRET_COLUMNS as OF_DOWNSTREAMS
+from abacus.intake.partners.decide.keys import new_key, new_signing_secret
+from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner
+from abacus.intake.partners.sandbox import new_test_access
+from abacus.intake.partners.secret_places import SECRET_COLUMNS as OF_PARTNERS
+from abacus.intake.partners.store import PartnerStore
+from abacus.ledger.types.limits import Limits
+from abacus.people.types.deed import Deed
+from abacus.platform.migrations import has_sandbox
+from abacus.platform.rewrapping import rewrap
+from abacus.platform.sandbox import SESSION
+
+app = typer.Typer(help="Partners that award points over HTTP.", no_args_is_help=True)
+
+_NO_LIMIT: Final = "no limit where it is not given"
+_NOT_LOGGED: Final = frozenset({"partner_id", "signing_secret", "created_at", "created_by", "disabled_at"})
+
+PartnerId = Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")]
+BudgetPerDay = Annotated[
+    int | None, typer.Option(min=0, max=MAX_POINTS, help=f"Points it may award a day (UTC); {_NO_LIMIT}.")
+]
+BudgetTotal = Annotated[
+    int | None, typer.Option(min=0, max=MAX_POINTS, help=f"Points it may award in all; {_NO_LIMIT}.")
+]
+CapPerAward = Annotated[
+    int | None, typer.Option(min=0, max=MAX_POINTS, help=f"Points that one award may carry; {_NO_LIMIT}.")
+]
+CapPerMemberDay = Annotated[
+    int | None, typer.Option(min=0, max=MAX_POINTS, help=f"Points that a member may get from it a day; {_NO_LIMIT}.")
+]
+
+
+@app.command("create")
+def create(
+    partner: PartnerId,
+    name: Annotated[str, typer.Option(help="The partner's name; the id where it is not given.")] = "",
+    fixed_points: Annotated[bool, typer.Option(help="May it award a number of points that it names?")] = True,
+    computed_points: Annotated[bool, typer.Option(help="May it send transactions for Abacus to compute?")] = True,
+    spend: Annotated[
+        bool, typer.Option(help="May it spend and hold members' points, and see those of any member?")
+    ] = False,
+    adjust: Annotated[
+        bool, typer.Option(help="May it adjust members' points, and take others' transfers back?")
+    ] = False,
+    see_others: Annotated[
+        bool, typer.Option(help="May it read others' transfers whole, and set preferences of any member?")
+    ] = False,
+    counts: Annotated[bool, typer.Option(help="May it read counters?")] = False,
+    read_members: Annotated[
+        bool, typer.Option(help="May it see the points of members whose points it has not moved?")
+    ] = False,
+    country: Annotated[
+        list[str] | None,
+        typer.Option(help="A country where it may award; repeat it for more. Every country where not given."),
+    ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(help="A source of transactions that it may name, beside its own id; repeat it for more."),
+    ] = None,
+    card: Annotated[
+        str | None, typer.Option(help="The scope of its own rate card (partner:acme); the country's otherwise.")
+    ] = None,
+    budget_per_day: BudgetPerDay = None,
+    budget_total: BudgetTotal = None,
+    cap_per_award: CapPerAward = None,
+    cap_per_member_day: CapPerMemberDay = None,
+    requests_per_minute: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=MOST_REQUESTS_PER_MINUTE,
+            help="Requests a minute that the API lets pass, all its processes together.",
+        ),
+    ] = 60_000,
+    sign: Annotated[bool, typer.Option("--sign", help="Its requests must be signed.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Register a partner and print its API key. The key is not shown again."""
+
+    async def main() -> None:
+        key, secret = new_key(), new_signing_secret() if sign else None
+        limits = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
+        async with pool() as opened:
+            at = await acting(opened)
+            made = Partner(
+                partner_id=partner,
+                name=name or partner,
+                fixed_points=fixed_points,
+                computed_points=computed_points,
+                countries=tuple(dict.fromkeys(country or ())),
+                card_scope=card,
+                requests_per_minute=requests_per_minute,
+                signing_secret=secret,
+                created_at=at.clock.now(),
+                created_by=at.actor.source,
+                disabled_at=None,
+                may_spend=spend,
+                may_adjust=adjust,
+                may_see_others=see_others,
+                may_count=counts,
+                may_read_members=read_members,
+                sources=tuple(dict.fromkeys(source or ())),
+            )
+            said = {name: value for name, value in made._asdict().items() if name not in _NOT_LOGGED}
+            also = at.does(
+                Deed.EDIT_PARTNERS, f"partner:{partner}", did="create", **said, limits=limits._asdict(), signed=sign
+            )
+            await PartnerStore(opened, at.clock, secrets()).create(made, limits, key, also=also)
+        if as_json:
+            print_json({"partner_id": partner, "key": key.text, "signing_secret": secret})
+            return
+        console.print(f"{partner} may award with this key, which is shown this once:", highlight=False, markup=False)
+        console.print(key.text, highlight=False, soft_wrap=True)
+        if secret is not None:
+            console.print("and signs its requests with:", highlight=False)
+            console.print(secret, highlight=False, soft_wrap=True)
+
+    run(main())
+
+
+@app.command("rotate-key")
+def rotate_key(
+    partner: PartnerId,
+    overlap_hours: Annotated[
+        float, typer.Option(min=0, max=24 * 90, help="Hours for which the current key stays valid beside the new one.")
+    ] = 24.0,
+    as_json: AsJson = False,
+) -> None:
+    """Print a new key for a partner. The current key stays valid for a while; older keys end now."""
+
+    async def main() -> None:
+        key = new_key()
+        async with pool() as opened:
+            at = await acting(opened)
+            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="rotate-key", overlap_hours=overlap_hours)
+            until = await PartnerStore(opened, at.clock).rotate(
+                partner, key, overlap=timedelta(hours=overlap_hours), also=also
+            )
+        if as_json:
+            print_json({"partner_id": partner, "key": key.text, "former_key_valid_until": until.isoformat()})
+            return
+        errors.print(f"the key so far is valid until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once:")
+        console.print(key.text, highlight=False, soft_wrap=True)
+
+    run(main())
+
+
+@app.command("sign")
+def sign_requests(
+    partner: PartnerId,
+    off: Annotated[bool, typer.Option("--off", help="Its requests need not be signed any more.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print a secret that a partner must sign its requests with from now on. An earlier secret ends now."""
+
+    async def main() -> None:
+        secret = None if off else new_signing_secret()
+        async with pool() as opened:
+            at = await acting(opened)
+            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="sign", signed=not off)
+            await PartnerStore(opened, at.clock, secrets()).sign(partner, secret, also=also)
+        if as_json:
+            print_json({"partner_id": partner, "signing_secret": secret})
+        elif secret is None:
+            console.print(f"{partner} need not sign its requests", highlight=False, markup=False)
+        else:
+            errors.print(f"{partner} signs its requests with this secret, which is shown this once:", markup=False)
+            console.print(secret, highlight=False, soft_wrap=True)
+
+    run(main())
+
+
+@app.command("limit")
+def limit(
+    partner: PartnerId,
+    budget_per_day: BudgetPerDay = None,
+    budget_total: BudgetTotal = None,
+    cap_per_award: CapPerAward = None,
+    cap_per_member_day: CapPerMemberDay = None,
+    no_limits: Annotated[bool, typer.Option("--no-limits", help="Take every limit away.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Change a partner's limits. A limit without an option stays as it is, and earlier awards still count."""
+
+    async def main() -> None:
+        given = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
+        if no_limits == any(value is not None for value in given):
+            raise Refused("say which limits to change, or --no-limits to take all away")
+        async with pool() as opened:
+            at = await acting(opened)
+            store = PartnerStore(opened, at.clock)
+            current = next((e.allowance.limits for e in await store.all() if e.partner.partner_id == partner), Limits())
+            limits = Limits(*(new if new is not None else old for new, old in zip(given, current, strict=True)))
+            limits = Limits() if no_limits else limits
+            also = at.does(Deed.EDIT_LIMITS, f"partner:{partner}", before=current._asdict(), after=limits._asdict())
+            if settings().limits_need_approval and limits.allows_more_than(current):
+                approvals = large_moves(opened, at).approvals
+                request = await approvals.ask(limits_proposal(partner, current, limits), at.actor.agent)
+                show_waiting(request, as_json=as_json)
+                return
+            await store.limit(partner, limits, also=also)
+        if as_json:
+            print_json({"partner_id": partner, "limits": limits._asdict()})
+        else:
+            console.print(f"{partner}: {limits_in_words(limits)}", markup=False)
+
+    run(main())
+
+
+@app.command("list")
+def list_partners(as_json: AsJson = False) -> None:
+    """List the partners with their rights, their limits, their awards, and the beginnings of their keys."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            registered = await PartnerStore(opened, SystemClock()).all()
+        if as_json:
+            print_json([document(each) for each in registered])
+        else:
+            now = SystemClock().now()
+            columns = ["partner", "name", "may", "countries", "limits", "awarded", "keys", "since"]
+            table("Partners", columns, [row(each, now) for each in registered])
+
+    run(main())
+
+
+@app.command("disable")
+def disable(partner: PartnerId, as_json: AsJson = False) -> None:
+    """Close a partner's keys within seconds. Awards that were accepted before are still posted."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            at = await acting(opened)
+            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="disable")
+            since = await PartnerStore(opened, at.clock).disable(partner, also=also)
+        if as_json:
+            print_json({"partner_id": partner, "disabled_at": since.isoformat()})
+        else:
+            console.print(f"{partner} is disabled since {since:%Y-%m-%d %H:%M} UTC", highlight=False, markup=False)
+
+    run(main())
+
+
+@app.command("enable")
+def enable(partner: PartnerId, as_json: AsJson = False) -> None:
+    """Let a disabled partner's keys in again, within seconds; keys that have ended stay closed."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            at = await acting(opened)
+            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="enable")
+            await PartnerStore(opened, at.clock).enable(partner, also=also)
+        if as_json:
+            print_json({"partner_id": partner, "disabled_at": None})
+        else:
+            console.print(f"{partner} is enabled", highlight=False, markup=False)
+
+    run(main())
+
+
+@app.command("rewrap")
+def rewrap_secrets(as_json: AsJson = False) -> None:
+    """Encrypt every stored secret, of partners and of downstreams, under the first key of ABACUS_SECRETS_KEY."""
+
+    async def main() -> None:
+        async with pool() as live, pool(session=SESSION) as own:
+            await (await acting(live)).begins(Deed.EDIT_PARTNERS, "partners", did="rewrap")
+            changed, current, unreadable = await rewrap(live, secrets(), [*OF_PARTNERS, *OF_DOWNSTREAMS])
+            if await has_sandbox(live):
+                more = await rewrap(own, secrets(), OF_PARTNERS)
+                changed, current = changed + more.changed, current + more.current
+                unreadable = [*unreadable, *(f"sandbox: {line}" for line in more.unreadable)]
+        if as_json:
+            print_json({"changed": changed, "current": current, "unreadable": unreadable})
+        else:
+            console.print(
+                f"{counted(changed, 'secret')} encrypted anew, {current:,} under the key before", markup=False
+            )
+            for line in unreadable:
+                errors.print(f"abacus: {line}", markup=False)
+        if unreadable:
+            raise typer.Exit(EXIT_REFUSED)
+
+    run(main())
+
+
+@app.command("test-key")
+def make_test_key(partner: PartnerId, as_json: AsJson = False) -> None:
+    """Print a key for the sandbox: the same API and rights, other points. The partner's earlier test keys end now.
+
+    It keeps the limits of this moment there. A partner that signs gets a signing secret for the sandbox too.
+    """
+
+    async def main() -> None:
+        clock = SystemClock()
+        async with pool() as live, pool(session=SESSION) as own:
+            if not await has_sandbox(live):
+                raise Refused("there is no sandbox; `abacus migrate --sandbox`, as the owner, makes it")
+            at = await acting(live)
+            await at.begins(Deed.EDIT_PARTNERS, f"partner:{partner}", did="test-key")
+            also = at.told(Deed.EDIT_LIMITS, f"partner:{partner}", did="test-key")
+            there = PartnerStore(own, clock, secrets())
+            made = await new_test_access(PartnerStore(live, clock), there, partner, also=also)
+        if as_json:
+            print_json({"partner_id": partner, **made._asdict()})
+            return
+        errors.print(
+            f"{partner} may try everything in the sandbox with this key, which is shown this once:", markup=False
+        )
+        console.print(made.key, highlight=False, soft_wrap=True)
+        if made.signing_secret is not None:
+            errors.print("and signs its requests there with:", highlight=False)
+            console.print(made.signing_secret, highlight=False, soft_wrap=True)
+
+    run(main())
+
+
+app.command("show")(show)
+app.command("set")(set_rights)
+app.command("requests")(requests)

@@ -1,0 +1,61 @@
+"""`abacus partners requests`: what a partner asked the API for lately."""
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+import typer
+
+from abacus.cli.terminal.shell import AsJson, errors, pool, print_json, run, table
+from abacus.core.clock import SystemClock
+from abacus.intake.partners.requests.store import RequestStore
+from abacus.intake.partners.requests.types import Noted
+from abacus.intake.partners.store import PartnerStore
+
+_COLUMNS: Final = ["at", "request", "keys", "asked", "answer", "took", "problem", "detail"]
+
+
+def requests(
+    partner: Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")],
+    request: Annotated[str | None, typer.Option(help="Only requests with this X-Request-Id.")] = None,
+    refused: Annotated[bool, typer.Option("--refused", help="Only what was refused.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many, the newest.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a partner asked the API for in the last 7 days: changes, and all that was refused.
+
+    Of each sort a process of the API notes 10 requests a second; what was posted is in the ledger.
+    """
+
+    async def main() -> None:
+        async with pool() as opened:
+            await PartnerStore(opened, SystemClock()).get(partner)  # refuses a name that nobody has
+            store = RequestStore(opened)
+            if request is not None:
+                found = await store.named(partner, request, limit=limit)
+                found = [each for each in found if each.is_refused or not refused]
+            else:
+                found = await store.latest(partner, refused=refused, limit=limit)
+        if as_json:
+            print_json([each._asdict() for each in found])
+        elif found:
+            table(f"Requests of {partner}", _COLUMNS, _rows(found))
+        else:
+            errors.print("none was noted", highlight=False)
+
+    run(main())
+
+
+def _rows(found: Sequence[Noted]) -> list[list[str]]:
+    return [
+        [
+            f"{each.at:%Y-%m-%d %H:%M:%S}",
+            each.request_id,
+            each.mode,
+            f"{each.method} {each.path}",
+            str(each.status),
+            f"{each.took_s * 1000:,.0f} ms",
+            each.problem or "",
+            each.detail or "",
+        ]
+        for each in found
+    ]

@@ -1,0 +1,151 @@
+"""`abacus partners show` and `set`: one partner's rights, and changing some of them."""
+
+from typing import Annotated, Any, Final
+
+import typer
+
+from abacus.cli.partners.partner_words import document, lines, sources_in_words
+from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.shell import AsJson, console, pool, print_json, run
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused
+from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner, RightsChange
+from abacus.intake.partners.store import PartnerStore
+from abacus.people.types.deed import Deed
+
+_PartnerId = Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")]
+
+# How a field is called on the command line; a flag has its `no-` in front.
+_OPTIONS: Final = {
+    "name": "name",
+    "fixed_points": "fixed-points",
+    "computed_points": "computed-points",
+    "countries": "country",
+    "card_scope": "card",
+    "requests_per_minute": "requests-per-minute",
+    "may_spend": "spend",
+    "may_adjust": "adjust",
+    "may_see_others": "see-others",
+    "may_count": "counts",
+    "may_read_members": "read-members",
+    "sources": "source",
+}
+
+
+def show(partner: _PartnerId, as_json: AsJson = False) -> None:
+    """Show a partner: its rights, its limits, its awards, and the last use of each key."""
+
+    async def main() -> None:
+        clock = SystemClock()
+        async with pool() as opened:
+            registered = await PartnerStore(opened, clock).get(partner)
+        if as_json:
+            print_json(document(registered))
+            return
+        for line in lines(registered, clock.now()):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+    run(main())
+
+
+def set_rights(
+    partner: _PartnerId,
+    name: Annotated[str | None, typer.Option(help="The partner's name.")] = None,
+    fixed_points: Annotated[
+        bool | None, typer.Option("--fixed-points/--no-fixed-points", help="Award a number of points that it names.")
+    ] = None,
+    computed_points: Annotated[
+        bool | None, typer.Option("--computed-points/--no-computed-points", help="Send transactions to be computed.")
+    ] = None,
+    spend: Annotated[bool | None, typer.Option("--spend/--no-spend", help="Spend and hold members' points.")] = None,
+    adjust: Annotated[
+        bool | None, typer.Option("--adjust/--no-adjust", help="Adjust points, and take others' transfers back.")
+    ] = None,
+    see_others: Annotated[
+        bool | None,
+        typer.Option(
+            "--see-others/--no-see-others", help="Read others' transfers whole, set any member's preferences."
+        ),
+    ] = None,
+    counts: Annotated[bool | None, typer.Option("--counts/--no-counts", help="Read counters.")] = None,
+    read_members: Annotated[
+        bool | None,
+        typer.Option(
+            "--read-members/--no-read-members", help="See the points of members whose points it has not moved."
+        ),
+    ] = None,
+    country: Annotated[
+        list[str] | None, typer.Option(help="The countries where it may award, instead of those so far; repeat it.")
+    ] = None,
+    all_countries: Annotated[bool, typer.Option("--all-countries", help="It may award in every country.")] = False,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(help="The sources of transactions that it may name beside its own id, instead of those so far."),
+    ] = None,
+    no_source: Annotated[bool, typer.Option("--no-source", help="It may name its own id only.")] = False,
+    card: Annotated[str | None, typer.Option(help="The scope of its own rate card (partner:acme).")] = None,
+    no_card: Annotated[bool, typer.Option("--no-card", help="No card of its own: the country's.")] = False,
+    requests_per_minute: Annotated[
+        int | None, typer.Option(min=1, max=MOST_REQUESTS_PER_MINUTE, help="Requests a minute.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change the rights that the options name, and print each before and after. All others stay as they are.
+
+    Limits are changed by `limit`, keys by `rotate-key`, signatures by `sign`.
+    """
+    change: dict[str, Any] = {
+        "name": name,
+        "fixed_points": fixed_points,
+        "computed_points": computed_points,
+        "countries": tuple(dict.fromkeys(country)) if country else None,
+        "card_scope": card,
+        "requests_per_minute": requests_per_minute,
+        "may_spend": spend,
+        "may_adjust": adjust,
+        "may_see_others": see_others,
+        "may_count": counts,
+        "may_read_members": read_members,
+        "sources": () if no_source else tuple(dict.fromkeys(source)) if source else None,
+    }
+    change = {field: value for field, value in change.items() if value is not None}
+
+    async def main() -> None:
+        if (all_countries and country) or (no_card and card is not None) or (no_source and source):
+            raise Refused("--all-countries with --country, or --no-card with --card: say one of the two")
+        if all_countries:
+            change["countries"] = ()
+        if no_card:
+            change["card_scope"] = None
+        if not change:
+            raise Refused("say what to change; `abacus partners set --help` names the options")
+        async with pool() as opened:
+            at, named = await acting(opened), RightsChange(**change)  # type: ignore[typeddict-item]  # the fields were named above
+            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="set", **change)
+            before, after = await PartnerStore(opened, at.clock).change(partner, named, also=also)
+        changed = {field: (getattr(before, field), getattr(after, field)) for field in _OPTIONS if field in change}
+        if as_json:
+            shown = {field: {"before": old, "after": new} for field, (old, new) in changed.items()}
+            print_json({"partner_id": partner, "changed": shown})
+            return
+        for field in changed:
+            line = f"{partner}: {_OPTIONS[field]} {_shown(before, field)} -> {_shown(after, field)}"
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+    run(main())
+
+
+def _shown(partner: Partner, field: str) -> str:
+    if field == "sources":
+        return sources_in_words(partner)
+    match getattr(partner, field):
+        case bool(value):
+            return "yes" if value else "no"
+        case tuple(countries):
+            return ", ".join(countries) or "all"
+        case int(number):
+            return f"{number:,}"
+        case None:
+            return "the country's"
+        case value:
+            return str(value)

@@ -1,0 +1,244 @@
+"""`abacus partners webhook`: the address at which a partner is told the outcome of its awards."""
+
+from datetime import timedelta
+from typing import Annotated, Any
+
+import typer
+
+from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.shell import (
+    EXIT_FAILED,
+    AsJson,
+    console,
+    counted,
+    errors,
+    pool,
+    print_json,
+    run,
+    secrets,
+    settings,
+    table,
+)
+from abacus.core.clock import SystemClock
+from abacus.intake.partners.webhooks.store import Undelivered, UndeliveredCounts, Webhook, WebhookStore
+from abacus.intake.partners.webhooks.trial import Trial, try_webhook
+from abacus.people.types.deed import Deed
+from abacus.platform.delivery.decide.addresses import checked_url
+from abacus.platform.delivery.decide.signature import new_secret
+from abacus.platform.delivery.post import Poster
+
+app = typer.Typer(help="Webhooks that tell partners the outcome of their awards.", no_args_is_help=True)
+
+PartnerId = Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")]
+
+
+@app.command("set")
+def set_webhook(
+    partner: PartnerId,
+    url: Annotated[str, typer.Argument(metavar="URL", help="The address that messages are posted to; https.")],
+    as_json: AsJson = False,
+) -> None:
+    """Tell a partner of its awards from now on, and print the secret that signs the messages. It is not shown again.
+
+    If the partner has a webhook, it gets the new address, is enabled, and keeps its secret.
+    """
+
+    async def main() -> None:
+        checked = checked_url(url, to_private=settings().webhooks_to_private)
+        fresh = new_secret()
+        async with pool() as opened:
+            at = await acting(opened)
+            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="webhook", url=checked)
+            is_new = await WebhookStore(opened, at.clock, secrets()).set(partner, checked, fresh, also=also)
+        secret = fresh if is_new else None
+        if as_json:
+            print_json({"partner_id": partner, "url": checked, "secret": secret})
+            return
+        console.print(f"{partner} is told at {checked}", highlight=False, markup=False, soft_wrap=True)
+        if secret is None:
+            errors.print("the secret stays the same; `abacus partners webhook rotate-secret` makes a new one")
+            return
+        console.print("and messages are signed with this secret, which is shown this once:", highlight=False)
+        console.print(secret, highlight=False, soft_wrap=True)
+
+    run(main())
+
+
+@app.command("show")
+def show(partner: PartnerId, as_json: AsJson = False) -> None:
+    """Show a partner's webhook, its age, and how many messages did not arrive."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            webhook, counts = await WebhookStore(opened, SystemClock()).get(partner)
+        if as_json:
+            print_json(webhook._asdict() | counts._asdict())
+            return
+        for line in _lines(webhook, counts):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+    run(main())
+
+
+@app.command("rotate-secret")
+def rotate_secret(
+    partner: PartnerId,
+    overlap_hours: Annotated[
+        float,
+        typer.Option(min=0, max=24 * 90, help="Hours for which messages are also signed with the current secret."),
+    ] = 24.0,
+    as_json: AsJson = False,
+) -> None:
+    """Print a new secret. For a while each message carries two signatures, by the new secret and by the one before."""
+
+    async def main() -> None:
+        secret = new_secret()
+        async with pool() as opened:
+            at = await acting(opened)
+            also = at.does(
+                Deed.EDIT_PARTNERS, f"partner:{partner}", did="rotate-webhook-secret", overlap_hours=overlap_hours
+            )
+            until = await WebhookStore(opened, at.clock, secrets()).rotate_secret(
+                partner, secret, overlap=timedelta(hours=overlap_hours), also=also
+            )
+        if as_json:
+            print_json({"partner_id": partner, "secret": secret, "former_secret_until": until.isoformat()})
+            return
+        errors.print(f"the secret so far signs too until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once:")
+        console.print(secret, highlight=False, soft_wrap=True)
+
+    run(main())
+
+
+@app.command("test")
+def send_trial(partner: PartnerId, as_json: AsJson = False) -> None:
+    """Send a message of the type abacus.test, signed as every other, and print the receiver's answer.
+
+    It is sent once, also to a disabled webhook. The command fails unless the answer is a 2xx.
+    """
+
+    async def main() -> None:
+        poster, clock = Poster(to_private=settings().webhooks_to_private, at_once=1, reads_success=True), SystemClock()
+        try:
+            async with pool() as opened:
+                trial = await try_webhook(WebhookStore(opened, clock, secrets()), poster, clock, partner)
+        finally:
+            await poster.close()
+        if as_json:
+            print_json(_document(partner, trial))
+        else:
+            for line in _trial_lines(partner, trial):
+                console.print(line, highlight=False, markup=False, soft_wrap=True)
+        if not trial.accepted:
+            raise typer.Exit(EXIT_FAILED)
+
+    run(main())
+
+
+@app.command("remove")
+def remove(partner: PartnerId, as_json: AsJson = False) -> None:
+    """Remove a partner's webhook. Waiting messages are given up."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            at = await acting(opened)
+            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="remove-webhook")
+            await WebhookStore(opened, at.clock).remove(partner, also=also)
+        if as_json:
+            print_json({"partner_id": partner, "removed": True})
+        else:
+            console.print(f"{partner} has no webhook any more", highlight=False, markup=False)
+
+    run(main())
+
+
+@app.command("deliveries")
+def deliveries(
+    partner: PartnerId, limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100, as_json: AsJson = False
+) -> None:
+    """List the messages that wait or were given up, the oldest first, with the result of the last attempt."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            messages = await WebhookStore(opened, SystemClock()).undelivered(partner, limit)
+        if as_json:
+            print_json([each._asdict() for each in messages])
+        else:
+            columns = ["message", "type", "since", "tries", "next", "last error"]
+            table(f"Not delivered to {partner}", columns, [_row(each) for each in messages])
+
+    run(main())
+
+
+@app.command("retry")
+def retry(
+    partner: PartnerId,
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID]…", help="These messages; all that did not arrive otherwise.")
+    ] = None,
+    enable: Annotated[bool, typer.Option("--enable", help="Use a disabled webhook again.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Send messages that wait or were given up now, and for three days more."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            at = await acting(opened)
+            also = at.does(Deed.REPLAY, f"partner:{partner}", did="retry-webhook", ids=ids or None, enable=enable)
+            due = await WebhookStore(opened, at.clock).retry(partner, ids or [], enable=enable, also=also)
+        if as_json:
+            print_json({"partner_id": partner, "due": due})
+        else:
+            console.print(f"{counted(due, 'message')} due now", highlight=False)
+
+    run(main())
+
+
+def _document(partner: str, trial: Trial) -> dict[str, Any]:
+    receiver, reply = trial.receiver, trial.reply
+    return {
+        "partner_id": partner,
+        "url": receiver.url,
+        "message_id": trial.message_id,
+        "accepted": trial.accepted,
+        "status": reply.status,
+        "seconds": round(trial.seconds, 3),
+        "answer": reply.begins,
+        "error": None if trial.accepted else reply.detail,
+        "disabled_why": receiver.disabled_why,
+    }
+
+
+def _trial_lines(partner: str, trial: Trial) -> list[str]:
+    receiver, reply = trial.receiver, trial.reply
+    outcome = f"answered {reply.status}" if reply.status is not None else f"no answer: {reply.detail}"
+    lines = [f"{partner} at {receiver.url}: {outcome}, after {trial.seconds:.2f} s ({trial.message_id})"]
+    if reply.begins:
+        lines.append(f"it says: {reply.begins}")
+    if receiver.disabled_why is not None:
+        lines.append(f"the webhook is disabled ({receiver.disabled_why}); `abacus partners webhook retry` enables it")
+    return lines
+
+
+def _lines(webhook: Webhook, counts: UndeliveredCounts) -> list[str]:
+    lines = [
+        f"{webhook.partner_id} is told at {webhook.url} since {webhook.created_at:%Y-%m-%d %H:%M} UTC",
+        f"{counted(counts.waiting, 'message')} waiting, {counts.given_up:,} given up",
+    ]
+    if webhook.disabled_at is not None:
+        lines.append(f"disabled since {webhook.disabled_at:%Y-%m-%d %H:%M} UTC: {webhook.disabled_why}")
+    if webhook.former_secret_until is not None and webhook.former_secret_until > SystemClock().now():
+        lines.append(f"the former secret signs too until {webhook.former_secret_until:%Y-%m-%d %H:%M} UTC")
+    return lines
+
+
+def _row(each: Undelivered) -> list[Any]:
+    given_up = each.given_up_at is not None
+    return [
+        each.message_id,
+        each.type,
+        f"{each.created_at:%Y-%m-%d %H:%M}",
+        str(each.attempts),
+        "given up" if given_up else f"{each.due_at:%Y-%m-%d %H:%M}",
+        each.last_error or "",
+    ]

@@ -1,0 +1,1 @@
+"""The commands of people: their roles, approvals, and ways into the console."""

@@ -1,0 +1,202 @@
+"""`abacus approvals`: what waits for a second person, and deciding on it."""
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated, Any, NamedTuple
+from uuid import UUID
+
+import typer
+
+from abacus.approving.executors import approving
+from abacus.cli.terminal.acting import Acting, acting
+from abacus.cli.terminal.shell import AsJson, console, pool, print_json, run, settings, table
+from abacus.configuration import alone_of, built_in_sources, terms_of
+from abacus.core.errors import Refused, absent
+from abacus.ledger.store.large_moves import LargeMoves
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.types.movement import Moved, Movement
+from abacus.people.store.approvals import Approvals
+from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Status
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Pool
+
+app = typer.Typer(help="What waits for a second person.", no_args_is_help=True)
+
+ApprovalId = Annotated[UUID, typer.Argument(metavar="ID", help="Its id, as `list` prints it.")]
+
+_SHORT = 16  # characters of a digest, in tables
+
+
+class Room(NamedTuple):
+    """The approvals, and who looks at them."""
+
+    approvals: Approvals
+    at: Acting
+
+    async def find(self, approval_id: UUID) -> Approval:
+        approval = await self.approvals.find(approval_id)
+        if approval is None:
+            raise absent("approval", approval_id, "`abacus approvals list` prints all")
+        return approval
+
+
+@app.command("list")
+def list_approvals(
+    status: Annotated[Status | None, typer.Option(help="Only those with this status.")] = None,
+    kind: Annotated[Kind | None, typer.Option(help="Only of this kind.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what needs, or needed, a second person; the newest first."""
+
+    async def main() -> None:
+        async with _room() as room:
+            approvals = await room.approvals.all(status=status, kinds=[kind] if kind is not None else None)
+        if as_json:
+            print_json({"approvals": [document(each) for each in approvals]})
+            return
+        columns = ["approval", "what", "asked by", "digest", "status"]
+        table("Approvals", columns, [_row(each) for each in approvals])
+
+    run(main())
+
+
+@app.command("show")
+def show(approval: ApprovalId, as_json: AsJson = False) -> None:
+    """Show an approval: exactly what takes effect, and its digest."""
+
+    async def main() -> None:
+        async with _room() as room:
+            shown = await room.find(approval)
+        if as_json:
+            print_json(document(shown))
+        else:
+            _print(shown)
+
+    run(main())
+
+
+@app.command("approve")
+def approve(
+    approval: ApprovalId,
+    digest: Annotated[
+        str | None, typer.Option(help="The digest of what you looked at, at least 8 characters. A terminal asks.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Approve as the second person, with a person's token. It takes effect at once."""
+
+    async def main() -> None:
+        async with _room() as room:
+            found = await room.find(approval)
+            room.at.check(Deed.APPROVE, found.country)
+            try:
+                if digest is None:
+                    await room.approvals.check_approves(found, room.at.actor)
+                done = await room.approvals.approve(approval, room.at.actor, digest or _seen(found))
+            except (CannotDecide, CannotExecute) as error:
+                raise Refused(error.detail) from None
+        if as_json:
+            print_json(document(done))
+        else:
+            console.print(f"{done.status}: {done.summary}", highlight=False, markup=False, soft_wrap=True)
+
+    run(main())
+
+
+@app.command("reject")
+def reject(approval: ApprovalId, reason: Annotated[str, typer.Option(help="Why.")], as_json: AsJson = False) -> None:
+    """Reject it, or withdraw what you asked for. Nothing happens."""
+
+    async def main() -> None:
+        async with _room() as room:
+            await room.find(approval)
+            try:
+                done = await room.approvals.reject(approval, room.at.actor, reason)
+            except CannotDecide as error:
+                raise Refused(error.detail) from None
+        if as_json:
+            print_json(document(done))
+        else:
+            console.print(f"rejected: {done.summary}", highlight=False, markup=False, soft_wrap=True)
+
+    run(main())
+
+
+def large_moves(opened: Pool, at: Acting) -> LargeMoves:
+    """The large moves of a command, and with them the approvals of every kind."""
+    moves = PostgresMoves(opened, at.clock)
+
+    async def move(movement: Movement) -> Moved:
+        (moved,) = await moves.move([movement])
+        return moved
+
+    config = settings()
+    return approving(opened, at.clock, move, alone_of(config), built_in_sources(config), terms=terms_of(config))
+
+
+def document(approval: Approval) -> dict[str, Any]:
+    return {
+        **approval._asdict(),
+        "approval_id": str(approval.approval_id),
+        "document": json.loads(approval.document),
+        "asked_at": approval.asked_at.isoformat(),
+        "decided_at": approval.decided_at.isoformat() if approval.decided_at else None,
+    }
+
+
+def show_waiting(approval: Approval, *, as_json: bool) -> None:
+    """Tell whoever asked for it that it waits."""
+    if as_json:
+        print_json({"approval": document(approval)})
+        return
+    line = f"{approval.status}, {approval.approval_id}: {approval.summary}"
+    console.print(line, highlight=False, markup=False, soft_wrap=True)
+    if approval.status == Status.PENDING:
+        hint = f"another person approves it: abacus approvals approve {approval.approval_id}"
+        console.print(hint, highlight=False, markup=False, soft_wrap=True)
+    elif approval.status == Status.EXPIRED:
+        hint = f"{approval.note}: ask for it again, under another key"
+        console.print(hint, highlight=False, markup=False, soft_wrap=True)
+
+
+@asynccontextmanager
+async def _room() -> AsyncIterator[Room]:
+    async with pool() as opened:
+        at = await acting(opened)
+        yield Room(large_moves(opened, at).approvals, at)
+
+
+def _seen(approval: Approval) -> str:
+    """Show the document that would take effect, and ask; return its digest. Raises `Refused`."""
+    if not sys.stdin.isatty():
+        raise Refused("nobody can be asked here; --digest names what you looked at with `abacus approvals show`")
+    _print(approval)
+    if not typer.confirm("approve", err=True):
+        raise Refused("nothing was approved")
+    return approval.digest
+
+
+def _print(approval: Approval) -> None:
+    decided = f" by {approval.decided_by}" if approval.decided_by else ""
+    lines = [
+        approval.summary,
+        json.dumps(json.loads(approval.document), indent=2, ensure_ascii=False),
+        f"asked by {approval.asked_by} on {approval.asked_at:%Y-%m-%d %H:%M} UTC",
+        f"{approval.status}{decided}{': ' + approval.note if approval.note else ''}",
+        f"digest {approval.digest}",
+    ]
+    for line in lines:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _row(approval: Approval) -> list[str]:
+    decided = f" by {approval.decided_by}" if approval.decided_by else ""
+    return [
+        str(approval.approval_id),
+        approval.summary,
+        approval.asked_by,
+        approval.digest[:_SHORT],
+        f"{approval.status}{decided}{': ' + approval.note if approval.note else ''}",
+    ]

@@ -1,0 +1,298 @@
+"""`abacus quarantine`: the items that were set aside, their reasons, and replaying them."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final, NamedTuple
+
+import typer
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from abacus.bootstrap import replaying_events
+from abacus.cli.quarantine.replay_preview import previews
+from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.known import check_country
+from abacus.cli.terminal.progress import shown_progress
+from abacus.cli.terminal.shell import (
+    EXIT_FAILED,
+    AsJson,
+    console,
+    counted,
+    errors,
+    moment,
+    pool,
+    print_json,
+    run,
+    settings,
+    sqs,
+    table,
+)
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Reason, Refused, absent
+from abacus.core.vouching import Producer, read_keys, signer_for
+from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
+from abacus.oversight.where.decide.mentions import mentions
+from abacus.people.types.deed import Deed
+from abacus.platform.quarantine.replay import readable
+from abacus.platform.quarantine.replay import replay as replay_items
+from abacus.platform.quarantine.store import HELD, QuarantineStore, Which
+from abacus.platform.quarantine.types import AWARD_QUEUE, CAMPAIGN_RETRY_QUEUE, EXPIRY_QUEUE, RETRY_QUEUE, HeldItem
+from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY
+from abacus.platform.sqs.queue import SqsQueue
+
+app = typer.Typer(help="Messages that could not be processed.", no_args_is_help=True)
+
+# The queues that items came from, by their origin.
+_QUEUES: Final = {
+    AWARD_QUEUE: AWARD,
+    RETRY_QUEUE: RETRY,
+    EXPIRY_QUEUE: EXPIRY,
+    CAMPAIGN_RETRY_QUEUE: CAMPAIGN_RETRY,
+}
+_MOST_PREVIEWED: Final = 10_000
+_AT_ONCE: Final = 1000  # items in one transaction; an item that fails again meanwhile is not taken a second time
+
+OnlyReason = Annotated[Reason | None, typer.Option("--reason", help="Only items with this reason.")]
+
+
+@app.command("list")
+def list_items(
+    reason: OnlyReason = None,
+    source: Annotated[
+        str | None, typer.Option(help="Only items of this source, such as rides, or of this partner.")
+    ] = None,
+    country: Annotated[str | None, typer.Option(help="Only items of this country.", metavar="SG")] = None,
+    since: Annotated[str | None, typer.Option(help="Only items set aside since this time, with its offset.")] = None,
+    until: Annotated[str | None, typer.Option(help="Only items set aside before this time, with its offset.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also those that were replayed.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many; the counts are of all.")] = 100,
+    as_json: AsJson = False,
+) -> None:
+    """List the held items, newest first, with counts by reason."""
+
+    async def main() -> None:
+        check_country(country)
+        which = Which(
+            status=None if everything else HELD,
+            reason=reason,
+            since=None if since is None else moment("--since", since),
+            until=None if until is None else moment("--until", until),
+        )
+        async with pool() as opened:
+            store = QuarantineStore(opened, SystemClock())
+            if source is None and country is None:
+                items, counts = list(await store.list(which, limit=limit)), await store.counts(which)
+            else:
+                items, counts = await _of_source_and_country(store.all(which), source, country, limit)
+        if as_json:
+            print_json([_document(held) for held in items])
+            return
+        rows = [
+            [
+                held.item.id,
+                *([held.status] if everything else []),
+                str(held.item.reason),
+                held.item.origin,
+                held.set_aside_at.isoformat(timespec="seconds"),
+                held.item.detail,
+            ]
+            for held in items
+        ]
+        by_reason = ", ".join(f"{count:,} {each}" for each, count in sorted(counts.items()))
+        status = ["status"] if everything else []
+        shown = f"; the newest {limit:,}:" if sum(counts.values()) > len(items) else ""
+        total = f"{sum(counts.values()):,} {'items' if everything else 'held'}"
+        table(
+            f"{total}{': ' if by_reason else ''}{by_reason}{shown}",
+            ["id", *status, "reason", "origin", "set aside", "detail"],
+            rows,
+        )
+
+    run(main())
+
+
+async def _of_source_and_country(
+    items: AsyncIterator[HeldItem], source: str | None, country: str | None, limit: int
+) -> tuple[list[HeldItem], Counter[Reason]]:
+    """The newest of the items that speak of the source and the country, and how many there are, by reason."""
+    newest, counts = list[HeldItem](), Counter[Reason]()
+    async for held in items:
+        if any(source in {None, e.source} and country in {None, e.country} for e in mentions(held.item.body)):
+            counts[held.item.reason] += 1
+            if len(newest) < limit:
+                newest.append(held)
+    return newest, counts
+
+
+@app.command()
+def show(id_: Annotated[str, typer.Argument(metavar="ID")], as_json: AsJson = False) -> None:
+    """Show one item with its whole body."""
+
+    async def main() -> None:
+        async with pool() as opened:
+            held = await QuarantineStore(opened, SystemClock()).get(id_)
+        if held is None:
+            raise absent("item of the quarantine", id_, "`abacus quarantine list` prints all")
+        if as_json:
+            print_json(_document(held))
+            return
+        for name, value in _document(held).items():
+            if value is not None and name != "body":
+                console.print(f"{name}: {value}", highlight=False, markup=False)
+        console.print(readable(held.item.body), highlight=False, markup=False)
+
+    run(main())
+
+
+@app.command()
+def replay(
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]…", help="These items.")] = None,
+    ids_from: Annotated[
+        Path | None, typer.Option("--ids-from", metavar="FILE", help="These items, one id a line.")
+    ] = None,
+    reason: OnlyReason = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every held item.")] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would come of each item. Nothing is sent.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Send held items through the pipeline again. An item that fails again is held again under its old id."""
+
+    async def main() -> None:
+        chosen = _Chosen([*(ids or ()), *_ids_in(ids_from)], reason, limit)
+        if not (ids or ids_from or reason or everything):
+            raise Refused("say which: ids, --ids-from FILE, --reason REASON, or --all")
+        if ids_from is not None and not chosen.ids:
+            raise Refused(f"--ids-from: {ids_from} has no id")
+        await _check_there(ids or ())
+        if dry_run:
+            await _previewed(chosen, as_json=as_json)
+        else:
+            await _replayed(chosen, as_json=as_json)
+
+    run(main())
+
+
+async def _check_there(ids: Sequence[str]) -> None:
+    """Before anything is sent. Raises `Absent`."""
+    if ids:
+        async with pool() as opened:
+            store = QuarantineStore(opened, SystemClock())
+            for id_ in ids:
+                if await store.get(id_) is None:
+                    raise absent("item of the quarantine", id_, "`abacus quarantine list` prints all")
+
+
+class _Chosen(NamedTuple):
+    """Which items, and how many at most. Ids leave nothing to choose."""
+
+    ids: Sequence[str]
+    reason: Reason | None
+    limit: int | None
+
+
+def _ids_in(file: Path | None) -> list[str]:
+    """Raises `Refused`."""
+    if file is None:
+        return []
+    try:
+        return file.read_text(encoding="utf-8").split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refused(f"--ids-from: {file}: {error}") from None
+
+
+async def _previewed(chosen: _Chosen, *, as_json: bool) -> None:
+    async with pool() as opened:
+        (await acting(opened)).check(Deed.SEE)
+        held = await QuarantineStore(opened, SystemClock()).replayable(
+            ids=chosen.ids, reason=chosen.reason, limit=chosen.limit or _MOST_PREVIEWED
+        )
+        found = await previews([each.item for each in held], opened, settings())
+    missing = sorted(set(chosen.ids) - {each.id for each in found})
+    counts = Counter(str(each.outcome) for each in found)
+    if as_json:
+        print_json(
+            {"items": len(found), "outcomes": counts, "missing": missing, "rows": [each._asdict() for each in found]}
+        )
+        return
+    told = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(counts.items()))
+    cells = [[each.id, str(each.reason), each.outcome, each.says] for each in found]
+    table(f"{counted(len(found), 'item')}{': ' if told else ''}{told}", ["id", "reason", "outcome", "says"], cells)
+    _say_missing(missing)
+    if missing:
+        raise typer.Exit(EXIT_FAILED)
+
+
+async def _replayed(chosen: _Chosen, *, as_json: bool) -> None:
+    config, replayed, unfit, began = settings(), list[str](), list[str](), SystemClock().now()
+    signer = signer_for(read_keys(config.envelope_keys), Producer.OPERATOR)
+    columns = (SpinnerColumn(), TextColumn("{task.completed:,} sent on"), TimeElapsedColumn())
+    async with pool() as opened, sqs(config) as client:
+        at = await acting(opened)
+        told = at.does(Deed.REPLAY, "quarantine", ids=chosen.ids or None, reason=chosen.reason, limit=chosen.limit)
+        queues = {origin: await SqsQueue.find(client, config.queue_prefix + name) for origin, name in _QUEUES.items()}
+        left = list(chosen.ids)
+        with shown_progress(*columns) as progress:
+            task = progress.add_task("sent on", total=len(left) or None)
+            while wanted := _wanted(chosen, len(replayed) + len(unfit)):
+                ids, left = left[:wanted], left[wanted:]
+                done = await replay_items(
+                    QuarantineStore(opened, SystemClock()),
+                    queues=queues,
+                    encode_transaction=lambda item: encode_retry(
+                        SourceMessage(item.body, item.origin, cause=str(item.reason))
+                    ),
+                    publish_events=replaying_events(opened, config),
+                    sign=str if signer is None else signer.sign,
+                    ids=ids,
+                    reason=chosen.reason,
+                    set_aside_before=None if ids else began,
+                    limit=wanted,
+                    also=told,
+                )
+                replayed += [item.id for item in done.sent]
+                unfit += [item.id for item in done.still_held]
+                progress.update(task, completed=len(replayed))
+                if not left and (ids or len(done.sent) + len(done.still_held) < wanted):
+                    break
+    missing = sorted(set(chosen.ids) - set(replayed) - set(unfit))
+    if as_json:
+        print_json({"replayed": replayed, "still_held": unfit, "missing": missing})
+        return
+    console.print(f"{counted(len(replayed), 'item')} sent on again", highlight=False)
+    if unfit:
+        errors.print(f"still held, each with its present fault: {', '.join(unfit)}", highlight=False)
+    _say_missing(missing)
+    if missing:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _wanted(chosen: _Chosen, had: int) -> int:
+    """How many are taken at once."""
+    return _AT_ONCE if chosen.limit is None else min(_AT_ONCE, chosen.limit - had)
+
+
+def _say_missing(ids: Sequence[str]) -> None:
+    if ids:
+        errors.print(f"not held, or too large for a queue: {', '.join(ids)}", highlight=False)
+
+
+def _document(held: HeldItem) -> dict[str, Any]:
+    item = held.item
+    return {
+        "id": item.id,
+        "stage": str(item.stage),
+        "origin": item.origin,
+        "reason": str(item.reason),
+        "detail": item.detail,
+        "key": item.key,
+        "fingerprint": item.fingerprint,
+        "posted_fingerprint": item.posted_fingerprint,
+        "status": held.status,
+        "set_aside_at": held.set_aside_at.isoformat(),
+        "replayed_at": held.replayed_at.isoformat() if held.replayed_at else None,
+        "replays": held.replays,
+        "body": item.body.decode("utf-8", "backslashreplace"),
+    }

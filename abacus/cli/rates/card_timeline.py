@@ -1,0 +1,167 @@
+"""`abacus rates list`, `timeline`, `withdraw` and `restore`: the cards of each scope along time."""
+
+import sys
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from abacus.cli.rates.card_drafts import Draft, publish_drafts
+from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.shell import AsJson, moment, pool, print_json, run, table
+from abacus.core.errors import Refused, SetAside, absent
+from abacus.people.types.deed import Deed
+from abacus.platform.database_clock import clock_of
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import PublishedCard, country_of, split_name
+from abacus.pricing.decide.timeline import CardRecord, Span, next_of, timeline
+from abacus.pricing.store.cards import CardStore
+
+Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking. Only a terminal is asked.")]
+Version = Annotated[str, typer.Argument(metavar="SCOPE@N", show_default=False)]
+
+
+def list_cards(as_json: AsJson = False) -> None:
+    """List the scopes: the card in force now, and the one that takes over next."""
+    run(_list(as_json=as_json))
+
+
+def show_timeline(
+    scope: Annotated[str | None, typer.Argument(metavar="[SCOPE]", show_default=False)] = None, as_json: AsJson = False
+) -> None:
+    """Show every version: from when until when it is in force, and who published, approved or withdrew it."""
+    run(_timeline(scope, as_json=as_json))
+
+
+def withdraw(
+    card: Version,
+    reason: Annotated[str, typer.Option(help="Why; kept with the card.", show_default=False)],
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Withdraw a card that is scheduled: it will never be in force. Until 10 minutes before it begins."""
+    run(_withdraw(card, reason, ask=not yes and sys.stdin.isatty(), as_json=as_json))
+
+
+def restore(
+    card: Version,
+    start: Annotated[str, typer.Option("--from", metavar="TIME", help="When it takes over, with an offset.")],
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Publish the content of an old version anew, from a time on."""
+    run(_restore(card, start, ask=not yes and sys.stdin.isatty(), as_json=as_json))
+
+
+async def _list(*, as_json: bool) -> None:
+    async with pool() as connections:
+        book, now = CardBook(await CardStore(connections).all()), (await clock_of(connections)).now()
+    rows = [_row(book, scope, now) for scope in book.scopes()]
+    if as_json:
+        print_json(rows)
+        return
+    columns = ["scope", "program", "in_force", "since", "next", "next_from"]
+    table("rate cards", columns, [[str(row[column] or "-") for column in columns] for row in rows])
+
+
+def _row(book: CardBook, scope: str, now: datetime) -> dict[str, object]:
+    latest, following = book.versions(scope)[-1], next_of(book, scope, now)
+    try:
+        current = book.expected(scope, now)
+    except SetAside:  # its first card begins later
+        current = None
+    return {
+        "scope": scope,
+        "version": latest.version,
+        "name": latest.name,
+        "effective_from": latest.card.effective_from.isoformat(),
+        "program": latest.card.program,
+        "in_force": current and current.name,
+        "since": current and current.card.effective_from.isoformat(),
+        "next": following and following.name,
+        "next_from": following and following.card.effective_from.isoformat(),
+    }
+
+
+async def _timeline(scope: str | None, *, as_json: bool) -> None:
+    if scope is not None and split_name(scope)[1] is not None:
+        raise Refused(f"{scope!r} is a version; a timeline is of a scope, such as {split_name(scope)[0]}")
+    async with pool() as connections:
+        records, now = await CardStore(connections).history(scope), (await clock_of(connections)).now()
+    if scope is not None and not records:
+        raise absent("rate card of", scope, "`abacus rates list` prints all scopes")
+    by_scope: dict[str, list[CardRecord]] = {}
+    for record in records:
+        by_scope.setdefault(record.published.card.scope, []).append(record)
+    rows = [_span(span) for group in by_scope.values() for span in timeline(group, now)]
+    if as_json:
+        print_json(rows)
+        return
+    columns = ["name", "phase", "effective_from", "until", "published_by", "approved_by", "withdrawn_by"]
+    table("rate cards along time", columns, [[str(row[column] or "-") for column in columns] for row in rows])
+
+
+def _span(span: Span) -> dict[str, object]:
+    record, withdrawal = span.record, span.record.withdrawal
+    card = record.published.card
+    return {
+        "scope": card.scope,
+        "version": record.published.version,
+        "name": record.published.name,
+        "phase": span.phase,
+        "effective_from": card.effective_from.isoformat(),
+        "until": span.until and span.until.isoformat(),
+        "published_at": record.published_at.isoformat(),
+        "published_by": record.published_by,
+        "approved_by": record.approved_by,
+        "withdrawn_at": withdrawal and withdrawal.withdrawn_at.isoformat(),
+        "withdrawn_by": withdrawal and withdrawal.withdrawn_by,
+        "withdrawn_because": withdrawal and withdrawal.reason,
+    }
+
+
+async def _withdraw(card: str, reason: str, *, ask: bool, as_json: bool) -> None:
+    scope, version = _version(card)
+    if not reason.strip():
+        raise Refused("--reason: say why")
+    if ask and not typer.confirm(f"Withdraw {card}? It cannot be published again under this number.", err=True):
+        raise Refused("nothing withdrawn")
+    async with pool() as connections:
+        store = CardStore(connections)
+        at = await acting(connections)
+        also = at.does(Deed.PUBLISH_RATES, f"card:{card}", country=country_of(scope), did="withdraw", reason=reason)
+        record = await store.withdraw(
+            scope, version, by=at.actor.source, reason=reason.strip(), now=at.clock.now(), also=also
+        )
+        instead = _instead([each.published for each in await store.history(scope)], record.published)
+    if as_json:
+        print_json({"withdrawn": record.published.name, "instead": instead})
+    else:
+        start = record.published.card.effective_from.isoformat()
+        typer.echo(f"{record.published.name} withdrawn; {instead or 'no card'} is in force from {start} on")
+
+
+def _instead(cards: list[PublishedCard], withdrawn: PublishedCard) -> str | None:
+    try:
+        return CardBook(cards).expected(withdrawn.card.scope, withdrawn.card.effective_from).name
+    except SetAside:
+        return None
+
+
+async def _restore(card: str, start: str, *, ask: bool, as_json: bool) -> None:
+    scope, version = _version(card)
+    begins = moment("--from", start)
+    async with pool() as connections:
+        history = await CardStore(connections).history(scope)
+    old = next((each.published for each in history if each.published.version == version), None)
+    if old is None:
+        raise absent("rate card", card, "`abacus rates timeline` prints all versions")
+    await publish_drafts([Draft(card, replace(old.card, effective_from=begins))], ask=ask, as_json=as_json)
+
+
+def _version(card: str) -> tuple[str, int]:
+    scope, version = split_name(card)
+    if version is None:
+        raise Refused(f"{card!r} names no version; write one such as {scope}@1")
+    return scope, version

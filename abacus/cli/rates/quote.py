@@ -1,0 +1,73 @@
+"""`abacus rates quote`: what a transaction earns, on any day."""
+
+import json
+from datetime import datetime
+from typing import Annotated, Final
+
+import typer
+
+from abacus.cli.terminal.shell import AsJson, moment, pool, print_json, run
+from abacus.core.errors import Refused
+from abacus.intake.earning.decide.quoting import BadSale, Sale, quoted
+from abacus.ledger.types.award import Award
+from abacus.platform.database_clock import clock_of
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import BASE_TIER, PublishedCard
+from abacus.pricing.explanation.text import read
+from abacus.pricing.explanation.words import in_words
+from abacus.pricing.store.cards import CardStore
+
+_OPTIONS: Final = {"payment_type": "payment", "occurred_at": "at"}
+
+
+def quote(
+    country: Annotated[str, typer.Option(metavar="SG", help="Where.", show_default=False)],
+    vertical: Annotated[str, typer.Option(metavar="NAME", help="What for, as on the card.", show_default=False)],
+    amount: Annotated[str, typer.Option(metavar="15.00", help="How much was paid.", show_default=False)],
+    payment: Annotated[str, typer.Option(metavar="NAME", help="How, as on the card.", show_default=False)],
+    tier: Annotated[str, typer.Option(metavar="NAME", help="The member's tier.")] = BASE_TIER,
+    currency: Annotated[str | None, typer.Option(metavar="SGD", help="Default: the card's.")] = None,
+    at: Annotated[str | None, typer.Option(metavar="TIME", help="When, with an offset. Default: now.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a transaction earns: now, in the past, or by the card that is scheduled for a day to come."""
+
+    async def main() -> None:
+        async with pool() as connections:
+            now, book = (await clock_of(connections)).now(), CardBook(await CardStore(connections).all())
+        when = now if at is None else moment("--at", at)
+        _quote(Sale(country, vertical, payment, amount, currency, tier, when), book, now, as_json=as_json)
+
+    run(main())
+
+
+def _quote(sale: Sale, book: CardBook, now: datetime, *, as_json: bool) -> None:
+    try:
+        award, published = quoted(book, sale)
+    except BadSale as bad:
+        raise Refused(f"--{_OPTIONS.get(bad.field, bad.field)}: {bad.fault}") from None
+    scheduled = published.card.effective_from > now
+    if as_json:
+        print_json(
+            {
+                "points": award.points,
+                "program": award.program,
+                "card": published.name,
+                "quoted_for": sale.at.isoformat(),
+                "scheduled": scheduled,
+                "expires_on": award.expires_on.isoformat(),
+                "explanation": json.loads(award.explanation),
+            }
+        )
+        return
+    typer.echo("\n".join(_told(sale, award, published, scheduled=scheduled)))
+
+
+def _told(sale: Sale, award: Award, published: PublishedCard, *, scheduled: bool) -> list[str]:
+    start = published.card.effective_from.isoformat()
+    by = f"{published.name}, scheduled from {start}" if scheduled else f"{published.name}, in force from {start}"
+    return [
+        f"{award.points} {award.program} on {sale.at.astimezone(published.card.zone).isoformat()}, by {by}",
+        *in_words(read(award.explanation), None),
+        f"good until {award.expires_on}",
+    ]

@@ -1,0 +1,143 @@
+"""`abacus segments`: load, change, combine and look at sets of members."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from abacus.cli.segments.segment_changes import combine, drop_segment, load_file, put_in, take_out
+from abacus.cli.segments.segment_files import Wanted
+from abacus.cli.segments.segment_views import export_segment, has_member, list_segments, show_segment
+from abacus.cli.terminal.shell import AsJson, run
+from abacus.signals.segments.types import How
+
+app = typer.Typer(no_args_is_help=True, help="Segments: named sets of members, which campaigns ask for.")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
+Label = Annotated[str, typer.Argument(metavar="NAME[@N]", show_default=False)]
+Other = Annotated[str, typer.Argument(metavar="OTHER", show_default=False)]
+Ids = Annotated[list[str] | None, typer.Argument(metavar="[MEMBER]...", help="Ids of members.", show_default=False)]
+File = Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Members of a .csv or .parquet file, too.")]
+Column = Annotated[str | None, typer.Option(metavar="NAME", help="The column with the members. Default: member_id.")]
+NoHeader = Annotated[
+    bool, typer.Option("--no-header", help="The first line is a member already, and the first column has the members.")
+]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Take the good lines of a file with bad ones.")]
+Into = Annotated[str | None, typer.Option(metavar="NEW", help="Leave NAME as it is, and make this segment instead.")]
+Country = Annotated[
+    str | None,
+    typer.Option(help="Of a new segment: who may publish segments in this country may change it. Default: in all."),
+]
+
+
+@app.command()
+def load(
+    name: Name,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A .csv or .parquet file.", show_default=False)],
+    column: Column = None,
+    no_header: NoHeader = False,
+    skip_bad: SkipBad = False,
+    country: Country = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a segment of the members in a file, or give a segment these members instead of its own.
+
+    All lines are checked first; a file with a bad one changes nothing. Done again, it changes nothing. Exit 1 when
+    there are bad lines.
+    """
+    wanted = Wanted((), file, column, named=not no_header, skip_bad=skip_bad)
+    run(load_file(name, wanted, country, as_json=as_json))
+
+
+@app.command()
+def add(
+    name: Name,
+    members: Ids = None,
+    file: File = None,
+    column: Column = None,
+    no_header: NoHeader = False,
+    skip_bad: SkipBad = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put members into a segment."""
+    wanted = Wanted(tuple(members or ()), file, column, named=not no_header, skip_bad=skip_bad)
+    run(put_in(name, wanted, as_json=as_json))
+
+
+@app.command()
+def remove(
+    name: Name,
+    members: Ids = None,
+    file: File = None,
+    column: Column = None,
+    no_header: NoHeader = False,
+    skip_bad: SkipBad = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take members out of a segment."""
+    wanted = Wanted(tuple(members or ()), file, column, named=not no_header, skip_bad=skip_bad)
+    run(take_out(name, wanted, as_json=as_json))
+
+
+@app.command()
+def intersect(name: Name, other: Other, into: Into = None, as_json: AsJson = False) -> None:
+    """Keep the members that another segment has, too."""
+    run(combine(name, How.INTERSECT, other, into, as_json=as_json))
+
+
+@app.command()
+def union(name: Name, other: Other, into: Into = None, as_json: AsJson = False) -> None:
+    """Put the members of another segment in, too."""
+    run(combine(name, How.UNION, other, into, as_json=as_json))
+
+
+@app.command()
+def subtract(name: Name, other: Other, into: Into = None, as_json: AsJson = False) -> None:
+    """Take the members of another segment out."""
+    run(combine(name, How.SUBTRACT, other, into, as_json=as_json))
+
+
+@app.command()
+def drop(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", help="Drop it without asking. Only a terminal is asked.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Leave nobody in a segment, and list it no more. A campaign that asks for it finds no member in it."""
+    run(drop_segment(name, yes=yes, as_json=as_json))
+
+
+@app.command("list")
+def list_all(as_json: AsJson = False) -> None:
+    """List the segments."""
+    run(list_segments(as_json=as_json))
+
+
+@app.command()
+def show(
+    name: Name,
+    members: Annotated[int, typer.Option(min=0, max=1000, help="Print so many of its members, too.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Show a segment with the versions of it that are kept."""
+    run(show_segment(name, members, as_json=as_json))
+
+
+@app.command()
+def has(
+    label: Label,
+    member: Annotated[str, typer.Argument(metavar="MEMBER", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Say whether a member is in a segment. Exit 1 when not."""
+    run(has_member(label, member, as_json=as_json))
+
+
+@app.command()
+def export(
+    label: Label,
+    file: Annotated[Path, typer.Argument(metavar="FILE.csv", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Write the members of a segment into a file that `load` can read. The file must not be there yet."""
+    run(export_segment(label, file, as_json=as_json))

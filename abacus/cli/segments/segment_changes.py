@@ -1,0 +1,135 @@
+"""The commands that change segments: each makes a version, and writes an entry of the log with it."""
+
+import sys
+from typing import Any
+
+import typer
+
+from abacus.cli.segments.segment_files import Found, Wanted, check_wanted, found
+from abacus.cli.terminal.acting import Acting, acting
+from abacus.cli.terminal.shell import EXIT_FAILED, counted, pool, print_json, settings
+from abacus.core.errors import Refused
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Pool
+from abacus.signals.segments.decide.change import check_name
+from abacus.signals.segments.loading import Give
+from abacus.signals.segments.numbers import MemberNumbers
+from abacus.signals.segments.store import Author, SegmentStore
+from abacus.signals.segments.types import NOBODY, Changed, How
+
+
+async def load_file(name: str, wanted: Wanted, country: str | None, *, as_json: bool) -> None:
+    settings()
+    check_name(name)
+    async with pool() as connections:
+        at, latest = await acting(connections), await SegmentStore(connections).find(name)
+        there = latest is not None and not latest.dropped
+        of = country if country is not None or latest is None or not there else latest.country
+        at.check(Deed.PUBLISH_SEGMENTS, of)
+        if latest is not None:  # it may have been dropped by somebody whom this one may not overrule
+            at.check(Deed.PUBLISH_SEGMENTS, latest.country)
+        checked = check_wanted(wanted, as_json=as_json)
+        members = await found(wanted, checked, MemberNumbers(connections).give)
+        author = _author(at, How.LOAD, name, of, file=wanted.file and wanted.file.name)
+        changed = await SegmentStore(connections).change(name, How.LOAD, members.members, author, country=of)
+    _tell(changed, members, as_json=as_json)
+
+
+async def put_in(name: str, wanted: Wanted, *, as_json: bool) -> None:
+    await _change(name, How.ADD, wanted, as_json=as_json)
+
+
+async def take_out(name: str, wanted: Wanted, *, as_json: bool) -> None:
+    await _change(name, How.REMOVE, wanted, as_json=as_json)
+
+
+async def combine(left: str, how: How, right: str, into: str | None, *, as_json: bool) -> None:
+    settings()
+    target = into or left
+    async with pool() as connections:
+        store, at = SegmentStore(connections), await acting(connections)
+        source, latest = await store.latest(left), await store.find(target)
+        country = latest.country if latest is not None and not latest.dropped else source.country
+        if latest is not None:
+            at.check(Deed.PUBLISH_SEGMENTS, latest.country)
+        author = _author(at, how, target, country, of=left, other=right)
+        changed = await store.combine(left, how, right, author, into=target, country=country)
+    _tell(changed, None, as_json=as_json)
+
+
+async def drop_segment(name: str, *, yes: bool, as_json: bool) -> None:
+    settings()
+    async with pool() as connections:
+        store, at = SegmentStore(connections), await acting(connections)
+        segment = await store.latest(name)
+        author = _author(at, How.DROP, name, segment.country)
+        if not yes and sys.stdin.isatty():
+            _ask(f"Drop {segment.label}, with {counted(segment.size, 'member')}?")
+        changed = await store.change(name, How.DROP, NOBODY, author, country=segment.country)
+    if as_json:
+        print_json(_document(changed, None))
+    else:
+        typer.echo(f"{name} is dropped; {counted(changed.removed, 'member')} were in it")
+
+
+async def _change(name: str, how: How, wanted: Wanted, *, as_json: bool) -> None:
+    """Only `add` gives numbers: who has none is in no segment."""
+    settings()
+    async with pool() as connections:
+        store, at = SegmentStore(connections), await acting(connections)
+        segment = await store.latest(name)
+        author = _author(at, how, name, segment.country, file=wanted.file and wanted.file.name)
+        checked = check_wanted(wanted, as_json=as_json)
+        members = await found(wanted, checked, _give(connections, how))
+        changed = await store.change(name, how, members.members, author, country=segment.country)
+    _tell(changed, members, as_json=as_json)
+
+
+def _ask(question: str) -> None:
+    if not typer.confirm(question, err=True):
+        raise Refused("not dropped")
+
+
+def _give(connections: Pool, how: How) -> Give:
+    numbers = MemberNumbers(connections)
+    return numbers.give if how is How.ADD else numbers.known
+
+
+def _author(at: Acting, how: How, name: str, country: str | None, **details: object) -> Author:
+    """Raises `Refused` where the actor may not do it. The log names no members."""
+    told = {what: value for what, value in details.items() if value is not None}
+    also = at.does(Deed.PUBLISH_SEGMENTS, f"segment:{name}", country=country, did=how.value, **told)
+    return Author(at.actor.source, at.clock.now(), also)
+
+
+def _tell(changed: Changed, members: Found | None, *, as_json: bool) -> None:
+    bad = members.lines.bad if members is not None else 0
+    if as_json:
+        print_json(_document(changed, members))
+    else:
+        skipped = f"; {counted(bad, 'bad line')} left out" if bad else ""
+        typer.echo(_sentence(changed) + skipped)
+    if bad:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _sentence(changed: Changed) -> str:
+    segment = changed.segment
+    if not changed.made_a_version:
+        return f"{segment.label} has these {counted(segment.size, 'member')} already: nothing changed"
+    return f"{segment.label} has {counted(segment.size, 'member')}: {changed.added:,} new, {changed.removed:,} gone"
+
+
+def _document(changed: Changed, members: Found | None) -> dict[str, Any]:
+    segment = changed.segment
+    lines = members.document() if members is not None else {}
+    return {
+        "changed": changed.made_a_version,
+        "name": segment.name,
+        "version": segment.version,
+        "country": segment.country,
+        "size": segment.size,
+        "added": changed.added,
+        "removed": changed.removed,
+        **lines,
+    }

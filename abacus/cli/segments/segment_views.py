@@ -1,0 +1,118 @@
+"""The commands that look at segments."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import typer
+
+from abacus.cli.terminal.shell import EXIT_FAILED, counted, pool, print_json, settings, table
+from abacus.core.csv_text import CsvWriter
+from abacus.core.errors import Refused, absent
+from abacus.core.members import fault_of_member
+from abacus.signals.segments.files import COLUMN
+from abacus.signals.segments.numbers import MemberNumbers
+from abacus.signals.segments.store import SegmentStore
+from abacus.signals.segments.types import Members, Segment
+
+_COLUMNS: Final = ("version", "country", "size", "how", "created", "by")
+_PAGE: Final = 20_000  # members read at once
+
+
+async def list_segments(*, as_json: bool) -> None:
+    async with pool() as connections:
+        segments = await SegmentStore(connections).all()
+    if as_json:
+        print_json([_document(each) for each in segments])
+    else:
+        table("Segments", ("name", *_COLUMNS), [[each.name, *_cells(each)] for each in segments])
+
+
+async def show_segment(name: str, members: int, *, as_json: bool) -> None:
+    async with pool() as connections:
+        store = SegmentStore(connections)
+        history = await store.history(name)
+        if not history:
+            raise absent("segment", name, "`abacus segments list` prints all")
+        shown: list[str] = []
+        if members and not history[0].dropped:
+            shown = await _first(MemberNumbers(connections), (await store.members(name))[1], members)
+    if as_json:
+        print_json({"name": name, "versions": [_document(each) for each in history], "members": shown})
+        return
+    table(name, _COLUMNS, [_cells(each) for each in history])
+    for each in shown:
+        typer.echo(each)
+
+
+async def has_member(label: str, member: str, *, as_json: bool) -> None:
+    if (problem := fault_of_member(member)) is not None:
+        raise Refused(problem)
+    async with pool() as connections:
+        segment, members = await SegmentStore(connections).members(label)
+        numbers = await MemberNumbers(connections).known([member])
+    is_in = member in numbers and numbers[member] in members
+    if as_json:
+        print_json({"name": segment.name, "version": segment.version, "member_id": member, "has": is_in})
+    else:
+        typer.echo(f"{member} is {'' if is_in else 'not '}in {segment.label}")
+    if not is_in:
+        raise typer.Exit(EXIT_FAILED)
+
+
+async def export_segment(label: str, file: Path, *, as_json: bool) -> None:
+    settings()
+    async with pool() as connections:
+        segment, members = await SegmentStore(connections).members(label)
+        try:
+            with file.open("x", encoding="utf-8", newline="") as opened:
+                written = await _write(CsvWriter(opened), members, MemberNumbers(connections))
+        except OSError as error:
+            raise Refused(f"{file}: {error.strerror or error}") from error
+    if as_json:
+        print_json({"name": segment.name, "version": segment.version, "file": str(file), "members": written})
+    else:
+        typer.echo(f"{file} has {counted(written, 'member')} of {segment.label}")
+
+
+async def _write(rows: CsvWriter, members: Members, numbers: MemberNumbers) -> int:
+    """How many were written: members that were erased are left out."""
+    rows.row([COLUMN])
+    written = 0
+    for start in range(0, len(members), _PAGE):
+        page = await numbers.members(list(members[start : start + _PAGE]))
+        rows.rows([each] for each in page)
+        written += len(page)
+    return written
+
+
+async def _first(numbers: MemberNumbers, members: Members, most: int) -> list[str]:
+    """The first so many members. Numbers of erased members are passed over."""
+    found: list[str] = []
+    for start in range(0, len(members), _PAGE):
+        found += await numbers.members(list(members[start : start + _PAGE]))
+        if len(found) >= most:
+            break
+    return found[:most]
+
+
+def _cells(segment: Segment) -> list[str]:
+    return [
+        str(segment.version),
+        segment.country or "all",
+        f"{segment.size:,}",
+        segment.how,
+        segment.created_at.isoformat(timespec="seconds"),
+        segment.created_by,
+    ]
+
+
+def _document(segment: Segment) -> dict[str, Any]:
+    return {
+        "name": segment.name,
+        "version": segment.version,
+        "country": segment.country,
+        "size": segment.size,
+        "how": segment.how,
+        "created": segment.created_at,
+        "by": segment.created_by,
+    }

@@ -1,0 +1,72 @@
+"""What the commands of all documents print alike: faults, differences, and what publishing would change."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeVar
+
+import typer
+
+from abacus.cli.terminal.draft_files import FileFault, fault_documents, refuse
+from abacus.cli.terminal.shell import print_json
+from abacus.core.errors import Refused
+
+Say = Callable[[str], None]
+
+
+class Plan(Protocol):
+    """What publishing the draft of a file changes: against a version, or against nothing."""
+
+    @property
+    def file(self) -> str: ...
+    @property
+    def against(self) -> str | None: ...
+    @property
+    def changes(self) -> list[str]:
+        """None of a draft that is published already."""
+        ...
+
+
+Planned = TypeVar("Planned", bound=Plan)
+
+
+def print_faults(valid: Mapping[str, str], faults: Sequence[FileFault], *, as_json: bool) -> None:
+    """A sentence for each file without faults. Raises `DocumentFaults` if there is any fault."""
+    if as_json:
+        print_json({"valid": list(valid), "faults": fault_documents(faults)})
+    else:
+        for file, sentence in valid.items():
+            typer.echo(f"{file}: {sentence}, no faults")
+    refuse(faults)
+
+
+def print_difference(file: str, against: str | None, changes: Sequence[str], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"file": file, "against": against, "changes": changes})
+    else:
+        typer.echo("\n".join(changes or [f"{file}: nothing changes against {against}"]))
+
+
+def agreed(
+    plans: Sequence[Planned],
+    what: str,
+    *,
+    ask: bool,
+    say: Say,
+    more: Callable[[Planned], Sequence[str]] = lambda _: (),
+) -> list[Planned]:
+    """Says what each plan changes, with `more` lines, asks, and returns those that change anything. Raises `Refused`;
+    `what` says what is published already where nothing changes.
+    """
+    for plan in plans:
+        lines = [*plan.changes, *more(plan)] if plan.changes else ["nothing changes"]
+        say("\n".join([f"{plan.file} against {plan.against or 'nothing'}:", *(f"  {line}" for line in lines)]))
+    changing = [plan for plan in plans if plan.changes]
+    if not changing:
+        raise Refused(f"nothing to publish: {what}")
+    if ask and not typer.confirm("Publish?", err=True):
+        raise Refused("nothing published")
+    return changing
+
+
+def unchanged(plans: Sequence[Plan]) -> list[str]:
+    """The files whose drafts are published already."""
+    return [plan.file for plan in plans if not plan.changes]

@@ -1,0 +1,115 @@
+"""How reports are printed: tables for people, JSON, CSV and Parquet for programs."""
+
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from abacus.cli.terminal.progress import shown_progress
+from abacus.cli.terminal.shell import pool, print_json, table
+from abacus.core.csv_text import csv_text
+from abacus.core.errors import Refused
+from abacus.core.points import plain
+from abacus.oversight.reports.decide.sheet import Cell, Sheet
+from abacus.oversight.reports.parquet import write_parquet
+from abacus.platform.postgres import Connection, snapshot
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
+from abacus.programs.expiry.decide.month import Month
+
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")]
+ToParquet = Annotated[
+    Path | None, typer.Option("--parquet", metavar="FILE", help="Write a Parquet file as well as the table.")
+]
+Decimals = Annotated[int, typer.Option(min=0, max=6, help="Decimals of the currency, in amounts.")]
+
+
+class Output(NamedTuple):
+    """The formats in which a report is printed."""
+
+    as_json: bool
+    as_csv: bool
+    parquet: Path | None
+
+    def check(self) -> None:
+        """Check the options, before the long work begins. Raises `Refused`."""
+        if self.as_json and self.as_csv:
+            raise Refused("--csv and --json: choose one")
+        if self.parquet is not None and not self.parquet.absolute().parent.is_dir():
+            raise Refused(f"--parquet: there is no directory {self.parquet.absolute().parent}")
+
+    def put(self, data: Sheet, about: Mapping[str, object], shown: Sequence[Sheet] | None = None) -> None:
+        """Print a report. CSV and Parquet hold the data alone. People see the tables, or the data if there are none.
+        JSON has the data and its description.
+        """
+        tables = [data] if shown is None else shown
+        if self.parquet is not None:
+            write_parquet(data, self.parquet)
+        if self.as_json:
+            print_json({**about, data.name: data.documents(), **{each.name: each.documents() for each in tables}})
+        elif self.as_csv:
+            sys.stdout.write(sheet_csv(data))
+        else:
+            for each in tables:
+                if each.rows or each is data:
+                    _show(each)
+
+
+def _show(each: Sheet) -> None:
+    names = [name.replace("_", " ") for name in each.header]
+    table(each.title, names, [[_text(cell, grouped=True) for cell in row] for row in each.rows])
+
+
+def sheet_csv(data: Sheet) -> str:
+    """A sheet as CSV, the first line naming the columns."""
+    return csv_text([data.header, *([_text(cell, grouped=False) for cell in row] for row in data.rows)])
+
+
+class Reading(NamedTuple):
+    """A snapshot of the database, and the cards, by whose clocks it is read."""
+
+    connection: Connection
+    book: CardBook
+
+
+@asynccontextmanager
+async def reading(what: str) -> AsyncIterator[Reading]:
+    """Open a snapshot to read a report from. On a terminal a spinner shows that the ledger is being read."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with shown_progress(*columns) as progress:
+        progress.add_task(what, total=None)
+        async with pool() as opened:
+            book = CardBook(await CardStore(opened).all())
+            async with snapshot(opened) as connection:
+                yield Reading(connection, book)
+
+
+def read_day(text: str, option: str, *, last: bool) -> date:
+    """A day, or the first or last of a month. Raises `Refused`."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        pass
+    try:
+        month = Month.parse(text)
+    except Refused:
+        raise Refused(f"{option}: {text!r} is neither a day such as 2026-07-31 nor a month such as 2026-07") from None
+    return month.last_day if last else month.first_day
+
+
+def _text(cell: Cell, *, grouped: bool) -> str:
+    match cell:
+        case None:
+            return ""
+        case int():
+            return f"{cell:,}" if grouped else str(cell)
+        case Decimal():
+            return f"{cell:,f}" if grouped else plain(cell)
+        case _:
+            return str(cell)

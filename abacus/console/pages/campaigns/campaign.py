@@ -1,0 +1,200 @@
+"""One campaign: a version of it as sentences, what all versions have done, and what may be done to this one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from abacus.console.decide.bars import Bar, bars_of
+from abacus.console.decide.outcomes import Series, series_of
+from abacus.console.decide.sentences import Sentence, sentences_of
+from abacus.console.errands.types import Order
+from abacus.console.pages.campaigns.campaign_list import CampaignRow, row_of
+from abacus.console.pages.operations.errands import Done as Asked
+from abacus.console.pages.operations.errands import ask, newest
+from abacus.console.web.calls import Call
+from abacus.console.web.faults import PageFault
+from abacus.console.web.forms import EMPTY, Form
+from abacus.console.web.page import Page, See
+from abacus.console.web.parts import Part
+from abacus.console.web.routes import form, page
+from abacus.core.errors import Refused
+from abacus.engage.campaigns.campaign_store import CampaignRecord
+from abacus.engage.campaigns.decide.document import to_toml
+from abacus.engage.campaigns.decide.interval import Interval, share_interval
+from abacus.engage.campaigns.decide.limits import MICROS
+from abacus.engage.campaigns.decide.states import Act, State
+from abacus.engage.campaigns.report import DayLine, Glance, used_overall
+from abacus.engage.campaigns.reporting import against_control
+from abacus.people.types.approval import CannotDecide
+from abacus.people.types.deed import Deed
+
+REPORT: Final = "campaign-report"
+_ACTS: Final[dict[State, tuple[Act, ...]]] = {
+    State.DRAFT: (Act.SUBMIT, Act.END),
+    State.SUBMITTED: (Act.WITHDRAW,),
+    State.SCHEDULED: (Act.PAUSE, Act.END),
+    State.RUNNING: (Act.PAUSE, Act.END),
+    State.PAUSED: (Act.RESUME, Act.END),
+    State.EXHAUSTED: (Act.END,),
+}
+
+
+@dataclass(frozen=True)
+class Arm:
+    """The members that an arm has met and those that came to the goal, with intervals at 95 %."""
+
+    name: str
+    members: int
+    conversions: int
+    share: Interval | None
+    against_control: Interval | None
+    points: int
+    cost: float
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a campaign has done, by all its versions."""
+
+    used: Sequence[Bar]
+    days: Sequence[DayLine]
+    arms: Sequence[Arm]
+    chart: Series
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignPage(Page):
+    """A version of one campaign: that which the address names, or that in force, or else the latest. `newer` waits
+    while this one is in force.
+    """
+
+    template: ClassVar[str] = "campaign.html"
+    campaign: CampaignRow
+    newer: CampaignRow | None
+    sentences: Sequence[Sentence]
+    document: str
+    done: Part[Done]
+    report: Part[Asked | None]
+    versions: Sequence[CampaignRow]
+    act_options: Sequence[tuple[str, str]]
+    may_edit: bool
+    form: Form = EMPTY
+    fault: str | None = None
+
+
+async def campaign(call: Call) -> CampaignPage:
+    history = await history_of(call)
+    return await _page(call, history, shown_of(history, call.asked("version")))
+
+
+async def move(call: Call) -> Page | See:
+    """Submits, withdraws, pauses, resumes or ends the version that was shown."""
+    history = await history_of(call)
+    record = shown_of(history, call.form.get("version") or None)
+    call.check(Deed.EDIT_CAMPAIGNS, record.campaign.country)
+    act, reason, desk = call.form.get("act"), call.form.get("reason"), call.backends.campaigns
+    if act not in _acts(call, record):
+        fault = f"{record.campaign.label} is {record.state(call.now)} by now."
+        return await _page(call, history, record, fault=fault)
+    if act != Act.SUBMIT and not reason:
+        typed = call.form.shown().but(reason="Say why, for the log.")
+        return await _page(call, history, record, form=typed)
+    try:
+        if act == Act.SUBMIT:
+            _, approval = await desk.submit(record.campaign, call.actor)
+            return See(f"/approvals/{approval.approval_id}")
+        await desk.move(record.campaign, Act(act), reason, call.actor, version=record.campaign.version)
+    except CannotDecide as fault:
+        return await _page(call, history, record, fault=fault.detail, form=call.form.shown())
+    except Refused as fault:
+        return await _page(call, history, record, fault=str(fault), form=call.form.shown())
+    return See(f"/campaigns/{record.campaign.name}?version={record.campaign.version}")
+
+
+async def ask_report(call: Call) -> See:
+    """The whole report: it counts every action, and holds the claims against the ledger."""
+    record = (await history_of(call))[-1]
+    name = record.campaign.name
+    await ask(call, Order(REPORT, name, record.campaign.country, ("campaigns", "report", name, "--json")))
+    return See(f"/campaigns/{name}")
+
+
+async def history_of(call: Call, name: str | None = None) -> Sequence[CampaignRecord]:
+    """All versions of the campaign, or of that of this page. Raises `PageFault` for one that is not open to the
+    person.
+    """
+    history = await call.backends.campaigns.history(name or call.request.path_params["name"])
+    if not history or not call.may(Deed.SEE, history[-1].campaign.country):
+        raise PageFault("not-found", "No such campaign is open to you.")
+    return history
+
+
+def shown_of(history: Sequence[CampaignRecord], version: str | None) -> CampaignRecord:
+    """The version of this number; without one, that in force, or else the latest. Raises `PageFault`."""
+    if version is None:
+        return next((each for each in history if each.in_force), history[-1])
+    for each in history:
+        if str(each.campaign.version) == version:
+            return each
+    raise PageFault("not-found", f"{history[-1].campaign.name} has no version {version}.")
+
+
+async def _page(
+    call: Call,
+    history: Sequence[CampaignRecord],
+    record: CampaignRecord,
+    *,
+    form: Form = EMPTY,
+    fault: str | None = None,
+) -> CampaignPage:
+    now, name = call.now, record.campaign.name
+    waits = history[-1].state(now) in {State.DRAFT, State.SUBMITTED}
+    return CampaignPage(
+        title=name,
+        command=f"abacus campaigns report {name}",
+        campaign=row_of(record, now),
+        newer=row_of(history[-1], now) if waits and history[-1] is not record else None,
+        sentences=sentences_of(record.campaign),
+        document=to_toml(record.campaign),
+        done=await call.part(_done(call, record)),
+        report=await call.part(newest(call, REPORT, name)),
+        versions=[row_of(each, now) for each in reversed(history)],
+        act_options=[(act, act.capitalize()) for act in _acts(call, record)],
+        may_edit=call.may(Deed.EDIT_CAMPAIGNS, record.campaign.country),
+        form=form,
+        fault=fault,
+    )
+
+
+async def _done(call: Call, record: CampaignRecord) -> Done:
+    found = await call.backends.campaigns.glance(record.campaign)
+    bars = bars_of(record.campaign, used_overall(found))
+    return Done(bars, found.days, _arms(found), series_of(found.days))
+
+
+def _arms(found: Glance) -> Sequence[Arm]:
+    return [
+        Arm(
+            each.variant,
+            each.members,
+            each.conversions,
+            share_interval(each.conversions, each.members),
+            against_control(each, found),
+            each.points,
+            each.cost / MICROS,
+        )
+        for each in found.arms
+    ]
+
+
+def _acts(call: Call, record: CampaignRecord) -> Sequence[str]:
+    if not call.may(Deed.EDIT_CAMPAIGNS, record.campaign.country):
+        return ()
+    return tuple(act.value for act in _ACTS.get(record.state(call.now), ()))
+
+
+SERVED: Final = (
+    page("/campaigns/{name}", campaign),
+    form("/campaigns/{name}/move", move, Deed.EDIT_CAMPAIGNS),
+    form("/campaigns/{name}/report", ask_report),
+)

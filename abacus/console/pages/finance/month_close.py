@@ -1,0 +1,220 @@
+"""Closing a month's books: a checklist that is checked, signed when nothing stands in the way, and taken back."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from typing import ClassVar, Final
+from zoneinfo import ZoneInfo
+
+from abacus.console.decide.checklist import Item, checklist
+from abacus.console.errands.types import Errand, Order, State
+from abacus.console.pages.operations.errands import Done, ask, done_of
+from abacus.console.web.calls import Call
+from abacus.console.web.faults import PageFault
+from abacus.console.web.forms import EMPTY, Form
+from abacus.console.web.page import Page, See
+from abacus.console.web.routes import form, page
+from abacus.core.document_text import read_toml
+from abacus.core.errors import Refused, Unavailable
+from abacus.core.fields import DocumentFaults
+from abacus.oversight.closing.decide.obstacles import ACCEPTABLE
+from abacus.oversight.closing.decide.record import Signed, closed_months
+from abacus.oversight.closing.store import MonthCloses
+from abacus.people.types.deed import Deed
+from abacus.programs.expiry.decide.month import Month
+
+CHECK: Final = "close-check"
+SIGN: Final = "close-sign"
+RECONCILE: Final = "close-reconcile"
+_MAPPING: Final = "accounts.toml"
+_ACCOUNT: Final = "reconciled.json"
+
+
+@dataclass(frozen=True)
+class Act:
+    """An act on a month, as it was signed."""
+
+    month: str
+    number: int
+    act: str
+    signed_by: str
+    signed_at: datetime
+    reason: str
+    files: Mapping[str, str]
+    accepted: Sequence[str]
+    seal: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosePage(Page):
+    """A month: what was signed of it, what stands in the way, and the papers for the close."""
+
+    template: ClassVar[str] = "month_close.html"
+    month: str
+    record: Sequence[Act]
+    is_closed: bool
+    items: Sequence[Item]
+    check: Done | None
+    account: Done | None
+    signing: Done | None
+    mapping: str
+    may_sign: bool
+    may_close: bool
+    form: Form = EMPTY
+
+
+async def close(call: Call) -> ClosePage:
+    return await _page(call, _month(call))
+
+
+async def go_to(call: Call) -> Page | See:
+    """From the field of a month to its page."""
+    try:
+        month = Month.parse(call.form.get("month"))
+    except Refused:
+        raise PageFault("not-found", "Choose a month, such as 2026-07.") from None
+    return See(f"/finance/close/{month}")
+
+
+async def account(call: Call) -> Page | See:
+    """Accounts for every message of the month, by the clocks of all countries."""
+    month = _month(call)
+    begin, end = _window(call, month)
+    arguments = ("reconcile", f"--from={begin.isoformat()}", f"--to={end.isoformat()}", "--json")
+    await ask(call, Order(RECONCILE, str(month), None, arguments))
+    return See(f"/finance/close/{month}")
+
+
+async def check(call: Call) -> Page | See:
+    month, typed = _month(call), _checked(call.form.shown())
+    if typed.wrong:
+        return await _page(call, month, typed)
+    await ask(call, await _order(call, month, typed, CHECK, "--check"))
+    return See(f"/finance/close/{month}")
+
+
+async def sign(call: Call) -> Page | See:
+    """With the papers and the acceptances of the last check, if nothing else stood in the way."""
+    month = _month(call)
+    checked = await _newest(call, CHECK, month)
+    document = await call.backends.errands.output(checked.errand_id) if checked is not None else None
+    if checked is None or document is None or not document["may_be_signed"]:
+        typed = call.form.shown().but(sign="Something stands in the way: check the month, and mend or accept it.")
+        return await _page(call, month, typed)
+    arguments = tuple(each for each in checked.arguments if each != "--check")
+    papers, keeps = json.loads(checked.papers), (f"rollforward-{month}.csv", f"journal-{month}.csv")
+    await ask(call, Order(SIGN, str(month), None, arguments, papers, keeps))
+    return See(f"/finance/close/{month}")
+
+
+async def reopen(call: Call) -> Page | See:
+    month, reason = _month(call), call.form.get("reason")
+    if not reason:
+        return await _page(call, month, call.form.shown().but(reason="Say why; auditors read it."))
+    arguments = ("report", "close", f"--month={month}", "--reopen", f"--reason={reason}", "--json")
+    await ask(call, Order(SIGN, str(month), None, arguments))
+    return See(f"/finance/close/{month}")
+
+
+def act_of(signed: Signed) -> Act:
+    return Act(
+        month=str(signed.month),
+        number=signed.number,
+        act=signed.act,
+        signed_by=signed.signed_by,
+        signed_at=signed.signed_at,
+        reason=signed.reason,
+        files=signed.files,
+        accepted=signed.accepted,
+        seal=signed.seal,
+    )
+
+
+def _month(call: Call) -> Month:
+    try:
+        return Month.parse(call.request.path_params["month"])
+    except Refused:
+        raise PageFault("not-found", "There is no such month.") from None
+
+
+def _checked(typed: Form) -> Form:
+    """With the faults of the mapping and of what is accepted."""
+    try:
+        read_toml(typed.exactly("mapping"))
+    except DocumentFaults as error:
+        typed = typed.but(mapping=str(error.faults[0]))
+    if not typed.get("mapping"):
+        typed = typed.but(mapping="Name the accounts of the journal.")
+    if _accepted(typed) and not typed.get("reason"):
+        typed = typed.but(reason="Say why it is accepted; auditors read it.")
+    return typed
+
+
+def _accepted(typed: Form) -> list[str]:
+    return [each for each in typed.get("accept[]").split("\n") if each in ACCEPTABLE]
+
+
+async def _order(call: Call, month: Month, typed: Form, kind: str, *more: str) -> Order:
+    arguments = ["report", "close", f"--month={month}", f"--mapping={_MAPPING}"]
+    papers = {_MAPPING: typed.exactly("mapping")}
+    accounted = await _newest(call, RECONCILE, month)
+    if accounted is not None and accounted.state is State.DONE:
+        papers[_ACCOUNT] = json.dumps(await call.backends.errands.output(accounted.errand_id))
+        arguments.append(f"--reconciled={_ACCOUNT}")
+    arguments += [f"--accept={each}" for each in _accepted(typed)]
+    if typed.get("reason"):
+        arguments.append(f"--reason={typed.get('reason')}")
+    return Order(kind, str(month), None, (*arguments, *more, "--json"), papers)
+
+
+def _window(call: Call, month: Month) -> tuple[datetime, datetime]:
+    """From where the month begins first to where it ends last."""
+    try:
+        book = call.backends.cards.book()
+        zones = [version.card.zone for scope in book.scopes() for version in book.versions(scope)]
+    except Unavailable:
+        zones = []
+    zones = zones or [ZoneInfo("UTC")]
+    begins = [datetime.combine(month.first_day, time(), zone).astimezone(UTC) for zone in zones]
+    ends = [datetime.combine(month.last_day + timedelta(days=1), time(), zone).astimezone(UTC) for zone in zones]
+    return min(begins), max(ends)
+
+
+async def _newest(call: Call, kind: str, month: Month) -> Errand | None:
+    found = await call.backends.errands.newest(kind, str(month))
+    return found[0] if found else None
+
+
+async def _page(call: Call, month: Month, typed: Form = EMPTY) -> ClosePage:
+    every = await MonthCloses(call.backends.pool).all()
+    asked = {kind: await _newest(call, kind, month) for kind in (CHECK, RECONCILE, SIGN)}
+    done = {kind: None if each is None else await done_of(call, each) for kind, each in asked.items()}
+    checked, last = done[CHECK], asked[CHECK]
+    document = checked.document if checked is not None else None
+    is_closed = month in closed_months(every)
+    return ClosePage(
+        title=f"Close {month}",
+        command=f"abacus report close --month {month} --mapping {_MAPPING} --check",
+        month=str(month),
+        record=[act_of(each) for each in every if each.month == month],
+        is_closed=is_closed,
+        items=checklist(document),
+        check=checked,
+        account=done[RECONCILE],
+        signing=done[SIGN],
+        mapping=json.loads(last.papers).get(_MAPPING, "") if last is not None else "",
+        may_sign=not is_closed and document is not None and document["may_be_signed"],
+        may_close=call.may(Deed.CLOSE_BOOKS, None),
+        form=typed,
+    )
+
+
+SERVED: Final = (
+    form("/finance/close", go_to, everywhere=True),
+    page("/finance/close/{month}", close, everywhere=True),
+    form("/finance/close/{month}/account", account, Deed.CLOSE_BOOKS, everywhere=True),
+    form("/finance/close/{month}/check", check, Deed.CLOSE_BOOKS, everywhere=True),
+    form("/finance/close/{month}/sign", sign, Deed.CLOSE_BOOKS, everywhere=True),
+    form("/finance/close/{month}/reopen", reopen, Deed.CLOSE_BOOKS, everywhere=True),
+)

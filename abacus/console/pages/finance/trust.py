@@ -1,0 +1,131 @@
+"""Trust: the seals of the ledger, its verification, accounts of the stream, and proofs to take away."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import ClassVar, Final
+from zoneinfo import ZoneInfo
+
+from abacus.console.errands.types import Order
+from abacus.console.pages.operations.errands import Done, ask, newest
+from abacus.console.web.calls import Call
+from abacus.console.web.forms import EMPTY, Form
+from abacus.console.web.page import Page, See
+from abacus.console.web.paging import Rows
+from abacus.console.web.parts import Part
+from abacus.console.web.routes import form, page
+from abacus.people.types.deed import Deed
+from abacus.proof.decide.seal import Seal
+from abacus.proof.store import Seals
+
+VERIFY: Final = "verify"
+RECONCILE: Final = "reconcile"
+PROOF: Final = "proof"
+SEAL: Final = "seal"
+_ALL: Final = "the ledger"
+_MOST: Final = 20
+
+
+@dataclass(frozen=True)
+class SealRow:
+    """A seal, its hashes as people compare them."""
+
+    number: int
+    sealed_at: datetime
+    accounts: int
+    transfers: int
+    root: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrustPage(Page):
+    """The newest of each, and the fields for another one."""
+
+    template: ClassVar[str] = "trust.html"
+    seals: Part[Rows[SealRow]]
+    verified: Part[Done | None]
+    sealed: Part[Done | None]
+    accounted: Part[Done | None]
+    proof: Part[Done | None]
+    may_seal: bool
+    form: Form = EMPTY
+
+
+async def trust(call: Call) -> TrustPage:
+    return await _page(call)
+
+
+async def verify(call: Call) -> Page | See:
+    await ask(call, Order(VERIFY, _ALL, None, ("ledger", "verify", "--json")))
+    return See("/trust")
+
+
+async def seal(call: Call) -> Page | See:
+    await ask(call, Order(SEAL, _ALL, None, ("ledger", "seal", "--json")))
+    return See("/trust")
+
+
+async def reconcile(call: Call) -> Page | See:
+    """A window by the person's clock."""
+    typed, times = call.form.shown(), dict[str, datetime]()
+    for name in ("begin", "end"):
+        try:
+            local = datetime.fromisoformat(typed.get(name))
+            times[name] = (local if local.tzinfo else local.replace(tzinfo=ZoneInfo(call.session.zone))).astimezone(UTC)
+        except ValueError:
+            typed = typed.but(**{name: "Write a day and a time."})
+    if not typed.wrong and times["end"] <= times["begin"]:
+        typed = typed.but(end="It is not after the begin.")
+    if typed.wrong:
+        return await _page(call, typed)
+    window = (f"--from={times['begin'].isoformat()}", f"--to={times['end'].isoformat()}")
+    await ask(call, Order(RECONCILE, _ALL, None, ("reconcile", *window, "--json")))
+    return See("/trust")
+
+
+async def prove(call: Call) -> Page | See:
+    """The proof is the errand's document, to be kept by whoever asked."""
+    member, program, number, typed = *(call.form.get(each) for each in ("member", "program", "seal")), call.form.shown()
+    if not member:
+        typed = typed.but(member="Whose account?")
+    if number and not (number.isascii() and number.isdecimal() and int(number) > 0):
+        typed = typed.but(seal="Write the number of a seal, or leave it out for the last one.")
+    if typed.wrong:
+        return await _page(call, typed)
+    options = [*([f"--program={program}"] if program else []), *([f"--seal={number}"] if number else [])]
+    await ask(call, Order(PROOF, call.actor.name, None, ("ledger", "prove", *options, "--", member)))
+    return See("/trust")
+
+
+async def _page(call: Call, typed: Form = EMPTY) -> TrustPage:
+    return TrustPage(
+        title="Trust",
+        command="abacus ledger verify",
+        seals=await call.part(_seals(call)),
+        verified=await call.part(newest(call, VERIFY, _ALL)),
+        sealed=await call.part(newest(call, SEAL, _ALL)),
+        accounted=await call.part(newest(call, RECONCILE, _ALL)),
+        proof=await call.part(newest(call, PROOF, call.actor.name)),
+        may_seal=call.may(Deed.RUN_JOBS, None),
+        form=typed,
+    )
+
+
+async def _seals(call: Call) -> Rows[SealRow]:
+    before = call.asked("before")
+    number = int(before) if before is not None and before.isascii() and before.isdecimal() else None
+    found = await Seals(call.reading.pool, call.backends.clock).newest(before=number, limit=_MOST + 1)
+    rows = [_row(each) for each in found[:_MOST]]
+    return Rows(rows, f"/trust?before={rows[-1].number}" if len(found) > _MOST else None)
+
+
+def _row(each: Seal) -> SealRow:
+    return SealRow(each.number, each.sealed_at, each.accounts, each.transfers, each.root.hex())
+
+
+SERVED: Final = (
+    page("/trust", trust, everywhere=True),
+    form("/trust/verify", verify, everywhere=True),
+    form("/trust/seal", seal, Deed.RUN_JOBS, everywhere=True),
+    form("/trust/reconcile", reconcile, everywhere=True),
+    form("/trust/prove", prove, everywhere=True),
+)

@@ -1,0 +1,116 @@
+"""The first page: how points come, what waits for the person, and what was done today."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar, Final
+from zoneinfo import ZoneInfo
+
+from abacus.console.pages.home.pulse import Pulse, pulse
+from abacus.console.pages.operations.state import overdue_for
+from abacus.console.web.calls import Call
+from abacus.console.web.page import Page
+from abacus.console.web.parts import Part
+from abacus.console.web.routes import page
+from abacus.intake.pulse.decide.steps import Range
+from abacus.oversight.status.types import Overdue
+from abacus.people.store.audit import log
+from abacus.people.types.approval import Approval, Status
+from abacus.people.types.deed import Deed
+
+_MOST: Final = 20
+_OF_PEOPLE: Final = (Deed.MANAGE_PEOPLE, Deed.SIGN_IN)
+
+
+@dataclass(frozen=True)
+class Held:
+    """How many items of the quarantine wait for this reason."""
+
+    reason: str
+    items: int
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What waits longest, and how much waits in all."""
+
+    first: Sequence[Approval]
+    all: int
+
+
+@dataclass(frozen=True)
+class Done:
+    """Who did what to what. The details are in the log, for those who may see it."""
+
+    at: datetime
+    actor: str
+    deed: str
+    subject: str
+    country: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Home(Page):
+    """A part is None where the person may not see it."""
+
+    template: ClassVar[str] = "home.html"
+    pulse: Part[Pulse] | None
+    ranges: Sequence[Range] = tuple(Range)
+    approvals: Part[Waiting] | None
+    quarantine: Part[Sequence[Held]] | None
+    jobs: Part[Sequence[Overdue]]
+    today: Part[Sequence[Done]]
+    since: datetime
+
+
+async def home(call: Call) -> Home:
+    midnight = call.now.astimezone(ZoneInfo(call.session.zone)).replace(hour=0, minute=0, second=0, microsecond=0)
+    beating, approvals, quarantine, jobs, today = await asyncio.gather(
+        pulse(call), _waiting(call), _held(call), call.part(overdue_for(call)), call.part(_done(call, midnight))
+    )
+    return Home(
+        title="Home",
+        command=f"abacus pulse --range {beating.value.range}"
+        if beating is not None and beating.value is not None
+        else None,
+        pulse=beating,
+        approvals=approvals,
+        quarantine=quarantine,
+        jobs=jobs,
+        today=today,
+        since=midnight,
+    )
+
+
+async def _waiting(call: Call) -> Part[Waiting] | None:
+    """What this person may decide on: not what it asked for itself."""
+    if not call.may_somewhere(Deed.APPROVE):
+        return None
+
+    async def read() -> Waiting:
+        pending = await call.backends.approvals.all(status=Status.PENDING, countries=call.countries(Deed.APPROVE))
+        open_ = [each for each in reversed(pending) if each.asked_by != call.actor.source]
+        return Waiting(open_[:_MOST], len(open_))
+
+    return await call.part(read())
+
+
+async def _held(call: Call) -> Part[Sequence[Held]] | None:
+    if not call.may(Deed.SEE, None):
+        return None
+
+    async def read() -> list[Held]:
+        counts = await call.backends.quarantine.counts()
+        return [Held(reason, items) for reason, items in counts.items()]
+
+    return await call.part(read())
+
+
+async def _done(call: Call, since: datetime) -> Sequence[Done]:
+    hidden = () if call.may(Deed.MANAGE_PEOPLE, None) else _OF_PEOPLE
+    entries = await log(call.reading.pool, since=since, countries=call.countries(Deed.SEE), without=hidden, limit=_MOST)
+    return [Done(each.at, each.actor, each.deed, each.subject, each.country) for each in entries]
+
+
+SERVED: Final = (page("/", home),)

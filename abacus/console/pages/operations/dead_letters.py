@@ -1,0 +1,76 @@
+"""Dead letters: messages that queues gave up, counted, and sent back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from abacus.console.errands.types import Order
+from abacus.console.pages.operations.errands import Done, ask, newest
+from abacus.console.web.calls import Call
+from abacus.console.web.forms import EMPTY, Form
+from abacus.console.web.page import Page, See
+from abacus.console.web.parts import Part
+from abacus.console.web.routes import form, page
+from abacus.people.types.deed import Deed
+from abacus.platform.sqs.definition import definitions
+
+COUNT: Final = "dead-letters"
+REDRIVE: Final = "dead-letters-redrive"
+_ALL: Final = "all queues"
+_MOST: Final = 10_000
+_QUEUES: Final = tuple(queue.name for queue in definitions("") if queue.dead_letter is not None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeadLettersPage(Page):
+    """The last count of each queue, and the last messages that were sent back."""
+
+    template: ClassVar[str] = "dead_letters.html"
+    counted: Part[Done | None]
+    sent_back: Part[Done | None]
+    queues: Sequence[tuple[str, str]]
+    may_redrive: bool
+    form: Form = EMPTY
+
+
+async def dead_letters(call: Call) -> DeadLettersPage:
+    return await _page(call)
+
+
+async def count(call: Call) -> Page | See:
+    await ask(call, Order(COUNT, _ALL, None, ("dlq", "list", "--json")))
+    return See("/dead-letters")
+
+
+async def redrive(call: Call) -> Page | See:
+    """Sends so many messages of a queue back, when the queue's name was typed."""
+    queue, number, typed = call.form.get("queue"), call.form.get("number"), call.form.shown()
+    if queue not in _QUEUES:
+        typed = typed.but(queue="Choose a queue.")
+    if not number.isascii() or not number.isdecimal() or not 1 <= int(number) <= _MOST:
+        typed = typed.but(number=f"Write a number from 1 to {_MOST:,}.")
+    if call.form.get("name") != queue:
+        typed = typed.but(name="Type the name of the queue.")
+    if typed.wrong:
+        return await _page(call, typed)
+    await ask(call, Order(REDRIVE, _ALL, None, ("dlq", "redrive", queue, f"--limit={number}", "--json")))
+    return See("/dead-letters")
+
+
+async def _page(call: Call, typed: Form = EMPTY) -> DeadLettersPage:
+    return DeadLettersPage(
+        title="Dead letters",
+        command="abacus dlq list",
+        counted=await call.part(newest(call, COUNT, _ALL)),
+        sent_back=await call.part(newest(call, REDRIVE, _ALL)),
+        queues=[(each, each) for each in _QUEUES],
+        may_redrive=call.may(Deed.REPLAY, None),
+        form=typed,
+    )
+
+
+SERVED: Final = (
+    page("/dead-letters", dead_letters, everywhere=True),
+    form("/dead-letters/count", count, everywhere=True),
+    form("/dead-letters/redrive", redrive, Deed.REPLAY, everywhere=True),
+)

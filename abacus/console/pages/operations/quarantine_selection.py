@@ -1,0 +1,118 @@
+"""A selection of the quarantine: what would come of it, and then replaying exactly these items, once."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar, Final
+
+from abacus.console.errands.types import Errand, Order, State
+from abacus.console.pages.operations.errands import Done, ask, done_of
+from abacus.console.pages.operations.quarantine import Line, line_of
+from abacus.console.selections.store import MOST, Selection
+from abacus.console.web.calls import Call
+from abacus.console.web.faults import PageFault
+from abacus.console.web.forms import EMPTY, Form
+from abacus.console.web.page import Page, See
+from abacus.console.web.routes import form, page
+from abacus.people.types.deed import Deed
+
+DRY_RUN: Final = "quarantine-dry-run"
+REPLAY: Final = "quarantine-replay"
+_FILE: Final = "items.txt"
+_SHOWN: Final = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectionPage(Page):
+    """The items as they are now, the last dry run, and the replay."""
+
+    template: ClassVar[str] = "quarantine_selection.html"
+    id: str
+    chosen: str
+    made_by: str
+    made_at: datetime
+    all: int
+    held: int
+    reasons: Sequence[tuple[str, int]]
+    first: Sequence[Line]
+    dry_run: Done | None
+    replay: Done | None
+    may_replay: bool
+    form: Form = EMPTY
+
+
+async def selection(call: Call) -> SelectionPage:
+    return await _page(call, await _open(call))
+
+
+async def try_it(call: Call) -> Page | See:
+    """Asks what would come of each item."""
+    chosen = await _open(call)
+    await ask(call, _order(chosen, DRY_RUN, "--dry-run"))
+    return See(_path(chosen))
+
+
+async def replay(call: Call) -> Page | See:
+    """Replays the items, after a dry run of them, and when their number was typed. A selection is replayed once."""
+    chosen = await _open(call)
+    tried, replayed = await _newest(call, DRY_RUN, chosen), await _newest(call, REPLAY, chosen)
+    if replayed is not None:
+        return See(_path(chosen))
+    if tried is None or tried.state is not State.DONE:
+        typed = call.form.shown().but(number="See first what would come of it.")
+        return await _page(call, chosen, typed)
+    if call.form.get("number") != str(len(chosen.items)):
+        typed = call.form.shown().but(number=f"Type {len(chosen.items)}, the number of its items.")
+        return await _page(call, chosen, typed)
+    await ask(call, _order(chosen, REPLAY))
+    return See(_path(chosen))
+
+
+async def _open(call: Call) -> Selection:
+    found = await call.backends.selections.find(call.request.path_params["selection"])
+    if found is None:
+        raise PageFault("not-found", "There is no such selection.")
+    return found
+
+
+async def _newest(call: Call, kind: str, chosen: Selection) -> Errand | None:
+    found = await call.backends.errands.newest(kind, str(chosen.selection_id))
+    return found[0] if found else None
+
+
+def _order(chosen: Selection, kind: str, *more: str) -> Order:
+    arguments = ("quarantine", "replay", f"--ids-from={_FILE}", *more, "--json")
+    return Order(kind, str(chosen.selection_id), None, arguments, {_FILE: "\n".join(chosen.items) + "\n"})
+
+
+def _path(chosen: Selection) -> str:
+    return f"/quarantine/selections/{chosen.selection_id}"
+
+
+async def _page(call: Call, chosen: Selection, typed: Form = EMPTY) -> SelectionPage:
+    held = await call.backends.quarantine.replayable(ids=chosen.items, limit=MOST)
+    tried, replayed = await _newest(call, DRY_RUN, chosen), await _newest(call, REPLAY, chosen)
+    return SelectionPage(
+        title=f"{len(chosen.items):,} {'item' if len(chosen.items) == 1 else 'items'} of the quarantine",
+        command="abacus quarantine replay --ids-from FILE --dry-run",
+        id=str(chosen.selection_id),
+        chosen=chosen.chosen,
+        made_by=chosen.made_by,
+        made_at=chosen.made_at,
+        all=len(chosen.items),
+        held=len(held),
+        reasons=Counter(str(each.item.reason) for each in held).most_common(),
+        first=[line_of(each) for each in held[:_SHOWN]],
+        dry_run=None if tried is None else await done_of(call, tried),
+        replay=None if replayed is None else await done_of(call, replayed),
+        may_replay=replayed is None and tried is not None and tried.state is State.DONE,
+        form=typed,
+    )
+
+
+SERVED: Final = (
+    page("/quarantine/selections/{selection:uuid}", selection, Deed.REPLAY, everywhere=True),
+    form("/quarantine/selections/{selection:uuid}/try", try_it, Deed.REPLAY, everywhere=True),
+    form("/quarantine/selections/{selection:uuid}/replay", replay, Deed.REPLAY, everywhere=True),
+)

@@ -1,0 +1,182 @@
+"""What is changed about a partner: its rights, its limits, its keys, and whether it is let in. A limit that allows more
+than before takes a second person. A new key is shown once, by the page that made it.
+"""
+
+import re
+from datetime import timedelta
+from typing import Any, Final, cast
+
+from abacus.approving.executors import limits_proposal
+from abacus.console.errands.types import Order
+from abacus.console.pages.operations.errands import ask
+from abacus.console.pages.partners.partner import RIGHTS, TRIAL, partner_of, partner_page, partners_page, registered
+from abacus.console.web.calls import Call
+from abacus.console.web.forms import Form, once
+from abacus.console.web.page import Page, See
+from abacus.console.web.routes import form
+from abacus.core.errors import Refused
+from abacus.core.points import MAX_POINTS
+from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.partner import Partner, RightsChange
+from abacus.ledger.types.limits import Limits
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Also
+
+_OF_OPTION: Final = re.compile(r"--([a-z-]+): (.*)", re.DOTALL)
+_LONGEST_OVERLAP_H: Final = 24 * 90
+_USUAL_OVERLAP_H: Final = 24
+
+
+async def create(call: Call) -> Page | See:
+    """With every right that is ticked, no limits, and one key."""
+    partner_id, key = call.form.get("partner"), new_key()
+    change = _rights(call.form)
+    if isinstance(change, Form):
+        return await partners_page(call, change)
+    made = Partner(
+        **{"card_scope": None, "requests_per_minute": 60_000, **change},  # type: ignore[arg-type]  # as typed there
+        partner_id=partner_id,
+        signing_secret=None,
+        created_at=call.now,
+        created_by=call.actor.source,
+        disabled_at=None,
+    )
+    also = _told(call, partner_id, did="create", **change)
+    try:
+        await call.backends.partners.create(made, Limits(), key, also=_once(call, also))
+    except Refused as fault:
+        return await partners_page(call, _beside(call.form, fault))
+    return await partner_page(call, partner_id, key=key)
+
+
+async def set_rights(call: Call) -> Page | See:
+    partner_id, change = partner_of(call), _rights(call.form)
+    if isinstance(change, Form):
+        return await partner_page(call, partner_id, change)
+    if not change["sources"] and (await registered(call, partner_id)).partner.sources is None:
+        del change["sources"]  # it may name any, from before there were sources: nobody has taken that away
+    also = _told(call, partner_id, did="set", **change)
+    try:
+        await call.backends.partners.change(partner_id, change, also=_once(call, also))
+    except Refused as fault:
+        return await partner_page(call, partner_id, _beside(call.form, fault))
+    return See(f"/partners/{partner_id}")
+
+
+async def set_limits(call: Call) -> Page | See:
+    """All of them, as they are typed: an empty field is no limit."""
+    partner_id, typed = partner_of(call), call.form.shown()
+    given: dict[str, int | None] = {}
+    for name in Limits._fields:
+        try:
+            given[name] = _points(typed.get(name))
+        except ValueError:
+            typed = typed.but(**{name: f"A whole number up to {MAX_POINTS:,}, or nothing for no limit."})
+    if typed.wrong:
+        return await partner_page(call, partner_id, typed)
+    after = Limits(**given)
+    before = (await registered(call, partner_id)).allowance.limits
+    if after.allows_more_than(before):
+        proposal = limits_proposal(partner_id, before, after)
+        approval = await call.backends.approvals.ask(proposal, call.actor.agent)
+        return See(f"/approvals/{approval.approval_id}")
+    also = call.told(Deed.EDIT_LIMITS, f"partner:{partner_id}", before=before._asdict(), after=after._asdict())
+    await call.backends.partners.limit(partner_id, after, also=_once(call, also))
+    return See(f"/partners/{partner_id}")
+
+
+async def give_key(call: Call) -> Page | See:
+    """The key so far stays valid for the hours that are typed; older ones end now."""
+    partner_id, typed, key = partner_of(call), call.form.shown(), new_key()
+    hours = _number(typed.get("overlap") or str(_USUAL_OVERLAP_H))
+    if hours is None or hours > _LONGEST_OVERLAP_H:
+        return await partner_page(
+            call, partner_id, typed.but(overlap=f"A whole number of hours, up to {_LONGEST_OVERLAP_H:,}.")
+        )
+    also = _told(call, partner_id, did="rotate-key", overlap_hours=hours)
+    await registered(call, partner_id)
+    await call.backends.partners.rotate(partner_id, key, overlap=timedelta(hours=hours), also=_once(call, also))
+    return await partner_page(call, partner_id, key=key)
+
+
+async def disable(call: Call) -> Page | See:
+    partner_id = partner_of(call)
+    await registered(call, partner_id)
+    await call.backends.partners.disable(partner_id, also=_told(call, partner_id, did="disable"))
+    return See(f"/partners/{partner_id}")
+
+
+async def enable(call: Call) -> Page | See:
+    partner_id = partner_of(call)
+    await registered(call, partner_id)
+    await call.backends.partners.enable(partner_id, also=_told(call, partner_id, did="enable"))
+    return See(f"/partners/{partner_id}")
+
+
+async def try_webhook(call: Call) -> Page | See:
+    """A message of trial is sent by the command, beside the pages."""
+    partner_id = partner_of(call)
+    await registered(call, partner_id)
+    await ask(call, Order(TRIAL, partner_id, None, ("partners", "webhook", "test", "--json", "--", partner_id)))
+    return See(f"/partners/{partner_id}")
+
+
+def _told(call: Call, partner_id: str, **details: Any) -> Also:
+    return call.told(Deed.EDIT_PARTNERS, f"partner:{partner_id}", **details)
+
+
+def _once(call: Call, also: Also) -> Also:
+    return once(call.form, call.actor.name, call.backends.clock, also)
+
+
+def _rights(typed: Form) -> RightsChange | Form:
+    """The rights as they are typed, or the form with its faults. The store looks whether they make sense."""
+    requests = _number(typed.get("requests-per-minute") or "60000")
+    if requests is None:
+        return typed.shown().but(**{"requests-per-minute": "A whole number is needed."})
+    ticked = set(typed.get("may[]").split())
+    change: Any = {
+        **{name: name in ticked for name in RIGHTS},
+        "name": typed.get("name"),
+        "countries": _words(typed.get("country")),
+        "sources": _words(typed.get("source")),
+        "card_scope": typed.get("card") or None,
+        "requests_per_minute": requests,
+    }
+    return cast("RightsChange", change)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text.replace(",", " ").split()))
+
+
+def _beside(typed: Form, fault: Refused) -> Form:
+    """The fault beside the field that the command calls so, or else beside the name."""
+    named = _OF_OPTION.fullmatch(str(fault))
+    return typed.shown().but(**({named[1]: named[2]} if named else {"name": str(fault)}))
+
+
+def _points(text: str) -> int | None:
+    """Raises `ValueError`."""
+    if not text:
+        return None
+    number = _number(text)
+    if number is None or number > MAX_POINTS:
+        raise ValueError(text)
+    return number
+
+
+def _number(text: str) -> int | None:
+    plain = text.replace(",", "")
+    return int(plain) if plain.isascii() and plain.isdecimal() and len(plain) <= len(str(MAX_POINTS)) else None
+
+
+SERVED: Final = (
+    form("/partners", create, Deed.EDIT_PARTNERS, everywhere=True),
+    form("/partners/{partner}/rights", set_rights, Deed.EDIT_PARTNERS, everywhere=True),
+    form("/partners/{partner}/limits", set_limits, Deed.EDIT_LIMITS, everywhere=True),
+    form("/partners/{partner}/new-key", give_key, Deed.EDIT_PARTNERS, everywhere=True),
+    form("/partners/{partner}/disable", disable, Deed.EDIT_PARTNERS, everywhere=True),
+    form("/partners/{partner}/enable", enable, Deed.EDIT_PARTNERS, everywhere=True),
+    form("/partners/{partner}/try-webhook", try_webhook, Deed.EDIT_PARTNERS, everywhere=True),
+)

@@ -1,0 +1,198 @@
+"""Approvals: what needs, or needed, a second person, and deciding on it by what was shown."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+from abacus.console.decide.fields import Line, compared, lines_of
+from abacus.console.pages.campaigns.campaign_trials import Trial, trials_of
+from abacus.console.pages.operations.errands import Done
+from abacus.console.pages.rates.rate_draft import backtest_of
+from abacus.console.web.calls import Call
+from abacus.console.web.faults import PageFault
+from abacus.console.web.forms import EMPTY, Form
+from abacus.console.web.page import Page, See
+from abacus.console.web.paging import Place, Rows, place_of, rows_of
+from abacus.console.web.parts import Part
+from abacus.console.web.routes import form, page
+from abacus.core.errors import SetAside, Unavailable
+from abacus.core.fields import DocumentFaults
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.reading import restore_campaign
+from abacus.people.decide.approving import check_rejects
+from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Status
+from abacus.people.types.deed import Deed
+from abacus.pricing.decide import timeline
+from abacus.pricing.decide.card import RateCard, parse_card, to_document
+
+_MOST: Final = 50
+_LONGEST_REASON: Final = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalsPage(Page):
+    """A page of the list, and what it may be narrowed to."""
+
+    template: ClassVar[str] = "approvals.html"
+    list: Rows[Approval]
+    chosen: str | None
+    statuses: Sequence[str] = tuple(Status)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalPage(Page):
+    """One approval: exactly what takes effect, and what this person may do about it."""
+
+    template: ClassVar[str] = "approval.html"
+    approval: Approval
+    lines: Sequence[Line]
+    compares: bool
+    why_not: str | None
+    may_reject: bool
+    backtest: Part[Done | None] | None
+    trials: Part[Sequence[Trial]] | None
+    trial_page: str | None
+    form: Form = EMPTY
+    fault: str | None = None
+
+
+async def approvals(call: Call) -> ApprovalsPage:
+    chosen = call.asked("status")
+    if chosen not in {None, *Status}:
+        raise PageFault("not-found", "No approval has such a status.")
+    found = await call.backends.approvals.all(
+        status=Status(chosen) if chosen else None,
+        countries=call.countries(Deed.SEE),
+        before=place_of(call.asked("after")),
+        limit=_MOST + 1,
+    )
+    narrowed = {"status": chosen} if chosen else {}
+    rows = rows_of(
+        found,
+        _MOST,
+        lambda each: Place(each.asked_at, each.approval_id),
+        lambda after: f"/approvals?{urlencode({**narrowed, 'after': after})}",
+    )
+    option = f" --status {chosen}" if chosen else ""
+    return ApprovalsPage(title="Approvals", command=f"abacus approvals list{option}", list=rows, chosen=chosen)
+
+
+async def approval(call: Call) -> ApprovalPage:
+    return await _page(call, await _open_to(call))
+
+
+async def approve(call: Call) -> Page | See:
+    """By the digest that stood in the form: that of what was shown."""
+    shown = await _open_to(call)
+    call.check(Deed.APPROVE, shown.country)
+    try:
+        await call.backends.approvals.approve(shown.approval_id, call.actor, call.form.get("digest"))
+    except (CannotDecide, CannotExecute) as error:
+        now = await _open_to(call)
+        if (now.status, now.decided_by) != (Status.DONE, call.actor.source):  # it was, by another click
+            return await _page(call, now, fault=error.detail)
+    return See(f"/approvals/{shown.approval_id}")
+
+
+async def reject(call: Call) -> Page | See:
+    shown = await _open_to(call)
+    reason = call.form.get("reason")
+    if not reason or len(reason) > _LONGEST_REASON:
+        wrong = "Say why." if not reason else f"At most {_LONGEST_REASON} characters; these are {len(reason)}."
+        return await _page(call, shown, form=call.form.shown().but(reason=wrong))
+    try:
+        await call.backends.approvals.reject(shown.approval_id, call.actor, reason)
+    except CannotDecide as error:
+        return await _page(call, await _open_to(call), form=call.form.shown(), fault=error.detail)
+    return See(f"/approvals/{shown.approval_id}")
+
+
+async def _open_to(call: Call) -> Approval:
+    """The approval, if the person may see it; it also sees what it asked for itself. Raises `PageFault`."""
+    found: Approval | None = await call.backends.approvals.find(UUID(str(call.request.path_params["id"])))
+    countries = call.countries(Deed.SEE)
+    if found is None or (
+        countries is not None and found.country not in countries and found.asked_by != call.actor.source
+    ):
+        raise PageFault("not-found", "No such approval is open to you.")
+    return found
+
+
+async def _page(call: Call, shown: Approval, *, form: Form = EMPTY, fault: str | None = None) -> ApprovalPage:
+    document = json.loads(shown.document)
+    card, campaign = _card(shown), _campaign(shown)
+    before = _before(call, shown, card)
+    return ApprovalPage(
+        title=shown.summary,
+        command=f"abacus approvals show {shown.approval_id}",
+        approval=shown,
+        lines=lines_of(document) if before is None else compared(before, document),
+        compares=before is not None,
+        why_not=await _why_not(call, shown),
+        may_reject=_may_reject(call, shown),
+        backtest=None if card is None else await call.part(backtest_of(call, card)),
+        trials=None if campaign is None else await call.part(trials_of(call, campaign)),
+        trial_page=None if campaign is None else f"/campaigns/{campaign.name}/trials?version={campaign.version}",
+        form=form,
+        fault=fault,
+    )
+
+
+def _before(call: Call, shown: Approval, card: RateCard | None) -> Any | None:
+    """What a card displaces on its day, as things stand."""
+    if card is None or shown.status != Status.PENDING:
+        return None
+    try:
+        displaced = timeline.place_of(card, call.backends.cards.book().by_start(card.scope)).displaced
+    except (SetAside, Unavailable):
+        return None
+    return json.loads(json.dumps(to_document(displaced.card), default=str)) if displaced is not None else None
+
+
+def _card(shown: Approval) -> RateCard | None:
+    """That which is to be approved; None where the approval is about something else, or is erased."""
+    if shown.kind != Kind.RATE_CARD:
+        return None
+    try:
+        return parse_card(json.loads(shown.document))
+    except DocumentFaults:
+        return None
+
+
+def _campaign(shown: Approval) -> Campaign | None:
+    """That which is to be approved; None where the approval is about something else, or is erased."""
+    if shown.kind != Kind.CAMPAIGN:
+        return None
+    document = json.loads(shown.document)
+    try:
+        return restore_campaign(document["campaign"], document["version"])
+    except (DocumentFaults, KeyError):
+        return None
+
+
+async def _why_not(call: Call, shown: Approval) -> str | None:
+    """Why this person cannot approve it; None where it can."""
+    try:
+        await call.backends.approvals.check_approves(shown, call.actor)
+    except CannotDecide as error:
+        return error.detail
+    return None
+
+
+def _may_reject(call: Call, shown: Approval) -> bool:
+    try:
+        check_rejects(shown, call.actor)
+    except CannotDecide:
+        return False
+    return True
+
+
+SERVED: Final = (
+    page("/approvals", approvals),
+    page("/approvals/{id:uuid}", approval),
+    form("/approvals/{id:uuid}/approve", approve, Deed.APPROVE),
+    form("/approvals/{id:uuid}/reject", reject),
+)

@@ -1,0 +1,250 @@
+"""Adds events to rows: reads them, leaves repeats out, loads the rows that are not open, and saves all that changed."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import aclosing
+from datetime import datetime
+from functools import partial
+from itertools import chain
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from abacus.core.clock import Clock
+from abacus.platform.ahead import one_ahead
+from abacus.platform.kafka.reader import Record
+from abacus.platform.metrics import COUNTER_ROWS, COUNTER_ROWS_LOADED, COUNTER_ROWS_SAVED
+from abacus.platform.quarantine.store import QuarantinePort
+from abacus.platform.quarantine.types import Item
+from abacus.signals.counters.admission import Admission, Found
+from abacus.signals.counters.decide.admission import Admitted, Day, Room
+from abacus.signals.counters.decide.batch import (
+    NOTHING,
+    Cell,
+    Findings,
+    Reading,
+    Remembering,
+    added,
+    cells,
+    examine,
+    without,
+)
+from abacus.signals.counters.decide.counting import NotCounted
+from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.new_keys import NewKeysBook
+from abacus.signals.counters.open_rows import OpenRows
+from abacus.signals.counters.series import Tally
+from abacus.signals.counters.store.port import CounterStore
+from abacus.signals.counters.topic import print_of
+from abacus.signals.counters.types import Count, Row, RowKey
+from abacus.signals.events.replaying import event_item
+
+_PIECE: Final = 5_000
+
+
+class Work(NamedTuple):
+    """The next records of a writer: from the offset `since` on, which is the first behind its tally."""
+
+    reading: Reading
+    records: Sequence[Record]
+    since: int
+
+
+class _Examined(NamedTuple):
+    work: Work
+    findings: Findings
+
+
+class Outcome(NamedTuple):
+    """What became of a writer's events: `seen` is the sum of the four after it. `not_counted` has the definitions for
+    which an event did not count although its type does, with the reason. `new_keys` has the days on which keys were
+    admitted or refused, as they are after all events.
+    """
+
+    seen: int = 0
+    counted: int = 0
+    ignored: int = 0
+    repeated: int = 0
+    set_aside: int = 0
+    not_counted: Mapping[tuple[Definition, NotCounted], int] = MappingProxyType({})
+    new_keys: Mapping[Day, Room] = MappingProxyType({})
+
+    def without(self, events: int) -> "Outcome":
+        """The same, but that so many of the counted events do not count."""
+        return self._replace(counted=self.counted - events, ignored=self.ignored + events)
+
+    def plus(self, other: "Outcome") -> "Outcome":
+        return Outcome(
+            self.seen + other.seen,
+            self.counted + other.counted,
+            self.ignored + other.ignored,
+            self.repeated + other.repeated,
+            self.set_aside + other.set_aside,
+            MappingProxyType(Counter(self.not_counted) + Counter(other.not_counted)),
+            MappingProxyType({**self.new_keys, **other.new_keys}),
+        )
+
+
+class EventCounter:
+    """Counts for any number of writers. To count the same records again changes nothing."""
+
+    def __init__(
+        self,
+        store: CounterStore,
+        rows: OpenRows,
+        quarantine: QuarantinePort,
+        remembering: Remembering,
+        clock: Clock,
+        *,
+        new_keys: NewKeysBook,
+    ) -> None:
+        self._store = store
+        self._admission = Admission(store, new_keys)
+        self._rows = rows
+        self._quarantine = quarantine
+        self._remembering = remembering
+        self._clock = clock
+
+    def forget(self, writer: int) -> None:
+        """Another process may count for this writer from now on."""
+        self._rows.forget(writer)
+
+    async def count(self, works: Sequence[Work], confirm: Callable[[], Awaitable[None]]) -> Mapping[int, Outcome]:
+        """Returns when all effects are durable: for each writer, what became of its events. Nothing is saved before
+        `confirm` has returned. Raises `Unavailable`.
+        """
+        now = self._clock.now()
+        confirming = asyncio.ensure_future(confirm())
+        outcomes = {work.reading.writer: Outcome() for work in works}
+        try:
+            async with aclosing(one_ahead([partial(self._examine, each, now) for each in _pieces(works)])) as pieces:
+                async for piece in pieces:
+                    days = {day: room for outcome in outcomes.values() for day, room in outcome.new_keys.items()}
+                    for writer, outcome in (await self._settle(piece, days, now, confirming)).items():
+                        outcomes[writer] = outcomes[writer].plus(outcome)
+        finally:
+            confirming.cancel()
+            await asyncio.gather(confirming, return_exceptions=True)  # its error may come after another one
+        return outcomes
+
+    def _examine(self, piece: Sequence[Work], now: datetime) -> Sequence[_Examined]:
+        return [_Examined(work, examine(work.records, work.reading, now, self._remembering)) for work in piece]
+
+    async def _settle(
+        self, piece: Sequence[_Examined], days: Mapping[Day, Room], now: datetime, confirming: Awaitable[None]
+    ) -> Mapping[int, Outcome]:
+        """Saves what the events of a piece add."""
+        marks = [mark for work, found in piece for mark in self._remembering.looked_for(found, work.reading.later)]
+        known = await self._store.load(marks)
+        outcomes: dict[int, Outcome] = {}
+        news: dict[int, list[Row]] = {}
+        changes: dict[RowKey, Cell] = {}
+        for (reading, records, _), found in piece:
+            repeated, news[reading.writer] = self._remembering.repeats(found, known, now, reading.later)
+            changes |= cells(found, repeated, reading.writer)
+            outcomes[reading.writer] = _outcome(found, len(repeated), len(records))
+        before = await self._before(changes)
+        examined = [Found(work.reading.writer, found, work.since) for work, found in piece]
+        admitted = await self._admission.decide(examined, changes, before, days, int(now.timestamp()))
+        if admitted.dropped:
+            dropped = {name: set(each.offsets) for name, each in admitted.dropped.items()}
+            changes = without(changes, dropped)
+            for writer, offsets in _dropped_whole(dropped, changes).items():
+                news[writer] = [row for row in news[writer] if row.count.upto not in offsets]
+                outcomes[writer] = outcomes[writer].without(len(offsets))
+        outcomes = {writer: _with_new_keys(outcome, writer, admitted) for writer, outcome in outcomes.items()}
+        rows = [added(place, before[place], cell) for place, cell in changes.items()]
+        remembered = list(chain.from_iterable(news.values()))
+        await confirming
+        await self._quarantine.add([item for each in piece for item in _items(each)])
+        if admitted.rows:  # whoever reads these events again has to find the keys if there are counts of them
+            await self._store.save(admitted.rows)
+        await self._store.save(remembered + rows)
+        self._rows.put(rows)
+        COUNTER_ROWS_SAVED.inc(len(remembered) + len(rows) + len(admitted.rows))
+        COUNTER_ROWS.set(len(self._rows))
+        return outcomes
+
+    async def _before(self, changes: Iterable[RowKey]) -> Mapping[RowKey, Count]:
+        """The rows before the changes."""
+        known = {place: self._rows.get(place) for place in changes}
+        missing = [place for place, count in known.items() if count is None]
+        loaded = await self._store.load(missing) if missing else {}
+        COUNTER_ROWS_LOADED.inc(len(missing))
+        return {place: count or loaded.get(place, NOTHING) for place, count in known.items()}
+
+
+def _pieces(works: Iterable[Work]) -> Iterator[Sequence[Work]]:
+    """The works in their order, a few thousand records at a time."""
+    piece: list[Work] = []
+    room = _PIECE
+    for work in works:
+        rest = work.records
+        while rest:
+            piece.append(work._replace(records=rest[:room]))
+            room, rest = room - len(rest[:room]), rest[room:]
+            if not room:
+                yield piece
+                piece, room = [], _PIECE
+    if piece:
+        yield piece
+
+
+def _items(examined: _Examined) -> list[Item]:
+    return [event_item(examined.work.records[place], fault) for place, fault in examined.findings.bad]
+
+
+def _outcome(found: Findings, repeated: int, seen: int) -> Outcome:
+    return Outcome(
+        seen,
+        counted=len(found.marks) - repeated,
+        ignored=found.ignored,
+        repeated=repeated,
+        set_aside=len(found.bad),
+        not_counted=MappingProxyType(found.not_counted),
+    )
+
+
+def _dropped_whole(
+    dropped: Mapping[tuple[int, str], AbstractSet[int]], changes: Mapping[RowKey, Cell]
+) -> Mapping[int, set[int]]:
+    """The offsets of each writer that count under no key."""
+    whole: dict[int, set[int]] = {}
+    for (writer, _), offsets in dropped.items():
+        whole.setdefault(writer, set()).update(offsets)
+    for place, cell in changes.items():
+        if place.writer in whole:
+            whole[place.writer].difference_update(cell.changes.offsets)
+    return whole
+
+
+def _with_new_keys(outcome: Outcome, writer: int, admitted: Admitted) -> Outcome:
+    not_counted = Counter(outcome.not_counted)
+    for (of_writer, _), (definition, offsets) in admitted.dropped.items():
+        if of_writer == writer:
+            not_counted[definition, NotCounted.NEW_KEY] += len(offsets)
+    days = {day: room for day, room in admitted.rooms.items() if day.writer == writer}
+    return outcome._replace(not_counted=MappingProxyType(not_counted), new_keys=MappingProxyType(days))
+
+
+def by_partition(records: Iterable[Record]) -> dict[int, list[Record]]:
+    """The records of each partition, in their order."""
+    of: dict[int, list[Record]] = {}
+    for record in records:
+        of.setdefault(record.partition, []).append(record)
+    return of
+
+
+def tally_after(tally: Tally, outcome: Outcome, last: Record) -> Tally:
+    """The tally of a writer whose next events had this outcome."""
+    return Tally(
+        upto=last.offset,
+        seen=tally.seen + outcome.seen,
+        counted=tally.counted + outcome.counted,
+        ignored=tally.ignored + outcome.ignored,
+        repeated=tally.repeated + outcome.repeated,
+        set_aside=tally.set_aside + outcome.set_aside,
+        last_offset=last.offset,
+        last_print=print_of(last.value),
+    )

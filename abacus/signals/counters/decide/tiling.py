@@ -1,0 +1,125 @@
+"""The slots that contain a moment, and those that tile a range of time. Pure."""
+
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from abacus.core.errors import Refused
+from abacus.core.fields import LATEST
+from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.decide.grid import Grid
+from abacus.signals.counters.decide.keeping import in_words, name_of
+from abacus.signals.counters.decide.local_time import Span
+from abacus.signals.counters.decide.slots import begin_of, grain_of, slot_of
+from abacus.signals.counters.types import QUARTER_S, Grain, SlotRange
+
+SPARE_S: Final = 3_600  # rows are stored so much longer than readers rely on them: clocks differ
+_LATEST_S: Final = int(LATEST.timestamp())
+_REMEMBERED: Final = 20_000  # quarters, and ranges, of some grid
+
+
+class ImpossibleRange(Refused):
+    """A range of time that cannot be counted. `kind` tells a program why."""
+
+    kind = "impossible-range"
+
+
+class Backwards(ImpossibleRange):
+    """The range ends before it begins."""
+
+    kind = "to-before-from"
+
+
+class OutOfTime(ImpossibleRange):
+    """The range begins or ends where no event can lie."""
+
+    kind = "out-of-time"
+
+
+class BeyondKeep(ImpossibleRange):
+    """The range needs a slot that is not kept any more."""
+
+    kind = "beyond-keep"
+
+
+class KeptSlot(NamedTuple):
+    """A slot, and the second since 1970 from which on its row may be forgotten."""
+
+    slot: int
+    until: int
+
+
+class _Tiles(NamedTuple):
+    """Neighbouring slots of one grain, and until when the first of them is relied on."""
+
+    first: int
+    end: int
+    relied_on_until: int
+
+
+def floor_quarter(at: int) -> int:
+    """The beginning of the quarter that contains this second since 1970."""
+    return at - at % QUARTER_S
+
+
+def end_of_quarter(at: int) -> int:
+    """The end of the quarter that contains this second since 1970."""
+    return floor_quarter(at) + QUARTER_S
+
+
+def slots_of(definition: Definition, at: int) -> tuple[KeptSlot, ...]:
+    """The quarter, the hour and the day that contain this second since 1970, but for those that the definition does not
+    keep. They are the same for all definitions of one zone that keep their counts equally long.
+    """
+    return _slots(definition.grid, at // QUARTER_S)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _slots(grid: Grid, quarter: int) -> tuple[KeptSlot, ...]:
+    spans = ((grain, kept_s, grid.span(grain, quarter * QUARTER_S)) for grain, kept_s in grid.keep.items())
+    return tuple(KeptSlot(slot_of(grain, span.begin), span.end + kept_s + SPARE_S) for grain, kept_s, span in spans)
+
+
+def tile(definition: Definition, stored_key: str, begin: int, end: int, now: int) -> list[SlotRange]:
+    """The slots that cover a range exactly, once its ends are floored to the quarter: whole days of the zone, then
+    whole hours, then quarters, of the grains that are kept; in order of time, neighbours in one range of slots.
+
+    Raises `ImpossibleRange`.
+    """
+    if end < begin:
+        raise Backwards("the range ends before it begins")
+    if begin < 0 or end > _LATEST_S:
+        raise OutOfTime(f"the range is not between the years 1970 and {LATEST.year}")
+    tiles = _tiles(definition.grid, begin // QUARTER_S, end // QUARTER_S)
+    for each in tiles:
+        if each.relied_on_until <= now:
+            raise _beyond_keep(definition, each.first)
+    return [SlotRange(stored_key, each.first, each.end) for each in tiles]
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _tiles(grid: Grid, begin: int, end: int) -> tuple[_Tiles, ...]:
+    """Between two quarters by their numbers: from either end the finest grain goes as far as the next one reaches."""
+    grain, middle = Grain.QUARTER, Span(begin * QUARTER_S, end * QUARTER_S)
+    before: list[_Tiles] = []
+    after: list[_Tiles] = []
+    for coarser in grid.coarser:
+        whole = grid.whole(coarser, middle)
+        if whole is None:
+            break
+        before.append(_tiled(grid, grain, middle.begin, whole.begin))
+        after.append(_tiled(grid, grain, whole.end, middle.end))
+        grain, middle = coarser, whole
+    in_order = (*before, _tiled(grid, grain, *middle), *reversed(after))
+    return tuple(each for each in in_order if each.first < each.end)
+
+
+def _tiled(grid: Grid, grain: Grain, begin: int, end: int) -> _Tiles:
+    relied_on_until = grid.span(grain, begin).end + grid.keep[grain]
+    return _Tiles(slot_of(grain, begin), slot_of(grain, end), relied_on_until)
+
+
+def _beyond_keep(definition: Definition, slot: int) -> BeyondKeep:
+    grain, at = grain_of(slot), begin_of(slot)
+    words = f"{definition.name} keeps {name_of(grain)} for {in_words(definition.keep[grain])}"
+    return BeyondKeep(f"{words}, and the range needs that of {datetime.fromtimestamp(at, UTC).isoformat()}")

@@ -1,0 +1,137 @@
+"""Rounds: what many requests want to know of one part of the store is read together."""
+
+import asyncio
+import random
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Final, NamedTuple, TypeAlias
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Unavailable
+from abacus.platform.gathering import Gatherer, PendingRequest
+from abacus.platform.health import Health
+from abacus.platform.metrics import COUNT_RANGES, COUNT_STORE_SECONDS
+from abacus.signals.counters.reading.breaker import Breaker
+from abacus.signals.counters.reading.closed_parts import ClosedParts, Kept
+from abacus.signals.counters.reading.shared_parts import SharedParts
+from abacus.signals.counters.reading.types import Parts
+from abacus.signals.counters.store.port import CounterStore
+from abacus.signals.counters.types import SlotRange
+
+_MOST_REQUESTS: Final = 64
+_MOST_RANGES: Final = 4000  # of one question to the store
+_LEAST_KEPT: Final = 0.5  # of the time, at random: parts that were read together are not read together again
+_OF_THE_ROUND: Final = COUNT_RANGES.labels("round")
+_OF_ALL: Final = COUNT_RANGES.labels("shared")
+_OF_THE_STORE: Final = COUNT_RANGES.labels("store")
+
+
+class PartSums(NamedTuple):
+    """What a round found out. A range whose sum is missing could not be read, and the failure says why."""
+
+    by_range: Mapping[SlotRange, int]
+    failure: Unavailable | None = None
+
+
+_Pending: TypeAlias = PendingRequest[Parts, PartSums]
+
+
+class PartRounds:
+    """Reads the sums of ranges, and keeps those of closed parts for `keep_s` at most: in this process, and in the cache
+    that processes share. `name` is that of the part of the store, for whoever is told that it is away.
+
+    A round begins when one of `at_once` is free, so single requests do not wait, and under load a round has many.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        store: CounterStore,
+        clock: Clock,
+        *,
+        within_s: float,
+        parts: ClosedParts,
+        keep_s: float,
+        shared: SharedParts,
+        at_once: int,
+        rng: random.Random,
+        health: Health | None,
+    ) -> None:
+        self._name = name
+        self._store = store
+        self._clock = clock
+        self._within_s = within_s
+        self._breaker = Breaker(name, within_s=within_s, health=health)
+        self._parts = parts
+        self._keep_s = keep_s
+        self._shared = shared
+        self._rng = rng
+        self._gatherer: Gatherer[Parts, PartSums] = Gatherer(
+            self._round, gather_s=0, most_together=_MOST_REQUESTS, at_once=at_once
+        )
+
+    @property
+    def waiting(self) -> int:
+        """Requests that no round has taken yet."""
+        return self._gatherer.waiting
+
+    async def read(self, wanted: Parts) -> PartSums:
+        """The sums of these ranges, and perhaps of others, as far as they can be read within the time."""
+        try:
+            async with asyncio.timeout(2 * self._within_s):  # of waiting for a round, and of the round
+                return await self._gatherer.ask(wanted)
+        except TimeoutError:
+            return PartSums({}, Unavailable(self._name, f"no answer within {2 * self._within_s:g} s"))
+
+    async def why_away(self, probe: SlotRange) -> Unavailable | None:
+        """Why it does not answer to this range; None where it does."""
+        try:
+            await self._breaker.call(partial(self._store.sums, [probe]))
+        except Unavailable as error:
+            return error
+        return None
+
+    async def close(self) -> None:
+        """Waits for the rounds that are under way."""
+        await self._gatherer.close()
+
+    async def _round(self, pending: Sequence[_Pending]) -> None:
+        closed = dict.fromkeys(part for each in pending for part in each.request.closed)
+        opened = dict.fromkeys(part for each in pending for part in each.request.open)
+        wanted = sum(len(each.request.closed) + len(each.request.open) for each in pending)
+        _OF_THE_ROUND.inc(wanted - len(closed) - len(opened))
+        shared = await self._shared.find(list(closed)) if closed else {}
+        _OF_ALL.inc(len(shared))
+        sums = {part: kept.sum for part, kept in shared.items()}
+        unknown = [part for part in closed if part not in shared]
+        failure = await self._ask_store([*unknown, *opened], sums)
+        for each in pending:
+            each.answer(PartSums(sums, failure))
+        for part, kept in shared.items():
+            self._parts.keep(part, kept)
+        await self._keep([part for part in unknown if part in sums], sums)
+
+    async def _ask_store(self, ranges: Sequence[SlotRange], sums: dict[SlotRange, int]) -> Unavailable | None:
+        """Adds the sums that the store has given, and returns why it has not given all."""
+        waiting = iter(ranges)
+        while chunk := list(islice(waiting, _MOST_RANGES)):
+            began = time.perf_counter()
+            try:
+                found = await self._breaker.call(partial(self._store.sums, chunk))
+            except Unavailable as error:
+                return error
+            COUNT_STORE_SECONDS.observe(time.perf_counter() - began)
+            _OF_THE_STORE.inc(len(chunk))
+            sums.update(zip(chunk, found, strict=True))
+        return None
+
+    async def _keep(self, read: Sequence[SlotRange], sums: Mapping[SlotRange, int]) -> None:
+        if not read:
+            return
+        now_s = self._clock.now().timestamp()
+        kept = {part: Kept(sums[part], now_s + self._keep_s * self._rng.uniform(_LEAST_KEPT, 1.0)) for part in read}
+        for part, each in kept.items():
+            self._parts.keep(part, each)
+        await self._shared.keep(kept)

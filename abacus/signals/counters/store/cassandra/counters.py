@@ -1,0 +1,90 @@
+"""Counters in Cassandra or ScyllaDB: the rows of a key lie together, on the servers that have its part of the ring."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from abacus.core.clock import Clock
+from abacus.signals.counters.decide.requests import Lookup, batches, lookups, place_of, timestamp_of, ttl, upto_of
+from abacus.signals.counters.store.cassandra import schema
+from abacus.signals.counters.store.cassandra.session import Session
+from abacus.signals.counters.types import Count, Row, RowKey, SlotRange
+
+_LOAD: Final = "select slot, writer, count, writetime(count) from {table} where key = ? and slot in ? and writer in ?"
+
+# Cassandra keeps of two writes the one with the later timestamp, whichever comes first: so `upto` only rises. A write
+# at the time of day would outdo all that come after it, and so would a delete.
+_SAVE: Final = "update {table} using timestamp ? and ttl ? set count = ? where key = ? and slot = ? and writer = ?"
+
+_ONE: Final = "select writer from {table} where key = ? and slot >= ? and slot < ? limit 1"
+
+_SUM: Final = "select sum(count) from {table} where key = ? and slot >= ? and slot < ?"
+
+
+class CassandraCounterStore:
+    """`CounterStore` in a keyspace of a cluster. A row whose `until` has passed by the clock is not saved.
+
+    Raises `Refused` at its first use when the table was altered in a way that loses counts.
+    """
+
+    def __init__(self, session: Session, keyspace: str, clock: Clock) -> None:
+        self._session = session
+        self._keyspace = keyspace
+        self._clock = clock
+        self._is_checked = False
+        table = f"{keyspace}.{schema.TABLE}"
+        self._load, self._save, self._sum, self._one = (text.format(table=table) for text in (_LOAD, _SAVE, _SUM, _ONE))
+
+    async def load(self, keys: Sequence[RowKey]) -> Mapping[RowKey, Count]:
+        await self._check()
+        asked_at = {place_of(key): key for key in keys}
+        found: dict[RowKey, Count] = {}
+
+        async def look(asked: Lookup) -> None:
+            for slot, writer, count, timestamp in await self._session.fetch(self._load, asked):
+                if (key := asked_at.get(RowKey(asked.key, slot, writer))) is not None:
+                    found[key] = Count(count, upto_of(timestamp))
+
+        await self._session.each(look, lookups(asked_at))
+        return found
+
+    async def save(self, rows: Sequence[Row]) -> None:
+        await self._check()
+        now = int(self._clock.now().timestamp())
+
+        async def write(together: Sequence[Row]) -> None:
+            values = [(timestamp_of(count.upto), ttl(until, now), count.count, *key) for key, count, until in together]
+            await self._session.write(self._save, values)
+
+        await self._session.each(write, batches(row for row in rows if row.until > now))
+
+    async def sums(self, ranges: Sequence[SlotRange]) -> Sequence[int]:
+        await self._check()
+        sums = [0] * len(ranges)
+
+        async def add(number: int) -> None:
+            ((sums[number],),) = await self._session.fetch(self._sum, ranges[number])
+
+        await self._session.each(add, range(len(ranges)))
+        return sums
+
+    async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
+        await self._check()
+        found = [False] * len(ranges)
+
+        async def look(number: int) -> None:
+            found[number] = bool(await self._session.fetch(self._one, ranges[number]))
+
+        await self._session.each(look, range(len(ranges)))
+        return found
+
+    async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
+        """Each row is on several servers."""
+        return {None: ranges}
+
+    async def probes(self) -> Mapping[str | None, SlotRange]:
+        return {None: SlotRange("", 0, 0)}
+
+    async def _check(self) -> None:
+        if not self._is_checked:
+            await schema.check(self._session, self._keyspace)
+            self._is_checked = True

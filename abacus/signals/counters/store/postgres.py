@@ -1,0 +1,132 @@
+"""Counters in the ledger's database: each row in the slice that a hash of its key names."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
+from itertools import count
+from operator import attrgetter
+from typing import Final, TypeVar
+
+import structlog
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Unavailable
+from abacus.platform.postgres import Pool, slicing_of
+from abacus.platform.slicing import Slicing
+from abacus.signals.counters.store.home import Home
+from abacus.signals.counters.store.partitions import MOST
+from abacus.signals.counters.store.slice_rows import SliceRows
+from abacus.signals.counters.types import Count, Row, RowKey, SlotRange
+
+_TEND_EVERY_S: Final = 60.0
+_KEY: Final = attrgetter("key")
+_KEY_OF_ROW: Final = attrgetter("key.key")
+
+_Thing = TypeVar("_Thing")
+_Part = TypeVar("_Part")
+_Result = TypeVar("_Result")
+
+log = structlog.get_logger(__name__)
+
+
+class PostgresCounterStore:
+    """`CounterStore` in the ledger's database. Its pool best has the settings `LOOKUPS_BY_KEY`.
+
+    A row whose `until` has passed by the clock is not saved. `tend` has to run beside the writers.
+    """
+
+    def __init__(self, pool: Pool, clock: Clock, *, most_partitions: int = MOST) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._most_partitions = most_partitions
+        self._slices: dict[int, SliceRows] = {}
+
+    async def load(self, keys: Sequence[RowKey]) -> Mapping[RowKey, Count]:
+        found: dict[RowKey, Count] = {}
+        for some in (await self._side_by_side(await self._by_slice(keys, _KEY), SliceRows.load)).values():
+            found |= some
+        return found
+
+    async def save(self, rows: Sequence[Row]) -> None:
+        now = self._clock.now().timestamp()
+        lasting = [row for row in rows if row.until > now]
+        await self._side_by_side(await self._by_slice(lasting, _KEY_OF_ROW), SliceRows.save)
+
+    async def sums(self, ranges: Sequence[SlotRange]) -> Sequence[int]:
+        return await self._of_each(ranges, SliceRows.sums)
+
+    async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
+        return await self._of_each(ranges, SliceRows.there)
+
+    async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
+        slicing = await slicing_of(self._pool)
+        return {slicing.home(number): part for number, part in (await self._by_slice(ranges, _KEY)).items()}
+
+    async def probes(self) -> Mapping[str | None, SlotRange]:
+        return _probes(await slicing_of(self._pool))
+
+    async def tend(self) -> None:
+        """Runs until cancelled: makes the partitions of the next day, and drops those whose time is over."""
+        while True:
+            await self.tend_once()
+            await asyncio.sleep(_TEND_EVERY_S)
+
+    async def tend_once(self) -> None:
+        """The partitions of a slice that is away are tended another time."""
+        try:
+            slicing = await slicing_of(self._pool)
+        except Unavailable as error:
+            log.warning("partitions of counters are not tended", away=error)
+            return
+        for number in range(slicing.slices):
+            try:
+                await self._in_slice(slicing, number).partitions.tend()
+            except Unavailable as error:
+                log.warning("partitions of counters are not tended", of_slice=number, away=error)
+
+    async def _of_each(
+        self,
+        ranges: Sequence[SlotRange],
+        asked: Callable[[SliceRows, Sequence[SlotRange]], Awaitable[Sequence[_Result]]],
+    ) -> Sequence[_Result]:
+        parts = await self._by_slice(ranges, _KEY)
+        found: dict[SlotRange, _Result] = {}
+        for number, answers in (await self._side_by_side(parts, asked)).items():
+            found |= zip(parts[number], answers, strict=True)
+        return [found[each] for each in ranges]
+
+    async def _by_slice(self, things: Sequence[_Thing], key_of: Callable[[_Thing], str]) -> dict[int, list[_Thing]]:
+        return (await slicing_of(self._pool)).by_slice(things, key_of)
+
+    async def _side_by_side(
+        self, parts: Mapping[int, _Part], work: Callable[[SliceRows, _Part], Awaitable[_Result]]
+    ) -> Mapping[int, _Result]:
+        """What comes of each slice's part. When some fail the others are done all the same."""
+        slicing = await slicing_of(self._pool)
+        doing = (work(self._in_slice(slicing, number), part) for number, part in parts.items())
+        results: dict[int, _Result] = {}
+        errors: list[BaseException] = []
+        for number, result in zip(parts, await asyncio.gather(*doing, return_exceptions=True), strict=True):
+            if isinstance(result, BaseException):
+                errors.append(result)
+            else:
+                results[number] = result
+        if errors:
+            raise min(errors, key=lambda error: isinstance(error, Unavailable))  # what does not pass, if there is any
+        return results
+
+    def _in_slice(self, slicing: Slicing, number: int) -> SliceRows:
+        if number not in self._slices:
+            home = Home.of(slicing, number)
+            self._slices[number] = SliceRows(self._pool, self._clock, home, most_partitions=self._most_partitions)
+        return self._slices[number]
+
+
+@cache
+def _probes(slicing: Slicing) -> Mapping[str | None, SlotRange]:
+    found: dict[int, SlotRange] = {}
+    keys = map(str, count())
+    while len(found) < slicing.slices:
+        key = next(keys)
+        found.setdefault(slicing.slice_of(key), SlotRange(key, 0, 0))
+    return {slicing.home(number): probe for number, probe in found.items()}

@@ -1,0 +1,1 @@
+"""Tools that break the house on purpose: faults, crash points, mutants, and a simulation."""

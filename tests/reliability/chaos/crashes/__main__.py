@@ -1,0 +1,184 @@
+"""`make crashes`: workers die at every await on a message's way; others finish their work, and nothing is wrong."""
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import random
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from tests.reliability.chaos.crashes.path import Stage, sites_of, stage_of
+from tests.reliability.chaos.crashes.run import Crash, Fate, Unfit, Verdict, Yard, crashes_of, yard
+from tests.reliability.chaos.crashes.site import Point, points_of
+from tests.reliability.chaos.crashes.unvisited import why_not
+from tests.reliability.chaos.crashes.work import Work
+from tests.reliability.chaos.crashes.works import WORKS
+
+_FAULTS: Final = 1
+_REFUSED: Final = 2
+_errors: Final = Console(stderr=True, soft_wrap=True, highlight=False)
+_POINTS: Final[Mapping[str, Point]] = {point.name: point for point in points_of(sites_of())}
+
+Visits = Mapping[type[Work], frozenset[str]]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.reliability.chaos.crashes", description=__doc__)
+    parser.add_argument("--list", action="store_true", help="name the points and their stages, and visit none")
+    parser.add_argument(
+        "--only", action="append", metavar="TEXT", help="crashes whose worker, work or point holds this"
+    )
+    parser.add_argument("--sample", type=int, metavar="N", help="so many of the crashes, drawn by --seed")
+    parser.add_argument("--seed", type=int, default=None, help="of the sample; drawn and printed without it")
+    parser.add_argument("--lanes", type=int, default=4 * (os.cpu_count() or 1), help="how many at a time")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
+    options = parser.parse_args()
+    if options.list:
+        _list(as_json=options.json)
+        return 0
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # that a topic is not there yet is expected
+    started = time.monotonic()
+    seed = random.randrange(2**32) if options.seed is None else options.seed
+    try:
+        visits, verdicts = asyncio.run(_run(options.only, options.sample, seed, max(1, options.lanes)))
+    except Unfit as error:
+        _errors.print(f"without a crash: {error}", markup=False)
+        return _REFUSED
+    if not verdicts:
+        _errors.print("no crash has such a name; --list names the points", markup=False)
+        return _REFUSED
+    unexplained = [] if options.only else [point for point in _unvisited(visits) if why_not(point.site) is None]
+    seconds = round(time.monotonic() - started)
+    if options.json:
+        print(json.dumps(_document(visits, verdicts, seconds=seconds, seed=seed)))
+    else:
+        _show(visits, verdicts)
+        held = sum(verdict.fate is Fate.HELD for verdict in verdicts)
+        sampled = f", a sample by seed {seed}" if options.sample else ""
+        print(f"\n{held} of {len(verdicts)} crashes held in {seconds} s{sampled}")
+        for point in unexplained:
+            print(f"not visited, and nobody says why: {point.name}")
+    return _FAULTS if unexplained or any(verdict.fate is not Fate.HELD for verdict in verdicts) else 0
+
+
+async def _run(
+    only: Sequence[str] | None, sample: int | None, seed: int, lanes: int
+) -> tuple[Visits, Sequence[Verdict]]:
+    columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=_errors, transient=True) as progress:
+        async with yard(lanes) as opened:
+            works = _concerned(only or ())
+            recording = progress.add_task("visiting points", total=None)
+            visits = await opened.visits(works)
+            progress.remove_task(recording)
+            crashes = [crash for crash in crashes_of(visits) if not only or any(part in _words(crash) for part in only)]
+            if sample is not None and sample < len(crashes):
+                chosen = random.Random(seed).sample(range(len(crashes)), sample)
+                crashes = [crashes[place] for place in sorted(chosen)]
+            return visits, await _crash(opened, crashes, progress)
+
+
+def _concerned(only: Sequence[str]) -> Sequence[type[Work]]:
+    """The works that these texts name; all works when one of the texts names none, because it may name a point."""
+    named = [[work for work in WORKS if part in _words(Crash(work, ""))] for part in only]
+    return [work for work in WORKS if any(work in each for each in named)] if all(named) and named else WORKS
+
+
+async def _crash(opened: Yard, crashes: Sequence[Crash], progress: Progress) -> Sequence[Verdict]:
+    task = progress.add_task("crashing", total=len(crashes))
+
+    def tell(verdict: Verdict) -> None:
+        progress.advance(task)
+        if verdict.fate is not Fate.HELD:
+            progress.console.print(
+                f"{verdict.fate}: {_words(verdict.crash)}: {'; '.join(verdict.faults)}", markup=False
+            )
+
+    return await opened.crash(crashes, tell)
+
+
+def _words(crash: Crash) -> str:
+    point = _POINTS.get(crash.point)
+    stage = f" {stage_of(point.site)}" if point else ""
+    return f"{crash.work.worker}, {crash.work.name}:{stage} {crash.point}"
+
+
+def _unvisited(visits: Visits) -> list[Point]:
+    visited = frozenset[str]().union(*visits.values())
+    return [point for name, point in _POINTS.items() if name not in visited]
+
+
+def _show(visits: Visits, verdicts: Sequence[Verdict]) -> None:
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    missing = Table("not visited", "because")
+    for point in _unvisited(visits):
+        missing.add_row(point.name, why_not(point.site) or "[red]?[/]")
+    console.print(missing)
+    table = Table("stage", "sites", "points", "visited", "crashes", "held")
+    for row in _by_stage(visits, verdicts):
+        table.add_row(*map(str, row.values()))
+    console.print(table)
+
+
+def _by_stage(visits: Visits, verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
+    visited = frozenset[str]().union(*visits.values())
+    rows: list[dict[str, Any]] = []
+    for stage in Stage:
+        points = {name: point for name, point in _POINTS.items() if stage_of(point.site) is stage}
+        tried = [verdict for verdict in verdicts if verdict.crash.point in points]
+        rows.append(
+            {
+                "stage": str(stage),
+                "sites": len({point.site for point in points.values()}),
+                "points": len(points),
+                "visited": len(visited & points.keys()),
+                "crashes": len(tried),
+                "held": sum(verdict.fate is Fate.HELD for verdict in tried),
+            }
+        )
+    total = {key: sum(row[key] for row in rows) for key in rows[0] if key != "stage"}
+    return [*rows, {"stage": "all", **total}]
+
+
+def _document(visits: Visits, verdicts: Sequence[Verdict], **more: int) -> dict[str, Any]:
+    return {
+        **more,
+        "stages": _by_stage(visits, verdicts),
+        "not_visited": [{"point": point.name, "because": why_not(point.site)} for point in _unvisited(visits)],
+        "crashes": [
+            {
+                "worker": verdict.crash.work.worker,
+                "work": verdict.crash.work.name,
+                "point": verdict.crash.point,
+                "fate": str(verdict.fate),
+                "faults": list(verdict.faults),
+                "seconds": round(verdict.seconds, 1),
+            }
+            for verdict in verdicts
+        ],
+    }
+
+
+def _list(*, as_json: bool) -> None:
+    points = [
+        {"stage": str(stage_of(point.site)), "point": name, "text": point.site.text} for name, point in _POINTS.items()
+    ]
+    if as_json:
+        print(json.dumps({"points": points}))
+        return
+    table = Table("stage", "point", "text")
+    for each in points:
+        table.add_row(*each.values())
+    Console(width=None if sys.stdout.isatty() else 180).print(table)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

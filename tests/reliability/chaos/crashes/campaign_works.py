@@ -1,0 +1,264 @@
+"""The work of the campaigner."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar, Final
+
+from abacus.configuration import built_in_sources
+from abacus.core.errors import Reason, Refused
+from abacus.core.ids import campaign_key
+from abacus.engage.campaigns.campaign_store import CampaignStore, Change
+from abacus.engage.campaigns.decide.states import Act, Status
+from abacus.engage.downstreams.decide.reading import parse_downstream
+from abacus.engage.downstreams.store import DownstreamStore
+from abacus.platform.delivery.decide.signature import new_secret
+from abacus.platform.kafka.window import TopicWindow
+from abacus.platform.sqs.definition import CAMPAIGN_RETRY
+from abacus.signals.events.decide.source import parse_source
+from abacus.signals.events.store import SourceStore
+from tests.reliability.chaos.crashes.earning_works import QUIET_S
+from tests.reliability.chaos.crashes.facts import award_of, paid
+from tests.reliability.chaos.crashes.lane import Lane
+from tests.reliability.chaos.crashes.work import Work
+from tests.support.receiver import Receiver, receiving
+from tests.support.running_campaigns import run_campaign
+
+_DAY: Final = timedelta(days=1)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EVENT: Final = "transactions:transaction.completed:rides:"
+_OWN: Final = parse_source({"source": "house", "senders": ["house"], "types": {"order.praised": {"order": "text"}}})
+
+_SUMS: Final = """
+select sum(events)::bigint, sum(points)::bigint from campaign_sum where campaign = $1 and outcome = 'done'
+"""
+_ACTIONS: Final = """
+select count(*), count(*) filter (where done_at is not null) from campaign_action where campaign = $1
+"""
+_WAITING: Final = """
+select count(*) from campaign_action where campaign like '%\\_' || $1 and done_at is null and refused_at is null
+"""
+
+
+def _of(vertical: str) -> dict[str, Any]:
+    return {"operator": "eq", "lhs": "var.vertical", "rhs": vertical}
+
+
+class _Campaigned(Work):
+    """Campaigns of a trial, which are ended with it."""
+
+    worker: ClassVar = "campaigner"
+
+    def __init__(self, lane: Lane, mark: str) -> None:
+        super().__init__(lane, mark)
+        self.now = datetime.now(UTC)
+        self._done: dict[str, tuple[int, int, int]] = {}  # events, points and actions of each campaign
+
+    def order(self, who: str, number: int, vertical: str) -> dict[str, Any]:
+        return paid(self.mark, who, number, vertical=vertical, occurred_at=self.now.isoformat())
+
+    async def campaign(self, kind: str, when: dict[str, Any], *do: dict[str, Any], **fields: Any) -> str:
+        """Brings a campaign into force; its name."""
+        document = {
+            "name": f"{kind}_{self.mark}",
+            "country": "SG",
+            "timezone": "Asia/Singapore",
+            "starts_at": (self.now - _DAY).isoformat(),
+            "ends_at": (self.now + _DAY).isoformat(),
+            "on": ["transaction.completed"],
+            "when": when,
+            "steps": [{"do": do}],
+            "limits": {"unlimited": True},
+            **fields,
+        }
+        await run_campaign(self.lane, **document)
+        return str(document["name"])
+
+    def comes_of(self, campaign: str, *, orders: Sequence[dict[str, Any]], points: int, actions: int = 1) -> list[str]:
+        """These orders get the points, once each; the keys of the effects."""
+        keys = [f"{campaign_key(campaign, _EVENT + order['transaction_id'])}:1" for order in orders]
+        for order, key in zip(orders, keys, strict=True):
+            self.due.post(order["member_id"], key, points)
+        self._done[campaign] = len(orders), points * len(orders), actions * len(orders)
+        return keys
+
+    async def is_through(self) -> bool:
+        """Whether every event is decided and nothing waits to be done."""
+        return (
+            await self.lane.is_read(f"campaigner-{self.lane.settings.transactions_topic}")
+            and await self.lane.is_empty(CAMPAIGN_RETRY)
+            and await self.lane.pool.fetchval(_WAITING, self.mark) == 0
+        )
+
+    async def is_done(self) -> bool:
+        if await self.is_through():
+            await asyncio.sleep(QUIET_S)
+            return True
+        return False
+
+    async def more_faults(self) -> list[str]:
+        """Faults unless each campaign has done what is due, no more and no less; afterwards none is in force."""
+        faults = []
+        for name, (events, points, actions) in self._done.items():
+            counted = tuple(await self.lane.pool.fetchrow(_SUMS, name))
+            there = tuple(await self.lane.pool.fetchrow(_ACTIONS, name))
+            if counted != (events, points) or there != (actions, actions):
+                faults.append(f"{name}: {counted} events and points, {there} actions and done ones")
+            with suppress(Refused):
+                end = Change("person:ann", datetime.now(UTC))
+                await CampaignStore(self.lane.pool).move(name, None, Act.END, end)
+        return faults
+
+
+class CampaignEvents(_Campaigned):
+    """Points up to a limit that is met; a message, an event and points that come later, once a member; points by the
+    formula, for members of a tier; orders that come twice; and a message that is none.
+    """
+
+    name: ClassVar = "events"
+
+    async def lay_out(self) -> None:
+        await self._publish_source()
+        self._limited = await self.campaign(
+            "limited", _of("food"), {"award": {"points": 5}}, limits={"points": {"overall": 10}}
+        )
+        rare = {"operator": "gte", "lhs": "campaign.count", "rhs": 100}
+        told = await self.campaign(
+            "told",
+            _of("mart"),
+            over="week",
+            limits={"runs": {"member": 1, "overall": 1_000}},
+            steps=[
+                {
+                    "every": 2,
+                    "do": [
+                        {"award": {"points": 7}, "after": "1s", "unless": rare},
+                        {"tell": {"en": "Two\nThat was order {{count}}."}},
+                        {"publish": {"type": "house/order.praised", "var": {"order": "var.transaction_id"}}},
+                    ],
+                }
+            ],
+        )
+        of_tier = {"operator": "eq", "lhs": "member.tier", "rhs": "member"}
+        new = {"operator": "gte", "lhs": "member.balance", "rhs": 0}
+        by_tier = {"operator": "and", "conditions": [_of("rides"), of_tier, new]}
+        double = await self.campaign("double", by_tier, {"award": {"multiple": "2"}})
+        food = [self.order("ann", number, "food") for number in (1, 2, 3)]
+        mart = [self.order("bob", number, "mart") for number in (4, 5, 6, 7)]
+        ride = self.order("eve", 8, "rides")
+        self._last = self.order("ann", 9, "food")
+        garbage = f"{{garbage {self.mark}".encode()
+        await self.produce(*food, *mart, ride, garbage, food[0], mart[1], ride)
+        self.earns(*food, *mart, ride, self._last)
+        self.comes_of(self._limited, orders=food[:2], points=5)
+        [self._key] = self.comes_of(told, orders=mart[1:2], points=7, actions=3)
+        self.comes_of(double, orders=[ride], points=2 * award_of(self.lane.book, ride).points)
+        self.is_bad(Reason.UNDECODABLE, garbage)
+
+    async def follow_up(self) -> None:
+        """One more, so that whoever takes over learns that the limit is reached."""
+        await self.produce(self._last)
+
+    async def more_faults(self) -> list[str]:
+        pool = self.lane.pool
+        status = await pool.fetchval("select status from campaign where name = $1", self._limited)
+        notices = await pool.fetch("select event_id from notice where starts_with(member_id, $1)", self.mark)
+        published = {each["id"] for each in await self._published() if each["member_id"].startswith(self.mark)}
+        faults = await super().more_faults()
+        if status != Status.EXHAUSTED:
+            faults.append(f"{self._limited} is {status}")
+        if [row["event_id"] for row in notices] != [f"{self._key}/1"]:
+            faults.append(f"{len(notices)} messages are entered")
+        if published != {f"{self._key}/2"}:
+            faults.append(f"published: {sorted(published)}")
+        return faults
+
+    async def _published(self) -> list[dict[str, Any]]:
+        settings = self.lane.settings
+        window = TopicWindow(
+            settings.required("kafka_bootstrap"), settings.events_topic, _EPOCH, datetime.now(UTC) + _DAY
+        )
+        return [json.loads(message.value) async for batch in window.batches() for message in batch]
+
+    async def _publish_source(self) -> None:
+        settings = self.lane.settings
+        with suppress(Refused):  # it is there already
+            await SourceStore(self.lane.pool).publish(
+                _OWN,
+                built_in=built_in_sources(settings),
+                events_topic=settings.events_topic,
+                by="person:ann",
+                now=self.now,
+            )
+
+
+class CampaignRetries(_Campaigned):
+    """A service gives no answer at first, so events wait on the queue of campaigns; and a broken envelope is there."""
+
+    name: ClassVar = "events that wait"
+    adds_to: ClassVar = CampaignEvents.name
+    tries_again: ClassVar = ("abacus.engage.campaigns.deferring", "abacus.engage.campaigns.retry_queue")
+    # The service is asked each time: left alone, its events would come back after delays that double, for minutes.
+    paces: ClassVar = {"abacus.engage.downstreams.decide.breaker:TRIES": 1_000}
+
+    async def lay_out(self) -> None:
+        self._open = AsyncExitStack()
+        self._service: Receiver = await self._open.enter_async_context(receiving())
+        self._service.answers("500 Oops")
+        service = f"risk_{self.mark}"
+        document = {
+            "name": service,
+            "kind": "external",
+            "url": self._service.url,
+            "type": "integer",
+            "otherwise": "wait",
+            "timeout": "10s",
+            "at_once": 1,
+        }
+        downstream = parse_downstream(document, to_private=True)
+        await DownstreamStore(self.lane.pool).publish(downstream, new_secret(), by="person:ann", now=self.now)
+        risky = {"operator": "gte", "lhs": f"external.{service}", "rhs": 5}
+        both = {"operator": "and", "conditions": [_of("rides"), risky]}
+        campaign = await self.campaign("risky", both, {"award": {"points": 3}})
+        rides = [self.order(who, number, "rides") for number, who in enumerate(("ann", "bob"))]
+        broken = f"{{broken {self.mark}"
+        await self.lane.send(CAMPAIGN_RETRY, [broken])
+        await self.produce(*rides, rides[0])
+        self.earns(*rides)
+        self.comes_of(campaign, orders=rides, points=3)
+        self.due.hold(Reason.UNDECODABLE, broken)
+
+    @asynccontextmanager
+    async def hindered(self) -> AsyncIterator[None]:
+        async def come_back() -> None:
+            while len(self._service.requests) < 4:  # noqa: ASYNC110  # both events were asked for twice
+                await asyncio.sleep(0.05)
+            self._answer()
+
+        coming = asyncio.ensure_future(come_back())
+        try:
+            yield
+        finally:
+            coming.cancel()
+            await asyncio.wait((coming,))
+            self._answer()
+
+    def _answer(self) -> None:
+        self._service.answers("200 OK", body='{"answers":[7]}')
+
+    async def is_through(self) -> bool:
+        return await self._decided() and await super().is_through()
+
+    async def _decided(self) -> bool:
+        """An event on its way back to the queue is nowhere else for a moment."""
+        claims = await self.lane.pool.fetchval(
+            "select count(*) from campaign_claim where starts_with(member_id, $1)", self.mark
+        )
+        return bool(claims == 2)
+
+    async def more_faults(self) -> list[str]:
+        await self._open.aclose()
+        await DownstreamStore(self.lane.pool).retire(f"risk_{self.mark}", by="person:ann", now=datetime.now(UTC))
+        return await super().more_faults()

@@ -1,0 +1,27 @@
+"""Every piece of work, in the order in which they are tried: a worker's together, so that the others seldom change."""
+
+from typing import Final
+
+from tests.reliability.chaos.crashes.campaign_works import CampaignEvents, CampaignRetries
+from tests.reliability.chaos.crashes.earning_works import Retries, StoppedStream, Stream, StreamWithoutTiers
+from tests.reliability.chaos.crashes.ledger_works import Awards, BlockedAwards, PartnersAwards, Refunds, StoppedAwards
+from tests.reliability.chaos.crashes.month_works import Expiries
+from tests.reliability.chaos.crashes.relay_works import Transfers, TransfersOfAnother
+from tests.reliability.chaos.crashes.work import Work
+
+WORKS: Final[tuple[type[Work], ...]] = (
+    Stream,
+    StreamWithoutTiers,
+    StoppedStream,
+    Retries,
+    Awards,
+    Refunds,
+    PartnersAwards,
+    BlockedAwards,
+    StoppedAwards,
+    Expiries,
+    Transfers,
+    TransfersOfAnother,
+    CampaignEvents,
+    CampaignRetries,
+)

@@ -1,0 +1,18 @@
+"""Whatever happens to the writers, the sums are those of a plain count."""
+
+import pytest
+
+from abacus.signals.counters.store.port import CounterStore
+from tests.signals.counters.store.torture import Torture, expected
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_sums_equal_a_plain_count(store: CounterStore, seed: int) -> None:
+    torture = Torture(store, seed)
+    await torture.run()
+    sums = expected(torture.partitions)
+    found = await store.sums(list(sums))
+    wrong = [(asked, sum_, told) for (asked, sum_), told in zip(sums.items(), found, strict=True) if sum_ != told]
+    assert wrong == []
+    assert min(torture.happened.values()) > 0
+    assert torture.happened.keys() >= {"crash amid", "crash after", "rebalance", "saved late"}

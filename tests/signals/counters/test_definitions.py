@@ -1,0 +1,171 @@
+"""Definitions are published, retired and read on a real Postgres."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+
+import asyncpg
+import pytest
+
+from abacus.core.errors import Refused, Unavailable
+from abacus.platform.postgres import Connection, Pool
+from abacus.signals.counters.decide.definition import Definition, to_document
+from abacus.signals.counters.decide.reading import DefinitionFaults
+from abacus.signals.counters.definitions import DefinitionStore
+from abacus.signals.events.decide.source import Source, parse_source
+from abacus.signals.events.store import SourceStore
+from tests.signals.counters.weather import NOW, SOURCES, WEATHER_DOCUMENT, draft
+from tests.support.waiting import waiting
+
+SNOW = draft(id=7, name="snow", template="snow:{city_id}", on=["snow.flake"])
+RULE = {"operator": "gt", "lhs": "var.amount", "rhs": "1.50"}
+
+
+@pytest.fixture
+async def store(pool: Pool) -> DefinitionStore:
+    for source in SOURCES.values():
+        await publish_source(pool, source)
+    return DefinitionStore(pool)
+
+
+async def publish_source(pool: Pool, source: Source) -> None:
+    await SourceStore(pool).publish(source, built_in=[], events_topic="events", by="ann", now=NOW)
+
+
+async def publish(store: DefinitionStore, *drafts: Definition) -> list[str]:
+    return [each.label for each in await store.publish(drafts, built_in=[], by="ann", now=NOW)]
+
+
+async def labels(store: DefinitionStore) -> list[str]:
+    return [record.definition.label for record in await store.latest()]
+
+
+async def test_versions_count_from_one_for_each_definition(store: DefinitionStore) -> None:
+    assert await publish(store, draft(), SNOW) == ["count_rain_drops@1", "snow@1"]
+    assert await publish(store, draft(when=RULE)) == ["count_rain_drops@2"]
+    assert await labels(store) == ["snow@1", "count_rain_drops@2"]
+    assert [record.definition for record in await store.history(34)] == [
+        draft().published(1, NOW),
+        draft(when=RULE).published(2, NOW),
+    ]
+
+
+async def test_what_is_published_comes_back_equal_with_its_sources(store: DefinitionStore) -> None:
+    drafts = [SNOW, draft(when=RULE, add="var.amount", timezone="Asia/Kathmandu", keep={"hours": "0"})]
+    await publish(store, *drafts)
+    definitions, sources = await store.published()
+    assert definitions == [each.published(1, NOW) for each in drafts]
+    assert {source.name: source for source in sources} == SOURCES
+    known = {f"{each.id}@{each.version}": each for each in definitions}
+    again = await store.published(known, {source.label: source for source in sources})
+    assert all(one is other for one, other in zip(definitions, again.definitions, strict=True))
+    assert all(one is other for one, other in zip(sources, again.sources, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("drafts", "fault"),
+    [
+        ([SNOW, draft(id=8, name="hail")], "template: hail begins with 'rain_drops:city:' and count_rain_drops with"),
+        ([SNOW, draft(name="rain")], "name: 34 is count_rain_drops, and stays so"),
+        ([SNOW, draft(id=8, name="snow", template="s:{city_id}")], "name: snow is the name of 7 already"),
+    ],
+)
+async def test_all_are_published_or_none(store: DefinitionStore, drafts: Sequence[Definition], fault: str) -> None:
+    await publish(store, draft())
+    with pytest.raises(DefinitionFaults) as caught:
+        await publish(store, *drafts)
+    assert str(caught.value).startswith(fault)
+    assert await labels(store) == ["count_rain_drops@1"]
+
+
+async def test_a_draft_is_judged_by_the_sources_as_they_are_when_it_is_published(
+    store: DefinitionStore, pool: Pool
+) -> None:
+    await publish_source(pool, parse_source({**WEATHER_DOCUMENT, "types": {"rain.drop": {"city": "text"}}}))
+    with pytest.raises(DefinitionFaults) as caught:
+        await publish(store, draft())
+    assert str(caught.value) == ("template: {city_id}: weather/rain.drop has no variable 'city_id'; did you mean city?")
+
+
+async def test_a_definition_that_changes_nothing_is_refused(store: DefinitionStore) -> None:
+    await publish(store, draft())
+    with pytest.raises(Refused, match="count_rain_drops@1 is this definition already: nothing to publish"):
+        await publish(store, draft(keep={"days": "730d"}))
+
+
+async def test_a_retired_definition_counts_no_more_until_a_new_version_is_published(store: DefinitionStore) -> None:
+    await publish(store, draft())
+    with pytest.raises(Refused, match=r"there is no counter 'rain'; `abacus counters list` prints all"):
+        await store.retire("rain", by="bob", reason="over", now=NOW)
+    retired = await store.retire("count_rain_drops", by="bob", reason="over", now=NOW)
+    assert retired.retired
+    (record,) = await store.latest()
+    assert (record.definition, record.retired_by, record.reason) == (retired, "bob", "over")
+    known = {"34@1": draft().published(1, NOW)}
+    assert (await store.published(known)).definitions == [retired]
+    with pytest.raises(Refused, match=r"count_rain_drops@1 was retired by bob at 2026-03-01T12:00:00\+00:00 already"):
+        await store.retire("count_rain_drops", by="bob", reason="over", now=NOW)
+    assert await publish(store, draft()) == ["count_rain_drops@2"]
+    assert [record.definition.retired for record in await store.history(34)] == [True, False]
+
+
+async def test_what_belongs_to_a_change_is_written_with_it_or_nothing_is(store: DefinitionStore) -> None:
+    async def fails(_: Connection) -> None:
+        raise Refused("no")
+
+    with pytest.raises(Refused, match="no"):
+        await store.publish([draft()], built_in=[], by="ann", now=NOW, also=fails)
+    assert await labels(store) == []
+    await publish(store, draft())
+    with pytest.raises(Refused, match="no"):
+        await store.retire("count_rain_drops", by="ann", reason="over", now=NOW, also=fails)
+    assert not (await store.latest())[0].definition.retired
+
+
+async def test_of_two_at_once_the_second_sees_the_first(store: DefinitionStore, pool: Pool) -> None:
+    """The first is held before its commit; the second waits for it, and then finds its beginning taken."""
+    first_is_in, go_on = asyncio.Event(), asyncio.Event()
+
+    async def held(_: Connection) -> None:
+        first_is_in.set()
+        await go_on.wait()
+
+    first = asyncio.create_task(store.publish([draft()], built_in=[], by="ann", now=NOW, also=held))
+    await first_is_in.wait()
+    second = asyncio.create_task(publish(store, draft(id=8, name="hail")))
+    source = asyncio.create_task(publish_source(pool, parse_source({**WEATHER_DOCUMENT, "topic": "rain"})))
+    await waiting(pool, second, source)
+    go_on.set()
+    await first
+    with pytest.raises(DefinitionFaults, match="hail begins with 'rain_drops:city:'"):
+        await second
+    await source
+
+
+@pytest.mark.parametrize("table", ["counter_definition", "counter_retirement"])
+@pytest.mark.parametrize("change", ["update {} set version = 3", "delete from {}", "truncate {}"])
+async def test_nothing_of_it_is_ever_changed(store: DefinitionStore, pool: Pool, table: str, change: str) -> None:
+    await publish(store, draft())
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await pool.execute(change.format(table))
+
+
+@pytest.mark.parametrize(
+    ("news", "fault"),
+    [
+        ({"window": "sliding"}, "window: unknown"),
+        ({"when": {**RULE, "weight": 3}}, "when: not a rule that this version knows"),
+        ({"when": {"operator": "not", "conditions": ["night"]}}, r"when.conditions\[0\]: not a rule that this version"),
+        ({"when": {**RULE, "operator": "like"}}, "when.operator: 'like' is not known to this version"),
+    ],
+)
+async def test_a_definition_of_a_newer_abacus_has_to_wait_for_the_upgrade(
+    store: DefinitionStore, pool: Pool, news: dict[str, object], fault: str
+) -> None:
+    await pool.execute(
+        "insert into counter_definition (definition_id, version, document, published_at, published_by)"
+        " values (34, 1, $1, now(), 'ann')",
+        json.dumps({**to_document(draft()), **news}),
+    )
+    with pytest.raises(Unavailable, match=f"this version of Abacus cannot read 34@1: {fault}"):
+        await store.published()
