@@ -72,9 +72,11 @@ async def role_for(database_url: str, role: str, setting: str) -> str:
 
 
 async def split(connection: Connection) -> None:
-    """From now on the workers' role enters nobody, and makes no token, session or errand. In a transaction, as the
-    tables' owner.
+    """From now on the workers' role enters nobody, makes no token, session or errand, and changes no segment. In a
+    transaction, as the tables' owner.
     """
     tables = ", ".join(_OF_PERSONS)
     await connection.execute(f"revoke insert, update, delete on {tables} from {APPLICATION_ROLE}")
     await connection.execute(f"grant update (last_used_at) on person_token to {APPLICATION_ROLE}")
+    await connection.execute(f"grant insert, delete on segment_version to {PEOPLE_ROLE}, {CONSOLE_ROLE}")
+    await connection.execute(f"revoke insert, delete on segment_version from {APPLICATION_ROLE}")

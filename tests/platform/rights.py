@@ -135,6 +135,7 @@ SPLIT: Final[Mapping[str, Mapping[str, str]]] = {
         "console_session": "select",
         "person": "select",
         "person_token": "select, update(last_used_at)",
+        "segment_version": "select",
     },
     PEOPLE_ROLE: {
         "console_authenticator": "select, insert, delete, update(secret set_at set_by last_step)",
@@ -147,6 +148,7 @@ SPLIT: Final[Mapping[str, Mapping[str, str]]] = {
         "console_session": "select, update(ended_at ended_by)",
         "person": "select, insert, update(grants disabled_at)",
         "person_token": "select, insert, update(revoked_at last_used_at)",
+        "segment_version": "select, insert, delete",
     },
     CONSOLE_ROLE: {
         "console_authenticator": "select, update(last_step)",
@@ -162,6 +164,7 @@ SPLIT: Final[Mapping[str, Mapping[str, str]]] = {
         "console_session": "select, insert, delete, update(seen_at zone ended_at ended_by)",
         "person": "select, insert, update(grants disabled_at)",
         "person_token": "select, update(last_used_at)",
+        "segment_version": "select, insert, delete",
     },
 }
 

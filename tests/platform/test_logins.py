@@ -30,7 +30,7 @@ from tests.support.staff import ADMIN
 
 SETTING: Final = "ABACUS_PEOPLE_DATABASE_URL"
 
-# Statements by which somebody becomes a person, or dates something back.
+# Statements by which somebody becomes a person, dates something back, or is in a segment.
 BECOMING: Final = (
     "insert into person values ('eve', '{admin}', now(), 'person:eve')",
     "update person set grants = '{admin}'",
@@ -42,6 +42,7 @@ BECOMING: Final = (
     "insert into console_errand (errand_id) values (gen_random_uuid())",
     "update console_errand set token_digest = ''",
     "update audit_log set at = now() - interval '1 year'",
+    "delete from segment_version",
 )
 
 
@@ -125,7 +126,7 @@ async def test_the_command_splits_them(database_url: str) -> None:
     env = {"ABACUS_DATABASE_URL": database_url}
     ran = await abacus("migrate", "--split-logins", env=env)
     assert ran.code == 0
-    assert ran.out.endswith("the workers' login enters nobody any more, and begins no session\n")
+    assert ran.out.endswith("the workers' login enters nobody, begins no session and changes no segment\n")
     assert (await abacus("people", "create", "ann", "--role", "admin", env=env)).code == 0, "by the owner's login"
 
 

@@ -21,9 +21,9 @@ from tests.support.services import Services, database_address
 from tests.support.slices import IN_A_SLICE, SLICES
 
 ROOMS: Final = (
-    "engage.counters.store",
+    "signals.counters.store",
     "engage.notify",
-    "engage.segments",
+    "signals.segments",
     "intake.partners",
     "ledger.store",
     "oversight.closing",

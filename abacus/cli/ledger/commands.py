@@ -75,7 +75,7 @@ def migrate(
         if sandbox or new_sandbox:
             console.print("test keys have a sandbox; the API looks for it when it starts")
         if split_logins:
-            console.print("the workers' login enters nobody any more, and begins no session")
+            console.print("the workers' login enters nobody, begins no session and changes no segment")
         if placed is not None:
             console.print(f"placed on the servers of Citus: {', '.join(placed) or 'nothing more'}")
 

@@ -7,7 +7,7 @@ import typer
 
 from abacus.cli.segments.segment_files import Found, Wanted, check_wanted, found
 from abacus.cli.terminal.acting import Acting, acting
-from abacus.cli.terminal.shell import EXIT_FAILED, counted, pool, print_json, settings
+from abacus.cli.terminal.shell import EXIT_FAILED, counted, people_pool, print_json, settings
 from abacus.core.errors import Refused
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
@@ -21,7 +21,7 @@ from abacus.signals.segments.types import NOBODY, Changed, How
 async def load_file(name: str, wanted: Wanted, country: str | None, *, as_json: bool) -> None:
     settings()
     check_name(name)
-    async with pool() as connections:
+    async with people_pool() as connections:
         at, latest = await acting(connections), await SegmentStore(connections).find(name)
         there = latest is not None and not latest.dropped
         of = country if country is not None or latest is None or not there else latest.country
@@ -46,7 +46,7 @@ async def take_out(name: str, wanted: Wanted, *, as_json: bool) -> None:
 async def combine(left: str, how: How, right: str, into: str | None, *, as_json: bool) -> None:
     settings()
     target = into or left
-    async with pool() as connections:
+    async with people_pool() as connections:
         store, at = SegmentStore(connections), await acting(connections)
         source, latest = await store.latest(left), await store.find(target)
         country = latest.country if latest is not None and not latest.dropped else source.country
@@ -59,7 +59,7 @@ async def combine(left: str, how: How, right: str, into: str | None, *, as_json:
 
 async def drop_segment(name: str, *, yes: bool, as_json: bool) -> None:
     settings()
-    async with pool() as connections:
+    async with people_pool() as connections:
         store, at = SegmentStore(connections), await acting(connections)
         segment = await store.latest(name)
         author = _author(at, How.DROP, name, segment.country)
@@ -75,7 +75,7 @@ async def drop_segment(name: str, *, yes: bool, as_json: bool) -> None:
 async def _change(name: str, how: How, wanted: Wanted, *, as_json: bool) -> None:
     """Only `add` gives numbers: who has none is in no segment."""
     settings()
-    async with pool() as connections:
+    async with people_pool() as connections:
         store, at = SegmentStore(connections), await acting(connections)
         segment = await store.latest(name)
         author = _author(at, how, name, segment.country, file=wanted.file and wanted.file.name)
