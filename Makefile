@@ -55,7 +55,7 @@ test-long: env ## the long tests: processes that are killed, whole stacks, the c
 mutants: env ## take each lock, constraint and check away from the posting code and the console; a test must notice
 	@$(PY) -m tests.reliability.mutants $(ARGS)
 
-pictures: env ## the pages of the console in a demo's house, for docs/console.md; needs Chromium
+pictures: env ## the pages of the console in a demo's house, for docs/country-teams/console.md; needs Chromium
 	@$(PY) -m tests.console.pictures
 
 chaos: env ## real workers on the services, faults of every kind, and everything accounted for; ARGS=--short is less
@@ -81,10 +81,10 @@ check: env ## every gate that is not a test
 	$(PY) client/generate_sync.py --check
 	$(UV) pip check --quiet --python $(PY)
 
-monitoring: env ## the alerts of docs/monitoring, checked and tested, and the names of all metrics; needs promtool
+monitoring: env ## the alerts of docs/operate/monitoring, checked and tested, and the names of all metrics; needs promtool
 	@$(PY) -m tests.docs.exposition | promtool check metrics
-	@promtool check rules docs/monitoring/alerts.yaml
-	@promtool test rules docs/monitoring/alerts_test.yaml
+	@promtool check rules docs/operate/monitoring/alerts.yaml
+	@promtool test rules docs/operate/monitoring/alerts_test.yaml
 
 format: env ## format the code and mend what can be mended
 	$(PY) -m ruff format .

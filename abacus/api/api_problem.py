@@ -19,7 +19,7 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "malformed": (400, "The request cannot be read", "Send JSON, with each header as the documentation says."),
     "idempotency-key-missing": (400, "No idempotency key", "Send an Idempotency-Key of 1 to 255 visible characters."),
     "unauthorized": (401, "Not authorized", "Send `Authorization: Bearer …` with a key or token that is valid."),
-    "bad-signature": (401, "The signature does not hold", "Sign as docs/partners.md#signed-requests shows."),
+    "bad-signature": (401, "The signature does not hold", "Sign as docs/partners/partners.md#signed-requests shows."),
     "fixed-points-not-allowed": (403, "The partner may not name points", "Send the transaction instead."),
     "computed-points-not-allowed": (403, "The partner may not send transactions", "Send points instead."),
     "source-not-allowed": (403, "The partner may not name the source", "Ask the operator for the source."),

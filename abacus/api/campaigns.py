@@ -34,7 +34,7 @@ _PAGE: Final = 50
 
 
 class CampaignDocument(BaseModel):
-    """A campaign, as docs/campaigns.md says."""
+    """A campaign, as docs/country-teams/campaigns.md says."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra={"examples": [CAMPAIGN_DOCUMENT]})
 

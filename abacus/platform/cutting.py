@@ -51,7 +51,7 @@ async def cut(connection: Connection, count: int) -> bool:
     await connection.execute(f"lock table {', '.join(tables)} in access exclusive mode")
     for table in tables:
         if await connection.fetchval(f"select exists(select from {table})"):
-            raise Refused(f"the table {table} has rows; only an empty ledger can be cut (docs/scaling.md)")
+            raise Refused(f"the table {table} has rows; only an empty ledger can be cut (docs/operate/slices.md)")
     first, *others = slicing.schemas
     for schema in slicing.schemas:
         await connection.execute(f"create schema {schema}; grant usage on schema {schema} to {APPLICATION_ROLE}")

@@ -236,7 +236,7 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
         try:
             return self._counted(await self._session())
         except asyncpg.InsufficientPrivilegeError as error:
-            raise RightMissing(f"{self.server} says: {error}; run `grant` there (docs/scaling.md)") from error
+            raise RightMissing(f"{self.server} says: {error}; run `grant` there (docs/operate/slices.md)") from error
         except (OSError, TimeoutError) as error:
             self.watch.wonder()
             raise ConnectionError(f"{self.server} let nobody in: {str(error) or type(error).__name__}") from error

@@ -124,7 +124,7 @@ async def prepare(connection: Connection) -> None:
     Raises `Refused` where there is no Citus, `Unprepared` for what the owner has no right to, and `Unavailable`.
     """
     if not await connection.fetchval(_HAS_CITUS):
-        raise Refused("this database has no Citus; run `create extension citus` in it first (docs/scaling.md)")
+        raise Refused("this database has no Citus; run `create extension citus` in it first (docs/operate/slices.md)")
     owner = await connection.fetchval("select current_user")
     members = [Member(*row) for row in await connection.fetch(*_MEMBERS(roles=ROLES))]
     servers = await _servers(connection, members)
@@ -150,7 +150,7 @@ async def prepare_moves(connection: Connection) -> None:
             f"the coordinator does not let {door['login']} in from itself by the name {door['host']}:{door['port']}"
             " (citus.local_hostname), and no slice can be moved: its pg_hba.conf has to, as it has to let in the"
             " extension's owner, and its own user needs both passwords in .pgpass, where they are asked for"
-            " (docs/scaling.md)"
+            " (docs/operate/slices.md)"
         )
         raise Unprepared([Refused(fault)])
 
@@ -172,7 +172,7 @@ def shut(doors: Sequence[Door]) -> list[Refused]:
     return [
         Refused(
             f"{target} does not let {login} in from {', '.join(among)}: its pg_hba.conf has to, and the user that the"
-            " others run as needs a password in .pgpass, where one is asked for (docs/scaling.md)"
+            " others run as needs a password in .pgpass, where one is asked for (docs/operate/slices.md)"
         )
         for (login, target), among in sources.items()
     ]

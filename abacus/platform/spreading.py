@@ -117,7 +117,7 @@ class Spreading:
         await self.prepare()
         slicing = await slicing_on(self._connection)
         if not slicing.is_cut:
-            raise Refused("this ledger is not cut; --slices says into how many slices (docs/scaling.md)")
+            raise Refused("this ledger is not cut; --slices says into how many slices (docs/operate/slices.md)")
         # The triggers look at nothing but the row and the session, so they may fire on every server.
         await self._connection.execute("set citus.enable_unsafe_triggers = on")
         placed = await addresses(self._connection)
@@ -184,7 +184,7 @@ class Spreading:
         where = await addresses(self._connection)
         if not where:
             raise Refused(
-                "the slices lie on one server; `abacus migrate --citus` places them on several (docs/scaling.md)"
+                "the slices lie on one server; `abacus migrate --citus` places them on several (docs/operate/slices.md)"
             )
         return where
 

@@ -18,7 +18,15 @@ from tests.support.paths import DOCS
 from tests.support.shop import count_desk, register, shop
 from tests.support.staff import hire
 
-PAGES = ("points.md", "proof.md", "events.md", "counters.md", "segments.md", "downstreams.md", "campaigns.md")
+PAGES = (
+    "partners/points.md",
+    "finance-audit/proof.md",
+    "country-teams/events.md",
+    "country-teams/counters.md",
+    "country-teams/segments.md",
+    "country-teams/downstreams.md",
+    "country-teams/campaigns.md",
+)
 
 _TRIES = 50
 _PSQL = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]  # for a machine without one of its own

@@ -98,7 +98,7 @@ async def test_the_example_of_the_docs(house: House) -> None:
 
 
 def test_the_docs_show_the_example_as_it_is() -> None:
-    shown = (EXAMPLE.parents[1] / "import.md").read_text(encoding="utf-8")
+    shown = (DOCS / "operate/import.md").read_text(encoding="utf-8")
     assert textwrap.indent(EXAMPLE.read_text(encoding="utf-8"), "    ") in shown
 
 

@@ -23,7 +23,7 @@ from tests.support.house import House, until
 from tests.support.logged import limits_logged
 from tests.support.paths import DOCS
 
-GUIDE = DOCS / "partners.md"
+GUIDE = DOCS / "partners/partners.md"
 MEAL: Transaction = {
     "transaction_id": "A-1",
     "country": "SG",

@@ -1,4 +1,4 @@
-"""`make pictures`: the pages of the console in a demo's house, as docs/console.md shows them."""
+"""`make pictures`: the pages of the console in a demo's house, as docs/country-teams/console.md shows them."""
 
 import asyncio
 import getpass

@@ -16,7 +16,7 @@ from abacus.platform import metrics
 from abacus.platform.settings import PREFIX, Settings, read_settings
 from tests.support.paths import ROOT
 
-KUBERNETES: Final = ROOT / "docs" / "kubernetes"
+KUBERNETES: Final = ROOT / "docs" / "operate" / "kubernetes"
 COUNTED: Final = "_total"  # Prometheus adds these to the name of a metric
 
 

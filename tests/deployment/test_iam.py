@@ -11,7 +11,7 @@ from abacus.platform.sqs.definition import definitions
 from tests.support.paths import ROOT
 from workers import WORKERS, needs
 
-POLICIES: Final = ROOT / "docs" / "iam"
+POLICIES: Final = ROOT / "docs" / "operate" / "iam"
 OF_PEOPLE: Final = {"expiry-run", "quarantine-replay", "dlq-redrive", "queues-ensure"}
 
 LOOKS: Final = {"GetQueueUrl", "GetQueueAttributes"}

@@ -7,7 +7,7 @@ import pytest
 from tests.support.documents import anchors, defines, documents, exists, headings, links, places
 from tests.support.paths import DOCS, ROOT
 
-ARCHITECTURE = DOCS / "architecture.md"
+ARCHITECTURE = DOCS / "develop" / "architecture.md"
 
 
 @pytest.mark.parametrize("document", documents(), ids=lambda path: str(path.relative_to(ROOT)))
@@ -28,7 +28,7 @@ def test_links_into_a_page_lead_to_a_heading(document: Path) -> None:
 
 
 def test_the_readme_leads_to_the_architecture() -> None:
-    assert "docs/architecture.md" in set(links(ROOT / "README.md"))
+    assert "docs/develop/architecture.md" in set(links(ROOT / "README.md"))
 
 
 def test_each_question_of_a_stranger_is_answered_by_a_place() -> None:

@@ -133,7 +133,10 @@ async def test_the_command_splits_them(database_url: str) -> None:
 async def test_the_page_lists_what_each_login_may(database_url: str) -> None:
     await split(database_url)
     section = (
-        (DOCS / "audit.md").read_text(encoding="utf-8").partition("## What each login may")[2].partition("\n## ")[0]
+        (DOCS / "finance-audit/audit.md")
+        .read_text(encoding="utf-8")
+        .partition("## What each login may")[2]
+        .partition("\n## ")[0]
     )
     told = [[cell.strip().replace("`", "") for cell in line.split("|")[1:-1]] for line in section.splitlines()]
     owner = await asyncpg.connect(database_url)

@@ -75,7 +75,9 @@ def test_a_missing_address_is_refused_by_its_name(names: list[str], missing: lis
 
 def test_the_document_names_those_that_need_kafka() -> None:
     (row,) = [
-        line for line in (DOCS / "run.md").read_text("utf-8").splitlines() if "| `ABACUS_KAFKA_BOOTSTRAP`" in line
+        line
+        for line in (DOCS / "operate/run.md").read_text("utf-8").splitlines()
+        if "| `ABACUS_KAFKA_BOOTSTRAP`" in line
     ]
     assert set(re.findall(r"\w+", row)) & set(WORKERS) == {name for name in WORKERS if Service.KAFKA in needs([name])}
 
@@ -88,7 +90,7 @@ def test_a_worker_is_deployed_with_the_addresses_of_what_it_needs(name: str) -> 
     (container,) = objects("Deployment")[name]["spec"]["template"]["spec"]["containers"]
     assert {"configMapRef": {"name": "abacus"}} in container["envFrom"]
     assert {"secretRef": {"name": "abacus"}} in container["envFrom"]
-    secrets = read(DOCS / "kubernetes" / "secrets.example.yaml")["items"]
+    secrets = read(DOCS / "operate/kubernetes" / "secrets.example.yaml")["items"]
     (secret,) = [each["stringData"] for each in secrets if each["metadata"]["name"] == "abacus"]
     in_aws = {"ABACUS_SQS_ENDPOINT_URL"}  # no address is needed there
     assert variables - in_aws <= objects("ConfigMap")["abacus"]["data"].keys() | secret.keys()

@@ -1,4 +1,4 @@
-"""The program of docs/audit.md finds the ledger's hashes sound, without a line of Abacus' code."""
+"""The program of docs/finance-audit/audit.md finds the ledger's hashes sound, without a line of Abacus' code."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from abacus.platform.postgres import Pool
 from tests.support.paths import DOCS
 from tests.support.sealing import fill
 
-PAGE = (DOCS / "audit.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "finance-audit/audit.md").read_text(encoding="utf-8")
 
 
 async def test_the_page_says_of_every_table_what_is_proven(pool: Pool) -> None:

@@ -26,12 +26,12 @@ app.command("check-proof")(seals.check_proof)
 
 def migrate(
     citus: Annotated[
-        bool, typer.Option("--citus", help="Then place the slices on the servers of Citus; see docs/scaling.md.")
+        bool, typer.Option("--citus", help="Then place the slices on the servers of Citus; see docs/operate/slices.md.")
     ] = False,
     slices: Annotated[
         int | None,
         typer.Option(
-            min=1, max=MOST, help="Then cut the empty ledger into so many slices, for ever; see docs/scaling.md."
+            min=1, max=MOST, help="Then cut the empty ledger into so many slices, for ever; see docs/operate/slices.md."
         ),
     ] = None,
     sandbox: Annotated[
@@ -42,7 +42,9 @@ def migrate(
     ] = False,
     split_logins: Annotated[
         bool,
-        typer.Option("--split-logins", help="Then take from the workers' login what makes persons; see docs/run.md."),
+        typer.Option(
+            "--split-logins", help="Then take from the workers' login what makes persons; see docs/operate/run.md."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

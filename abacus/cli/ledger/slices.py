@@ -74,8 +74,8 @@ def rebalance(
 ) -> None:
     """Spread the slices evenly over the servers, one slice after the other.
 
-    Run it after a server was added, and before one is taken away (docs/scaling.md). It can be interrupted: a slice
-    that is under way stays where it was, and another run goes on.
+    Run it after a server was added, and before one is taken away (docs/operate/slices.md). It can be interrupted: the
+    slice that is under way stays where it was, and another run goes on.
     """
 
     async def main() -> None:

@@ -1,4 +1,4 @@
-"""What docs/campaigns.md promises of countries, groups, counts, limits, times and points."""
+"""What docs/country-teams/campaigns.md promises of countries, groups, counts, limits, times and points."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta

@@ -67,7 +67,7 @@ def test_an_old_signer_is_told_what_changed() -> None:
     """A signature of version 1, as it was right once."""
     v1 = "v1=357db198a4d987186ca303d17bc6dc8d069431c4815c8cb1e11c92ca4a475cf1"
     with pytest.raises(
-        BadSignature, match=r"v1= .* five lines .* Idempotency-Key .* v2=; docs/partners\.md#signed-requests"
+        BadSignature, match=r"v1= .* five lines .* Idempotency-Key .* v2=; docs/partners/partners\.md#signed-requests"
     ):
         check_signature("abs_secret", SIGNED._replace(signature=v1), NOW)
 
@@ -82,7 +82,9 @@ def test_a_signed_header_that_comes_twice_is_refused(header: str) -> None:
 
 
 def test_the_example_of_the_guide_signs_as_the_api_does() -> None:
-    section = (DOCS / "partners.md").read_text("utf-8").partition("## Signed requests")[2].partition("\n## ")[0]
+    section = (
+        (DOCS / "partners/partners.md").read_text("utf-8").partition("## Signed requests")[2].partition("\n## ")[0]
+    )
     example = re.search(r"```python\n([\s\S]*?)```\n\n    (v2=[0-9a-f]{64})\n", section)
     lines = re.search(r"these are\n\n((?:    .*\n){5})", section)
     assert example is not None

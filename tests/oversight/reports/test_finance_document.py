@@ -1,4 +1,4 @@
-"""The example in docs/finance.md does what the page says."""
+"""The example in docs/finance-audit/finance.md does what the page says."""
 
 import contextlib
 import io
@@ -7,7 +7,7 @@ import textwrap
 
 from tests.support.paths import DOCS
 
-PAGE = DOCS / "finance.md"
+PAGE = DOCS / "finance-audit" / "finance.md"
 
 
 def test_the_page_prints_what_its_program_prints() -> None:

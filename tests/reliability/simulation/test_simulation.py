@@ -2,7 +2,7 @@
 
 `ABACUS_SIMULATION_SEEDS` says how many seeds are run, `ABACUS_SIMULATION_SEED` which one `-k one_seed` runs, and
 `ABACUS_SIMULATION_SEEDS_ON_POSTGRES` how many are run with the ledger and the relays of production; these aim in turn
-at each place at which a relay may crash. What is simulated and what is real: `docs/reliability.md`.
+at each place at which a relay may crash. What is simulated and what is real: `docs/develop/reliability.md`.
 """
 
 import os

@@ -17,7 +17,7 @@ SIGNATURE_HEADER: Final = "Abacus-Signature"
 _KEY_HEADER: Final = "Idempotency-Key"
 _VERSION: Final = "v2="
 _TOLERANCE: Final = timedelta(minutes=5)
-_SECTION: Final = "docs/partners.md#signed-requests"
+_SECTION: Final = "docs/partners/partners.md#signed-requests"
 _BEFORE_KEYS: Final = "v1="  # signatures of this version left the Idempotency-Key out
 
 
