@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from abacus.core.clock import SystemClock
-from abacus.engage.campaigns.actions import ActionStore
+from abacus.engage.actions.action_store import ActionStore
 from abacus.engage.campaigns.decide.effects import AWARDS
 from abacus.engage.campaigns.decide.run import Matched
 from abacus.engage.campaigns.effects import Effects

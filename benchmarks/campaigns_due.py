@@ -11,10 +11,10 @@ from abacus.cli.examples import example_cards
 from abacus.core.errors import Unavailable
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.effects import actions_of
-from abacus.engage.campaigns.decide.limits import Amounts
-from abacus.engage.campaigns.decide.run import Due, Matched, Outcome, Run
+from abacus.engage.campaigns.decide.run import Matched, Outcome, PlannedAction, Run
 from abacus.engage.campaigns.decide.worth import Worth
 from abacus.engage.campaigns.effect_tables import CAMPAIGN_ACTION
+from abacus.engage.limits.types import Amounts
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import PublishedCard
 from abacus.signals.events.types import Event
@@ -108,7 +108,7 @@ async def _write(pool: Pool, campaigns: Sequence[Campaign], actions: int, due_at
         rows = _rows(campaigns, range(first, min(actions, first + _AT_ONCE)), due_at)
         async with pool.acquire() as connection:
             await connection.copy_records_to_table(
-                CAMPAIGN_ACTION.name, records=rows, columns=[*Due._fields, "decided_at"], timeout=600
+                CAMPAIGN_ACTION.name, records=rows, columns=[*PlannedAction._fields, "decided_at"], timeout=600
             )
     await pool.execute("vacuum analyze campaign_action", timeout=600)
     print(f"  {actions:,} actions wait", file=sys.stderr, flush=True)

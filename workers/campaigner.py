@@ -6,17 +6,17 @@ from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.core.vouching import Producer
-from abacus.engage.campaigns.actions import ActionStore
-from abacus.engage.campaigns.calling import CONCURRENCY, caller
-from abacus.engage.campaigns.calls import CallStore, webhooks_of
+from abacus.engage.actions.action_runner import ActionRunner, to_award_queue, to_events, to_members, turns_of
+from abacus.engage.actions.action_store import ActionStore
+from abacus.engage.actions.calls import CallStore, webhooks_of
+from abacus.engage.actions.webhook_caller import CONCURRENCY, caller
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
 from abacus.engage.campaigns.counter_values import CounterValues
 from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
 from abacus.engage.campaigns.deferring import Deferring
-from abacus.engage.campaigns.doing import Doer, to_award_queue, to_events, to_members, turns_of
 from abacus.engage.campaigns.effects import SLOTS, Effects
-from abacus.engage.campaigns.exhausting import ExhaustedWatch, Exhausting
+from abacus.engage.campaigns.exhaustion import CampaignExhaustion, ExhaustionWatch
 from abacus.engage.campaigns.guards import Guards
 from abacus.engage.campaigns.judging import Judging
 from abacus.engage.campaigns.members import AccountsOfMembers
@@ -92,8 +92,8 @@ async def wire(wiring: Wiring) -> Run:
     retries = await wiring.queue(client, CAMPAIGN_RETRY)
     slot = rng.randrange(SLOTS)
     seen = SeenStore(pool, slot)
-    exhausting = Exhausting(CampaignStore(pool), clock)
-    effects = Effects(sliced, clock, slot=slot, on_exhausted=exhausting.mark)
+    exhaustion = CampaignExhaustion(CampaignStore(pool), clock)
+    effects = Effects(sliced, clock, slot=slot, on_exhausted=exhaustion.mark)
     deferring = Deferring(
         wiring.signed_by(Producer.CAMPAIGNER, retries),
         quarantine,
@@ -108,7 +108,7 @@ async def wire(wiring: Wiring) -> Run:
     awards = wiring.signed_by(Producer.CAMPAIGNER, await wiring.queue(client, AWARD))
     await until_available(campaigns.refresh, wiring.health)
     await until_available(downstreams.refresh, wiring.health)
-    following, again, calling, watching, *doing = sub_workers_of(wiring.health, 4 + len(_HANDS))
+    following, again, calling, watching, *acting = sub_workers_of(wiring.health, 4 + len(_HANDS))
 
     def follow(topic: str, health: WorkerHealth) -> Run:
         campaigner = Campaigner(
@@ -140,11 +140,11 @@ async def wire(wiring: Wiring) -> Run:
         MESSAGES: to_members(Notices(sliced, clock), await wiring.entered(rendering())),
         EVENTS: to_events(publisher.publish, settings.events_topic),
     }
-    doers = [
-        Doer(
+    runners = [
+        ActionRunner(
             receiver, hands[receiver], actions, guards, turns, pool=sliced, slicing=slicing, clock=clock, health=health
         )
-        for receiver, health in zip(_HANDS, doing, strict=True)
+        for receiver, health in zip(_HANDS, acting, strict=True)
     ]
     calls = CallStore(sliced, clock, lambda: webhooks_of(downstreams.by_name()))
     idle_s = slicing.pause_s(IDLE_S)
@@ -155,6 +155,6 @@ async def wire(wiring: Wiring) -> Run:
         FollowedTopics(topics.topics, follow, following).run,
         QueueConsumer(retries, redeciding.handle, again).run,
         caller_.run,
-        ExhaustedWatch(pool, campaigns.in_force, exhausting, watching).run,
-        *(doer.run for doer in doers),
+        ExhaustionWatch(pool, campaigns.in_force, exhaustion, watching).run,
+        *(runner.run for runner in runners),
     )

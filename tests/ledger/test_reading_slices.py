@@ -20,14 +20,14 @@ from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.core.ids import award_id
 from abacus.core.sources import partner_source
-from abacus.engage.campaigns.actions import ActionStore
-from abacus.engage.campaigns.decide.budget import EVER, Pot
+from abacus.engage.actions.action_store import ActionStore
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.member_progress import progress_of
-from abacus.engage.campaigns.pots import Limited, PotStore
 from abacus.engage.campaigns.report import glance, report, used_by
+from abacus.engage.limits.decide.pots import EVER, Pot
+from abacus.engage.limits.pot_store import Limited, PotStore
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.expiring import ExpiringJob
 from abacus.engage.notify.keeping import Notifications

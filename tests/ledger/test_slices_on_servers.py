@@ -15,9 +15,9 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
-from abacus.engage.campaigns.decide.budget import EVER, Pot
 from abacus.engage.campaigns.effects import Effects
-from abacus.engage.campaigns.pots import Limited, PotStore
+from abacus.engage.limits.decide.pots import EVER, Pot
+from abacus.engage.limits.pot_store import Limited, PotStore
 from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore

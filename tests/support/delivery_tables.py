@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 from zoneinfo import ZoneInfo
 
 from abacus.core.clock import SystemClock
-from abacus.engage.campaigns.calls import CallStore, call_id
+from abacus.engage.actions.calls import CallStore, call_id
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.pace import read_rates

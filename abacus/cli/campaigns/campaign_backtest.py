@@ -18,11 +18,11 @@ from abacus.core.errors import Refused
 from abacus.engage.campaigns.backtesting import Backtest
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.limits import MICROS
 from abacus.engage.campaigns.decide.reading_limits import limits_document
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.window import Window, as_it_ran, within
 from abacus.engage.campaigns.shelf import shelf
+from abacus.engage.limits.types import MICROS
 from abacus.oversight.reports.assumption_store import AssumptionStore
 from abacus.oversight.reports.decide.assumption import AssumptionBook
 from abacus.oversight.reports.decide.liability import cost

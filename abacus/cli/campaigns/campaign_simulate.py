@@ -18,7 +18,7 @@ from abacus.core.errors import absent
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.counter_values import CounterValues
 from abacus.engage.campaigns.decide.campaign import Campaign, split_label
-from abacus.engage.campaigns.decide.run import Due
+from abacus.engage.campaigns.decide.run import PlannedAction
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.members import AccountsOfMembers
 from abacus.engage.campaigns.simulating import Simulated, simulate
@@ -133,7 +133,7 @@ def _document(campaign: Campaign, event: Event, simulated: Simulated) -> dict[st
     return document
 
 
-def _action(due: Due) -> dict[str, Any]:
+def _action(due: PlannedAction) -> dict[str, Any]:
     return {
         "key": due.key,
         "kind": due.kind,

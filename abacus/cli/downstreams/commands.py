@@ -25,7 +25,7 @@ from abacus.cli.terminal.shell import (
 )
 from abacus.core.clock import SystemClock
 from abacus.core.errors import absent
-from abacus.engage.campaigns.calls import call_again
+from abacus.engage.actions.calls import call_again
 from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER
 from abacus.engage.downstreams.decide.reading import OWN, to_document
 from abacus.engage.downstreams.store import DownstreamRecord, DownstreamStore

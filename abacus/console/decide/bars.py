@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.limits import MICROS, Amounts
+from abacus.engage.limits.types import MICROS, Amounts
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from abacus.core.points import plain
-from abacus.engage.campaigns.decide.actions import (
+from abacus.engage.actions.decide.deeds import (
     Action,
     Award,
     Call,
@@ -18,7 +18,7 @@ from abacus.engage.campaigns.decide.actions import (
 )
 from abacus.engage.campaigns.decide.campaign import Campaign, Period, Step
 from abacus.engage.campaigns.decide.lengths import hours_text, length_text
-from abacus.engage.campaigns.decide.limits import MICROS, Scope
+from abacus.engage.limits.types import MICROS, Scope
 
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 OPERATORS: Final[Mapping[str, str]] = {

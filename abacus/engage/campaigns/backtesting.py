@@ -5,11 +5,9 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from abacus.core.errors import SetAside, Unavailable
-from abacus.engage.campaigns.decide.budget import Pot, pots_of
 from abacus.engage.campaigns.decide.calendar import day_of
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.deciding import decide
-from abacus.engage.campaigns.decide.limits import Amounts, Bound
 from abacus.engage.campaigns.decide.progress import places_of
 from abacus.engage.campaigns.decide.run import Matched, Run
 from abacus.engage.campaigns.decide.running import Running, compiled
@@ -18,6 +16,8 @@ from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.judging import Candidate, in_order, worth_of_steps
 from abacus.engage.campaigns.shelf import Shelf
 from abacus.engage.campaigns.values import Values
+from abacus.engage.limits.decide.pots import Pot, pots_of
+from abacus.engage.limits.types import Amounts, Bound
 from abacus.ledger.types.account import AccountId
 from abacus.platform.kafka.reader import Record
 from abacus.platform.quarantine.types import origin_of

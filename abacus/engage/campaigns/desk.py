@@ -8,12 +8,12 @@ from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore, Change
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.document import describe_changes, to_document
-from abacus.engage.campaigns.decide.limits import Amounts
 from abacus.engage.campaigns.decide.states import Act, State
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.proposing import campaign_proposal
 from abacus.engage.campaigns.report import CampaignReport, Glance, glance, report, used_by
 from abacus.engage.campaigns.trying import tried_campaign
+from abacus.engage.limits.types import Amounts
 from abacus.engage.notify.renderer import Renderer
 from abacus.people.decide.approving import check_asks
 from abacus.people.store.approvals import Approvals

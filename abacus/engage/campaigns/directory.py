@@ -8,11 +8,11 @@ from dataclasses import replace
 from abacus.core.clock import Clock
 from abacus.engage.campaigns.campaign_store import DEPENDENCY, CampaignStore, labelled
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.limits import UNCOUNTED_FROM
 from abacus.engage.campaigns.decide.running import Running
 from abacus.engage.campaigns.decide.surroundings import Everything, Surroundings
 from abacus.engage.downstreams.decide.downstream import Downstream
 from abacus.engage.downstreams.store import DownstreamStore
+from abacus.engage.limits.types import UNCOUNTED_FROM
 from abacus.platform.fresh_copy import FreshCopy
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.decide.definition import Definition

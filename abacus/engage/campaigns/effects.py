@@ -15,16 +15,16 @@ from datetime import date, datetime
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
-from abacus.engage.campaigns.decide.budget import EVER, Pot, Short, is_exhausted, pots_of
 from abacus.engage.campaigns.decide.calendar import day_of
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.deciding import Decided, decide
 from abacus.engage.campaigns.decide.effects import actions_of
-from abacus.engage.campaigns.decide.limits import NOTHING, Amounts
 from abacus.engage.campaigns.decide.progress import Place, places_of
-from abacus.engage.campaigns.decide.run import Due, Matched, Run
-from abacus.engage.campaigns.pots import Limited, PotStore
+from abacus.engage.campaigns.decide.run import Matched, PlannedAction, Run
 from abacus.engage.campaigns.progress_rows import lock_progress, write_progress
+from abacus.engage.limits.decide.pots import EVER, Pot, Short, is_exhausted, pots_of
+from abacus.engage.limits.pot_store import Limited, PotStore
+from abacus.engage.limits.types import NOTHING, Amounts
 from abacus.platform.citus import commit_together
 from abacus.platform.key_register import entered
 from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
@@ -261,7 +261,7 @@ def _limited(matched: Iterable[Matched]) -> dict[Pot, Limited]:
     return {pot: Limited(bound, each.campaign.version) for each in matched for pot, bound in pots_of(each).items()}
 
 
-def _row(due: Due, now: datetime) -> _Action:
+def _row(due: PlannedAction, now: datetime) -> _Action:
     return _Action(**due._asdict(), decided_at=now)
 
 

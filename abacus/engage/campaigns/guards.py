@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, SetAside, Unavailable
 from abacus.core.fields import DocumentFaults
-from abacus.engage.campaigns.actions import Waiting
+from abacus.engage.actions.action_store import DueAction
+from abacus.engage.actions.decide.deeds import Action
 from abacus.engage.campaigns.campaign_store import CampaignStore
-from abacus.engage.campaigns.decide.actions import Action
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.sides import of_campaign, rank_of
 from abacus.engage.campaigns.decide.surroundings import Surroundings
@@ -28,7 +28,7 @@ IF_STILL: Final = "if_still"
 class _Guarded(NamedTuple):
     """A rule of a guard, for an action."""
 
-    action: Waiting
+    action: DueAction
     name: str
     question: Question[Subject]
 
@@ -36,8 +36,8 @@ class _Guarded(NamedTuple):
 class Refusals(NamedTuple):
     """The actions that a guard is against now, with the reason, and those whose guard cannot be looked at now."""
 
-    against: Mapping[Waiting, str]
-    unknown: Collection[Waiting]
+    against: Mapping[DueAction, str]
+    unknown: Collection[DueAction]
 
 
 class Guards:
@@ -59,10 +59,10 @@ class Guards:
         self._known: dict[tuple[str, int], Campaign] = {}
         self._plans: dict[tuple[str, int, int, int, str], tuple[Surroundings, Plan]] = {}
 
-    async def refusals(self, actions: Sequence[Waiting]) -> Refusals:
+    async def refusals(self, actions: Sequence[DueAction]) -> Refusals:
         """Looks at the guards of those that have any. Raises `Unavailable`."""
         asked: list[_Guarded] = []
-        refused: dict[Waiting, str] = {}
+        refused: dict[DueAction, str] = {}
         for each in actions:
             if each.event is not None:
                 try:
@@ -70,7 +70,7 @@ class Guards:
                 except (SetAside, DocumentFaults, Refused) as fault:
                     refused[each] = f"its guard cannot be looked at any more: {fault}"
         decisions = await decide_all([each.question for each in asked], self._values) if asked else []
-        unknown: set[Waiting] = set()
+        unknown: set[DueAction] = set()
         for (action, name, _), decision in zip(asked, decisions, strict=True):
             if decision.holds is None:
                 unknown.add(action)
@@ -78,7 +78,7 @@ class Guards:
                 refused.setdefault(action, name)
         return Refusals(refused, unknown - refused.keys())
 
-    async def _asked(self, waiting: Waiting, message: bytes) -> list[_Guarded]:
+    async def _asked(self, waiting: DueAction, message: bytes) -> list[_Guarded]:
         """Raises `SetAside`, `DocumentFaults` and `Refused`."""
         campaign, around = await self._campaign(waiting), self._around()
         event = own_reader(around.sources.values()).read(message, self._clock.now())
@@ -92,7 +92,7 @@ class Guards:
             for name, plan in self._plans_of(campaign, waiting, around)
         ]
 
-    async def _campaign(self, waiting: Waiting) -> Campaign:
+    async def _campaign(self, waiting: DueAction) -> Campaign:
         place = waiting.campaign, waiting.version
         if place not in self._known:
             history = await self._campaigns.history(waiting.campaign)
@@ -101,7 +101,7 @@ class Guards:
             raise Unavailable("campaigns", f"there is no {waiting.campaign}@{waiting.version}")
         return self._known[place]
 
-    def _plans_of(self, campaign: Campaign, waiting: Waiting, around: Surroundings) -> list[tuple[str, Plan]]:
+    def _plans_of(self, campaign: Campaign, waiting: DueAction, around: Surroundings) -> list[tuple[str, Plan]]:
         action = _action(campaign, waiting)
         plans = []
         for name, rule in ((UNLESS, action.unless), (IF_STILL, action.if_still)):
@@ -116,6 +116,6 @@ class Guards:
         return plans
 
 
-def _action(campaign: Campaign, waiting: Waiting) -> Action:
+def _action(campaign: Campaign, waiting: DueAction) -> Action:
     step = next(step for step in campaign.steps if step.number == waiting.step)
     return step.actions[waiting.number]

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import campaign_key
-from abacus.engage.campaigns.decide.actions import Award
+from abacus.engage.actions.decide.deeds import Award
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.conditions import conditions_of
 from abacus.engage.campaigns.decide.run import Matched, Open

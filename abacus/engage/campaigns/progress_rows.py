@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
-from abacus.engage.campaigns.decide.limits import Amounts
 from abacus.engage.campaigns.decide.progress import Place, Progress
+from abacus.engage.limits.types import Amounts
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, arrays, columns, unnested
 

@@ -5,10 +5,10 @@ from datetime import date
 from typing import Any, Final, NamedTuple
 
 from abacus.core.merging import added_up
-from abacus.engage.campaigns.decide.budget import EVER, Pot
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.limits import NOTHING, Amounts
 from abacus.engage.campaigns.seen import seen_by_day
+from abacus.engage.limits.decide.pots import EVER, Pot
+from abacus.engage.limits.types import NOTHING, Amounts
 from abacus.platform.postgres import LONG_S, Connection, Pool, snapshot
 from abacus.platform.sliced import in_each_slice
 from abacus.platform.sql import Statement, columns

@@ -6,9 +6,9 @@ from typing import Any
 from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.campaign import CONTROL
 from abacus.engage.campaigns.decide.interval import Interval, difference_interval, share_interval
-from abacus.engage.campaigns.decide.limits import MICROS
 from abacus.engage.campaigns.decide.reading_limits import limits_document
 from abacus.engage.campaigns.report import ArmLine, CampaignReport, Glance, faults_of, used_overall
+from abacus.engage.limits.types import MICROS
 
 
 def report_document(record: CampaignRecord, found: CampaignReport, now: datetime) -> dict[str, Any]:

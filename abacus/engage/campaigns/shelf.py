@@ -8,10 +8,10 @@ from contextlib import closing, contextmanager
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from abacus.engage.campaigns.decide.limits import Amounts
 from abacus.engage.campaigns.decide.progress import Place, Progress
 from abacus.engage.campaigns.decide.run import Run
 from abacus.engage.campaigns.progress_rows import packed_marks, unpacked_marks
+from abacus.engage.limits.types import Amounts
 
 _TABLES: Final = """
 pragma journal_mode = off;

@@ -7,24 +7,24 @@ from typing import NamedTuple
 import orjson
 
 from abacus.core.errors import Unavailable
-from abacus.engage.campaigns.decide.actions import Award
-from abacus.engage.campaigns.decide.budget import pots_of
+from abacus.engage.actions.decide.deeds import Award
+from abacus.engage.actions.messages import in_words
 from abacus.engage.campaigns.decide.calendar import runs_at
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.conditions import condition_text, conditions_of, value_text
 from abacus.engage.campaigns.decide.deciding import decide
 from abacus.engage.campaigns.decide.effects import MESSAGES, actions_of
 from abacus.engage.campaigns.decide.progress import places_of
-from abacus.engage.campaigns.decide.run import Due, Matched, Run
+from abacus.engage.campaigns.decide.run import Matched, PlannedAction, Run
 from abacus.engage.campaigns.decide.running import compiled
 from abacus.engage.campaigns.decide.sides import origin_of
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import worth_of
-from abacus.engage.campaigns.messages import in_words
-from abacus.engage.campaigns.pots import Limited, PotStore
 from abacus.engage.campaigns.progress_rows import read_progress
 from abacus.engage.campaigns.subject import Subject
 from abacus.engage.campaigns.values import Values
+from abacus.engage.limits.decide.pots import pots_of
+from abacus.engage.limits.pot_store import Limited, PotStore
 from abacus.engage.notify.decide.rendering import Unrenderable
 from abacus.engage.notify.renderer import Renderer
 from abacus.platform.postgres import Pool, passing_failures
@@ -51,7 +51,7 @@ class Simulated(NamedTuple):
     seen: Sequence[Seen]
     against: str | None
     run: Run | None = None
-    actions: Sequence[Due] = ()
+    actions: Sequence[PlannedAction] = ()
 
 
 async def simulate(
@@ -96,7 +96,7 @@ async def simulate(
     return Simulated(seen, None, run, [await _said(due, renderer) for due in actions_of(run, now)])
 
 
-async def _said(due: Due, renderer: Renderer) -> Due:
+async def _said(due: PlannedAction, renderer: Renderer) -> PlannedAction:
     """A message with what it says, or why it says nothing."""
     if due.receiver != MESSAGES:
         return due

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from abacus.cli.examples import example_cards
-from abacus.engage.campaigns.decide.actions import Award
+from abacus.engage.actions.decide.deeds import Award
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.decide.run import Matched, Run

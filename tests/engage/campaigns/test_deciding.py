@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from abacus.core.errors import Reason, SetAside
-from abacus.engage.campaigns.decide.budget import EVER, Pot
 from abacus.engage.campaigns.decide.deciding import decide
-from abacus.engage.campaigns.decide.limits import NOTHING
 from abacus.engage.campaigns.decide.progress import WHOLE, Place
 from abacus.engage.campaigns.decide.run import Matched
+from abacus.engage.limits.decide.pots import EVER, Pot
+from abacus.engage.limits.types import NOTHING
 from tests.engage.campaigns.offers import campaign, matched, order
 
 NEVER = {"limits": {"runs": {"overall": 1}}}  # nothing is left of it, below

@@ -14,23 +14,23 @@ import pytest
 
 from abacus.core.backoff import Backoff
 from abacus.core.errors import Unavailable
-from abacus.engage.campaigns.actions import ActionStore, Waiting
-from abacus.engage.campaigns.calls import CallStore, call_again
-from abacus.engage.campaigns.decide.budget import EVER, Pot
+from abacus.engage.actions.action_runner import ActionRunner, to_members
+from abacus.engage.actions.action_store import ActionStore, DueAction
+from abacus.engage.actions.calls import CallStore, call_again
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.deferred import decode_deferred
 from abacus.engage.campaigns.decide.running import compiled
 from abacus.engage.campaigns.deferring import Deferring
-from abacus.engage.campaigns.doing import Doer, to_members
 from abacus.engage.campaigns.effects import Decisions, Effects
 from abacus.engage.campaigns.first_events import without_contradictions
 from abacus.engage.campaigns.guards import Guards, Refusals
 from abacus.engage.campaigns.judging import Candidate, Judged, Judging
 from abacus.engage.campaigns.members import AccountsOfMembers
-from abacus.engage.campaigns.pots import Limited, PotStore
 from abacus.engage.campaigns.values import Values
 from abacus.engage.campaigns.verdicts import put_off
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind
+from abacus.engage.limits.decide.pots import EVER, Pot
+from abacus.engage.limits.pot_store import Limited, PotStore
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.renderer import Renderer
 from abacus.intake.earning.decide.retry import RetryPolicy
@@ -96,7 +96,7 @@ class Unguarded(Guards):
     def __init__(self) -> None:
         pass
 
-    async def refusals(self, actions: Sequence[Waiting]) -> Refusals:
+    async def refusals(self, actions: Sequence[DueAction]) -> Refusals:
         assert all(each.event is None for each in actions)
         return Refusals({}, ())
 
@@ -111,8 +111,8 @@ async def done_once(pool: Pool, actions: ActionStore) -> None:
     renderer = Renderer()
     hand = to_members(Notices(pool, LATER), renderer)
     given = {"pool": pool, "slicing": EIGHT, "clock": LATER, "health": health}
-    doer = Doer("messages", hand, actions, Unguarded(), all_turns, **given)
-    working = asyncio.create_task(doer.run(stop))
+    runner = ActionRunner("messages", hand, actions, Unguarded(), all_turns, **given)
+    working = asyncio.create_task(runner.run(stop))
 
     async def nothing_waits() -> bool:
         return not (await actions.backlog("messages")).deliveries

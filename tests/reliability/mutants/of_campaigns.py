@@ -7,7 +7,7 @@ from tests.reliability.mutants.mutant import Mutant
 
 _EFFECTS: Final = "abacus/engage/campaigns/effects.py"
 _DECIDING: Final = "abacus/engage/campaigns/decide/deciding.py"
-_POTS: Final = "abacus/engage/campaigns/pots.py"
+_POTS: Final = "abacus/engage/limits/pot_store.py"
 _STORE: Final = "abacus/engage/campaigns/campaign_store.py"
 _TABLE: Final = "alembic/versions/0028_campaigns.py"
 _COMMAND: Final = "tests/cli/test_campaigns_command.py"
@@ -47,7 +47,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the campaign's limits of all members",
-        "abacus/engage/campaigns/decide/budget.py",
+        "abacus/engage/limits/decide/pots.py",
         "Pots._short_of",
         Node("need > have", "False"),
         _HOLD,
@@ -131,21 +131,21 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the turns that an award takes before it leaves",
-        "abacus/engage/campaigns/doing.py",
+        "abacus/engage/actions/action_runner.py",
         "turns_of.turns",
         Node("(await take_turns(...)).turns", "wanted"),
         (f"{_OUTSIDE}::test_awards_leave_at_the_pace_of_their_downstream",),
     ),
     Mutant(
         "the attempt whose verdict counts for a call",
-        "abacus/engage/campaigns/calls.py",
+        "abacus/engage/actions/calls.py",
         "_SETTLE",
         Clause("or a.attempts = u.attempts", "or true"),
         ("tests/platform/delivery/test_tables.py::test_a_failure_that_comes_late_changes_nothing",),
     ),
     Mutant(
         "the guard of a call",
-        "abacus/engage/campaigns/calling.py",
+        "abacus/engage/actions/webhook_caller.py",
         "caller.attempt",
         Node("call.waiting in refused.against", "False"),
         (f"{_OUTSIDE}::test_a_guard_is_looked_at_before_a_call",),

@@ -13,8 +13,8 @@ from abacus.console.web.page import Page
 from abacus.console.web.paging import Rows
 from abacus.console.web.routes import page
 from abacus.engage.campaigns.campaign_store import CampaignRecord
-from abacus.engage.campaigns.decide.limits import NOTHING, Amounts
 from abacus.engage.campaigns.decide.states import State
+from abacus.engage.limits.types import NOTHING, Amounts
 from abacus.people.types.deed import Deed
 
 _MOST: Final = 50

@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 
 from abacus.core.errors import Refused
 from abacus.core.fields import EARLIEST
-from abacus.engage.campaigns.decide.actions import Action
-from abacus.engage.campaigns.decide.limits import Limits
+from abacus.engage.actions.decide.deeds import Action
+from abacus.engage.limits.types import Limits
 from abacus.signals.events.decide.vocabulary import EventType
 
 NAME_PATTERN: Final = r"[a-z][a-z0-9_]{0,63}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from abacus.engage.campaigns.decide.actions import Award, Publish
+from abacus.engage.actions.decide.deeds import Award, Publish
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.signals.events.decide.vocabulary import EventType
 

@@ -3,10 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from abacus.engage.campaigns.decide.budget import Pot, Pots, Short, pots_of
 from abacus.engage.campaigns.decide.campaign import CONTROL, Step
 from abacus.engage.campaigns.decide.conditions import conditions_of
-from abacus.engage.campaigns.decide.limits import Amounts
 from abacus.engage.campaigns.decide.progress import (
     NONE,
     WHOLE,
@@ -21,6 +19,8 @@ from abacus.engage.campaigns.decide.progress import (
 )
 from abacus.engage.campaigns.decide.run import Matched, Outcome, Refusal, Run
 from abacus.engage.campaigns.decide.split import arm_of
+from abacus.engage.limits.decide.pots import Pot, Pots, Short, pots_of
+from abacus.engage.limits.types import Amounts
 
 
 @dataclass(slots=True)

@@ -8,10 +8,10 @@ import orjson
 
 from abacus.core.ids import fingerprint
 from abacus.core.sources import campaign_source
-from abacus.engage.campaigns.decide.actions import Action, Award, Call, Publish, Tell
+from abacus.engage.actions.decide.deeds import Action, Award, Call, Publish, Tell
+from abacus.engage.actions.decide.templates import fields_of, kept
 from abacus.engage.campaigns.decide.campaign import Step
-from abacus.engage.campaigns.decide.run import Due, Run
-from abacus.engage.campaigns.decide.templates import fields_of, kept
+from abacus.engage.campaigns.decide.run import PlannedAction, Run
 from abacus.engage.campaigns.decide.worth import Worth
 from abacus.ledger.types.award import Award as PointsAward
 from abacus.ledger.types.award import Kind as TransferKind
@@ -28,7 +28,7 @@ MESSAGES: Final = "messages"
 EVENTS: Final = "events"
 
 
-def actions_of(run: Run, now: datetime) -> Iterator[Due]:
+def actions_of(run: Run, now: datetime) -> Iterator[PlannedAction]:
     """What is to be done for a run, decided now."""
     for step in run.matched.campaign.steps:
         if step.number in run.steps:
@@ -36,10 +36,10 @@ def actions_of(run: Run, now: datetime) -> Iterator[Due]:
                 yield _due(run, step, number, action, now)
 
 
-def _due(run: Run, step: Step, number: int, action: Action, now: datetime) -> Due:
+def _due(run: Run, step: Step, number: int, action: Action, now: datetime) -> PlannedAction:
     matched, campaign = run.matched, run.matched.campaign
     receiver, document = _document(run, step, action, now)
-    return Due(
+    return PlannedAction(
         member_id=matched.member_id,
         key=matched.effect_key(step.number),
         number=number,

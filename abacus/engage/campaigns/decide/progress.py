@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from abacus.engage.campaigns.decide.calendar import day_of, period_of
 from abacus.engage.campaigns.decide.campaign import Campaign, Period
-from abacus.engage.campaigns.decide.limits import NOTHING, Amounts, Scope
+from abacus.engage.limits.types import NOTHING, Amounts, Scope
 
 WHOLE: Final = ""  # the scope of the whole life of a campaign
 

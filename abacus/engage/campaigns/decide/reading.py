@@ -8,12 +8,12 @@ from typing import Final, NamedTuple
 
 from abacus.core import fields
 from abacus.core.fields import EARLIEST, Bad, DocumentFaults, Fault, Fields, quoted, string
+from abacus.engage.actions.decide.templates import Trial
 from abacus.engage.campaigns.decide.campaign import CONTROL, NAME_PATTERN, Campaign, Period, Window
 from abacus.engage.campaigns.decide.lengths import read_hours, read_length
 from abacus.engage.campaigns.decide.reading_limits import read_limits
 from abacus.engage.campaigns.decide.reading_steps import read_steps
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.engage.campaigns.decide.templates import Trial
 from abacus.engage.campaigns.decide.text import faults_of_text
 from abacus.engage.campaigns.decide.vocabulary import Words
 from abacus.engage.notify.decide.rendering import Unrenderable

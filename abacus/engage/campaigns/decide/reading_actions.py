@@ -8,20 +8,20 @@ from typing import Final, get_args
 from abacus.core import fields
 from abacus.core.fields import Bad, Fields, mapping, quoted, shown, string
 from abacus.core.points import MAX_POINTS, plain
-from abacus.engage.campaigns.decide.actions import (
+from abacus.engage.actions.decide.deeds import (
     Action,
     Award,
     Call,
     Deed,
+    DeedKind,
     FixedPoints,
-    Kind,
     MultipleOfEarned,
     OwnFormula,
     Publish,
     Tell,
 )
+from abacus.engage.actions.decide.templates import read_templates, trial_of
 from abacus.engage.campaigns.decide.lengths import length_text, read_clock, read_length
-from abacus.engage.campaigns.decide.templates import read_templates, trial_of
 from abacus.engage.campaigns.decide.vocabulary import Words
 from abacus.pricing.decide.figures import multiplier
 from abacus.pricing.explanation.types import FactorName
@@ -37,10 +37,10 @@ _TIMES: Final = ("after", "at", "unless", "if_still")
 
 def read_action(table: Fields, words: Words) -> Action | None:
     """Nothing where the deed has a fault."""
-    named = [kind for kind in Kind if kind.value in table.values]
+    named = [kind for kind in DeedKind if kind.value in table.values]
     deed = _READERS[named[0]](table, words) if len(named) == 1 else None
     if len(named) != 1:
-        table.note("do", f"names {len(named)} deeds; write one of {', '.join(Kind)} in each table")
+        table.note("do", f"names {len(named)} deeds; write one of {', '.join(DeedKind)} in each table")
         for kind in named:
             table.read_if_there(kind.value, lambda value: value, None)
     after = table.read_if_there("after", read_length, None)
@@ -69,7 +69,7 @@ def action_document(action: Action) -> dict[str, object]:
 
 
 def _award(table: Fields, words: Words) -> Deed | None:
-    inner = table.table(Kind.AWARD.value)
+    inner = table.table(DeedKind.AWARD.value)
     points = inner.read_if_there("points", fields.whole(1, MAX_POINTS), None)
     multiple = inner.read_if_there("multiple", multiplier, None)
     factors = _factors(inner.table("formula")) if "formula" in inner.values else None
@@ -77,12 +77,12 @@ def _award(table: Fields, words: Words) -> Deed | None:
         inner.table("formula", optional=True)
     inner.refuse_unknown()
     if sum(name in inner.values for name in ("points", "multiple", "formula")) != 1:
-        table.note(Kind.AWARD.value, "write one of points, multiple and formula")
+        table.note(DeedKind.AWARD.value, "write one of points, multiple and formula")
         return None
     if points is not None:
         return Award(FixedPoints(points))
     if words.on is not None and any(each != _PRICED for each in words.on):
-        table.note(Kind.AWARD.value, f"only events of {'/'.join(_PRICED)} have an amount that points follow from")
+        table.note(DeedKind.AWARD.value, f"only events of {'/'.join(_PRICED)} have an amount that points follow from")
     if multiple is not None:
         return Award(MultipleOfEarned(multiple))
     return Award(OwnFormula(factors)) if factors else None
@@ -101,22 +101,22 @@ def _factors(table: Fields) -> Mapping[FactorName, Decimal]:
 
 
 def _tell(table: Fields, words: Words) -> Deed | None:
-    templates = table.read(Kind.TELL.value, read_templates, None)
+    templates = table.read(DeedKind.TELL.value, read_templates, None)
     for locale, template in (templates or {}).items():
-        path = table.path_of(f"{Kind.TELL}.{locale}")
+        path = table.path_of(f"{DeedKind.TELL}.{locale}")
         words.trials += [trial_of(path, template, locale, event) for event in words.samples]
     return None if templates is None else Tell(templates)
 
 
 def _call(table: Fields, words: Words) -> Deed | None:
-    name = table.read(Kind.CALL.value, string, None)
+    name = table.read(DeedKind.CALL.value, string, None)
     if name is not None and words.around is not None and name not in words.around.webhooks:
-        table.note(Kind.CALL.value, f"no webhook {quoted(name)} is defined; `abacus downstreams list` prints all")
+        table.note(DeedKind.CALL.value, f"no webhook {quoted(name)} is defined; `abacus downstreams list` prints all")
     return None if name is None else Call(name)
 
 
 def _publish(table: Fields, words: Words) -> Deed | None:
-    inner = table.table(Kind.PUBLISH.value)
+    inner = table.table(DeedKind.PUBLISH.value)
     sources = None if words.around is None else words.around.sources
     type_ = inner.read("type", lambda value: event_type_of(string(value), sources), None)
     values: Mapping[str, object] = inner.read_if_there("var", mapping, {})
@@ -190,8 +190,8 @@ def _deed_document(deed: Deed) -> object:
 
 
 _READERS: Final = {
-    Kind.AWARD: _award,
-    Kind.TELL: _tell,
-    Kind.CALL: _call,
-    Kind.PUBLISH: _publish,
+    DeedKind.AWARD: _award,
+    DeedKind.TELL: _tell,
+    DeedKind.CALL: _call,
+    DeedKind.PUBLISH: _publish,
 }

@@ -7,7 +7,7 @@ from typing import Final
 from abacus.core import fields
 from abacus.core.fields import Bad, Fields, quoted, string
 from abacus.core.points import plain
-from abacus.engage.campaigns.decide.limits import MICROS, Bound, Limits, Scope
+from abacus.engage.limits.types import MICROS, Bound, Limits, Scope
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.decide.figures import multiplier
 

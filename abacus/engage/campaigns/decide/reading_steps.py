@@ -5,7 +5,7 @@ from typing import Final
 
 from abacus.core import fields
 from abacus.core.fields import Bad, Fields, mapping, quoted, string
-from abacus.engage.campaigns.decide.actions import Action, Kind
+from abacus.engage.actions.decide.deeds import Action, DeedKind
 from abacus.engage.campaigns.decide.campaign import CONTROL, Step
 from abacus.engage.campaigns.decide.reading_actions import action_document, read_action
 from abacus.engage.campaigns.decide.vocabulary import Words
@@ -46,7 +46,7 @@ def _step(number: int, table: Fields, words: Words, arms: frozenset[str]) -> Ste
     documents = table.read("do", _tables(MAX_ACTIONS), _NONE)
     read = [read_action(table.entry_table("do", place, document), words) for place, document in enumerate(documents)]
     actions: Sequence[Action] = [action for action in read if action is not None]
-    if sum(action.deed.kind is Kind.AWARD for action in actions) > 1:
+    if sum(action.deed.kind is DeedKind.AWARD for action in actions) > 1:
         table.note("do", "two awards; a step awards once, under its key")
     table.refuse_unknown()
     return Step(number, tuple(actions), at, every, variant)

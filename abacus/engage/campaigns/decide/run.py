@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from abacus.core.errors import SetAside
 from abacus.core.ids import campaign_key
-from abacus.engage.campaigns.decide.actions import Kind
+from abacus.engage.actions.decide.deeds import DeedKind
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.limits import NOTHING, Amounts, Scope
 from abacus.engage.campaigns.decide.worth import Worth
+from abacus.engage.limits.types import NOTHING, Amounts, Scope
 from abacus.signals.events.types import Event
 from abacus.signals.rules.decide.at_least import AtLeast
 from abacus.signals.rules.decide.lazy import Decision, LookedUp, Plan
@@ -88,7 +88,7 @@ class Run:
     refusal: Refusal | None = None
 
 
-class Due(NamedTuple):
+class PlannedAction(NamedTuple):
     """An action that is to be done: the `number`th of the step whose effect has this key. `receiver` is the downstream
     that gets it. `document` is JSON; `event` is the event as it is published, where a guard is looked at when the
     action is due.
@@ -101,7 +101,7 @@ class Due(NamedTuple):
     version: int
     step: int
     variant: str | None
-    kind: Kind
+    kind: DeedKind
     receiver: str
     due_at: datetime
     document: bytes

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from abacus.core.fields import DocumentFaults, Fault
-from abacus.engage.campaigns.decide.actions import Award
+from abacus.engage.actions.decide.deeds import Award
 from abacus.engage.campaigns.decide.calendar import runs_at
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.sides import Origin, of_campaign, origin_of, rank_of

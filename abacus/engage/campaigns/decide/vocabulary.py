@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, mapping
+from abacus.engage.actions.decide.templates import Trial, sample
 from abacus.engage.campaigns.decide.sides import of_campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.engage.campaigns.decide.templates import Trial, sample
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary
 from abacus.signals.events.types import Event, VariableType
 from abacus.signals.rules.decide.reading import parse_rule, restore_document, rule_document

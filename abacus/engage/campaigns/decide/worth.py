@@ -6,7 +6,7 @@ from typing import NamedTuple, get_args
 
 from abacus.core.errors import Reason, SetAside
 from abacus.core.points import MAX_POINTS, plain
-from abacus.engage.campaigns.decide.actions import Award, FixedPoints, MultipleOfEarned, OwnFormula
+from abacus.engage.actions.decide.deeds import Award, FixedPoints, MultipleOfEarned, OwnFormula
 from abacus.pricing.decide.card import PublishedCard, RateCard
 from abacus.pricing.decide.formula import CAMPAIGN_ENTRY, campaign_worth, entry_on_card, factors_of
 from abacus.pricing.explanation.types import CampaignFormula, Factor, FactorName

@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
-from abacus.engage.campaigns.actions import Waiting
-from abacus.engage.campaigns.decide.templates import fields_of, kept, restored
-from abacus.engage.campaigns.messages import told
+from abacus.engage.actions.action_store import DueAction
+from abacus.engage.actions.decide.templates import fields_of, kept, restored
+from abacus.engage.actions.messages import told
 from abacus.engage.notify.decide.news import Campaigned
 from abacus.engage.notify.renderer import rendering
 from abacus.signals.events.types import Event, Value
@@ -37,8 +37,10 @@ def test_fields_are_the_same_after_they_were_kept(variables: Mapping[str, Value]
     assert list(map(repr, again["event"].values())) == list(map(repr, fields["event"].values()))
 
 
-def waiting(number: int, document: dict[str, Any]) -> Waiting:
-    return Waiting("ann", f"campaign:market:rides:{number}", 0, "market", 1, 1, AT, json.dumps(document).encode(), None)
+def waiting(number: int, document: dict[str, Any]) -> DueAction:
+    return DueAction(
+        "ann", f"campaign:market:rides:{number}", 0, "market", 1, 1, AT, json.dumps(document).encode(), None
+    )
 
 
 async def test_what_cannot_be_rendered_is_refused_with_its_reason_and_the_rest_is_told() -> None:

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from abacus.engage.campaigns.actions import Waiting
-from abacus.engage.campaigns.decide.templates import restored
+from abacus.engage.actions.action_store import DueAction
+from abacus.engage.actions.decide.templates import restored
 from abacus.engage.notify.decide.message import Words
 from abacus.engage.notify.decide.news import Campaigned, CampaignWords
 from abacus.engage.notify.decide.notice import Notice
@@ -20,14 +20,14 @@ class Told(NamedTuple):
     """The notices of actions, and the actions whose templates cannot be rendered, with the reason."""
 
     notices: Sequence[Notice]
-    refused: Mapping[Waiting, str]
+    refused: Mapping[DueAction, str]
 
 
-async def told(actions: Sequence[Waiting], renderer: Renderer) -> Told:
+async def told(actions: Sequence[DueAction], renderer: Renderer) -> Told:
     """Raises `Unavailable`."""
     documents = [orjson.loads(each.document) for each in actions]
     notices: list[Notice] = []
-    refused: dict[Waiting, str] = {}
+    refused: dict[DueAction, str] = {}
     for action, document, words in zip(actions, documents, await in_words(documents, renderer), strict=True):
         if isinstance(words, Unrenderable):
             refused[action] = f"its message: {words}"
@@ -61,7 +61,7 @@ def _rendered_before(document: Mapping[str, Any]) -> InWords:
     return {locale: Words(**each) for locale, each in document.get("words", {}).items()}
 
 
-def _notice(action: Waiting, country: str, words: InWords) -> Notice:
+def _notice(action: DueAction, country: str, words: InWords) -> Notice:
     key = f"{action.key}/{action.number}"
     said = {locale: CampaignWords(**each._asdict()) for locale, each in words.items()}
     news = Campaigned(campaign=action.campaign, key=key, country=country, words=said)

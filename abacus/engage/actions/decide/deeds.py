@@ -13,7 +13,7 @@ from abacus.signals.events.decide.vocabulary import EventType
 from abacus.signals.events.types import Value
 
 
-class Kind(StrEnum):
+class DeedKind(StrEnum):
     """The kinds of actions. The list is closed: queues of actions, metrics and reports go by it."""
 
     AWARD = "award"
@@ -49,7 +49,7 @@ class Award:
 
     worth: FixedPoints | MultipleOfEarned | OwnFormula
 
-    kind = Kind.AWARD
+    kind = DeedKind.AWARD
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Tell:
 
     templates: Mapping[str, str]
 
-    kind = Kind.TELL
+    kind = DeedKind.TELL
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Call:
 
     webhook: str
 
-    kind = Kind.CALL
+    kind = DeedKind.CALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Publish:
     constants: Mapping[str, Value]
     copied: Mapping[str, str]
 
-    kind = Kind.PUBLISH
+    kind = DeedKind.PUBLISH
 
 
 Deed: TypeAlias = Award | Tell | Call | Publish

@@ -17,7 +17,7 @@ from abacus.platform.sliced import at_slice, rows_in_reach
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 
-class Waiting(NamedTuple):
+class DueAction(NamedTuple):
     """An action whose time has come. `event` is there where a guard has to be looked at."""
 
     member_id: str
@@ -52,13 +52,13 @@ class Batch(NamedTuple):
     """Actions that are locked, and the transaction that holds them."""
 
     connection: Connection
-    actions: Sequence[Waiting]
+    actions: Sequence[DueAction]
 
 
 _DUE: Final = "receiver = :receiver and done_at is null and refused_at is null and due_at <= :now"
 _IS_DUE: Final = Statement(f"select exists(select from campaign_action where {_DUE})")
 _TAKE: Final = Statement(f"""
-select {columns(Waiting)} from campaign_action where {_DUE}
+select {columns(DueAction)} from campaign_action where {_DUE}
 order by due_at limit :most for update skip locked
 """)
 _END: Final = Statement(f"""
@@ -96,14 +96,14 @@ class ActionStore:
             async with connection.transaction():
                 await stay(connection)
                 rows = await connection.fetch(*_TAKE(receiver=receiver, now=now, most=most))
-                yield Batch(connection, [Waiting(*row) for row in rows])
+                yield Batch(connection, [DueAction(*row) for row in rows])
 
-    async def end(self, batch: Batch, done: Collection[Waiting], refused: Mapping[Waiting, str]) -> None:
+    async def end(self, batch: Batch, done: Collection[DueAction], refused: Mapping[DueAction, str]) -> None:
         """Some actions of the batch are done, and some are refused, with the reason."""
         ended = [Ended(each.member_id, each.key, each.number, refused.get(each)) for each in [*done, *refused]]
         await batch.connection.execute(*_END(**arrays(Ended, ended), now=self._clock.now()))
 
-    async def put_off(self, batch: Batch, actions: Collection[Waiting], by: timedelta) -> None:
+    async def put_off(self, batch: Batch, actions: Collection[DueAction], by: timedelta) -> None:
         """These are due later. They stay as they are otherwise."""
         later = [_Place(each.member_id, each.key, each.number) for each in actions]
         await batch.connection.execute(*_PUT_OFF(**arrays(_Place, later), due_at=self._clock.now() + by))

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
-from abacus.engage.campaigns.decide.actions import Award, FixedPoints
+from abacus.engage.actions.decide.deeds import Award, FixedPoints
 from abacus.engage.campaigns.decide.calendar import day_of
 from abacus.engage.campaigns.decide.campaign import Campaign, Step
-from abacus.engage.campaigns.decide.limits import NOTHING, Amounts, Bound, Scope
 from abacus.engage.campaigns.decide.run import Matched
+from abacus.engage.limits.types import NOTHING, Amounts, Bound, Scope
 
 EVER: Final = ""  # the period of the whole life of a campaign
 

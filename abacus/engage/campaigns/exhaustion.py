@@ -13,11 +13,11 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.core.sources import campaign_source
 from abacus.engage.campaigns.campaign_store import CampaignStore, Change
-from abacus.engage.campaigns.decide.budget import EVER, Pot, is_exhausted
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.states import Act
 from abacus.engage.campaigns.directory import InForce
-from abacus.engage.campaigns.pots import Limited, PotStore
+from abacus.engage.limits.decide.pots import EVER, Pot, is_exhausted
+from abacus.engage.limits.pot_store import Limited, PotStore
 from abacus.people.store.audit import entry_of, write
 from abacus.people.types.deed import Deed, Entry
 from abacus.platform.health import WorkerHealth
@@ -31,7 +31,7 @@ _LOOK_EVERY_S: Final = 60.0
 log = structlog.get_logger(__name__)
 
 
-class Exhausting:
+class CampaignExhaustion:
     """Marks campaigns as exhausted, and writes that into the log of deeds."""
 
     def __init__(self, store: CampaignStore, clock: Clock) -> None:
@@ -52,14 +52,14 @@ class Exhausting:
                 log.info("campaign exhausted", campaign=campaign.label)
 
 
-class ExhaustedWatch:
+class ExhaustionWatch:
     """Looks from time to time whether a campaign is at its limit that nobody has marked."""
 
     def __init__(
         self,
         pool: Pool,
         in_force: Callable[[], InForce],
-        exhausting: Exhausting,
+        exhaustion: CampaignExhaustion,
         health: WorkerHealth,
         *,
         every_s: float = _LOOK_EVERY_S,
@@ -67,7 +67,7 @@ class ExhaustedWatch:
         self._pool = pool
         self._pots = PotStore(pool, 0)
         self._in_force = in_force
-        self._exhausting = exhausting
+        self._exhausting = exhaustion
         self._health = health
         self._every_s = every_s
 

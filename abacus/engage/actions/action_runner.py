@@ -8,10 +8,10 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
-from abacus.engage.campaigns.actions import ActionStore, Batch, Waiting
+from abacus.engage.actions.action_store import ActionStore, Batch, DueAction
+from abacus.engage.actions.messages import told
 from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
 from abacus.engage.campaigns.guards import Guards
-from abacus.engage.campaigns.messages import told
 from abacus.engage.downstreams.directory import ByName
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.renderer import Renderer
@@ -34,13 +34,13 @@ _LOOK_EVERY_S: Final = 5.0
 _LOOK_AGAIN: Final = timedelta(seconds=30)  # at what cannot be told now
 _AT_ONCE: Final = timedelta(0)
 _RNG: Final = random.Random()
-_NONE_REFUSED: Final[Mapping[Waiting, str]] = {}
+_NONE_REFUSED: Final[Mapping[DueAction, str]] = {}
 
 # How many of so many actions the receiver's pace allows now; those turns are taken. Raises `Unavailable`.
 TurnsOf = Callable[[str, int], Awaitable[int]]
 # Returns when the receiver has these actions, but for those that it refuses, with the reason. Raises `Unavailable`, and
 # then it may have some; it is called again.
-Hand = Callable[[Batch, Sequence[Waiting]], Awaitable[Mapping[Waiting, str]]]
+Hand = Callable[[Batch, Sequence[DueAction]], Awaitable[Mapping[DueAction, str]]]
 Publish = Callable[[str, Sequence[StreamMessage]], Awaitable[None]]
 
 
@@ -51,7 +51,7 @@ class _Done(NamedTuple):
     has_no_turn: bool
 
 
-class Doer:
+class ActionRunner:
     """Takes the actions of one receiver, slice after slice, looks at their guards, and hands over those that still
     hold. Any number of processes share the work.
     """
@@ -140,7 +140,7 @@ def turns_of(pool: Pool, downstreams: Callable[[], ByName], clock: Clock) -> Tur
 def to_award_queue(queue: Queue) -> Hand:
     """Awards go on the award queue, the only door for new points."""
 
-    async def hand(_: Batch, actions: Sequence[Waiting]) -> Mapping[Waiting, str]:
+    async def hand(_: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
         await queue.send(list(pack("awards", [each.document for each in actions])))
         return _NONE_REFUSED
 
@@ -150,7 +150,7 @@ def to_award_queue(queue: Queue) -> Hand:
 def to_members(notices: Notices, renderer: Renderer) -> Hand:
     """Messages become notices, in the transaction that ends the actions."""
 
-    async def hand(batch: Batch, actions: Sequence[Waiting]) -> Mapping[Waiting, str]:
+    async def hand(batch: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
         said = await told(actions, renderer)
         if said.notices:
             await notices.enter_beside(batch.connection, said.notices, gathered_for=_AT_ONCE)
@@ -162,7 +162,7 @@ def to_members(notices: Notices, renderer: Renderer) -> Hand:
 def to_events(publish: Publish, events_topic: str) -> Hand:
     """Events of campaigns are published as those of other senders."""
 
-    async def hand(_: Batch, actions: Sequence[Waiting]) -> Mapping[Waiting, str]:
+    async def hand(_: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
         messages = [StreamMessage(each.member_id.encode(), each.document) for each in actions]
         if messages:
             await publish(events_topic, messages)

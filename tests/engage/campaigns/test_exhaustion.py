@@ -4,7 +4,7 @@ from abacus.core.clock import SystemClock
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.directory import CampaignDirectory
 from abacus.engage.campaigns.effects import Effects
-from abacus.engage.campaigns.exhausting import ExhaustedWatch, Exhausting
+from abacus.engage.campaigns.exhaustion import CampaignExhaustion, ExhaustionWatch
 from abacus.platform.health import WorkerHealth
 from abacus.signals.events.decide.builtin import built_in
 from tests.engage.campaigns.offers import matched, order
@@ -25,7 +25,9 @@ async def test_what_nobody_marked_is_marked_later(house: House) -> None:
         await Effects(house.pool, clock, slot=1).decide([matched(campaign, event) for event in events])
     directory = CampaignDirectory(house.pool, SOURCES, clock)
     await directory.refresh()
-    watch = ExhaustedWatch(house.pool, directory.in_force, Exhausting(store, clock), WorkerHealth("campaigner"))
+    watch = ExhaustionWatch(
+        house.pool, directory.in_force, CampaignExhaustion(store, clock), WorkerHealth("campaigner")
+    )
     for _ in range(2):
         await watch.look()
     rows = await house.pool.fetch("select name, status from campaign order by name")

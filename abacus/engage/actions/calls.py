@@ -14,10 +14,9 @@ import structlog
 
 from abacus.core.clock import Clock
 from abacus.core.ids import fingerprint
-from abacus.engage.campaigns.actions import Waiting
-from abacus.engage.campaigns.decide.actions import Kind
-from abacus.engage.downstreams.decide.downstream import WEBHOOK_PREFIX, Downstream
-from abacus.engage.downstreams.decide.downstream import Kind as Downstreams
+from abacus.engage.actions.action_store import DueAction
+from abacus.engage.actions.decide.deeds import DeedKind
+from abacus.engage.downstreams.decide.downstream import WEBHOOK_PREFIX, Downstream, Kind
 from abacus.engage.downstreams.directory import ByName
 from abacus.platform.delivery.round import taken_round
 from abacus.platform.delivery.types import LEASE, Backlog, DeliveryOutcome, Room, Settled
@@ -36,7 +35,7 @@ log = structlog.get_logger(__name__)
 class Call(NamedTuple):
     """A call that this process has taken."""
 
-    waiting: Waiting
+    waiting: DueAction
     receiver: str  # the webhook's name
     attempts: int
     failing_since: datetime | None
@@ -99,7 +98,7 @@ with due as materialized (
 ), taken as (
     update campaign_action c set due_at = :leased_until, attempts = c.attempts + 1
     from due where c.member_id = due.member_id and c.key = due.key and c.number = due.number
-    returning {columns(Waiting, "c")}, c.receiver, c.attempts, c.failing_since
+    returning {columns(DueAction, "c")}, c.receiver, c.attempts, c.failing_since
 )
 select * from taken
 """)
@@ -121,7 +120,7 @@ where receiver = any(:receivers::text[]) and {_OPEN} and due_at <= :now group by
 """)
 _AGAIN: Final = Statement(f"""
 update campaign_action set refused_at = null, reason = null, due_at = :now, attempts = 0, failing_since = null
-where receiver = :receiver and kind = '{Kind.CALL}' and refused_at is not null and failing_since is not null
+where receiver = :receiver and kind = '{DeedKind.CALL}' and refused_at is not null and failing_since is not null
 """)
 
 
@@ -224,7 +223,7 @@ class CallStore:
 
 def webhooks_of(downstreams: ByName) -> dict[str, Downstream]:
     """Those that are webhooks, by name."""
-    return {name: each.downstream for name, each in downstreams.items() if each.downstream.kind is Downstreams.WEBHOOK}
+    return {name: each.downstream for name, each in downstreams.items() if each.downstream.kind is Kind.WEBHOOK}
 
 
 async def call_again(pool: Pool, webhook: str, now: datetime) -> int:
@@ -239,4 +238,4 @@ async def call_again(pool: Pool, webhook: str, now: datetime) -> int:
 
 def _call(row: Sequence[Any]) -> Call:
     *waiting, receiver, attempts, failing_since = row
-    return Call(Waiting(*waiting), receiver.removeprefix(WEBHOOK_PREFIX), attempts, failing_since)
+    return Call(DueAction(*waiting), receiver.removeprefix(WEBHOOK_PREFIX), attempts, failing_since)

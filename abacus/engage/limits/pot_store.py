@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from abacus.engage.campaigns.decide.budget import Pot, Short
-from abacus.engage.campaigns.decide.limits import NOTHING, Amounts, Bound
 from abacus.engage.campaigns.decide.run import Outcome
+from abacus.engage.limits.decide.pots import Pot, Short
+from abacus.engage.limits.types import NOTHING, Amounts, Bound
 from abacus.platform.citus import commit_together, stay
 from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of, snapshot
 from abacus.platform.sliced import at_slice, in_each_slice
