@@ -33,13 +33,14 @@ from abacus.platform.kafka.reader import BATCH, Handler, Places, StreamReader
 from abacus.platform.logins import Login, role_for
 from abacus.platform.metrics import CARDS_AGE
 from abacus.platform.patience import unless_stopped, until_available
-from abacus.platform.postgres import Pool, open_connection, open_pool, slicing_of
+from abacus.platform.postgres import Pool, open_connection, open_pool
 from abacus.platform.quarantine.replay import PublishEvents
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import Item
 from abacus.platform.roles import APPLICATION_ROLE
 from abacus.platform.settings import Settings
-from abacus.platform.slicing import Slicing
+from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices.sliced import slicing_of
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.port import Queue
 from abacus.platform.sqs.queue import LONG_POLL_S, Client, SqsQueue, sqs_client

@@ -33,7 +33,7 @@ import abacus.signals.counters.tables
 import abacus.signals.events.tables
 import abacus.signals.segments.tables
 from abacus.platform.metadata import METADATA
-from abacus.platform.slice_steps import FORGET, engine_for
+from abacus.platform.slices.migration_steps import FORGET, engine_for
 
 # Importing a tables module registers its tables; the names are used here so that nobody tidies the imports away.
 ROOMS = (

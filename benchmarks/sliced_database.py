@@ -3,7 +3,7 @@
 from contextlib import AsyncExitStack
 
 from abacus.platform.migrations import cut, migrate
-from abacus.platform.spreading import spreading
+from abacus.platform.slices.placement import spreading
 from tests.support.cluster import Servers
 
 

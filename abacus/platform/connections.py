@@ -1,7 +1,7 @@
 """The connections of a worker's pools, as the metrics tell them: to each server, and how many are idle."""
 
 from abacus.platform.metrics import POOL_CONNECTIONS, POOL_IDLE, SERVERS_AWAY
-from abacus.platform.pool import Noted, SlicedPool
+from abacus.platform.pool.sliced_pool import Noted, SlicedPool
 
 
 class Connections:

@@ -6,15 +6,16 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 from abacus.core.errors import Refused
-from abacus.platform import cutting, logins, sandbox
+from abacus.platform import logins, sandbox
 from abacus.platform.packaged import packaged_file
 from abacus.platform.postgres import Pool, open_pool, passing_failures
 from abacus.platform.roles import APPLICATION_ROLE
+from abacus.platform.slices import cut as cutting
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
-    from abacus.platform.slice_steps import Told
+    from abacus.platform.slices.migration_steps import Told
 
 HEAD: Final = "head"
 
@@ -65,8 +66,8 @@ async def make_sandbox(database_url: str, *, anew: bool = False) -> None:
 
 
 async def cut(database_url: str, slices: int) -> bool:
-    """Cuts the empty ledger of a migrated database into so many slices, as `abacus.platform.cutting` says; whether it
-    was cut now.
+    """Whether the empty ledger of a migrated database was cut now into this number of slices; False where it has been
+    before.
     """
     pool = await open_pool(database_url, size=1, role=None)
     try:
@@ -91,7 +92,7 @@ async def split(database_url: str) -> None:
 
 async def _upgrade_by_slices(database_url: str, current: str | None, revision: str, told: "Told") -> None:
     """To the last revision that has steps for slices."""
-    from abacus.platform.slice_steps import ahead, do_steps  # noqa: PLC0415  # as above
+    from abacus.platform.slices.migration_steps import ahead, do_steps  # noqa: PLC0415  # as above
 
     if not await _is_cut(database_url):
         return

@@ -11,11 +11,10 @@ from typing import Any, Final, TypeAlias
 import asyncpg
 
 from abacus.core.errors import Refused, RightMissing, Unavailable
-from abacus.platform.citus import is_refused_copy, passes, place_of
-from abacus.platform.led import LedConnection
-from abacus.platform.pool import NOTHING_NOTED, Noted, SlicedPool
+from abacus.platform.pool.citus_errors import is_refused_copy, passes, place_of
+from abacus.platform.pool.led_connection import LedConnection
+from abacus.platform.pool.sliced_pool import NOTHING_NOTED, Noted, SlicedPool
 from abacus.platform.roles import APPLICATION_ROLE
-from abacus.platform.slicing import UNCUT, Slicing
 
 DEPENDENCY: Final = "database"
 LONG_S: Final = 3600.0  # for a statement that reads the whole ledger
@@ -77,20 +76,6 @@ def together(*several: Also) -> Also:
             await each(connection)
 
     return also
-
-
-async def slicing_of(pool: Pool) -> Slicing:
-    """The slices of the pool's database. They are looked up once, because they never change."""
-    if pool.slicing is None:
-        async with passing_failures(), pool.acquire() as connection:
-            pool.slicing = await slicing_on(connection)
-    return pool.slicing  # type: ignore[no-any-return]  # as above
-
-
-async def slicing_on(connection: Connection) -> Slicing:
-    """The slices of the connection's database."""
-    count = await connection.fetchval("select count(*) from slice")
-    return Slicing(count) if count else UNCUT
 
 
 async def open_pool(

@@ -8,8 +8,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final, NamedTuple
 
-from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
-from abacus.platform.slicing import Slicing
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices.sliced import slicing_of
 
 _EXPORT: Final = "select pg_export_snapshot()"
 

@@ -10,9 +10,10 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple, Protocol
 
-from abacus.platform.postgres import Connection, Pool, slicing_on
-from abacus.platform.slicing import CUT
-from abacus.platform.spreading import having_rows
+from abacus.platform.postgres import Connection, Pool
+from abacus.platform.slices.layout import CUT
+from abacus.platform.slices.placement import having_rows
+from abacus.platform.slices.sliced import slicing_on
 from abacus.platform.sql import Statement, columns
 from abacus.proof.beside import Beside, By
 from abacus.proof.decide.account_chain import Recompute

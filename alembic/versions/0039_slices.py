@@ -36,7 +36,7 @@ STATEMENTS = (
     create trigger seal_slice_is_append_only before update or delete or truncate on seal_slice
         for each statement execute function abacus_refuse_change()
     """,
-    # The first 32 bits of the id's SHA-256, as `abacus.platform.slicing` has them.
+    # The first 32 bits of the id's SHA-256, as `abacus.platform.slices.layout` has them.
     """
     create function abacus_slice_of(member_id text, slices integer) returns integer immutable strict parallel safe
         return (('x' || encode(substr(sha256(convert_to(member_id, 'UTF8')), 1, 4), 'hex'))::bit(32)::bigint

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from alembic import op
 
-from abacus.platform.slice_steps import hold, let_go
+from abacus.platform.slices.migration_steps import hold, let_go
 
 revision = "0045"
 down_revision = "0044"

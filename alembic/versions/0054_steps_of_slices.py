@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from abacus.platform.slice_steps import REMEMBERED
+from abacus.platform.slices.migration_steps import REMEMBERED
 
 revision = "0054"
 down_revision = "0053"

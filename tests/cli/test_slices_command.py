@@ -3,7 +3,7 @@
 import asyncpg
 import pytest
 
-from abacus.platform.spreading import spreading
+from abacus.platform.slices.placement import spreading
 from tests.support.cluster import Servers
 from tests.support.commands import abacus, abacus_process
 from tests.support.slices import SLICES

@@ -17,8 +17,9 @@ from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Movement
 from abacus.ledger.types.posting import Status
 from abacus.platform.metrics import POSTING_RESTARTS, total
-from abacus.platform.postgres import Connection, Pool, is_duplicate, slicing_of
-from abacus.platform.slicing import Slicing
+from abacus.platform.postgres import Connection, Pool, is_duplicate
+from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices.sliced import slicing_of
 from abacus.proof.verify import verify
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award
 from tests.ledger.moves import Orders, adjust, capture, earn, hold, parted, release, reverse, spend
@@ -44,7 +45,7 @@ class OneConnection:
 
     def __init__(self, connection: Connection, slicing: Slicing) -> None:
         self._connection = connection
-        self.slicing = slicing
+        self.slices = slicing.slices
         self.fetch, self.fetchval = connection.fetch, connection.fetchval
 
     @asynccontextmanager

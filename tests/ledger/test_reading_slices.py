@@ -48,9 +48,9 @@ from abacus.oversight.reconcile.campaigns import CampaignEffects
 from abacus.oversight.reconcile.decide.verdict import Queues
 from abacus.oversight.reconcile.messages import AsOf
 from abacus.platform.migrations import cut, migrate
-from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool, slicing_of, snapshot
-from abacus.platform.sliced import at_slice, rows_in_all
-from abacus.platform.slicing import CUT, OF_A_SLICE, Slicing
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool, snapshot
+from abacus.platform.slices.layout import CUT, OF_A_SLICE, Slicing
+from abacus.platform.slices.sliced import at_slice, rows_in_all, slicing_of
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.programs.expiry.decide.envelope import decode_envelope

@@ -28,10 +28,10 @@ from abacus.ledger.store.rows import lock_accounts
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.posting import Status
-from abacus.platform.citus import stay
-from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool, open_pool, slicing_of
-from abacus.platform.sliced import at_member, rows_in_all
-from abacus.platform.spreading import spreading
+from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool, open_pool
+from abacus.platform.slices.placement import spreading
+from abacus.platform.slices.sliced import at_member, rows_in_all, slicing_of
+from abacus.platform.slices.transaction import stay
 from abacus.programs.tiers.calendar import hold_calendars, move_calendar
 from abacus.programs.tiers.store import MembershipStore
 from abacus.proof.store import Seals

@@ -7,11 +7,11 @@ import asyncpg
 import pytest
 
 from abacus.platform.connections import Connections
-from abacus.platform.doubts import look
 from abacus.platform.metrics import POOL_CONNECTIONS, POOL_IDLE, PREPARED_OLDEST, SERVERS_AWAY
-from abacus.platform.pool import server_of
-from abacus.platform.postgres import open_pool, slicing_of
-from abacus.platform.sliced import at_slice
+from abacus.platform.pool.sliced_pool import server_of
+from abacus.platform.postgres import open_pool
+from abacus.platform.slices.prepared import look
+from abacus.platform.slices.sliced import at_slice, slicing_of
 from tests.support.dispersed import SLICES, Dispersed, dispersed
 from tests.support.house import until
 from tests.support.services import Services

@@ -20,7 +20,7 @@ from abacus.platform.logins import role_for
 from abacus.platform.migrations import make_sandbox, split
 from abacus.platform.postgres import Also, Pool, open_pool
 from abacus.platform.roles import APPLICATION_ROLE, CONSOLE_ROLE, PEOPLE_ROLE
-from abacus.platform.slicing import CUT, OF_A_SLICE
+from abacus.platform.slices.layout import CUT, OF_A_SLICE
 from tests.platform.rights import RIGHTS, SPLIT, granted, in_order
 from tests.support.commands import abacus
 from tests.support.logged import logged

@@ -13,10 +13,10 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.health import Health, WorkerState
-from abacus.platform.led import Session
 from abacus.platform.metrics import TRANSACTIONS, total
-from abacus.platform.pool import SlicedPool
-from abacus.platform.slicing import Slicing
+from abacus.platform.pool.led_connection import Session
+from abacus.platform.pool.sliced_pool import SlicedPool
+from abacus.platform.slices.layout import Slicing
 from tests.support.awards import AWARD
 from tests.support.cluster import Servers
 from tests.support.commands import abacus_process

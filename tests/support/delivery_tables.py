@@ -16,7 +16,7 @@ from abacus.intake.partners.webhooks.outbox import Outbox as WebhookOutbox
 from abacus.platform.delivery.deliverer import Deliveries
 from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.postgres import Pool
-from abacus.platform.slicing import Slicing
+from abacus.platform.slices.layout import Slicing
 from tests.support.hooks import partner
 from tests.support.slices import SLICES, neighbour
 

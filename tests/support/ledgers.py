@@ -1,7 +1,7 @@
 """A ledger in a database of its own, on all servers under test."""
 
 from abacus.platform.migrations import cut, migrate
-from abacus.platform.spreading import spreading
+from abacus.platform.slices.placement import spreading
 from tests.support.cluster import Servers
 from tests.support.slices import SLICES
 

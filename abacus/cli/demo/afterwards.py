@@ -14,7 +14,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
-from abacus.platform.sliced import rows_in_all
+from abacus.platform.slices.sliced import rows_in_all
 from abacus.platform.sql import Statement
 from abacus.platform.sqs.definition import EXPIRY
 from abacus.platform.sqs.queue import SqsQueue

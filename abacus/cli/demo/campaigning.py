@@ -29,7 +29,7 @@ from abacus.people.types.deed import Deed
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
-from abacus.platform.sliced import rows_in_all
+from abacus.platform.slices.sliced import rows_in_all
 from abacus.platform.sql import Statement
 from abacus.signals.events.decide.message import encode_event, partition_key
 from abacus.signals.events.decide.source import Source, parse_source

@@ -30,7 +30,7 @@ from abacus.platform.metrics import (
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.types import Stage
 from abacus.platform.settings import Settings
-from abacus.platform.sliced import rows_in_all
+from abacus.platform.slices.sliced import rows_in_all
 from abacus.platform.sql import Statement
 
 _CHUNK: Final = 500

@@ -23,8 +23,8 @@ from abacus.platform.metrics import CAMPAIGN_ACTIONS, CAMPAIGN_ACTIONS_OLDEST, C
 from abacus.platform.pace.turns import take_turns
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Pool
-from abacus.platform.sliced import unless_away
-from abacus.platform.slicing import Slicing
+from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices.sliced import unless_away
 from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Queue
 

@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
-from abacus.platform.citus import stay
 from abacus.platform.delivery.types import Backlog
-from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
-from abacus.platform.sliced import at_slice, rows_in_reach
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.slices.sliced import at_slice, rows_in_reach, slicing_of
+from abacus.platform.slices.transaction import stay
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 

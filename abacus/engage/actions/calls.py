@@ -22,8 +22,8 @@ from abacus.platform.delivery.round import taken_round
 from abacus.platform.delivery.types import LEASE, Backlog, DeliveryOutcome, Room, Settled
 from abacus.platform.pace.decide.pace import Slots
 from abacus.platform.pace.turns import Turns
-from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed, slicing_of
-from abacus.platform.sliced import all_rows_in_reach, at_slice, unless_away
+from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed
+from abacus.platform.slices.sliced import all_rows_in_reach, at_slice, slicing_of, unless_away
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 _ID_DIGITS: Final = 40

@@ -12,7 +12,7 @@ from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.subject import Wishes
 from abacus.platform.metrics import CAMPAIGN_COUNTERS_BEHIND
 from abacus.platform.postgres import Pool
-from abacus.platform.sliced import some_are_away
+from abacus.platform.slices.sliced import some_are_away
 from abacus.signals.counters.decide.counting import Counted as CountedEvent
 from abacus.signals.counters.decide.counting import Counting, counting_of
 from abacus.signals.counters.decide.definition import Definition

@@ -25,11 +25,11 @@ from abacus.engage.campaigns.progress_rows import lock_progress, write_progress
 from abacus.engage.limits.decide.pots import EVER, Pot, Short, is_exhausted, pots_of
 from abacus.engage.limits.pot_store import Limited, PotStore
 from abacus.engage.limits.types import NOTHING, Amounts
-from abacus.platform.citus import commit_together
 from abacus.platform.key_register import entered
-from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
-from abacus.platform.sliced import unless_away
-from abacus.platform.slicing import Slicing
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices.sliced import slicing_of, unless_away
+from abacus.platform.slices.transaction import commit_together
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 # Is told the campaigns that can do nothing more.

@@ -23,7 +23,7 @@ from abacus.people.types.deed import Deed, Entry
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.sliced import unless_away
+from abacus.platform.slices.sliced import unless_away
 
 _WHY: Final = "its limit is reached"
 _LOOK_EVERY_S: Final = 60.0

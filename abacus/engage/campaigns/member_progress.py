@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.sliced import at_member
+from abacus.platform.slices.sliced import at_member
 from abacus.platform.sql import Statement
 
 

@@ -10,7 +10,7 @@ from abacus.engage.campaigns.seen import seen_by_day
 from abacus.engage.limits.decide.pots import EVER, Pot
 from abacus.engage.limits.types import NOTHING, Amounts
 from abacus.platform.postgres import LONG_S, Connection, Pool, snapshot
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement, columns
 
 

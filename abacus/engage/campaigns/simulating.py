@@ -28,7 +28,7 @@ from abacus.engage.limits.pot_store import Limited, PotStore
 from abacus.engage.notify.decide.rendering import Unrenderable
 from abacus.engage.notify.renderer import Renderer
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.sliced import at_member
+from abacus.platform.slices.sliced import at_member
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.types import Event
 from abacus.signals.rules.decide.lazy import Decision, Looked

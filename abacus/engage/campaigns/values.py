@@ -9,8 +9,8 @@ from abacus.engage.campaigns.decide.sides import Origin, rank_of
 from abacus.engage.campaigns.progress_rows import read_progress
 from abacus.engage.campaigns.subject import Wishes
 from abacus.ledger.types.account import AccountId, Standing
-from abacus.platform.postgres import Pool, passing_failures, slicing_of
-from abacus.platform.sliced import at_member, unless_away
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.slices.sliced import at_member, slicing_of, unless_away
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.signals.events.types import Event, Value
 from abacus.signals.rules.decide.at_least import AtLeast

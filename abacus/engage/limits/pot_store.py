@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple
 from abacus.engage.campaigns.decide.run import Outcome
 from abacus.engage.limits.decide.pots import Pot, Short
 from abacus.engage.limits.types import NOTHING, Amounts, Bound
-from abacus.platform.citus import commit_together, stay
-from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of, snapshot
-from abacus.platform.sliced import at_slice, in_each_slice
+from abacus.platform.postgres import Connection, Pool, passing_failures, snapshot
+from abacus.platform.slices.sliced import at_slice, in_each_slice, slicing_of
+from abacus.platform.slices.transaction import commit_together, stay
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 _MOST_RESTS: Final = 100_000

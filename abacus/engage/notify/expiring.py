@@ -13,8 +13,8 @@ from abacus.core.errors import Refused, SetAside, absent
 from abacus.core.merging import merged_page, page_size
 from abacus.engage.notify.decide.ahead import Expiry, Window, expiring, today_in, window
 from abacus.engage.notify.notices import Notices
-from abacus.platform.postgres import Pool, passing_failures, slicing_of
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.slices.sliced import in_each_slice, slicing_of
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.expiry.lapsing import lapsing

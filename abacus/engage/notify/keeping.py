@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.platform.delivery.types import Backlog
-from abacus.platform.postgres import Pool, passing_failures, rows_changed, slicing_of
-from abacus.platform.sliced import at_slice, rows_in_reach
+from abacus.platform.postgres import Pool, passing_failures, rows_changed
+from abacus.platform.slices.sliced import at_slice, rows_in_reach, slicing_of
 from abacus.platform.sql import Statement
 
 _WAITING: Final = Statement("""

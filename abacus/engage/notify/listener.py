@@ -16,7 +16,8 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import NOTICES
 from abacus.platform.patience import until_available
-from abacus.platform.postgres import Pool, slicing_of
+from abacus.platform.postgres import Pool
+from abacus.platform.slices.sliced import slicing_of
 
 # Notices are kept for longer than this, so an event that is read again is either known or too old.
 TOLD_WITHIN: Final = timedelta(days=3)

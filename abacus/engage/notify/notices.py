@@ -17,9 +17,9 @@ from abacus.engage.notify.decide.message import ChannelName, Message, message_of
 from abacus.engage.notify.decide.news import NEWS_JSON, NEWS_LIST_JSON
 from abacus.engage.notify.decide.notice import Notice
 from abacus.engage.notify.decide.rendering import DEFAULT_LOCALE
-from abacus.platform.citus import stay
-from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed, slicing_of
-from abacus.platform.sliced import at_slice
+from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed
+from abacus.platform.slices.sliced import at_slice, slicing_of
+from abacus.platform.slices.transaction import stay
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 _MEMBERS: Final = 1000

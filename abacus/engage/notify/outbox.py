@@ -14,8 +14,8 @@ from abacus.engage.notify.decide.notification import Notification, Turn
 from abacus.platform.delivery.types import LEASE, DeliveryOutcome, Room, Settled
 from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.pace.turns import Turns
-from abacus.platform.postgres import Pool, passing_failures, slicing_of
-from abacus.platform.sliced import at_slice
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.slices.sliced import at_slice, slicing_of
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 

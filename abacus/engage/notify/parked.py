@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import absent
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.platform.citus import commit_together
 from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
-from abacus.platform.sliced import in_each_slice, rows_in_all
+from abacus.platform.slices.sliced import in_each_slice, rows_in_all
+from abacus.platform.slices.transaction import commit_together
 from abacus.platform.sql import Statement, columns
 
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.sliced import at_member
+from abacus.platform.slices.sliced import at_member
 from abacus.platform.sql import Statement
 
 

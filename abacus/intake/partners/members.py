@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from abacus.core.sources import source_sql
 from abacus.ledger.types.account import Account
 from abacus.platform.gathering import Gatherer, PendingRequest
-from abacus.platform.postgres import Pool, passing_failures, slicing_of
-from abacus.platform.sliced import at_member, at_slice
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.slices.sliced import at_member, at_slice, slicing_of
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.pricing.explanation.sql import number
 from abacus.programs.tiers.store import TIER

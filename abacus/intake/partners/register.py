@@ -12,8 +12,8 @@ from abacus.intake.partners.decide.entry import Entry
 from abacus.ledger.store.finding import claims_of, parts_of
 from abacus.ledger.store.partner_awards import PARTNER_AWARD_COLUMNS, PARTNER_AWARD_ROWS, PartnerAward
 from abacus.ledger.types.award import Award
-from abacus.platform.postgres import Pool, array, column, passing_failures, slicing_of
-from abacus.platform.sliced import rows_in
+from abacus.platform.postgres import Pool, array, column, passing_failures
+from abacus.platform.slices.sliced import rows_in, slicing_of
 from abacus.platform.sql import Statement, arrays, columns, row_of
 from abacus.pricing.explanation.sql import text
 

@@ -16,7 +16,7 @@ from abacus.ledger.store.allowances import awarded, count_anew
 from abacus.ledger.types.limits import Limits
 from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures, rows_changed
-from abacus.platform.spreading import on_all_slices
+from abacus.platform.slices.placement import on_all_slices
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
 _HAS_CARD: Final = Statement("""

@@ -16,9 +16,9 @@ from abacus.core.errors import Unavailable
 from abacus.ledger.decide.allowance import Allowance, Elsewhere, Short
 from abacus.ledger.decide.budgets import added_up, counted, opened, returned, with_all
 from abacus.ledger.types.limits import Limits
-from abacus.platform.citus import commit_together, stay
-from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of, slicing_on
-from abacus.platform.sliced import at_slice, in_each_slice
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.slices.sliced import at_slice, in_each_slice, slicing_of, slicing_on
+from abacus.platform.slices.transaction import commit_together, stay
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
 

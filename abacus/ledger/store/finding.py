@@ -10,8 +10,8 @@ from typing import Any, Final
 from abacus.core.ids import OF_THEIR_MEMBER
 from abacus.ledger.types.posting import Claim
 from abacus.platform.key_register import holders_of
-from abacus.platform.postgres import Pool, slicing_of
-from abacus.platform.sliced import rows_in, rows_in_reach
+from abacus.platform.postgres import Pool
+from abacus.platform.slices.sliced import rows_in, rows_in_reach, slicing_of
 from abacus.platform.sql import Statement, columns
 
 _CLAIMS: Final = Statement(f"select {columns(Claim)} from claim where key = any(:keys::text[])")

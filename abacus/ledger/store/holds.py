@@ -15,7 +15,7 @@ from abacus.ledger.decide.spend import release_of
 from abacus.ledger.types.movement import Because, Hold, HoldStatus, MovesPort
 from abacus.ledger.types.posting import Status
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.sliced import all_rows_in_reach, at_member
+from abacus.platform.slices.sliced import all_rows_in_reach, at_member
 from abacus.platform.sql import Statement, columns
 
 _CLOCK: Final = Agent(CLOCK, CLOCK)

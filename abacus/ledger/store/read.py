@@ -9,8 +9,8 @@ from abacus.ledger.store.finding import claims_in_reach, claims_of
 from abacus.ledger.types.account import Account, AccountId, Standing
 from abacus.ledger.types.posting import Claim
 from abacus.ledger.types.transfer import Transfer
-from abacus.platform.postgres import Pool, passing_failures, slicing_of
-from abacus.platform.sliced import at_member, rows_in
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.slices.sliced import at_member, rows_in, slicing_of
 from abacus.platform.sql import Statement, columns
 
 ACCOUNT_COLUMNS: Final = columns(Account)

@@ -17,9 +17,9 @@ from abacus.ledger.store.finding import claims_in
 from abacus.ledger.types.posting import Claim, SliceAway, Unpostable
 from abacus.platform.gathering import Gatherer, PendingRequest
 from abacus.platform.key_register import entered
-from abacus.platform.postgres import DEPENDENCY, REFUSED_VALUES, Pool, passing_failures, slicing_of
-from abacus.platform.sliced import side_by_side
-from abacus.platform.slicing import Slicing
+from abacus.platform.postgres import DEPENDENCY, REFUSED_VALUES, Pool, passing_failures
+from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices.sliced import side_by_side, slicing_of
 
 MOST_TOGETHER: Final = 1000  # things in a round, unless one caller brings more
 PATIENCE_S: Final = 5.0  # with a slice whose part takes longer than those of others; it may wait for another's locks

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from abacus.oversight.backtest.decide.lapses import Lapsing
 from abacus.oversight.merged import added_up, in_order
 from abacus.platform.postgres import LONG_S, Connection
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement
 from abacus.pricing.decide.card import Expiry, RateCard
 from abacus.pricing.explanation.sql import text

@@ -16,7 +16,7 @@ from abacus.core.points import MAX_POINTS, Rounding
 from abacus.core.sources import is_partner_sql
 from abacus.oversight.backtest.decide.difference import GRANTED, Backtest, Replayed
 from abacus.platform.postgres import LONG_S, Connection
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.explanation.sql import FACTS, FACTS_ARE_KNOWN, factor_of_facts

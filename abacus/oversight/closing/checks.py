@@ -10,7 +10,7 @@ from abacus.oversight.merged import added_up
 from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
 from abacus.platform.quarantine.store import HELD
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement, columns
 from abacus.programs.expiry.decide.month import Month
 from abacus.programs.expiry.runs import RUNS, Run

@@ -12,9 +12,10 @@ from abacus.core.errors import Refused, absent
 from abacus.oversight.erasure.decide.renaming import PSEUDONYM, Renaming
 from abacus.oversight.erasure.inventory import AFTER_ACCOUNTS, BEFORE_ACCOUNTS
 from abacus.oversight.erasure.ledger import Head, lock_heads, rename_accounts, settle_with_relay
-from abacus.platform.citus import commit_together
-from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
-from abacus.platform.slicing import Slicing
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices.transaction import commit_together
 from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.account_chain import Recompute
 from abacus.proof.verify import verify_accounts

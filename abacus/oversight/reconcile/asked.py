@@ -12,7 +12,7 @@ from abacus.oversight.reconcile.decide.lines import AskGroup
 from abacus.oversight.reconcile.decide.verdict import FAULTS, OTHER, SAME, Ask, Queues, Verdict, verdict_of_ask
 from abacus.oversight.reconcile.messages import long_pages
 from abacus.platform.postgres import Connection, array, column
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement, row_of
 
 _POSTED: Final = Statement(f"""

@@ -11,7 +11,7 @@ from abacus.oversight.reconcile.decide.verdict import Queues
 from abacus.oversight.reconcile.messages import LONG_S, AsOf, long_pages
 from abacus.platform.postgres import Connection
 from abacus.platform.quarantine.store import HELD
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement
 
 _ACTIONS: Final = Statement("""

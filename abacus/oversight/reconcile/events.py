@@ -12,7 +12,7 @@ from abacus.oversight.reconcile.ledger import PostedInWindow
 from abacus.oversight.reconcile.messages import LONG_S
 from abacus.platform.kafka.window import Stamped
 from abacus.platform.postgres import Connection
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement, arrays, unnested
 from abacus.proof.decide.seal_event import TYPE as SEAL
 from abacus.proof.examine import CLAIMED_AS

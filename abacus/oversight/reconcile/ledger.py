@@ -12,8 +12,8 @@ from abacus.core.sources import CAMPAIGN_PREFIX, STREAM, is_partner_sql, source_
 from abacus.ledger.relay.cursor import START, Position
 from abacus.ledger.types.award import Kind
 from abacus.oversight.reconcile.messages import LONG_S, long_pages
-from abacus.platform.postgres import Connection, Pool, slicing_of, snapshot
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.postgres import Connection, Pool, snapshot
+from abacus.platform.slices.sliced import in_each_slice, slicing_of
 from abacus.platform.sql import Statement
 
 # A campaign's award goes back to its action; where actions are not kept, to the claim of its event.

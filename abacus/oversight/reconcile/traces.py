@@ -9,7 +9,7 @@ from abacus.oversight.reconcile.decide.entry import Entry
 from abacus.oversight.reconcile.decide.verdict import OTHER, SAME
 from abacus.platform.postgres import Connection, array, column
 from abacus.platform.quarantine.store import HELD
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement
 from abacus.proof.examine import CLAIMED_TOO
 

@@ -13,7 +13,7 @@ from abacus.oversight.reconcile.ledger import PostedInWindow
 from abacus.oversight.reconcile.messages import LONG_S, AsOf
 from abacus.platform.postgres import Connection
 from abacus.platform.quarantine.store import HELD
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement
 from abacus.proof.examine import CLAIMED_AS
 

@@ -8,7 +8,7 @@ from abacus.oversight.merged import added_up
 from abacus.oversight.reports.decide.standing import Standing
 from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement
 
 _STANDING: Final = Statement("""

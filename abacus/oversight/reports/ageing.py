@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from abacus.oversight.merged import added_up
 from abacus.platform.postgres import LONG_S, Connection
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.slices.sliced import in_each_slice
 from abacus.programs.expiry.lapsing import lapsing
 
 HELD: Final = "held"

@@ -17,7 +17,7 @@ from abacus.oversight.reports.decide.cohort import OWED, Cohort, Piece, arranged
 from abacus.oversight.reports.decide.kinds import OF_KIND
 from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement
 
 

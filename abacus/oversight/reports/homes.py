@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from abacus.core.errors import SetAside
 from abacus.platform.postgres import LONG_S, Connection
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.slices.sliced import in_each_slice
 from abacus.pricing.decide.book import CardBook
 
 _COUNTRIES: Final = "select distinct country from account"

@@ -9,7 +9,7 @@ from abacus.oversight.reports.decide.kinds import OF_KIND, SIGNS
 from abacus.oversight.reports.decide.rollforward import Movement, Rollforward, summed, tie
 from abacus.oversight.reports.homes import Homes
 from abacus.platform.postgres import LONG_S, Connection
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement, row_of
 from abacus.programs.expiry.decide.month import Month
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from abacus.oversight.status.types import Overdue
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.sliced import in_each_slice, rows_in_all
+from abacus.platform.slices.sliced import in_each_slice, rows_in_all
 from abacus.platform.sql import Statement
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore

@@ -19,7 +19,7 @@ from abacus.platform.kafka.window import lag
 from abacus.platform.postgres import Pool
 from abacus.platform.presence.store import Presence
 from abacus.platform.presence.types import Report
-from abacus.platform.sliced import rows_in_all
+from abacus.platform.slices.sliced import rows_in_all
 from abacus.platform.sql import Statement
 from abacus.platform.sqs.definition import definitions
 from abacus.platform.sqs.queue import Client, SqsQueue

@@ -12,7 +12,7 @@ from abacus.oversight.where.decide.mentions import Wanted, mentions
 from abacus.oversight.where.types import Place, Sighting
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantineStore
-from abacus.platform.sliced import rows_in_all
+from abacus.platform.slices.sliced import rows_in_all
 from abacus.platform.sql import Statement
 
 _MOST_ASIDE: Final = 1000

@@ -6,8 +6,8 @@ from typing import Final, TypeVar
 
 from abacus.core.errors import Unavailable
 from abacus.platform.delivery.types import Claim, Room
-from abacus.platform.postgres import Pool, slicing_of
-from abacus.platform.sliced import unless_away
+from abacus.platform.postgres import Pool
+from abacus.platform.slices.sliced import slicing_of, unless_away
 
 Taken = TypeVar("Taken", bound=Claim)
 

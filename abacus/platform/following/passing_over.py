@@ -14,8 +14,8 @@ import structlog
 
 from abacus.platform.following.topic import read_records
 from abacus.platform.kafka.reader import Record, StartAgain
-from abacus.platform.postgres import Pool, slicing_of
-from abacus.platform.sliced import is_there, unless_away
+from abacus.platform.postgres import Pool
+from abacus.platform.slices.sliced import is_there, slicing_of, unless_away
 
 Result = TypeVar("Result")
 

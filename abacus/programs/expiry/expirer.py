@@ -10,9 +10,10 @@ from abacus.ledger.store.history import with_lots
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.ledger.types.account import AccountId
 from abacus.platform.metrics import EXPIRED, EXPIRED_POINTS
-from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
+from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import EXPIRY_QUEUE, Item, Stage
+from abacus.platform.slices.sliced import slicing_of
 from abacus.platform.sql import Statement
 from abacus.platform.sqs.port import Received
 from abacus.programs.expiry.decide.batch import Lapsed, claim_of, lapse_all

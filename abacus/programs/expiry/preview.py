@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement, columns
 from abacus.programs.expiry.decide.month import Month
 from abacus.programs.expiry.lapsing import lapsing

@@ -13,8 +13,8 @@ from abacus.core.errors import Refused
 from abacus.core.merging import merged_page, page_size
 from abacus.ledger.types.account import AccountId
 from abacus.platform.following.lease import lease
-from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_on
-from abacus.platform.sliced import in_each_slice
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.slices.sliced import in_each_slice, slicing_on
 from abacus.platform.sql import Statement, columns
 from abacus.programs.expiry.decide.envelope import Envelope, encode_envelope
 from abacus.programs.expiry.decide.month import Month

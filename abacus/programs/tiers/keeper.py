@@ -10,15 +10,15 @@ from typing import Final, NamedTuple, Protocol
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.ledger.types.account import AccountId
-from abacus.platform.citus import stay
 from abacus.platform.following.passing_over import PassedOver
 from abacus.platform.following.topic import read_records
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import TIER_CHANGES, TIER_EVENTS
 from abacus.platform.patience import until_available
-from abacus.platform.postgres import Connection, Pool, passing_failures, slicing_of
-from abacus.platform.sliced import at_slice
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.slices.sliced import at_slice, slicing_of
+from abacus.platform.slices.transaction import stay
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.tiers.accounts import Overtaken, know, lock, write
 from abacus.programs.tiers.calendar import hold_calendars

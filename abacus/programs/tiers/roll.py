@@ -13,10 +13,10 @@ from typing import Final, NamedTuple, TypeVar
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, SetAside
 from abacus.ledger.types.account import AccountId
-from abacus.platform.citus import stay
 from abacus.platform.following.lease import lease, still_held
-from abacus.platform.postgres import LOOKUPS_BY_KEY, Connection, Pool, passing_failures, slicing_of
-from abacus.platform.sliced import at_slice
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Connection, Pool, passing_failures
+from abacus.platform.slices.sliced import at_slice, slicing_of
+from abacus.platform.slices.transaction import stay
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import RateCard

@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.types.account import AccountId
-from abacus.platform.citus import commit_together
-from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures, slicing_of
-from abacus.platform.sliced import at_member, in_reach, unled
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
+from abacus.platform.slices.sliced import at_member, in_reach, slicing_of, unled
+from abacus.platform.slices.transaction import commit_together
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.programs.tiers.accounts import know, lock, look, write

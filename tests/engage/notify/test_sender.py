@@ -15,7 +15,7 @@ from abacus.engage.notify.parked import ParkedMessages
 from abacus.platform.delivery.types import LEASE, Answer, Room, Said
 from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.postgres import Pool
-from abacus.platform.slicing import Slicing
+from abacus.platform.slices.layout import Slicing
 from tests.engage.notify.telling import CLOCK, NOW, Notepad, count, earned, enter_and_gather, sending, settled
 from tests.support.fixed_clock import FixedClock
 from tests.support.sealing import tampering

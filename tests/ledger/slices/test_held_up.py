@@ -18,7 +18,7 @@ from abacus.ledger.types.award_envelope import encode_award
 from abacus.ledger.types.posting import Claim, SliceAway, Status
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.quarantine.store import QuarantineStore
-from abacus.platform.sliced import in_reach, side_by_side
+from abacus.platform.slices.sliced import in_reach, side_by_side
 from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Received
 from abacus.programs.tiers.store import MembershipStore

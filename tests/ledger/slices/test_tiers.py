@@ -16,7 +16,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.kafka.reader import StartAgain
 from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.sliced import at_slice, rows_in_all
+from abacus.platform.slices.sliced import at_slice, rows_in_all
 from abacus.programs.tiers.decide.heard import heard_in
 from abacus.programs.tiers.publish_changes import change_publisher
 from abacus.programs.tiers.roll import Roll, Run

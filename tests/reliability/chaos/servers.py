@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from abacus.platform.spreading import spreading
+from abacus.platform.slices.placement import spreading
 from benchmarks.workbench import listening
 from tests.reliability.chaos.needs import CannotBeHad
 from tests.reliability.chaos.services import postgres_answers

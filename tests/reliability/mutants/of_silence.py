@@ -8,7 +8,7 @@ from tests.reliability.mutants.mutant import Mutant
 _ROUNDS: Final = "abacus/ledger/store/slices.py"
 _HELD_UP: Final = "tests/ledger/slices/test_held_up.py"
 _IN_TIME: Final = f"{_HELD_UP}::test_what_a_slice_does_not_do_in_time_waits_and_the_others_part_is_done"
-_SILENT: Final = "tests/platform/test_silence.py"
+_SILENT: Final = "tests/platform/pool/test_silence.py"
 
 MUTANTS: Final = (
     Mutant(
@@ -34,14 +34,14 @@ MUTANTS: Final = (
     ),
     Mutant(
         "asking a server whose statement takes long before it is taken for silent",
-        "abacus/platform/silence.py",
+        "abacus/platform/pool/silence.py",
         "Watch._until_there",
         Node("await self._answers()", "False"),
         (f"{_SILENT}::test_a_statement_that_takes_long_is_waited_for_while_its_server_answers",),
     ),
     Mutant(
         "ending the session of a statement that nobody waits for",
-        "abacus/platform/silence.py",
+        "abacus/platform/pool/silence.py",
         "Listening.__exit__",
         Node("issubclass(kind, TimeoutError | asyncio.CancelledError)", "False"),
         (f"{_SILENT}::test_a_statement_that_nobody_waits_for_any_more_ends_with_its_session",),

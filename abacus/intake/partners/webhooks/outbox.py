@@ -18,9 +18,9 @@ from abacus.intake.partners.webhooks.decide.message import WebhookMessage
 from abacus.intake.partners.webhooks.decide.schedule import RETRIED_FOR
 from abacus.platform.delivery.round import taken_round
 from abacus.platform.delivery.types import LEASE, Backlog, DeliveryOutcome, Room, Settled
-from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed, slicing_of
-from abacus.platform.sliced import all_rows_in_reach, at_slice, in_each_slice, unless_away
-from abacus.platform.spreading import on_all_slices
+from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed
+from abacus.platform.slices.placement import on_all_slices
+from abacus.platform.slices.sliced import all_rows_in_reach, at_slice, in_each_slice, slicing_of, unless_away
 from abacus.platform.sql import Statement, arrays, unnested
 
 KEPT_FOR: Final = timedelta(days=30)  # longer than a topic keeps the event: read again, it makes no second message

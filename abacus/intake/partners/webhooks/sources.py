@@ -22,7 +22,7 @@ from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import WEBHOOKS
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.sliced import beside
+from abacus.platform.slices.sliced import beside
 
 _BATCH: Final = 1000
 IDLE_S: Final = 0.2

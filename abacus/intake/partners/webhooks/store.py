@@ -14,8 +14,8 @@ from abacus.intake.partners.webhooks.sender import webhook_secrets
 from abacus.intake.partners.webhooks.trial import Receiver
 from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
-from abacus.platform.sliced import all_rows_in_reach, in_each_slice
-from abacus.platform.spreading import on_all_slices
+from abacus.platform.slices.placement import on_all_slices
+from abacus.platform.slices.sliced import all_rows_in_reach, in_each_slice
 from abacus.platform.sql import Statement, columns
 
 

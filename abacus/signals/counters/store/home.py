@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from abacus.platform.slicing import Slicing
+from abacus.platform.slices.layout import Slicing
 
 
 class Home(NamedTuple):

@@ -12,7 +12,7 @@ import structlog
 from abacus.core.clock import Clock
 from abacus.core.errors import LineStopped
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.sliced import unled
+from abacus.platform.slices.sliced import unled
 from abacus.platform.sql import Statement, columns
 from abacus.signals.counters.decide.partition import Partition, ahead, over, wanted
 from abacus.signals.counters.store.home import Home

@@ -11,8 +11,9 @@ import structlog
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.platform.postgres import Pool, slicing_of
-from abacus.platform.slicing import Slicing
+from abacus.platform.postgres import Pool
+from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices.sliced import slicing_of
 from abacus.signals.counters.store.home import Home
 from abacus.signals.counters.store.partitions import MOST
 from abacus.signals.counters.store.slice_rows import SliceRows

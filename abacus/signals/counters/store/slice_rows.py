@@ -10,7 +10,7 @@ import asyncpg
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import DEPENDENCY, Connection, Pool, array, column, passing_failures
-from abacus.platform.sliced import unled
+from abacus.platform.slices.sliced import unled
 from abacus.platform.sql import Statement, arrays
 from abacus.signals.counters.store.home import Home
 from abacus.signals.counters.store.partitions import Partitions

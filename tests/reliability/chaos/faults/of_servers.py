@@ -9,7 +9,7 @@ from random import Random
 from signal import SIGKILL
 from typing import Final
 
-from abacus.platform.spreading import spreading
+from abacus.platform.slices.placement import spreading
 from benchmarks.pipeline import environment
 from tests.reliability.chaos.faults.fault import Fault, Struck, at_moments, in_turn
 from tests.reliability.chaos.ground import ProvingGround

@@ -8,7 +8,7 @@ from typing import Final
 from abacus.core.errors import Refused
 from abacus.platform.postgres import Connection
 from abacus.platform.roles import APPLICATION_ROLE
-from abacus.platform.slicing import CUT, GUARDED, HEAD, OF_A_SLICE, WHOLE, Slicing
+from abacus.platform.slices.layout import CUT, GUARDED, HEAD, OF_A_SLICE, WHOLE, Slicing
 from abacus.platform.sql import Statement
 
 _SLICES: Final = "select count(*) from slice"

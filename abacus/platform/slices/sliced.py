@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
 from abacus.core.errors import Unavailable
-from abacus.platform.postgres import DEPENDENCY, Connection, Pool, passing_failures, slicing_of, slicing_on
-from abacus.platform.slicing import HEAD
+from abacus.platform.postgres import DEPENDENCY, Connection, Pool, passing_failures
+from abacus.platform.slices.layout import HEAD, UNCUT, Slicing
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -19,6 +19,20 @@ Result = TypeVar("Result")
 PATIENCE_S: Final = 2.0  # with what takes longer in one slice than in another
 
 _IS_THERE: Final = f"select from {HEAD}"
+
+
+async def slicing_of(pool: Pool) -> Slicing:
+    """The slices of the pool's database. They are looked up once, because they never change."""
+    if pool.slices is None:
+        async with passing_failures(), pool.acquire() as connection:
+            pool.slices = (await slicing_on(connection)).slices
+    return Slicing(pool.slices)
+
+
+async def slicing_on(connection: Connection) -> Slicing:
+    """The slices of the connection's database."""
+    count = await connection.fetchval("select count(*) from slice")
+    return Slicing(count) if count else UNCUT
 
 
 @asynccontextmanager

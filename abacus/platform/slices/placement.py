@@ -12,19 +12,12 @@ from typing import Final, NamedTuple
 import asyncpg
 
 from abacus.core.errors import Refused
-from abacus.platform import servers
-from abacus.platform.citus import commit_together, is_on_its_way, passes, place_of
-from abacus.platform.pool import Address, addresses
-from abacus.platform.postgres import (
-    LONG_S,
-    Connection,
-    Pool,
-    is_passing,
-    open_pool,
-    passing_failures,
-    slicing_of,
-    slicing_on,
-)
+from abacus.platform.pool.citus_errors import is_on_its_way, passes, place_of
+from abacus.platform.pool.sliced_pool import Address, addresses
+from abacus.platform.postgres import LONG_S, Connection, Pool, is_passing, open_pool, passing_failures
+from abacus.platform.slices import servers
+from abacus.platform.slices.sliced import slicing_of, slicing_on
+from abacus.platform.slices.transaction import commit_together
 from abacus.platform.sql import Statement
 
 _TIMES: Final = 5  # that a move is tried, while something else is done to the slice

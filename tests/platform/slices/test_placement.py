@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.core.errors import Refused, Unavailable
-from abacus.platform.pool import Address
-from abacus.platform.postgres import Pool, is_passing, open_pool, passing_failures, slicing_of
-from abacus.platform.sliced import at_slice
-from abacus.platform.slicing import CUT, HEAD, OF_A_SLICE
-from abacus.platform.spreading import Spreading, evened, spreading
+from abacus.platform.pool.sliced_pool import Address
+from abacus.platform.postgres import Pool, is_passing, open_pool, passing_failures
+from abacus.platform.slices.layout import CUT, HEAD, OF_A_SLICE
+from abacus.platform.slices.placement import Spreading, evened, spreading
+from abacus.platform.slices.sliced import at_slice, slicing_of
 from tests.support.cluster import Servers
 from tests.support.internal_errors import internal
 from tests.support.proxy import proxied
@@ -114,7 +114,7 @@ class Busy:
 
 
 async def test_a_move_waits_for_a_table_that_is_made_in_its_slice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("abacus.platform.spreading._AGAIN_S", 0.0)
+    monkeypatch.setattr("abacus.platform.slices.placement._AGAIN_S", 0.0)
     there = Address("127.0.0.1", 1)
     busy = Busy(2, ON_ITS_WAY)
     await Spreading(busy).move("slice_0", there)
@@ -173,7 +173,7 @@ def on_several(servers: Servers) -> None:
 async def test_slices_are_found_while_the_coordinator_is_away(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("abacus.platform.pool._LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr("abacus.platform.pool.sliced_pool._LOOK_EVERY_S", 0.0)
     async with proxied(database_url) as (proxy, address):
         opened = await open_pool(address, size=2)
         async with at_slice(opened, 0) as connection:
@@ -200,7 +200,7 @@ async def test_one_waits_for_a_coordinator_that_is_silent_and_others_go_on(
                 return await connection.fetchval("select 7")
 
         assert await read() == 7
-        monkeypatch.setattr("abacus.platform.pool._LOOK_EVERY_S", 0.0)
+        monkeypatch.setattr("abacus.platform.pool.sliced_pool._LOOK_EVERY_S", 0.0)
         proxy.silence()
         looking = asyncio.create_task(read())
         await asyncio.sleep(0)  # it goes as far as it can

@@ -16,10 +16,9 @@ from weakref import WeakSet
 import asyncpg
 
 from abacus.core.errors import RightMissing
-from abacus.platform.led import LedConnection, Session
+from abacus.platform.pool.led_connection import LedConnection, Session
+from abacus.platform.pool.silence import SILENT_AFTER_S, Watch, asked
 from abacus.platform.roles import APPLICATION_ROLE
-from abacus.platform.silence import SILENT_AFTER_S, Watch, asked
-from abacus.platform.slicing import Slicing
 
 CONNECTED_WITHIN_S: Final = 5.0  # to a server that has slices
 
@@ -120,7 +119,7 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
     ) -> None:
         super().__init__(*addresses, connect=self._opened, **options)
         self.within_s = within_s
-        self.slicing: Slicing | None = None
+        self.slices: int | None = None  # how many the database has, once somebody has looked
         self._made_of = (addresses, options)
         self._beside_most = beside or options["max_size"]
         self._noted = noted

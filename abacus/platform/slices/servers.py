@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final, NamedTuple
 
 from abacus.core.errors import Refused, Unavailable
-from abacus.platform.pool import Address
+from abacus.platform.pool.sliced_pool import Address
 from abacus.platform.postgres import DEPENDENCY, Connection
 from abacus.platform.roles import APPLICATION_ROLE, CONSOLE_ROLE, PEOPLE_ROLE
 from abacus.platform.sql import Statement

@@ -7,7 +7,7 @@ from typing import Any
 import asyncpg
 from asyncpg.transaction import Transaction
 
-from abacus.platform.silence import Listening, Watch
+from abacus.platform.pool.silence import Listening, Watch
 
 Watches = Callable[[Iterable[str | None]], Iterable[Watch]]
 

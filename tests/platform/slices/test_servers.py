@@ -9,11 +9,11 @@ import asyncpg
 import pytest
 
 from abacus.core.errors import AbacusError, RightMissing
-from abacus.platform.pool import Address
+from abacus.platform.pool.sliced_pool import Address
 from abacus.platform.postgres import open_pool
-from abacus.platform.servers import ROLES, Door, Member, Server, Unprepared, lacks, shut
-from abacus.platform.sliced import rows_in_all
-from abacus.platform.spreading import spreading
+from abacus.platform.slices.placement import spreading
+from abacus.platform.slices.servers import ROLES, Door, Member, Server, Unprepared, lacks, shut
+from abacus.platform.slices.sliced import rows_in_all
 from tests.support.cluster import Servers
 from tests.support.slices import SLICES
 

@@ -1,19 +1,8 @@
-"""What a transaction over several servers has to do beside its work, and what Citus means by its errors.
+"""The meaning of the errors of a Citus: each is told by its code and the function that states it."""
 
-On one server nothing of this is needed, and nothing of it is done.
-"""
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import asyncpg
-
-from abacus.platform.slicing import HEAD
-
-if TYPE_CHECKING:
-    from abacus.platform.led import LedConnection
-
-# A change of no row. For a transaction that has changed something in a slice, Citus does not move that slice.
-STAY: Final = f"update {HEAD} set one = one where not one"
 
 # Citus states most of its own errors as internal ones, without a code that says which. Their words may be another
 # library's, and in another language. The name of the function that states an error comes beside them, and is neither.
@@ -38,23 +27,6 @@ _OF_ANSWERS: Final = "ReportResultError"
 
 # What another server has answered to a COPY loses its code. A connection that broke has one here.
 _OF_COPIES: Final = "ReportCopyError"
-
-
-async def stay(connection: "LedConnection") -> None:
-    """Keep the slice on its server until the transaction ends. Citus would move it between the statements of one that
-    has changed nothing yet: locks that were taken there would then hold nobody back, and rows have other addresses.
-    """
-    if connection.slice_schema is not None:
-        await connection.execute(STAY)
-
-
-async def commit_together(connection: "LedConnection") -> None:
-    """From here on the transaction ends on all servers alike, also if one of them fails just then: it is prepared on
-    each, and committed once all have it. Citus does that for a transaction that copied rows to a slice, though there
-    were none; for changes of one slice beside tables that are not cut it would commit one after the other.
-    """
-    if connection.slice_schema is not None:
-        await connection.copy_records_to_table("claim", records=[])
 
 
 def is_on_its_way(error: asyncpg.PostgresError) -> bool:

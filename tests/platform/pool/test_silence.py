@@ -9,8 +9,8 @@ import asyncpg
 import pytest
 
 from abacus.core.errors import Unavailable
-from abacus.platform import pool as pools
-from abacus.platform.pool import Address, Noted
+from abacus.platform.pool import sliced_pool as pools
+from abacus.platform.pool.sliced_pool import Address, Noted
 from abacus.platform.postgres import Connection, Pool, open_pool, passing_failures
 from tests.support.house import until
 from tests.support.proxy import Proxy, proxied

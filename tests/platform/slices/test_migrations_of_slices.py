@@ -12,11 +12,11 @@ import pytest
 from alembic import command
 
 from abacus.core.errors import Refused, Unavailable
-from abacus.platform import cutting
 from abacus.platform.migrations import alembic_config, current_revision, cut, migrate
 from abacus.platform.postgres import open_pool, passing_failures
-from abacus.platform.slice_steps import REMEMBERED
-from abacus.platform.slicing import Slicing
+from abacus.platform.slices import cut as cutting
+from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices.migration_steps import REMEMBERED
 from tests.support.services import Services, database_address
 from tests.support.slices import tables_like
 from tests.support.waiting import waiting
