@@ -1,6 +1,6 @@
 # The production image: the wheel and what requirements.runtime.lock names, run by a user without rights. The embedded
 # stack stays out. `docker build -t abacus .`, then `docker run abacus worker calculator`. BASE may name an image by its
-# digest: docs/operate/run.md says how.
+# digest: docs/operate/deploy.md says how.
 
 ARG BASE=python:3.13-slim
 

@@ -142,7 +142,9 @@ class Wiring:
             url = login.url or url
             role = await until_available(lambda: role_for(url, login.role, login.setting), self.health)
             if role == APPLICATION_ROLE:
-                log.warning("the workers' login may be any person", remedy=f"{login.setting}; see docs/operate/run.md")
+                log.warning(
+                    "the workers' login may be any person", remedy=f"{login.setting}; see docs/operate/deploy.md"
+                )
         beside, noted = self.settings.server_connections, self._connections.noted
         opening = partial(
             open_pool, role=role, settings=settings, keeps_nothing=keeps_nothing, within_s=within_s, beside=beside

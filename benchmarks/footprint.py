@@ -1,7 +1,7 @@
 """The size of a transaction on its way: bytes in Kafka, in SQS, in the ledger's tables and in Postgres' log; and the
 CPU of posting and of publishing it, on both sides of the connection.
 
-The figures for disks, networks and servers in docs/operate/slices.md are these times a rate.
+The figures for disks, networks and servers in docs/operate/sizing.md are these times a rate.
 """
 
 import random

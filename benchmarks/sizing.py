@@ -1,6 +1,6 @@
 """`python -m benchmarks.sizing`: the machines for so many transactions a day, from the cost of one transaction.
 
-The cost of one transaction stands in the first table of docs/operate/slices.md, with the command that prints it. The
+The cost of one transaction stands in the first table of docs/operate/sizing.md, with the command that prints it. The
 second table there is arithmetic, done here and written there. `--check` says whether the page has the current result.
 """
 
@@ -12,7 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "operate" / "slices.md"
+PAGE: Final = Path(__file__).parents[1] / "docs" / "operate" / "sizing.md"
 DAYS: Final = (100_000_000, 1_000_000_000, 10_000_000_000)  # transactions of a day
 PEAK: Final = 3  # times the average
 BUSY: Final = Decimal("0.7")  # of a core; more, and a burst waits

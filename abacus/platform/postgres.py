@@ -51,7 +51,7 @@ _NOT_MIGRATED: Final = ("42P01", "42703", "42883")
 
 # Nobody grants a right while a worker waits for it. `abacus migrate` makes those of the application's role.
 _GRANTED: Final = (
-    "run `abacus migrate` as the tables' owner, and see that this login has the role (docs/operate/run.md)"
+    "run `abacus migrate` as the tables' owner, and see that this login has the role (docs/operate/deploy.md)"
 )
 
 # What Postgres, or asyncpg on its behalf, raises when a value cannot be stored: these are about the data.

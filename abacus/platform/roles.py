@@ -1,4 +1,4 @@
-"""The roles of the database that processes act as. docs/operate/run.md says which login needs which."""
+"""The roles of the database that processes act as. docs/operate/deploy.md says which login needs which."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""docs/operate/slices.md: its second table follows from its first."""
+"""docs/operate/sizing.md: its second table follows from its first."""
 
 from decimal import Decimal
 

@@ -11,4 +11,4 @@ def test_every_stage_is_built_on_the_base_that_is_named() -> None:
     before, _, stages = text.partition("\nFROM ")
     assert re.findall(r"^ARG BASE=(\S+)$", before, re.MULTILINE) == ["python:3.13-slim"]
     assert re.findall(r"^FROM (\S+)", f"FROM {stages}", re.MULTILINE) == ["${BASE}", "${BASE}"]
-    assert "--build-arg BASE=python:3.13-slim@sha256:" in (DOCS / "operate/run.md").read_text(encoding="utf-8")
+    assert "--build-arg BASE=python:3.13-slim@sha256:" in (DOCS / "operate/deploy.md").read_text(encoding="utf-8")

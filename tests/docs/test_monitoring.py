@@ -103,7 +103,7 @@ def test_each_alert_has_a_runbook_and_both_tests(rule: dict[str, Any]) -> None:
     page, _, anchor = rule["annotations"]["runbook_url"].removeprefix(PUBLISHED).partition("#")
     assert anchor == rule["alert"].lower()
     assert anchor in headings(DOCS / page)
-    section = (DOCS / page).read_text(encoding="utf-8").partition(f"### {rule['alert']}\n")[2].partition("\n#")[0]
+    section = (DOCS / page).read_text(encoding="utf-8").partition(f"## {rule['alert']}\n")[2].partition("\n#")[0]
     assert re.findall(r"^- \*\*(.+?)\.\*\*", section, re.MULTILINE) == ["Symptom", "Means", "Look at", "Do"]
     outcomes = {
         bool(case["exp_alerts"])

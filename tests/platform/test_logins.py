@@ -133,7 +133,7 @@ async def test_the_command_splits_them(database_url: str) -> None:
 async def test_the_page_lists_what_each_login_may(database_url: str) -> None:
     await split(database_url)
     section = (
-        (DOCS / "finance-audit/audit.md")
+        (DOCS / "finance-audit/rights.md")
         .read_text(encoding="utf-8")
         .partition("## What each login may")[2]
         .partition("\n## ")[0]

@@ -76,7 +76,7 @@ def test_a_missing_address_is_refused_by_its_name(names: list[str], missing: lis
 def test_the_document_names_those_that_need_kafka() -> None:
     (row,) = [
         line
-        for line in (DOCS / "operate/run.md").read_text("utf-8").splitlines()
+        for line in (DOCS / "operate/settings.md").read_text("utf-8").splitlines()
         if "| `ABACUS_KAFKA_BOOTSTRAP`" in line
     ]
     assert set(re.findall(r"\w+", row)) & set(WORKERS) == {name for name in WORKERS if Service.KAFKA in needs([name])}

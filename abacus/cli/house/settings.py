@@ -10,7 +10,7 @@ def settings(as_json: AsJson = False) -> None:
     """Show the settings that running processes were given, those that differ between them first.
 
     Of secrets, and of addresses that may hold one, only that they are set. A setting that no process was given has its
-    default: docs/operate/run.md lists them.
+    default: docs/operate/settings.md lists them.
     """
 
     async def main() -> None:

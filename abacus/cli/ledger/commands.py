@@ -43,7 +43,7 @@ def migrate(
     split_logins: Annotated[
         bool,
         typer.Option(
-            "--split-logins", help="Then take from the workers' login what makes persons; see docs/operate/run.md."
+            "--split-logins", help="Then take from the workers' login what makes persons; see docs/operate/deploy.md."
         ),
     ] = False,
     as_json: AsJson = False,

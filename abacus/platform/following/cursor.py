@@ -74,7 +74,7 @@ class Walk(Generic[Row, At]):
             raise Unavailable(
                 "ledger",
                 f"the cursor over {self._table} stands at transaction {at['xid']}, which this server has not reached:"
-                " was it restored from a dump? docs/operate/operate.md, Backups",
+                " was it restored from a dump? docs/operate/backups.md",
             )
         rows = await connection.fetch(*self._next(**at))
         if not rows:
