@@ -4,7 +4,7 @@ Every batch takes its locks in one order, each sorted: progress, then limits, th
 What comes of an event may follow from what comes of those before it, so all are decided in memory in between. Limits
 that all members share are taken from a slot of this process, which is filled up in transactions of their own. Only
 when nothing is left to fill it up from, a batch locks the pot and then the slots of all processes, and what is too much
-is refused (docs/adr/0055, 0063).
+is refused (docs/adr/0055, 0061).
 """
 
 import asyncio

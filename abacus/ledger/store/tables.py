@@ -148,7 +148,7 @@ ALLOWANCE: Final = Table(
     Column("used_that_day", BigInteger, nullable=False, server_default="0"),
 )
 
-# What a slice has awarded for a partner, and how much of the partner's budgets is elsewhere (docs/adr/0065). Only where
+# What a slice has awarded for a partner, and how much of the partner's budgets is elsewhere (docs/adr/0061). Only where
 # there are slices.
 ALLOWANCE_PART: Final = Table(
     "allowance_part",
