@@ -5,55 +5,62 @@ be read.
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Generic, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import structlog
 
 from abacus.core.backoff import Backoff
 from abacus.core.errors import Unavailable
 
-Row = TypeVar("Row")
+Rows = TypeVar("Rows")
 Value = TypeVar("Value")
+
+_RNG: Final = random.Random()
 
 log = structlog.get_logger(__name__)
 
 
-class FreshCopy(Generic[Row, Value]):
+class Timing(NamedTuple):
+    """How often a copy is read, and how long a reading may take. Readings that callers and announcements ask for are
+    `look_again_every_s` apart.
+    """
+
+    refresh_every_s: float = 10.0
+    load_within_s: float = 5.0
+    look_again_every_s: float = 0.05
+    monotonic: Callable[[], float] = time.monotonic
+    rng: random.Random = _RNG
+
+
+USUAL: Final = Timing()
+
+
+class FreshCopy(Generic[Rows, Value]):
     """Serves the value that `build` makes of the rows of the last reading, and keeps it while reading fails.
 
-    A row that has not changed stays the same object from one reading to the next, and so does the value when no row
-    has, so that values that callers derived from it stay valid. `name` is the name of the rows in errors and in the
-    log.
+    The value stays the same object while the rows stay equal, so that values that callers derived from it stay valid.
+    `load` gets the rows of the last reading, and need not read again what they hold. `name` is the name of the rows in
+    errors and in the log.
     """
 
     def __init__(
         self,
         name: str,
-        load: Callable[[], Awaitable[Sequence[Row]]],
-        *,
-        key: Callable[[Row], Hashable],
-        build: Callable[[Sequence[Row]], Value],
-        refresh_every_s: float,
-        load_within_s: float,
-        look_again_every_s: float,
-        monotonic: Callable[[], float] = time.monotonic,
-        rng: random.Random | None = None,
+        load: Callable[[Rows | None], Awaitable[Rows]],
+        build: Callable[[Rows], Value],
+        timing: Timing = USUAL,
     ) -> None:
         self._name = name
         self._load = load
-        self._key = key
         self._build = build
-        self._refresh_every_s = refresh_every_s
-        self._load_within_s = load_within_s
-        self._look_again_every_s = look_again_every_s
-        self._monotonic = monotonic
-        self._rng = rng or random.Random()
-        self._backoff = Backoff(longest_s=refresh_every_s)
+        self._timing = timing
+        self._monotonic = timing.monotonic
+        self._backoff = Backoff(longest_s=timing.refresh_every_s)
         self._one_at_a_time = asyncio.Lock()
         self._changed = asyncio.Event()
-        self._rows: dict[Hashable, Row] = {}
+        self._rows: Rows | None = None
         self._value: Value | None = None
         self._why_not = "not read yet"
         self._tried_at = float("-inf")
@@ -85,7 +92,7 @@ class FreshCopy(Generic[Row, Value]):
         called_at = self._monotonic()
         async with self._one_at_a_time:
             if self._tried_at < called_at:
-                too_soon_by_s = self._tried_at + self._look_again_every_s - self._monotonic()
+                too_soon_by_s = self._tried_at + self._timing.look_again_every_s - self._monotonic()
                 if wait and too_soon_by_s > 0:
                     await asyncio.sleep(too_soon_by_s)
                 if wait or too_soon_by_s <= 0:
@@ -120,14 +127,13 @@ class FreshCopy(Generic[Row, Value]):
             except Unavailable as error:
                 failures, lacked = failures + 1, error.dependency
                 if failures == 1:
-                    log.warning("%s cannot be read", self._name, away=error, serving=len(self._rows))
-                await self._pause(self._backoff.wait(failures, self._rng))
+                    log.warning("%s cannot be read", self._name, away=error, serving=self._value is not None)
+                await self._pause(self._backoff.wait(failures, self._timing.rng))
             else:
                 if failures:
-                    serving = len(self._rows)
-                    log.info("%s can be read again", self._name, after_failures=failures, serving=serving, back=lacked)
+                    log.info("%s can be read again", self._name, after_failures=failures, back=lacked)
                 failures = 0
-                await self._pause(self._refresh_every_s * self._rng.uniform(0.8, 1.0))
+                await self._pause(self._timing.refresh_every_s * self._timing.rng.uniform(0.8, 1.0))
 
     async def _pause(self, seconds: float) -> None:
         """Waits until it is time to read again, or until the rows have changed. Many changes are read together:
@@ -136,24 +142,19 @@ class FreshCopy(Generic[Row, Value]):
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._changed.wait()
-                await asyncio.sleep(self._tried_at + self._look_again_every_s - self._monotonic())
+                await asyncio.sleep(self._tried_at + self._timing.look_again_every_s - self._monotonic())
 
     async def _read(self) -> None:
         began = self._tried_at = self._monotonic()
         try:
-            async with asyncio.timeout(self._load_within_s):
-                rows = await self._load()
+            async with asyncio.timeout(self._timing.load_within_s):
+                rows = await self._load(self._rows)
         except TimeoutError:
-            self._why_not = f"not read within {self._load_within_s:g} s"
+            self._why_not = f"not read within {self._timing.load_within_s:g} s"
             raise Unavailable(self._name, self._why_not) from None
         except Unavailable as error:
             self._why_not = error.detail if error.dependency == self._name else str(error)
             raise
         self._read_at = began
-        by_key = {self._key(row): self._same(row) for row in rows}
-        if self._value is None or by_key != self._rows:
-            self._value, self._rows = self._build(list(by_key.values())), by_key
-
-    def _same(self, row: Row) -> Row:
-        known = self._rows.get(self._key(row))
-        return known if known is not None and known == row else row
+        if self._value is None or rows != self._rows:
+            self._value, self._rows = self._build(rows), rows

@@ -8,6 +8,7 @@ import pytest
 
 from abacus.cli.examples import example_cards
 from abacus.core.errors import Unavailable
+from abacus.platform.fresh_copy import Timing
 from abacus.pricing.decide.card import PublishedCard, parse_card, to_document
 from abacus.pricing.store.reader import CardReader
 
@@ -15,24 +16,22 @@ CARDS = example_cards()
 DOWN = Unavailable("database", "connection refused")
 
 
-def freshly_read(count: int) -> list[PublishedCard]:
-    """Equal cards in new objects, as a database gives them."""
-    return [PublishedCard(parse_card(to_document(card)), 1) for card in CARDS[:count]]
-
-
 class Shelf:
-    """A store in memory that can be down or empty, and counts how often it is read."""
+    """A store in memory that can be down or empty, and counts how often it is read. Cards that are not known are new
+    objects, as from a database.
+    """
 
     def __init__(self, cards: int = 0) -> None:
         self.cards = cards
         self.down = False
         self.reads = 0
 
-    async def all(self, _known: Mapping[str, PublishedCard]) -> list[PublishedCard]:
+    async def all(self, known: Mapping[str, PublishedCard]) -> list[PublishedCard]:
         self.reads += 1
         if self.down:
             raise DOWN
-        return freshly_read(self.cards)
+        read = [PublishedCard(parse_card(to_document(card)), 1) for card in CARDS[: self.cards]]
+        return [known.get(card.name, card) for card in read]
 
 
 class Hands:
@@ -67,7 +66,7 @@ async def test_no_card_at_all_counts_as_not_readable_yet() -> None:
 
 async def test_the_last_known_cards_outlive_the_store() -> None:
     shelf, clock = Shelf(2), Hands()
-    reader = CardReader(shelf.all, monotonic=clock)
+    reader = CardReader(shelf.all, Timing(monotonic=clock))
     await reader.refresh()
     book = reader.book()
     shelf.down = True
@@ -101,7 +100,7 @@ async def test_known_cards_stay_the_same_objects() -> None:
 
 async def test_looking_again_finds_what_was_published_just_now_once_in_a_while() -> None:
     shelf, clock = Shelf(1), Hands()
-    reader = CardReader(shelf.all, monotonic=clock, look_again_every_s=1.0)
+    reader = CardReader(shelf.all, Timing(monotonic=clock, look_again_every_s=1.0))
     await reader.refresh()
     shelf.cards = 2
     clock.at += 0.9
@@ -115,7 +114,7 @@ async def test_looking_again_finds_what_was_published_just_now_once_in_a_while()
 async def test_looking_again_while_the_store_is_down() -> None:
     shelf, clock = Shelf(1), Hands()
     shelf.down = True
-    reader = CardReader(shelf.all, monotonic=clock)
+    reader = CardReader(shelf.all, Timing(monotonic=clock))
     for _ in range(2):  # the second at the same moment, so without asking the store
         with pytest.raises(Unavailable, match="rate cards unavailable: database unavailable: connection refused"):
             await reader.look_again()
@@ -132,7 +131,7 @@ async def test_looking_again_while_the_store_is_down() -> None:
 async def test_a_card_that_may_be_missing_is_missing_only_after_a_reading() -> None:
     """It is read after the question. While the store is away, nobody can say that there is no such card."""
     shelf, hands = Shelf(1), Hands()
-    reader = CardReader(shelf.all, look_again_every_s=0.001, monotonic=hands)
+    reader = CardReader(shelf.all, Timing(look_again_every_s=0.001, monotonic=hands))
     await reader.refresh()
     shelf.cards = 2
     hands.at += 1

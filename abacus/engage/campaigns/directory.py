@@ -1,9 +1,8 @@
 """The campaigns in force, as each process keeps them: read in the background, and at once when one is changed."""
 
-import random
-import time
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.engage.campaigns.campaign_store import DEPENDENCY, CampaignStore, labelled
@@ -13,14 +12,21 @@ from abacus.engage.campaigns.decide.surroundings import Everything, Surroundings
 from abacus.engage.downstreams.decide.downstream import Downstream
 from abacus.engage.downstreams.store import DownstreamStore
 from abacus.engage.limits.types import UNCOUNTED_FROM
-from abacus.platform.fresh_copy import FreshCopy
+from abacus.platform.fresh_copy import FreshCopy, Timing
 from abacus.platform.postgres import Pool
-from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.definitions import DefinitionStore, by_name
+from abacus.signals.counters.definitions import NOTHING, DefinitionStore, Published, by_name
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.substream import Asked
 
-Row = Campaign | Definition | Source | Downstream
+USUAL: Final = Timing(load_within_s=30.0)
+
+
+class _Read(NamedTuple):
+    """All that campaigns are judged by, as it was read."""
+
+    campaigns: Sequence[Campaign]
+    published: Published
+    downstreams: Sequence[Downstream]
 
 
 class InForce:
@@ -41,7 +47,7 @@ class InForce:
         self.changes += 1
 
 
-class CampaignDirectory(FreshCopy[Row, InForce]):
+class CampaignDirectory(FreshCopy[_Read, InForce]):
     """Serves the campaigns in force, always as one object. A campaign is read before the sources and the counters, so
     that none is judged by older ones than it was approved by.
     """
@@ -53,11 +59,6 @@ class CampaignDirectory(FreshCopy[Row, InForce]):
         clock: Clock,
         *,
         uncounted_from: int = UNCOUNTED_FROM,
-        refresh_every_s: float = 10.0,
-        load_within_s: float = 30.0,
-        look_again_every_s: float = 0.05,
-        monotonic: Callable[[], float] = time.monotonic,
-        rng: random.Random | None = None,
     ) -> None:
         """Limits of a member to so many runs or more are not counted."""
         self._campaign_store = CampaignStore(pool)
@@ -66,23 +67,10 @@ class CampaignDirectory(FreshCopy[Row, InForce]):
         self._built_in = tuple(built_in)
         self._clock = clock
         self._uncounted_from = uncounted_from
-        self._campaigns: Mapping[str, Campaign] = {}
-        self._definitions: dict[str, Definition] = {}
-        self._sources: dict[str, Source] = {}
         self._around: Surroundings | None = None
         self._in_force = InForce()
         self._asked: tuple[int, Asked] | None = None
-        super().__init__(
-            DEPENDENCY,
-            self._load_rows,
-            key=_key,
-            build=self._build,
-            refresh_every_s=refresh_every_s,
-            load_within_s=load_within_s,
-            look_again_every_s=look_again_every_s,
-            monotonic=monotonic,
-            rng=rng,
-        )
+        super().__init__(DEPENDENCY, self._load_all, self._put_in_force, USUAL)
 
     def around(self) -> Surroundings:
         """What was published when the campaigns were read. Raises `Unavailable` when they were never read."""
@@ -103,26 +91,23 @@ class CampaignDirectory(FreshCopy[Row, InForce]):
         """The campaigns in force. Raises `Unavailable` when they were never read."""
         return self.value()
 
-    async def _load_rows(self) -> list[Row]:
-        read = await self._campaign_store.in_force(self._clock.now(), self._campaigns)
-        campaigns = [self._counting(campaign) for campaign in read]
-        definitions, sources = await self._definition_store.published(self._definitions, self._sources)
-        self._campaigns = labelled(campaigns)
-        self._definitions = {f"{each.id}@{each.version}": each for each in definitions}
-        self._sources = {each.label: each for each in sources}
+    async def _load_all(self, before: _Read | None) -> _Read:
+        known = labelled(before.campaigns) if before is not None else {}
+        campaigns = [
+            campaign if campaign.label in known else self._counting(campaign)
+            for campaign in await self._campaign_store.in_force(self._clock.now(), known)
+        ]
+        published = await self._definition_store.published(*(before.published if before is not None else NOTHING).known)
         downstreams = [record.downstream for record in await self._downstream_store.latest()]
-        return [*campaigns, *definitions, *sources, *downstreams]
+        return _Read(campaigns, published, downstreams)
 
     def _counting(self, campaign: Campaign) -> Campaign:
-        """The same object where it was read before."""
-        if campaign.label in self._campaigns:
-            return campaign
         return replace(campaign, limits=campaign.limits.uncounted_from(self._uncounted_from))
 
-    def _build(self, rows: Sequence[Row]) -> InForce:
-        sources = by_name(self._built_in, (row for row in rows if isinstance(row, Source)))
-        counters = {row.name: row for row in rows if isinstance(row, Definition)}
-        services = {row.name: row.service.answers for row in rows if isinstance(row, Downstream) and row.service}
+    def _put_in_force(self, read: _Read) -> InForce:
+        sources = by_name(self._built_in, read.published.sources)
+        counters = {each.name: each for each in read.published.definitions}
+        services = {each.name: each.service.answers for each in read.downstreams if each.service}
         before = self._around
         if before is None or before.sources != sources or before.counters != counters or before.externals != services:
             # What was approved names no segment and no webhook that was not there.
@@ -131,17 +116,5 @@ class CampaignDirectory(FreshCopy[Row, InForce]):
                 sources, now, counters=counters, segments=every, webhooks=every, externals=services
             )
         assert self._around is not None  # noqa: S101  # set above
-        self._in_force.put((row for row in rows if isinstance(row, Campaign)), self._around)
+        self._in_force.put(read.campaigns, self._around)
         return self._in_force
-
-
-def _key(row: Row) -> Hashable:
-    match row:
-        case Campaign(name=name):
-            return "campaign", name
-        case Definition(id=id_):
-            return "counter", id_
-        case Source(name=name):
-            return "source", name
-        case Downstream(name=name):
-            return "downstream", name

@@ -38,6 +38,15 @@ class Published(NamedTuple):
     definitions: Sequence[Definition]
     sources: Sequence[Source]
 
+    @property
+    def known(self) -> tuple[Mapping[str, Definition], Mapping[str, Source]]:
+        """Both by the labels by which `DefinitionStore.published` need not read them again."""
+        definitions = {f"{each.id}@{each.version}": each for each in self.definitions}
+        return definitions, {each.label: each for each in self.sources}
+
+
+NOTHING: Final = Published((), ())
+
 
 class _Row(NamedTuple):
     """A row of `counter_definition`."""

@@ -1,29 +1,20 @@
 """The segments in use, as a process keeps them: read in the background, and at once when one changes."""
 
-import random
-import time
-from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
-from abacus.platform.fresh_copy import FreshCopy
+from abacus.core.errors import Unavailable
+from abacus.platform.fresh_copy import FreshCopy, Timing
 from abacus.signals.segments.remembered import Ask, RememberedNumbers
 from abacus.signals.segments.store import InUse
 from abacus.signals.segments.types import Held, Members
 
 DEPENDENCY: Final = "segments"
 REMEMBERED: Final = 100_000  # members: about 20 MB
+USUAL: Final = Timing(load_within_s=30.0)
 
 Load: TypeAlias = Callable[[Collection[str], Mapping[str, Held]], Awaitable[InUse]]
 Pair: TypeAlias = tuple[str, str]  # a segment and a member
-
-
-class _Erasures(NamedTuple):
-    """How many members were erased, ever."""
-
-    so_far: int
-
-
-_Row: TypeAlias = Held | _Erasures
 
 
 class Looking(NamedTuple):
@@ -41,40 +32,22 @@ class Looking(NamedTuple):
         return number is not None and number in members
 
 
-class SegmentSets(FreshCopy[_Row, Mapping[str, Members]]):
+class SegmentSets(FreshCopy[InUse, Mapping[str, Members]]):
     """Answers which members are in which segments. Of the segments, only those in use are in memory; of the numbers of
     members, those asked for last.
 
     A segment that is not there, or was dropped, has no members.
     """
 
-    def __init__(
-        self,
-        load: Load,
-        ask: Ask,
-        *,
-        remembered: int = REMEMBERED,
-        refresh_every_s: float = 10.0,
-        load_within_s: float = 30.0,
-        look_again_every_s: float = 0.05,
-        monotonic: Callable[[], float] = time.monotonic,
-        rng: random.Random | None = None,
-    ) -> None:
+    def __init__(self, load: Load, ask: Ask, timing: Timing = USUAL, *, remembered: int = REMEMBERED) -> None:
         self._names: frozenset[str] = frozenset()
-        self._held: dict[str, Held] = {}
         self._erasures = 0
         self._numbers = RememberedNumbers(ask, most=remembered)
-        super().__init__(
-            DEPENDENCY,
-            lambda: self._in_use(load),
-            key=_key,
-            build=self._build_sets,
-            refresh_every_s=refresh_every_s,
-            load_within_s=load_within_s,
-            look_again_every_s=look_again_every_s,
-            monotonic=monotonic,
-            rng=rng,
-        )
+
+        async def in_use(before: InUse | None) -> InUse:
+            return await load(self._names, {each.name: each for each in before.held} if before is not None else {})
+
+        super().__init__(DEPENDENCY, in_use, self._build_sets, timing)
 
     def use(self, names: Collection[str]) -> None:
         """From now on these segments are in use, and others no more."""
@@ -97,23 +70,16 @@ class SegmentSets(FreshCopy[_Row, Mapping[str, Members]]):
         return {pair: looking.contains(*pair) for pair in pairs}
 
     def _never_read(self) -> bool:
-        return not self._names <= self._held.keys()
+        try:
+            return not self._names <= self.value().keys()
+        except Unavailable:
+            return True
 
-    async def _in_use(self, load: Load) -> list[_Row]:
-        held, erasures = await load(self._names, self._held)
-        self._held = {each.name: each for each in held}
-        return [*held, _Erasures(erasures)]
-
-    def _build_sets(self, rows: Sequence[_Row]) -> Mapping[str, Members]:
+    def _build_sets(self, in_use: InUse) -> Mapping[str, Members]:
         """Called when a segment has another version, or members were erased."""
-        (erasures,) = [row.so_far for row in rows if isinstance(row, _Erasures)]
-        if erasures == self._erasures:
+        if in_use.erasures == self._erasures:
             self._numbers.forget_absent()
         else:
             self._numbers.forget()
-        self._erasures = erasures
-        return {row.name: row.members for row in rows if isinstance(row, Held)}
-
-
-def _key(row: _Row) -> Hashable:
-    return row.name if isinstance(row, Held) else None
+        self._erasures = in_use.erasures
+        return {each.name: each.members for each in in_use.held}

@@ -8,6 +8,7 @@ import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.platform.announcements import Announced, Announcements
+from abacus.platform.fresh_copy import Timing
 from abacus.platform.postgres import Pool, open_connection
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.definitions import DefinitionStore, Published
@@ -71,7 +72,7 @@ async def directory(pool: Pool, database_url: str) -> AsyncIterator[CounterDirec
     """It reads when something is announced, and not by itself."""
     await SourceStore(pool).publish(SOURCES["weather"], built_in=[], events_topic="events", by="ann", now=NOW)
     announcements = Announcements(lambda: open_connection(database_url))
-    directory = CounterDirectory(DefinitionStore(pool).published, BUILT_IN, refresh_every_s=3600)
+    directory = CounterDirectory(DefinitionStore(pool).published, BUILT_IN, Timing(refresh_every_s=3600))
     for announced in (Announced.COUNTERS, Announced.EVENT_SOURCES):
         announcements.call(directory.wake, on=announced)
     keeping = [asyncio.create_task(each) for each in (announcements.keep_listening(), directory.keep_fresh())]

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from abacus.core.errors import Reason, Unavailable
+from abacus.platform.fresh_copy import Timing
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.metrics import EVENTS_POSTED, total
 from abacus.signals.events.decide.form import EventFault
@@ -66,7 +67,7 @@ class Shelf:
 
 
 async def desk(broker: Broker, shelf: Shelf | None = None, **limits: Any) -> EventDesk:
-    directory = SourceDirectory((shelf or Shelf(WEATHER)).latest, [], look_again_every_s=0)
+    directory = SourceDirectory((shelf or Shelf(WEATHER)).latest, [], Timing(look_again_every_s=0))
     await directory.refresh()
     return EventDesk(directory, broker.publish, **limits)
 

@@ -10,6 +10,7 @@ import pytest
 
 from abacus.core.errors import Refused, Unavailable
 from abacus.platform.announcements import Announced, Announcements
+from abacus.platform.fresh_copy import Timing
 from abacus.platform.postgres import Pool, open_connection
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.source import Source, SourceFaults
@@ -110,7 +111,7 @@ async def test_the_sources_stay_the_same_objects_while_nothing_is_published(pool
 
 async def test_a_published_source_is_in_force_within_a_second(pool: Pool, database_url: str) -> None:
     """Nothing but the announcement has the directory read."""
-    directory = SourceDirectory(SourceStore(pool).latest, BUILT_IN, refresh_every_s=3600)
+    directory = SourceDirectory(SourceStore(pool).latest, BUILT_IN, Timing(refresh_every_s=3600))
     announcements = Announcements(lambda: open_connection(database_url))
     announcements.call(directory.wake, on=Announced.EVENT_SOURCES)
     tasks = [asyncio.create_task(work()) for work in (directory.keep_fresh, announcements.keep_listening)]

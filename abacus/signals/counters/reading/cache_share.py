@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable
-from abacus.platform.fresh_copy import FreshCopy
+from abacus.platform.fresh_copy import FreshCopy, Timing
 from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement
 from abacus.signals.counters.decide.definition import Definition
@@ -22,9 +22,7 @@ PARTS_KEPT: Final = timedelta(hours=1)  # at most; so long a count lags behind a
 _NAME: Final = "cache_share"
 _REPLAYED: Final = "replayed:"  # and the id of a definition
 _QUIET: Final = PARTS_KEPT + timedelta(minutes=1)  # clocks differ, and announcements take a moment
-_READ_EVERY_S: Final = 15.0
-_READ_WITHIN_S: Final = 5.0
-_LOOK_AGAIN_EVERY_S: Final = 0.2
+_TIMING: Final = Timing(refresh_every_s=15.0, look_again_every_s=0.2)
 
 _READ: Final = Statement("select value, set_at, set_by from counter_setting where name = :name")
 _SET: Final = Statement("""
@@ -89,18 +87,15 @@ class CacheShareStore:
         return share
 
 
-class CacheShare(FreshCopy[Setting, Mapping[str, Setting]]):
+class CacheShare(FreshCopy[Sequence[Setting], Mapping[str, Setting]]):
     """The settings as they were last read; announced changes are in force within moments."""
 
     def __init__(self, load: Callable[[], Awaitable[Sequence[Setting]]], clock: Clock) -> None:
         super().__init__(
             "counter settings",
-            load,
-            key=lambda setting: setting.name,
-            build=lambda settings: {each.name: each for each in settings},
-            refresh_every_s=_READ_EVERY_S,
-            load_within_s=_READ_WITHIN_S,
-            look_again_every_s=_LOOK_AGAIN_EVERY_S,
+            lambda _: load(),
+            lambda settings: {each.name: each for each in settings},
+            _TIMING,
         )
         self._clock = clock
 
