@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from abacus.core.errors import Refused
@@ -14,19 +15,21 @@ from abacus.platform.slices import cut as cutting
 
 if TYPE_CHECKING:
     from alembic.config import Config
+    from alembic.script import ScriptDirectory
 
     from abacus.platform.slices.migration_steps import Told
 
 HEAD: Final = "head"
+SCRIPTS: Final = packaged_file("alembic")
 
 _HAS_SANDBOX: Final = "select exists (select from pg_namespace where nspname = $1)"
 
 
-def alembic_config(database_url: str, schema: str | None = None) -> "Config":
+def alembic_config(database_url: str, schema: str | None = None, *, scripts: Path = SCRIPTS) -> "Config":
     from alembic.config import Config  # noqa: PLC0415  # half of every command's start-up, and one needs it
 
     config = Config()
-    config.set_main_option("script_location", str(packaged_file("alembic")))
+    config.set_main_option("script_location", str(scripts))
     config.set_main_option("sqlalchemy.url", database_url.replace("%", "%%"))
     if schema is not None:
         config.set_main_option("abacus.schema", schema)
@@ -38,16 +41,18 @@ def _nobody_told(_revision: str, _done: int, _of: int) -> None:
 
 
 async def migrate(
-    database_url: str, revision: str = HEAD, *, told: "Told" = _nobody_told
+    database_url: str, revision: str = HEAD, *, told: "Told" = _nobody_told, scripts: Path = SCRIPTS
 ) -> tuple[str | None, str | None]:
     """Upgrades to the revision, the sandbox as well if there is one, and returns the revisions before and after. A
-    ledger that is cut is upgraded slice by slice, which is `told`. Raises `Unavailable` when there is no database.
+    ledger that is cut is upgraded slice by slice, which is `told`.
+
+    Raises `Unavailable` when there is no database, and `Refused` for a ledger whose revision `scripts` do not have.
     """
     before = await current_revision(database_url)
-    await _upgrade_by_slices(database_url, before, revision, told)
-    await _upgrade(database_url, revision)
+    await _upgrade_by_slices(database_url, before, revision, told, scripts)
+    await _upgrade(database_url, revision, scripts=scripts)
     if await _has_sandbox(database_url):
-        await _upgrade(database_url, revision, sandbox.SCHEMA)
+        await _upgrade(database_url, revision, sandbox.SCHEMA, scripts=scripts)
     return before, await current_revision(database_url)
 
 
@@ -90,18 +95,21 @@ async def split(database_url: str) -> None:
         await pool.close()
 
 
-async def _upgrade_by_slices(database_url: str, current: str | None, revision: str, told: "Told") -> None:
+async def _upgrade_by_slices(
+    database_url: str, current: str | None, revision: str, told: "Told", scripts: Path
+) -> None:
     """To the last revision that has steps for slices."""
     from abacus.platform.slices.migration_steps import ahead, do_steps  # noqa: PLC0415  # as above
 
     if not await _is_cut(database_url):
         return
-    config = alembic_config(database_url)
+    config = alembic_config(database_url, scripts=scripts)
+    _check_is_known(current, scripts)
     for before, stepping in ahead(config, current, revision):
-        await _upgrade(database_url, before)
+        await _upgrade(database_url, before, scripts=scripts)
         async with _refusals():
             await do_steps(database_url, config, stepping, told)
-        await _upgrade(database_url, stepping)
+        await _upgrade(database_url, stepping, scripts=scripts)
 
 
 async def _is_cut(database_url: str) -> bool:
@@ -124,12 +132,26 @@ async def _refusals() -> AsyncIterator[None]:
         raise Refused(f"the database refused the migration: {' '.join(str(error.orig).split())}") from error
 
 
-async def _upgrade(database_url: str, revision: str, schema: str | None = None) -> None:
+async def _upgrade(database_url: str, revision: str, schema: str | None = None, *, scripts: Path = SCRIPTS) -> None:
     from alembic import command  # noqa: PLC0415  # as above
 
+    _check_is_known(await current_revision(database_url, schema), scripts)
     # Alembic's environment runs an event loop of its own.
     async with _refusals():
-        await asyncio.to_thread(command.upgrade, alembic_config(database_url, schema), revision)
+        await asyncio.to_thread(command.upgrade, alembic_config(database_url, schema, scripts=scripts), revision)
+
+
+def _check_is_known(revision: str | None, scripts: Path) -> None:
+    known = [each.revision for each in _directory(scripts).walk_revisions()]
+    last, first = known[0], known[-1]
+    if revision is None or revision in known:
+        return
+    if revision < first:
+        raise Refused(
+            f"this ledger is at revision {revision}, and migrations begin at {first}: migrate it with the last commit"
+            " without the baseline first, and then with this version (docs/operate/deploy.md)"
+        )
+    raise Refused(f"this ledger is at revision {revision}, of a later version: this one knows none after {last}")
 
 
 async def _has_sandbox(database_url: str) -> bool:
@@ -146,19 +168,25 @@ async def has_sandbox(pool: Pool) -> bool:
         return bool(await pool.fetchval(_HAS_SANDBOX, sandbox.SCHEMA))
 
 
-async def current_revision(database_url: str) -> str | None:
+async def current_revision(database_url: str, schema: str | None = None) -> str | None:
+    """Of the ledger, or of the sandbox in its schema. Raises `Unavailable`."""
+    versions = "alembic_version" if schema is None else f"{schema}.alembic_version"
     pool = await open_pool(database_url, size=1, role=None)
     try:
         async with passing_failures():
-            if await pool.fetchval("select to_regclass('alembic_version')") is None:
+            if await pool.fetchval("select to_regclass($1)", versions) is None:
                 return None
-            revision: str | None = await pool.fetchval("select version_num from alembic_version")
+            revision: str | None = await pool.fetchval(f"select version_num from {versions}")
             return revision
     finally:
         await pool.close()
 
 
 def head_revision() -> str | None:
+    return _directory(SCRIPTS).get_current_head()
+
+
+def _directory(scripts: Path) -> "ScriptDirectory":
     from alembic.script import ScriptDirectory  # noqa: PLC0415  # as above
 
-    return ScriptDirectory(str(packaged_file("alembic"))).get_current_head()
+    return ScriptDirectory(str(scripts))

@@ -1,10 +1,9 @@
 """Migrations and tables say the same; upgrades start from nothing; the last one can be taken back."""
 
 import asyncio
+import pkgutil
 import uuid
-from datetime import date
 from importlib import import_module
-from typing import Final
 
 import asyncpg
 import pytest
@@ -14,37 +13,23 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import create_async_engine
 
+import abacus
+from abacus.core.errors import Refused
+from abacus.platform import sandbox
 from abacus.platform.metadata import METADATA
-from abacus.platform.migrations import alembic_config, current_revision, head_revision, migrate
+from abacus.platform.migrations import alembic_config, current_revision, head_revision, make_sandbox, migrate
 from abacus.platform.postgres import Pool
+from tests.support.old_database import database_at
 from tests.support.services import Services, database_address
 from tests.support.slices import IN_A_SLICE, SLICES
-
-ROOMS: Final = (
-    "signals.counters.store",
-    "engage.notify",
-    "signals.segments",
-    "intake.partners",
-    "ledger.store",
-    "oversight.closing",
-    "oversight.erasure",
-    "oversight.reports",
-    "people.store",
-    "platform.presence",
-    "platform.quarantine",
-    "pricing.store",
-    "programs.expiry",
-    "programs.tiers",
-)
-
-MARCH, OCTOBER = date(2027, 3, 31), date(2026, 10, 31)
 
 
 @pytest.mark.skipif(SLICES > 1, reason="the migrations make the tables of a ledger that is not cut")
 async def test_no_drift_between_tables_and_migrations(database_url: str) -> None:
     """Compared as by `alembic check`. Tables register themselves when the modules of their rooms are loaded."""
-    for room in ROOMS:
-        import_module(f"abacus.{room}.tables")
+    for module in pkgutil.walk_packages(abacus.__path__, "abacus."):
+        if module.name.endswith("tables"):
+            import_module(module.name)
 
     def drift(connection: Connection) -> list[object]:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
@@ -73,54 +58,25 @@ async def test_up_from_nothing_down_one_and_up_again(services: Services) -> None
         await administrator.close()
 
 
-# A member, how the account lapsed, and its transfers: points and the day that each named.
-BEFORE: Final[dict[str, tuple[bool, list[tuple[int, date | None]]]]] = {
-    "late": (False, [(100, MARCH), (-100, None), (500, OCTOBER)]),
-    "emptied": (False, [(100, MARCH), (-100, None)]),
-    "active": (False, [(100, OCTOBER), (10, MARCH), (-5, MARCH)]),
-    "by lots": (True, [(100, MARCH), (500, OCTOBER)]),
-    "nothing": (False, [(0, None)]),
-}
-
-
-async def test_accounts_get_back_the_day_that_they_forgot(services: Services) -> None:
-    """A late transaction brought an earlier day into an account that had been emptied; its transfer stays as it is."""
-    name = f"abacus_days_{uuid.uuid4().hex[:8]}"
-    administrator = await asyncpg.connect(services.database_url)
-    await administrator.execute(f"create database {name}")
-    url = database_address(services, name)
-    try:
-        await migrate(url)
-        await asyncio.to_thread(command.downgrade, alembic_config(url), "0019-1")
+@pytest.mark.parametrize(
+    ("revision", "told"),
+    [
+        ("0001", "this ledger is at revision 0001, and migrations begin at 0045: migrate it with the last commit"),
+        ("0044", "this ledger is at revision 0044, and migrations begin at 0045: migrate it with the last commit"),
+        ("9999", "this ledger is at revision 9999, of a later version"),
+    ],
+)
+@pytest.mark.parametrize("versions", ["alembic_version", f"{sandbox.SCHEMA}.alembic_version"])
+async def test_a_ledger_at_a_revision_that_is_not_here_is_refused(
+    services: Services, revision: str, told: str, versions: str
+) -> None:
+    async with database_at("0045", services) as url:
+        await make_sandbox(url)
         connection = await asyncpg.connect(url)
-        for member, (lifetime, moves) in BEFORE.items():
-            for seq, (points, day) in enumerate(moves, 1):
-                await connection.execute(
-                    "insert into transfer (member_id, program, seq, kind, points, balance_after, key, country,"
-                    " occurred_at, posted_at, expires_on, explanation, hash)"
-                    " values ($1, 'GRP', $2, 'earn', $3, 0, $4, 'SG', now(), now(), $5, '{}', '')",
-                    *(member, seq, points, f"{member}-{seq}", day),
-                )
-            await connection.execute(
-                "insert into account (member_id, program, country, balance, expires_on, last_seq, lifetime)"
-                " values ($1, 'GRP', 'SG', $2, $3, $4, $5)",
-                *(member, sum(points for points, _ in moves), moves[-1][1], len(moves), lifetime),
-            )
-        await migrate(url)
-        rows = await connection.fetch("select member_id, expires_on, active_until from account")
-        days = await connection.fetch("select expires_on from transfer where member_id = 'late' order by seq")
+        await connection.execute(f"update {versions} set version_num = '{revision}'")
         await connection.close()
-    finally:
-        await administrator.execute(f"drop database {name} with (force)")
-        await administrator.close()
-    assert {row[0]: (row[1], row[2]) for row in rows} == {
-        "late": (MARCH, MARCH),
-        "emptied": (None, MARCH),
-        "active": (MARCH, MARCH),
-        "by lots": (OCTOBER, MARCH),
-        "nothing": (None, None),
-    }
-    assert [row[0] for row in days] == [MARCH, None, OCTOBER]
+        with pytest.raises(Refused, match=told):
+            await migrate(url)
 
 
 @pytest.mark.parametrize(

@@ -27,16 +27,7 @@ Result = TypeVar("Result")
 # Told how many slices of how many are done, of which revision.
 Told = Callable[[str, int, int], None]
 
-# The slices whose steps are done, of the revision that is under way. Older revisions than the table have steps, too.
-REMEMBERED: Final = (
-    """
-create table if not exists slice_step (
-    number smallint constraint slice_step_pkey primary key,
-    revision text collate "C" not null
-)
-""",
-    "grant select on slice_step to abacus_app",
-)
+# `slice_step` has the slices whose steps are done, of the revision that is under way.
 _LEFT: Final = text("""
 select s.number from slice s left join slice_step d on d.number = s.number and d.revision = :revision
 where d.number is null order by s.number
@@ -109,8 +100,6 @@ def _count(connection: Connection) -> int:
 def _begin(connection: Connection, step: Step, revision: str, slices: int) -> Sequence[int]:
     with Operations.context(MigrationContext.configure(connection)):
         step.before(slices)
-    for statement in REMEMBERED:
-        connection.execute(text(statement))
     return connection.scalars(_LEFT, {"revision": revision}).all()
 
 
@@ -133,16 +122,14 @@ end $$
 _LET_GO: Final = "drop function if exists abacus_goes_into_slices() cascade"
 
 
-def hold(table: str, *, rows: str | None = None) -> None:
-    """For `before`: nobody changes the table until `let_go`, or those rows of it, named by a condition for `old`. What
-    slices have taken over would be changed where nobody looks any more. It can be read.
+def hold(table: str) -> None:
+    """For `before`: the table can be read, and nobody changes it until `let_go`. What slices have taken over would be
+    changed where nobody looks any more.
     """
     op.execute(_HOLD)
-    when = "insert or update or delete" if rows is None else "update or delete"
-    each = "statement" if rows is None else f"row when ({rows})"
     op.execute(
-        f"create or replace trigger goes_into_slices before {when} on public.{table}"
-        f" for each {each} execute function abacus_goes_into_slices()"
+        f"create or replace trigger goes_into_slices before insert or update or delete on public.{table}"
+        " for each statement execute function abacus_goes_into_slices()"
     )
 
 

@@ -44,7 +44,8 @@ class Behind(NamedTuple):
 
 
 class Clause(NamedTuple):
-    """A clause becomes another in one of the texts of a constant, f-strings included. White space does not matter.
+    """A clause becomes another in a script of SQL, or in one of the texts of a constant, f-strings included.
+    White space does not matter.
 
     `?` is a parameter of SQL, however it is written. In `put` each `?` is the next of those that `find` has.
     """
@@ -54,17 +55,21 @@ class Clause(NamedTuple):
 
     def make(self, scope: ast.stmt) -> None:
         """Raises `Lost`."""
-        clause = _clause(self.find)
-        texts = [
-            (node, node.value)
-            for node in ast.walk(scope)
-            if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        ]
-        clauses = [(node, text, match) for node, text in texts for match in clause.finditer(text)]
-        node, text, match = only(clauses, f"`{self.find}`")
+        texts = [node for node in ast.walk(scope) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        node, match = only([(node, match) for node in texts for match in self._in(str(node.value))], f"`{self.find}`")
+        node.value = self._put(match)
+
+    def of_script(self, script: str) -> str:
+        """The script of SQL with the change. Raises `Lost`."""
+        return self._put(only(self._in(script), f"`{self.find}`"))
+
+    def _in(self, text: str) -> list[re.Match[str]]:
+        return list(_clause(self.find).finditer(text))
+
+    def _put(self, match: re.Match[str]) -> str:
         parameters = iter(match.groups())
         put = re.sub(r"\?", lambda _: next(parameters), self.put)
-        node.value = text[: match.start()] + put + text[match.end() :]
+        return match.string[: match.start()] + put + match.string[match.end() :]
 
 
 Change: TypeAlias = Node | Behind | Clause

@@ -4,12 +4,12 @@ from typing import Final
 
 from tests.reliability.mutants.changes import Clause, Node
 from tests.reliability.mutants.mutant import Mutant
+from tests.reliability.mutants.scripts import RULES, TABLES
 
 _EFFECTS: Final = "abacus/engage/campaigns/effects.py"
 _DECIDING: Final = "abacus/engage/campaigns/decide/deciding.py"
 _POTS: Final = "abacus/engage/limits/pot_store.py"
 _STORE: Final = "abacus/engage/campaigns/campaign_store.py"
-_TABLE: Final = "alembic/versions/0028_campaigns.py"
 _COMMAND: Final = "tests/cli/test_campaigns_command.py"
 _STORED: Final = "tests/engage/campaigns/test_campaign_store.py"
 _OUTSIDE: Final = "tests/engage/campaigns/test_downstreams.py"
@@ -117,15 +117,15 @@ MUTANTS: Final = (
     ),
     Mutant(
         "somebody who approved what is in force",
-        _TABLE,
-        "STATEMENTS",
+        TABLES,
+        "",
         Clause("or approved_by is not null", "or true"),
         (f"{_STORED}::test_the_database_wants_somebody_who_approved",),
     ),
     Mutant(
         "the trigger on documents of campaigns",
-        _TABLE,
-        "STATEMENTS",
+        RULES,
+        "",
         Clause("name, version, document, country,", "name, version, country,"),
         ("tests/platform/test_migrations.py::test_history_cannot_be_changed[update campaign set document = '{}']",),
     ),

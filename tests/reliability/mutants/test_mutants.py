@@ -17,8 +17,11 @@ from tests.support.services import Services
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_its_node_is_there_once_and_its_tests_too(mutant: Mutant) -> None:
     changed = mutant.of_file(ROOT)
-    assert changed != unparse(parse((ROOT / mutant.file).read_text(encoding="utf-8"))) + "\n"
-    compile(changed, mutant.file, "exec")
+    text = (ROOT / mutant.file).read_text(encoding="utf-8")
+    if mutant.within:
+        assert changed != unparse(parse(text)) + "\n"
+        compile(changed, mutant.file, "exec")
+    assert changed != text
     for test in mutant.tests:
         file, name = test.partition("[")[0].split("::")
         assert callable(getattr(_module(ROOT / file), name))
