@@ -16,7 +16,7 @@ from abacus.core.sources import STREAM
 from abacus.intake.earning.decide.transaction import Completed, read_transaction
 from abacus.ledger.decide.chain import CURRENT
 from abacus.ledger.types.account import NO_HASH
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.posting import Claim
 from abacus.ledger.types.transfer import Transfer

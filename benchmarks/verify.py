@@ -20,7 +20,8 @@ from abacus.core.clock import SystemClock
 from abacus.core.sources import STREAM
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.posting import Claim
 from abacus.ledger.types.transfer import Transfer
 from abacus.people.store.audit import entry_of, with_entry

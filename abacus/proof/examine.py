@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from abacus.core.ids import PARTNERS
 from abacus.core.sources import CLOCK, IMPORT, STREAM
 from abacus.ledger.types.account import Account, AccountId
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection, pages
 from abacus.platform.slices.layout import Slicing

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from abacus.core.ids import PARTNERS, award_id
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, columns

@@ -13,7 +13,7 @@ from abacus.core.sources import Agent
 from abacus.intake.partners.decide.partner import Partner
 from abacus.ledger.decide.chain import CURRENT
 from abacus.ledger.store.moves import PostgresMoves
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.movement import Adjustment, Movement, Reserve
 from abacus.ledger.types.posting import Status
 from abacus.ledger.types.transfer import Transfer

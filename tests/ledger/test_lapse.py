@@ -14,7 +14,8 @@ from abacus.ledger.decide.lapsing import MonthEnd
 from abacus.ledger.decide.lapsing import lapse as lapse_purse
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.transfer import Transfer
 from tests.support.awards import NOW, award, awards_to_bob
 

@@ -8,7 +8,7 @@ import pytest
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Entry, put, put_back
 from abacus.ledger.decide.movement import Books, plan_moves, rounds
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.movement import Movement, Reversal, Spend
 from abacus.pricing.decide.card import OnShortfall
 

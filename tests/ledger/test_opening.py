@@ -13,7 +13,7 @@ from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.opening import Opening, Origin, facts_of, open_with
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import MAX_BALANCE, Account
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.pricing.decide.book import CardBook
 from abacus.proof.decide.recompute import recompute
 from tests.support.awards import NOW, award, awards_to_bob

@@ -13,7 +13,8 @@ from abacus.core.sources import STREAM
 from abacus.ledger.relay.cursor import START, RelayCursor
 from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.kinds import Kind
 from abacus.platform.following import leading
 from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.postgres import Pool

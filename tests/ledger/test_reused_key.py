@@ -8,7 +8,7 @@ import pytest
 
 from abacus.core.points import Rounding
 from abacus.ledger.decide.reused_key import Facts, differing, facts_of_award, reused_by
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.movement import Adjustment, Because, Movement, Release, Reserve, Reversal, Spend
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.card import OnShortfall

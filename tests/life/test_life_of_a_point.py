@@ -29,7 +29,8 @@ from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapsing import MonthEnd
 from abacus.ledger.decide.opening import Opening
 from abacus.ledger.types.account import NO_HASH, AccountId
-from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.movement import (
     Adjustment,
     Because,

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from abacus.core.points import MAX_POINTS
 from abacus.core.sources import STREAM, partner_of, source_of_key
-from abacus.ledger.types.award import Award, Kind, Transacted
+from abacus.ledger.types.award import Award, Transacted
+from abacus.ledger.types.kinds import Kind
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 AWARD = Award(

@@ -18,7 +18,8 @@ from abacus.intake.partners.webhooks.sources import Postings, rejections
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import LedgerReader
-from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.point_event import encode_event
 from abacus.platform.delivery.decide.signature import new_secret

@@ -15,7 +15,8 @@ from abacus.ledger.decide.movement import Books, account_of, plan_moves, rounds
 from abacus.ledger.decide.reversal import Original
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.alone import Total
-from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.limits import MemberDay, Rejection
 from abacus.ledger.types.movement import Hold, Moved, Movement, Reversal
 from abacus.ledger.types.posting import Claim, Outcome

@@ -10,7 +10,8 @@ import asyncpg
 from abacus.cli.examples import example_cards
 from abacus.core.sources import STREAM
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.kinds import Kind
 from abacus.platform.postgres import Connection, Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard

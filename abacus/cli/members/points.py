@@ -37,7 +37,7 @@ from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.read import LedgerReader, Remaining
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.movement import Adjustment, Hold, Moved, Movement, Reversal
 from abacus.ledger.types.posting import Status
 from abacus.ledger.types.transfer import Transfer

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.sources import source_sql
 from abacus.ledger.types.account import Account
+from abacus.ledger.types.kinds import OF_HELD
 from abacus.platform.gathering import Gatherer, PendingRequest
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.slices.sliced import at_member, at_slice, slicing_of
@@ -38,8 +39,8 @@ select u.program, coalesce(
 from (select :member_id::text as member_id, unnest(:programs::text[]) as program) u
 """)
 
-# The explanations of these kinds hold the change of the held points.
-_HOLDING_KINDS: Final = "('hold', 'release', 'spend')"
+# Explanations of these kinds tell the change of the held points.
+_HOLDING_KINDS: Final = ", ".join(f"'{kind}'" for kind in sorted(OF_HELD))
 
 # By activity the last transfer names the account's day. By lots it may name a lot's: the account's is the first of the
 # lots that the points gone until then left open. Transfers from before format 3 are read as the account lapses now.
@@ -66,7 +67,7 @@ _THEN: Final = Statement(f"""
 select u.program, u.country, t.balance_after as balance,
     (select coalesce(sum({number("held", "h")}), 0)::bigint from transfer h
         where h.member_id = u.member_id and h.program = u.program and h.seq <= t.seq
-            and h.kind in {_HOLDING_KINDS}) as held,
+            and h.kind in ({_HOLDING_KINDS})) as held,
     {_DAY_THEN} as expires_on
 from account u
 cross join lateral (

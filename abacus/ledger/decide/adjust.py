@@ -4,7 +4,7 @@ from datetime import datetime
 
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, put, take
 from abacus.ledger.decide.spend import check_available
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.movement import Adjustment
 from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Adjusted

@@ -11,7 +11,7 @@ from abacus.core.sources import partner_of
 from abacus.ledger.decide.account_with_lots import Change
 from abacus.ledger.decide.allowance import OverLimit, Spending
 from abacus.ledger.decide.reversal import Original
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.movement import Adjustment, Decline, Declined, Movement, Reversal
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from abacus.core.sources import CLOCK
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, take
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Lapsed, LapsedByLots, LapsedWhole
 

@@ -8,7 +8,7 @@ from abacus.core.ids import fingerprint, opening_key
 from abacus.core.sources import IMPORT
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Entry, put
 from abacus.ledger.types.account import MAX_BALANCE, Account
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Imported

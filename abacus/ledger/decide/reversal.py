@@ -15,14 +15,12 @@ from typing import NamedTuple
 from abacus.core.errors import Reason, SetAside
 from abacus.core.points import money, plain
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, put_back, take
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import KINDS, REVERSIBLE, Effect, Kind
 from abacus.ledger.types.movement import Decline, Declined, Refund, Reversal, SecondPersonNeeded
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.card import OnShortfall
 from abacus.pricing.explanation.text import read, text_of
 from abacus.pricing.explanation.types import Calculated, Reversed
-
-_GAVE: frozenset[str] = frozenset({Kind.EARN, Kind.ADJUST})
 
 
 class Earlier(NamedTuple):
@@ -67,11 +65,10 @@ def reverse(before: AccountWithLots, original: Original | None, reversal: Revers
     if original is None:
         raise Declined(Decline.NOT_REVERSIBLE, f"no transfer of this account has the key {reversal.reverses}")
     transfer = original.transfer
-    if transfer.kind in _GAVE and transfer.points >= 0:
-        return _take_back(before, original, reversal, now)
-    if transfer.kind in {Kind.SPEND, Kind.ADJUST}:
-        return _give_back(before, original, reversal, now)
-    raise Declined(Decline.NOT_REVERSIBLE, f"a transfer of kind {transfer.kind} cannot be taken back")
+    if transfer.kind not in REVERSIBLE:
+        raise Declined(Decline.NOT_REVERSIBLE, f"a transfer of kind {transfer.kind} cannot be taken back")
+    gave = transfer.points >= 0 and KINDS[transfer.kind].points is not Effect.TAKES
+    return (_take_back if gave else _give_back)(before, original, reversal, now)
 
 
 def _take_back(before: AccountWithLots, original: Original, reversal: Reversal, now: datetime) -> Change:

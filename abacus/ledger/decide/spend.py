@@ -6,7 +6,7 @@ from abacus.core.ids import fingerprint
 from abacus.core.sources import Agent
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, leave, take
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.movement import (
     Because,
     Capture,

@@ -6,7 +6,8 @@ from typing import Final
 from abacus.core.errors import Reason, SetAside
 from abacus.ledger.decide.chain import CURRENT, chain
 from abacus.ledger.types.account import MAX_BALANCE, Account
-from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.transfer import Transfer
 
 _EARN: Final = Kind.EARN  # looking up a member of an enumeration takes longer than the comparison

@@ -1,20 +1,9 @@
 """An award: points for a member, on their way to the ledger. Pure."""
 
 from datetime import date, datetime
-from enum import StrEnum
 from typing import NamedTuple
 
-
-class Kind(StrEnum):
-    """The kind of change that a transfer makes."""
-
-    EARN = "earn"
-    EXPIRE = "expire"
-    SPEND = "spend"
-    REVERSE = "reverse"
-    ADJUST = "adjust"
-    HOLD = "hold"
-    RELEASE = "release"
+from abacus.ledger.types.kinds import Kind
 
 
 class Transacted(NamedTuple):

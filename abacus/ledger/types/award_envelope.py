@@ -12,7 +12,8 @@ from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN, TRANSACTIONS
 from abacus.core.points import MAX_POINTS
 from abacus.core.sources import SOURCE_PATTERN, partner_of, source_of_key
-from abacus.ledger.types.award import Award, Kind, Transacted
+from abacus.ledger.types.award import Award, Transacted
+from abacus.ledger.types.kinds import Kind
 from abacus.platform.json_names import check_names
 from abacus.platform.validation import Day, Moment, first_fault
 from abacus.pricing.explanation.text import TRANSACTION_FIELD

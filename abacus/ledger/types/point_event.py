@@ -1,25 +1,18 @@
 """The point event: a transfer as the points stream tells it (CloudEvents 1.0, structured JSON). Pure."""
 
+from collections.abc import Mapping
 from datetime import date, datetime
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import orjson
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import KINDS, Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.explanation.types import Document
 
 SOURCE: Final = "abacus/ledger"
-TYPES: Final = {
-    Kind.EARN: "abacus.points.earned.v1",
-    Kind.EXPIRE: "abacus.points.expired.v1",
-    Kind.SPEND: "abacus.points.spent.v1",
-    Kind.REVERSE: "abacus.points.reversed.v1",
-    Kind.ADJUST: "abacus.points.adjusted.v1",
-    Kind.HOLD: "abacus.points.held.v1",
-    Kind.RELEASE: "abacus.points.released.v1",
-}
+TYPES: Final[Mapping[str, str]] = {kind: KINDS[kind].event for kind in Kind}
 
 
 class PointEventData(BaseModel):
@@ -50,15 +43,7 @@ class PointEvent(BaseModel):
     specversion: Literal["1.0"]
     id: str
     source: str
-    type: Literal[
-        "abacus.points.earned.v1",
-        "abacus.points.expired.v1",
-        "abacus.points.spent.v1",
-        "abacus.points.reversed.v1",
-        "abacus.points.adjusted.v1",
-        "abacus.points.held.v1",
-        "abacus.points.released.v1",
-    ]
+    type: Annotated[str, Field(json_schema_extra={"enum": list(TYPES.values())})]
     subject: str
     time: datetime
     datacontenttype: Literal["application/json"]

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from abacus.core.errors import Unreadable
 from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.point_event import TYPES
 from abacus.platform.validation import first_fault
 

@@ -11,7 +11,7 @@ from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN
 from abacus.core.points import plain
 from abacus.core.sources import STREAM
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.movement import Refund, Reversal
 from abacus.platform.validation import Day, Moment, first_fault
 from abacus.pricing.decide.card import OnShortfall

@@ -4,7 +4,7 @@ from datetime import date, datetime
 from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.sources import source_of_key
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 
 HASH_BYTES: Final = 32
 

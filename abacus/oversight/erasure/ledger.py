@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.ids import PARTNERS, expiry_claim
 from abacus.ledger.types.account import NO_HASH
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.oversight.erasure.decide.renaming import Renaming, rechained
 from abacus.platform.postgres import Connection

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from abacus.core.sources import CAMPAIGN_PREFIX, STREAM, is_partner_sql, source_sql
 from abacus.ledger.relay.cursor import START, Position
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.oversight.reconcile.messages import LONG_S, long_pages
 from abacus.platform.postgres import Connection, Pool, snapshot
 from abacus.platform.slices.sliced import in_each_slice, slicing_of

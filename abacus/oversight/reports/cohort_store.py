@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Final
 
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.oversight.reports.decide.by import NOT_NAMED, By, columns
 from abacus.oversight.reports.decide.cohort import OWED, Cohort, Piece, arranged
 from abacus.oversight.reports.decide.kinds import OF_KIND

@@ -12,43 +12,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from abacus.core.errors import Reason, SetAside
 from abacus.platform.validation import first_fault
-from abacus.pricing.explanation.types import (
-    VERSION,
-    Adjusted,
-    Calculated,
-    Campaigned,
-    Captured,
-    Explanation,
-    Fixed,
-    Granted,
-    Held,
-    Imported,
-    LapsedByLots,
-    LapsedWhole,
-    Released,
-    Reversed,
-    Spent,
-)
+from abacus.pricing.explanation.types import BY_FIELD, VERSION, Explanation
 
 VERSION_FIELD: Final = "v"
 TRANSACTION_FIELD: Final = "transaction"
-
-# The field that only this kind has, or has before those that come later here.
-_KIND_BY_FIELD: Final[Mapping[str, type[Explanation]]] = {
-    "granted_by": Granted,
-    "campaign": Campaigned,
-    "fixed": Fixed,
-    "factors": Calculated,
-    "of": Reversed,
-    "lots": LapsedByLots,
-    "expired_on": LapsedWhole,
-    "held_by": Held,
-    "because": Released,
-    "hold": Captured,
-    "spent_by": Spent,
-    "import": Imported,
-    "by": Adjusted,
-}
 
 
 class UnknownExplanation(SetAside):
@@ -124,7 +91,7 @@ def _kind_of(document: Mapping[str, Any]) -> type[Explanation]:
     version = document.get(VERSION_FIELD, 0)  # a text without a version is one of version 0
     if type(version) is not int or not 0 <= version <= VERSION:
         raise UnknownExplanation(f"version {version!r}, and this version of Abacus knows none after {VERSION}")
-    for field, kind in _KIND_BY_FIELD.items():
+    for field, kind in BY_FIELD.items():
         if field in document:
             return kind
-    raise UnknownExplanation(f"a kind that has none of the fields {', '.join(_KIND_BY_FIELD)}")
+    raise UnknownExplanation(f"a kind that has none of the fields {', '.join(BY_FIELD)}")

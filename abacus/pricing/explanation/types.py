@@ -221,3 +221,20 @@ class Imported:
 Earned: TypeAlias = Calculated | Fixed | Granted | Campaigned
 Lapsed: TypeAlias = LapsedWhole | LapsedByLots
 Explanation: TypeAlias = Earned | Reversed | Lapsed | Spent | Captured | Held | Released | Adjusted | Imported
+
+# The field that only this type has, or that it has before the types that come later here.
+BY_FIELD: Final[Mapping[str, type[Explanation]]] = {
+    "granted_by": Granted,
+    "campaign": Campaigned,
+    "fixed": Fixed,
+    "factors": Calculated,
+    "of": Reversed,
+    "lots": LapsedByLots,
+    "expired_on": LapsedWhole,
+    "held_by": Held,
+    "because": Released,
+    "hold": Captured,
+    "spent_by": Spent,
+    "import": Imported,
+    "by": Adjusted,
+}

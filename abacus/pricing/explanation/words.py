@@ -1,6 +1,7 @@
 """Explanations in words, as a person would write them down."""
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from abacus.pricing.explanation.types import (
     Adjusted,
@@ -37,6 +38,8 @@ def in_words(explanation: Explanation, actor: str | None) -> Iterator[str]:
             yield _hold(explanation, by)
         case Adjusted() | Imported():
             yield _adjustment(explanation, actor)
+        case _:
+            assert_never(explanation)
 
 
 def _earned(explanation: Earned) -> Iterator[str]:

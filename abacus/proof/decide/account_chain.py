@@ -12,7 +12,7 @@ from abacus.core.errors import SetAside
 from abacus.ledger.decide.chain import UnknownFormat, chain
 from abacus.ledger.decide.lots import Lot, first_day, open_lots
 from abacus.ledger.types.account import NO_HASH, Account, AccountId
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.explanation.text import read

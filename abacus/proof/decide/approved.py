@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from abacus.core.errors import SetAside
 from abacus.core.sources import is_by_hand, is_login, is_person, partner_of, person_source
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import ON_WORD, Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.people.decide.approving import digest_of
 from abacus.people.types.approval import Approval, Status
@@ -16,7 +16,6 @@ from abacus.pricing.explanation.types import Adjusted, Reversed
 
 _LOGGED_SINCE: Final = 3  # the format of transfers; people, approvals and the log are older by a little
 _TOOK_EFFECT: Final = frozenset({Status.APPROVED, Status.DONE})
-_MOVEMENTS: Final = frozenset({Kind.ADJUST, Kind.REVERSE})
 MOVING: Final = (ApprovalKind.ADJUSTMENT, ApprovalKind.REVERSAL)
 
 
@@ -38,12 +37,12 @@ def takes_a_word(transfer: Transfer) -> bool:
     source = transfer.source
     if source is None or transfer.format < _LOGGED_SINCE:
         return False
-    return is_by_hand(source) or (transfer.kind in _MOVEMENTS and partner_of(source) is not None)
+    return is_by_hand(source) or (transfer.kind in ON_WORD and partner_of(source) is not None)
 
 
 def approver_of(transfer: Transfer) -> str | None:
     """The second person that the transfer's explanation names."""
-    if transfer.kind not in _MOVEMENTS:
+    if transfer.kind not in ON_WORD:
         return None
     try:
         explanation = read(transfer.explanation)

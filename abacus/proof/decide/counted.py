@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from abacus.core.errors import SetAside
 from abacus.core.sources import partner_of
 from abacus.ledger.decide.allowance import Allowance
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import ON_WORD, Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Reversed
@@ -71,7 +71,7 @@ def use_of(transfer: Transfer, registered_at: datetime | None, original: Origina
     certain = registered_at is not None and transfer.posted_at >= registered_at
     if transfer.kind != Kind.EARN:
         certain = certain and transfer.format >= _MOVEMENTS_COUNT
-    if transfer.kind == Kind.EARN or (transfer.kind in {Kind.ADJUST, Kind.REVERSE} and transfer.points > 0):
+    if transfer.kind == Kind.EARN or (transfer.kind in ON_WORD and transfer.points > 0):
         days, in_all = _days(transfer.posted_at), Counted.of(transfer.points, certain=certain)
         each = in_all if len(days) == 1 else Counted.of(transfer.points, certain=False)
         return Use(partner_id, in_all, dict.fromkeys(days, each))

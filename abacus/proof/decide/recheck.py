@@ -7,7 +7,7 @@ single character is recomputed in full, so this decides nothing by itself. Pure.
 from typing import Final
 
 from abacus.core.errors import AbacusError
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.formula import Rate, rate_of, worth

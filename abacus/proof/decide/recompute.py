@@ -1,13 +1,13 @@
 """A transfer recomputed from its own explanation and the card version that this names. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import timedelta
 from decimal import Decimal
 from typing import Final, get_args
 
 from abacus.core.errors import AbacusError
 from abacus.core.points import EXACT, ROUND, money, plain
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import KINDS, Effect, Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import RateCard
@@ -35,17 +35,6 @@ from abacus.pricing.explanation.types import (
 
 _A_DAY: Final = timedelta(days=1)  # no country's day is further from UTC's
 
-# The explanations that a transfer of each kind may have.
-_EXPLAINS: Final[Mapping[Kind, tuple[type[Explanation], ...]]] = {
-    Kind.EARN: get_args(Earned),
-    Kind.EXPIRE: get_args(Lapsed),
-    Kind.REVERSE: (Reversed,),
-    Kind.HOLD: (Held,),
-    Kind.RELEASE: (Released,),
-    Kind.SPEND: (Spent, Captured),
-    Kind.ADJUST: (Adjusted, Imported),
-}
-
 
 def recompute(transfer: Transfer, book: CardBook) -> str | None:
     """The fault of the transfer's explanation, or None."""
@@ -62,7 +51,7 @@ def recompute(transfer: Transfer, book: CardBook) -> str | None:
 
 
 def _faults(explanation: Explanation, transfer: Transfer, book: CardBook) -> Iterable[str]:
-    if not isinstance(explanation, _EXPLAINS[Kind(transfer.kind)]):
+    if not isinstance(explanation, KINDS[Kind(transfer.kind)].explained_by):
         return [f"explains what was {type(explanation).__name__.lower()}, the transfer is of kind {transfer.kind}"]
     match explanation:
         case LapsedWhole() | LapsedByLots():
@@ -110,15 +99,15 @@ def _taken_back(explanation: Reversed, transfer: Transfer) -> Iterable[str]:
         yield f"{due} points are due of {earned}"
 
 
-def _moved(explanation: Held | Released | Captured | Spent | Adjusted | Imported, transfer: Transfer) -> Iterable[str]:
+def _moved(explanation: Explanation, transfer: Transfer) -> Iterable[str]:
     """A hold adds held points, a release frees them, and neither moves points; points that are spent are available."""
-    held = explanation.held if isinstance(explanation, Held | Released | Captured) else 0
-    if transfer.kind in {Kind.HOLD, Kind.RELEASE} and transfer.points:
+    kind, held = KINDS[transfer.kind], explanation.held if isinstance(explanation, Held | Released | Captured) else 0
+    if kind.points is Effect.NONE and transfer.points:
         yield f"a {transfer.kind} moves no points, this one {transfer.points}"
-    if (transfer.kind == Kind.HOLD) != (held > 0):
+    if (kind.held is Effect.ADDS) != (held > 0):
         yield f"a {transfer.kind} may not hold {held} more"
-    if transfer.kind == Kind.SPEND and transfer.points > 0:
-        yield f"a spend takes points, this one brings {transfer.points}"
+    if kind.points is Effect.TAKES and transfer.points > 0:
+        yield f"a {transfer.kind} takes points, this one brings {transfer.points}"
     if isinstance(explanation, Spent) and explanation.available < 0 and transfer.points < 0:
         yield f"{explanation.available} points are left available after it"
     if isinstance(explanation, Adjusted | Imported) and transfer.actor not in _adjusters(explanation):

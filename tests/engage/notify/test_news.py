@@ -27,7 +27,7 @@ from abacus.engage.notify.decide.notice import Notice, heard
 from abacus.ledger.decide.account_with_lots import AccountWithLots
 from abacus.ledger.decide.lapsing import MonthEnd, lapse
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.award import Kind as LedgerKind
+from abacus.ledger.types.kinds import Kind as LedgerKind
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer
 from abacus.programs.tiers.decide.events import encode_tier_changed

@@ -21,7 +21,7 @@ from abacus.intake.partners.webhooks.decide.schedule import (
     retry_until,
 )
 from abacus.ledger.decide.chain import CURRENT
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.limits import Rejection, RejectionReason
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer

@@ -2,22 +2,21 @@
 
 import pytest
 
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import KINDS, Effect, Kind
 from abacus.oversight.reports.decide.cohort import Cohort
-from abacus.oversight.reports.decide.kinds import MOVES_NOTHING, OF_KIND, SIGNS
+from abacus.oversight.reports.decide.kinds import OF_KIND, SIGNS
 from abacus.oversight.reports.decide.revenue import Activity
 from abacus.oversight.reports.decide.rollforward import Movement
 
 
 def test_every_kind_that_moves_points_has_its_columns() -> None:
-    assert OF_KIND.keys() | MOVES_NOTHING == set(Kind)
-    assert not OF_KIND.keys() & MOVES_NOTHING
+    assert OF_KIND.keys() == {kind for kind in Kind if KINDS[kind].points is not Effect.NONE}
 
 
 @pytest.mark.parametrize("kind", OF_KIND)
 def test_the_columns_are_those_of_the_reports(kind: Kind) -> None:
     columns = OF_KIND[kind]
-    assert columns.moved in SIGNS
+    assert columns.sign == SIGNS[columns.moved]
     assert {columns.came, columns.went} - {None} <= set(Cohort._fields)
     assert {columns.came, columns.went} != {None}
     assert {columns.came_as, columns.went_as} <= set(Activity._fields)

@@ -10,7 +10,8 @@ from abacus.core.sources import STREAM
 from abacus.intake.partners.members import AccountAsOf, MemberReader
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.movement import Spend
 from abacus.platform.postgres import Pool
 from abacus.programs.tiers.store import MembershipStore

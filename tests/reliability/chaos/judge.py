@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Reason
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import Kind
 from abacus.platform.quarantine.types import Stage
 from tests.reliability.chaos.expected import Expected, taken_back
 

@@ -6,8 +6,9 @@ from typing import Final, NamedTuple
 import orjson
 
 from abacus.core.errors import Reason
-from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import encode_award
+from abacus.ledger.types.kinds import Kind
 from abacus.platform.quarantine.types import Stage
 from abacus.platform.sqs.packing import pack
 from tests.reliability.simulation.oracle import Earns

@@ -4,7 +4,8 @@ from abacus.core.errors import Reason, SetAside
 from abacus.core.points import money
 from abacus.core.sources import STREAM
 from abacus.intake.earning.decide.transaction import Completed, Event, Refunded, Transaction
-from abacus.ledger.types.award import Award, Kind, Transacted
+from abacus.ledger.types.award import Award, Transacted
+from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.movement import Refund, Reversal
 from abacus.ledger.types.posting import Claim
 from abacus.pricing.decide.book import CardBook

@@ -15,7 +15,8 @@ from abacus.intake.earning.decide.source_message import PartnerRequest, SourceMe
 from abacus.intake.earning.decide.transaction import AmountText, Completed, Country, Currency, Id, Name
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
-from abacus.ledger.types.award import Award, Kind
+from abacus.ledger.types.award import Award
+from abacus.ledger.types.kinds import Kind
 from abacus.platform.validation import Moment
 from abacus.pricing.decide.card import BASE_TIER, Expiry, PublishedCard
 from abacus.pricing.explanation.text import text_of

@@ -7,15 +7,14 @@ import orjson
 
 from abacus.core.errors import SetAside, Unreadable
 from abacus.core.points import MAX_POINTS
-from abacus.ledger.types.award import Kind
+from abacus.ledger.types.kinds import FOR_TIERS, Kind
 from abacus.ledger.types.point_event import TYPES
 from abacus.ledger.types.read_point_event import PointEventReader, ReadEvent, read_explanation
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.explanation.text import UnknownExplanation, read
 from abacus.pricing.explanation.types import Reversed
 
-# Other kinds of events do not change the points earned.
-_READ: Final = PointEventReader(Kind.EARN, Kind.REVERSE)
+_READ: Final = PointEventReader(*FOR_TIERS)
 
 
 class Heard(NamedTuple):
@@ -62,7 +61,7 @@ def _taken_back(heard: Heard, event: bytes) -> Heard | None:
 
 def heard_from(transfer: Transfer) -> Heard | None:
     """The points that the event of a transfer counts, as `heard_in` reads them. Raises `SetAside`."""
-    if transfer.kind not in {Kind.EARN, Kind.REVERSE} or abs(transfer.points) > MAX_POINTS:
+    if transfer.kind not in FOR_TIERS or abs(transfer.points) > MAX_POINTS:
         return None
     facts = (transfer.member_id, transfer.program, transfer.seq, transfer.points, transfer.country)
     heard = Heard(*facts, transfer.occurred_at)
@@ -77,7 +76,7 @@ def _as_explained(heard: Heard, text: bytes) -> Heard | None:
     except UnknownExplanation:
         explanation = None
     if isinstance(explanation, Reversed):
-        if explanation.of_kind != Kind.EARN:
+        if explanation.of_kind not in FOR_TIERS:
             return None
         heard = heard._replace(points=-explanation.due, occurred_at=explanation.occurred_at.astimezone(UTC))
     return heard if heard.points else None
