@@ -1,4 +1,7 @@
-"""One file per worker: its wiring, and the services that it needs."""
+"""One file per worker: `NEEDS`, the services that it needs, and `wire`, which puts it together.
+
+`wire(wiring)` opens what it needs through `wiring`, which closes it, and returns what runs until it is told to stop.
+"""
 
 import importlib
 from collections.abc import Iterable

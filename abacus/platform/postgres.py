@@ -1,6 +1,6 @@
 """Connections to Postgres, and the meaning of its failures for the caller.
 
-Workers read and write through asyncpg with the SQL in sight; SQLAlchemy's tables (`abacus.tables` of each room) are the
+Workers read and write through asyncpg with the SQL in sight; SQLAlchemy's tables (`tables.py` of each room) are the
 source of the schema and of the migrations. docs/adr/0002 says why.
 """
 

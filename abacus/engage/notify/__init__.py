@@ -1,7 +1,6 @@
 """Notifications: members are told of changes to their points and their tier.
 
-An *event* of the points or tiers stream, or the daily job, makes a *notice*: one member is to be told of it. A notice
-holds one piece of *news* in figures: points earned, points expired, points that will expire, another tier. Notices of a
-member that come together become one *message*: their news, merged, under one id. A *notification* is that message for
-one *channel*; each notification is delivered, tried again, or *parked* for a person by itself.
+An event makes a *notice*, which holds one piece of *news*. Notices of a member that come together become one
+*message*. A *notification* is that message for one *channel*; each is delivered, tried again, or *parked* for a
+person. A notice is entered once, however often its event is read.
 """

@@ -1,1 +1,4 @@
-"""The relay: it reads transfers out of the ledger itself and publishes them on the points stream."""
+"""The relay reads transfers out of the ledger and publishes them on the points stream.
+
+Each transfer is published at least once, in the order of its account. The cursor moves after the broker has it.
+"""

@@ -1,1 +1,4 @@
-"""Accounting for every source message: its verdict, whether the sums come out, and the findings if they do not."""
+"""Accounting for every message: each of a window has one verdict, and each transfer has its source.
+
+It reads topics and tables and takes nothing. The sums come out, or the findings say which message does not.
+"""

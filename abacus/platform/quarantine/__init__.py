@@ -1,1 +1,4 @@
-"""The quarantine: items that could not be processed, the reasons, and their replay."""
+"""The quarantine: items that could not be processed, whole, with the reasons, and their replay.
+
+An item is in it once, under one id, and is never deleted.
+"""

@@ -1,1 +1,4 @@
-"""Segments: named sets of members, which campaigns ask for."""
+"""Segments: named sets of members, in versions that are never changed.
+
+A version is a bitmap of members' numbers; a look into it needs no database. An erased member is in none.
+"""
