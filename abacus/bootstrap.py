@@ -58,8 +58,8 @@ from abacus.signals.counters.reading.shared_parts import shared_parts
 from abacus.signals.counters.store.opening import OpenedStore, open_store
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.events.directory import SourceDirectory
+from abacus.signals.events.kind import SourceStore
 from abacus.signals.events.replaying import replay_events
-from abacus.signals.events.store import SourceStore
 from abacus.signals.segments.in_use import SegmentsInUse
 
 _COUNT_EVERY_S: Final = 10.0
@@ -93,7 +93,7 @@ def replaying_events(pool: Pool, settings: Settings) -> PublishEvents:
 
     async def publish(items: Sequence[Item]) -> Mapping[str, SetAside]:
         publisher = StreamPublisher(settings.required("kafka_bootstrap"))
-        published = [record.source for record in await SourceStore(pool).latest()]
+        published = [record.document for record in await SourceStore(pool).latest()]
         sources = [*built_in_sources(settings), *published]
         try:
             return await replay_events(items, sources, publisher.publish, settings.events_topic, SystemClock().now())

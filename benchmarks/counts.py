@@ -31,7 +31,7 @@ from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.store.postgres import PostgresCounterStore
 from abacus.signals.counters.types import Count, Row, RowKey
 from abacus.signals.events.decide.source import Source, parse_source
-from abacus.signals.events.store import SourceStore
+from abacus.signals.events.kind import Reserved, SourceStore
 from benchmarks import count_caches
 from benchmarks.api import CALLERS, ROUNDS, SECONDS, Load, free_port, is_up, load, request
 from benchmarks.paced import paced
@@ -129,19 +129,19 @@ async def _desk(stack: AsyncExitStack, directory: Path, *, cassandra_port: int |
     pool = await open_pool(settings.required("database_url"), size=2)
     stack.push_async_callback(pool.close)
     now = SystemClock().now()
-    weather = await SourceStore(pool).publish(
-        parse_source(_WEATHER), built_in=(), events_topic=settings.events_topic, by="benchmark", now=now
+    (weather,) = await SourceStore(pool).publish(
+        [parse_source(_WEATHER)], Reserved((), settings.events_topic).look, by="benchmark", now=now
     )
-    desk = _Desk(pool, settings.counts_port, await _partner(pool), weather)
+    desk = _Desk(pool, settings.counts_port, await _partner(pool), weather.document)
     await desk.publish(1, FEW + 1)
     if cassandra_port is None:
-        await _fill(PostgresCounterStore(pool, SystemClock()), weather, _OF_FEW + _OF_MANY)
+        await _fill(PostgresCounterStore(pool, SystemClock()), weather.document, _OF_FEW + _OF_MANY)
         await _vacuum(pool)
     else:
         async with Session(Address(("127.0.0.1",), cassandra_port)) as session:
             await schema.make(session, settings.cassandra_keyspace, "datacenter1", 1)
             store = CassandraCounterStore(session, settings.cassandra_keyspace, SystemClock())
-            await _fill(store, weather, _OF_FEW)
+            await _fill(store, weather.document, _OF_FEW)
     await stack.enter_async_context(worker("counts", settings))
     await is_up(desk.port)
     return desk

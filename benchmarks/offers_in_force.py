@@ -18,8 +18,8 @@ from abacus.engage.campaigns.tables import CAMPAIGN
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
 from abacus.signals.events.decide.source import parse_source
+from abacus.signals.events.kind import Reserved, SourceStore
 from abacus.signals.events.replaying import again_topic
-from abacus.signals.events.store import SourceStore
 from abacus.signals.segments.numbers import MemberNumbers
 from abacus.signals.segments.store import Author, SegmentStore
 from abacus.signals.segments.types import How, Members
@@ -57,9 +57,8 @@ async def publish_rides(settings: Settings, members: int) -> None:
     now = datetime.now(UTC)
     try:
         await SourceStore(pool).publish(
-            parse_source(source_document(rides_topic(settings))),
-            built_in=built_in_sources(settings),
-            events_topic=settings.events_topic,
+            [parse_source(source_document(rides_topic(settings)))],
+            Reserved(built_in_sources(settings), settings.events_topic).look,
             by=_AUTHOR,
             now=now,
         )

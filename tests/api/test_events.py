@@ -19,7 +19,7 @@ from abacus.platform.migrations import make_sandbox
 from abacus.platform.postgres import open_pool
 from abacus.platform.sandbox import SESSION
 from abacus.signals.events.decide.source import Source, parse_source
-from abacus.signals.events.store import SourceStore
+from abacus.signals.events.kind import Reserved, SourceStore
 from tests.support.house import House, until
 from tests.support.logged import limits_logged
 from tests.support.problems import kind
@@ -51,9 +51,8 @@ PUBLISHED: Final = {
 
 async def publish(house: House, source: Source = APP) -> None:
     await SourceStore(house.pool).publish(
-        source,
-        built_in=built_in_sources(house.settings),
-        events_topic=house.settings.events_topic,
+        [source],
+        Reserved(built_in_sources(house.settings), house.settings.events_topic).look,
         by="person:ann",
         now=SystemClock().now(),
     )

@@ -12,8 +12,8 @@ from abacus.core.errors import Reason, SetAside
 from abacus.platform.kafka.reader import Record
 from abacus.platform.quarantine.store import HELD, REPLAYED, QuarantineStore
 from abacus.platform.quarantine.types import Item, Stage
+from abacus.signals.events.kind import Reserved, SourceStore
 from abacus.signals.events.replaying import event_item
-from abacus.signals.events.store import SourceStore
 from tests.signals.events.weather import DROP, TOPIC, WEATHER, put
 from tests.support.commands import abacus
 from tests.support.house import House, completed, until
@@ -31,9 +31,8 @@ async def test_what_can_be_read_now_is_published_and_the_rest_stays(house: House
     quarantine = QuarantineStore(house.pool, SystemClock())
     await quarantine.add(items)
     await SourceStore(house.pool).publish(
-        WEATHER,
-        built_in=built_in_sources(house.settings),
-        events_topic=house.settings.events_topic,
+        [WEATHER],
+        Reserved(built_in_sources(house.settings), house.settings.events_topic).look,
         by="person:ann",
         now=SystemClock().now(),
     )
@@ -64,9 +63,8 @@ async def test_events_need_a_broker_to_be_replayed(house: House) -> None:
 async def test_a_dry_run_says_what_would_come_of_each_item(house: House, tmp_path: Path) -> None:
     """The same as the replay then does, and nothing is sent."""
     await SourceStore(house.pool).publish(
-        WEATHER,
-        built_in=built_in_sources(house.settings),
-        events_topic=house.settings.events_topic,
+        [WEATHER],
+        Reserved(built_in_sources(house.settings), house.settings.events_topic).look,
         by="person:ann",
         now=SystemClock().now(),
     )

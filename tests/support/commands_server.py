@@ -23,9 +23,11 @@ from abacus.cli.main import main
 from tests.support.paths import ROOT
 
 _IMPORTED: Final = (
-    *("counters", "events", "explain", "ledger", "members", "partners", "people", "points", "report", "where"),
-    *("approvals", "adjustments", "expiry", "quarantine", "rates", "status", "tiers"),
-    *("campaigns", "campaign_backtest", "campaign_report", "campaign_simulate", "segments"),
+    *("counters.commands", "events.commands", "ledger.commands", "ledger.explain", "ledger.where"),
+    *("members.adjustments", "members.commands", "members.expiry", "members.points", "members.tiers"),
+    *("partners.commands", "people.approvals", "people.commands", "finance.report", "house.status"),
+    *("quarantine.commands", "rates.commands", "segments.commands", "campaigns.commands"),
+    *("campaigns.campaign_backtest", "campaigns.campaign_report", "campaigns.campaign_simulate"),
 )
 
 # Stands on the path for the command.

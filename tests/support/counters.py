@@ -13,7 +13,7 @@ from abacus.signals.counters.definitions import DefinitionStore
 from abacus.signals.counters.store.postgres import PostgresCounterStore
 from abacus.signals.counters.types import Count, Grain, Row, RowKey
 from abacus.signals.events.decide.source import Source, parse_source
-from abacus.signals.events.store import SourceStore
+from abacus.signals.events.kind import Reserved, SourceStore
 
 GRAINS: Final = {"quarters": Grain.QUARTER, "hours": Grain.HOUR, "days": Grain.DAY}
 WEATHER: Final[dict[str, Any]] = {
@@ -40,7 +40,8 @@ _FOR_EVER: Final = int(datetime(2036, 1, 1, tzinfo=UTC).timestamp())
 async def publish_weather(pool: Pool) -> Source:
     draft = parse_source(WEATHER)
     now = SystemClock().now()
-    return await SourceStore(pool).publish(draft, built_in=(), events_topic="abacus.events.v1", by="tests", now=now)
+    (record,) = await SourceStore(pool).publish([draft], Reserved((), "abacus.events.v1").look, by="tests", now=now)
+    return record.document
 
 
 async def publish_counter(

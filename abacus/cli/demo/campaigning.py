@@ -33,7 +33,7 @@ from abacus.platform.slices.sliced import rows_in_all
 from abacus.platform.sql import Statement
 from abacus.signals.events.decide.message import encode_event, partition_key
 from abacus.signals.events.decide.source import Source, parse_source
-from abacus.signals.events.store import SourceStore
+from abacus.signals.events.kind import Reserved, SourceStore
 from abacus.signals.events.types import Event
 
 _APP: Final = "demo-app"
@@ -125,9 +125,9 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
     """Publishes the source and approves the campaigns; those that run already go on."""
     now, store = SystemClock().now(), CampaignStore(pool)
     sources, built_in = SourceStore(pool), built_in_sources(complete)
-    if _APP not in {record.source.name for record in await sources.latest()}:
+    if _APP not in {record.document.name for record in await sources.latest()}:
         await sources.publish(
-            parse_source(_SOURCE), built_in=built_in, events_topic=complete.events_topic, by="abacus demo", now=now
+            [parse_source(_SOURCE)], Reserved(built_in, complete.events_topic).look, by="abacus demo", now=now
         )
     async with people_database(complete) as entering:
         await _enter_people(entering)

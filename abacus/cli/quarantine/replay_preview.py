@@ -19,8 +19,8 @@ from abacus.platform.settings import Settings
 from abacus.pricing.store.cards import CardStore
 from abacus.pricing.store.reader import CardReader
 from abacus.programs.tiers.store import MembershipStore
+from abacus.signals.events.kind import SourceStore
 from abacus.signals.events.replaying import replay_events
-from abacus.signals.events.store import SourceStore
 
 
 class Outcome(StrEnum):
@@ -98,7 +98,7 @@ def _fault(fault: SetAside) -> str:
 async def _faults_of_events(items: Sequence[Item], opened: Pool, config: Settings) -> Mapping[str, SetAside]:
     if not items:
         return {}
-    published = [record.source for record in await SourceStore(opened).latest()]
+    published = [record.document for record in await SourceStore(opened).latest()]
     sources = [*built_in_sources(config), *published]
     return await replay_events(items, sources, _to_nobody, config.events_topic, SystemClock().now())
 

@@ -26,7 +26,7 @@ def read_files(files: Sequence[Path], parse: Parse[Value]) -> tuple[list[tuple[s
     faults: list[FileFault] = []
     for file in files:
         try:
-            values.append((str(file), parse(_document(file))))
+            values.append((str(file), parse(document_in(file))))
         except DocumentFaults as error:
             faults += [FileFault(file, fault) for fault in error.faults]
     return values, faults
@@ -43,8 +43,8 @@ def fault_documents(faults: Sequence[FileFault]) -> list[dict[str, str]]:
     return [{"file": str(file), **fault._asdict()} for file, fault in faults]
 
 
-def _document(file: Path) -> Mapping[str, object]:
-    """Raises `DocumentFaults`."""
+def document_in(file: Path) -> Mapping[str, object]:
+    """The document of a file. Raises `DocumentFaults`."""
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:

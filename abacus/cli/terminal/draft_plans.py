@@ -20,7 +20,7 @@ class Plan(Protocol):
     @property
     def against(self) -> str | None: ...
     @property
-    def changes(self) -> list[str]:
+    def changes(self) -> Sequence[str]:
         """None of a draft that is published already."""
         ...
 

@@ -10,13 +10,14 @@ from typing import Any, Final, NamedTuple
 
 from abacus.core.errors import Refused, Unavailable, absent
 from abacus.core.fields import DocumentFaults
+from abacus.documents.types import documents
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement, columns, parameters
 from abacus.signals.counters.decide.definition import Definition, to_document
 from abacus.signals.counters.decide.publishing import faults_beside, is_in_force
 from abacus.signals.counters.decide.reading import DefinitionFaults, parse_definition, restore_definition
 from abacus.signals.events.decide.source import Source
-from abacus.signals.events.store import held_sources, latest_sources
+from abacus.signals.events.kind import SOURCE_READER
 
 DEPENDENCY: Final = "counter definitions"
 NONE_KNOWN: Final[Mapping[str, Definition]] = MappingProxyType({})
@@ -122,7 +123,7 @@ class DefinitionStore:
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(*_LOCK())
-            sources = by_name(built_in, await held_sources(connection))
+            sources = by_name(built_in, documents(await SOURCE_READER.held(connection)))
             records = await _records(connection, _LATEST(known=[]))
             latest = {record.definition.id: record.definition for record in records}
             published = []
@@ -156,7 +157,7 @@ class DefinitionStore:
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction(**_ONE_MOMENT):
             await connection.execute(_JOIN_BY_HASH)
             records = await _records(connection, _LATEST(known=list(known)), known)
-            sources = await latest_sources(connection, known_sources)
+            sources = documents(await SOURCE_READER.latest(connection, known_sources))
         return Published([record.definition for record in records], sources)
 
     async def latest(self) -> list[DefinitionRecord]:

@@ -23,7 +23,7 @@ from abacus.pricing.store.cards import CardStore
 from abacus.programs.expiry.decide.month import Month
 from abacus.signals.counters.definitions import DefinitionStore
 from abacus.signals.events.decide.source import parse_source
-from abacus.signals.events.store import SourceStore
+from abacus.signals.events.kind import Reserved, SourceStore
 from benchmarks.pipeline import environment
 from localstack.running import Services
 from tests.reliability.chaos.births import Nursery
@@ -205,9 +205,8 @@ async def _publish_counters(settings: Settings, pool: Pool) -> None:
 async def _begin_campaigns(settings: Settings, pool: Pool, documents: Sequence[Mapping[str, Any]]) -> None:
     if documents:
         await SourceStore(pool).publish(
-            parse_source(HOUSE),
-            built_in=built_in_sources(settings),
-            events_topic=settings.events_topic,
+            [parse_source(HOUSE)],
+            Reserved(built_in_sources(settings), settings.events_topic).look,
             by="chaos",
             now=now(),
         )

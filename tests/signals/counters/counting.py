@@ -12,7 +12,7 @@ from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.definitions import DefinitionStore
 from abacus.signals.counters.store.cassandra.session import Session
 from abacus.signals.events.decide.source import Source
-from abacus.signals.events.store import SourceStore
+from abacus.signals.events.kind import Reserved, SourceStore
 from tests.signals.counters.rides import Ride, Sums, drafts, rides_source, stored_sums, tallies
 from tests.signals.counters.stored import sums_in_cassandra
 from tests.support.house import House, until
@@ -83,10 +83,10 @@ class CountingHouse:
 
 async def counting_house(house: House, *, substream: bool = False, cassandra: Session | None = None) -> CountingHouse:
     source = rides_source(f"{house.settings.queue_prefix}rides", substream=substream)
-    published = await SourceStore(house.pool).publish(
-        source, built_in=(), events_topic=house.settings.events_topic, by="tests", now=datetime.now(UTC)
+    (published,) = await SourceStore(house.pool).publish(
+        [source], Reserved((), house.settings.events_topic).look, by="tests", now=datetime.now(UTC)
     )
-    return CountingHouse(house, published, cassandra)
+    return CountingHouse(house, published.document, cassandra)
 
 
 def mixed(sent: Sequence[Ride | bytes], every: int, others: Sequence[Ride | bytes]) -> list[Ride | bytes]:

@@ -13,7 +13,7 @@ from abacus.signals.counters.decide.definition import Definition, to_document
 from abacus.signals.counters.decide.reading import DefinitionFaults
 from abacus.signals.counters.definitions import DefinitionStore
 from abacus.signals.events.decide.source import Source, parse_source
-from abacus.signals.events.store import SourceStore
+from abacus.signals.events.kind import Reserved, SourceStore
 from tests.signals.counters.weather import NOW, SOURCES, WEATHER_DOCUMENT, draft
 from tests.support.waiting import waiting
 
@@ -29,7 +29,7 @@ async def store(pool: Pool) -> DefinitionStore:
 
 
 async def publish_source(pool: Pool, source: Source) -> None:
-    await SourceStore(pool).publish(source, built_in=[], events_topic="events", by="ann", now=NOW)
+    await SourceStore(pool).publish([source], Reserved([], "events").look, by="ann", now=NOW)
 
 
 async def publish(store: DefinitionStore, *drafts: Definition) -> list[str]:

@@ -14,7 +14,7 @@ from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.definitions import DefinitionStore, Published
 from abacus.signals.counters.directory import CounterDirectory
 from abacus.signals.events.decide.source import Source, parse_source
-from abacus.signals.events.store import SourceStore
+from abacus.signals.events.kind import Reserved, SourceStore
 from tests.signals.counters.weather import NOW, SOURCES, WEATHER_DOCUMENT, counter, draft
 from tests.support.soon import soon
 
@@ -70,7 +70,7 @@ async def test_the_last_catalogue_is_served_while_the_database_is_away() -> None
 @pytest.fixture
 async def directory(pool: Pool, database_url: str) -> AsyncIterator[CounterDirectory]:
     """It reads when something is announced, and not by itself."""
-    await SourceStore(pool).publish(SOURCES["weather"], built_in=[], events_topic="events", by="ann", now=NOW)
+    await SourceStore(pool).publish([SOURCES["weather"]], Reserved([], "events").look, by="ann", now=NOW)
     announcements = Announcements(lambda: open_connection(database_url))
     directory = CounterDirectory(DefinitionStore(pool).published, BUILT_IN, Timing(refresh_every_s=3600))
     for announced in (Announced.COUNTERS, Announced.EVENT_SOURCES):
@@ -97,6 +97,6 @@ async def test_what_is_published_or_retired_is_in_force_within_a_second(
     assert time.monotonic() - began < 1
     began = time.monotonic()
     source = parse_source({**WEATHER_DOCUMENT, "topic": "rain"})
-    await SourceStore(pool).publish(source, built_in=[], events_topic="events", by="ann", now=NOW)
+    await SourceStore(pool).publish([source], Reserved([], "events").look, by="ann", now=NOW)
     await soon(lambda: directory.catalog().sources["weather"].topic == "rain")
     assert time.monotonic() - began < 1

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from abacus.core.errors import Reason, Unavailable
+from abacus.documents.types import Record, Version
 from abacus.platform.fresh_copy import Timing
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.metrics import EVENTS_POSTED, total
@@ -17,7 +18,6 @@ from abacus.signals.events.decide.posted import NotASender, PostedReader
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.directory import SourceDirectory
 from abacus.signals.events.posting import EventDesk, without_broker
-from abacus.signals.events.store import SourceRecord
 from abacus.signals.events.types import Event
 from tests.signals.events.weather import NOW, WEATHER, put, source
 
@@ -62,8 +62,11 @@ class Shelf:
     def __init__(self, *sources: Source) -> None:
         self.sources = list(sources)
 
-    async def latest(self, _: Mapping[str, Source]) -> list[SourceRecord]:
-        return [SourceRecord(each, datetime(2026, 1, 1, tzinfo=UTC), "ann") for each in self.sources]
+    async def latest(self, _: Mapping[str, Source]) -> list[Record[Source]]:
+        return [
+            Record(each, Version(each.name, each.version, datetime(2026, 1, 1, tzinfo=UTC), "ann", None, {}))
+            for each in self.sources
+        ]
 
 
 async def desk(broker: Broker, shelf: Shelf | None = None, **limits: Any) -> EventDesk:

@@ -9,13 +9,15 @@ import asyncpg
 import pytest
 
 from abacus.core.errors import Refused, Unavailable
+from abacus.core.fields import DocumentFaults
+from abacus.documents.types import Record, Version
 from abacus.platform.announcements import Announced, Announcements
 from abacus.platform.fresh_copy import Timing
 from abacus.platform.postgres import Pool, open_connection
 from abacus.signals.events.decide.builtin import built_in
-from abacus.signals.events.decide.source import Source, SourceFaults
+from abacus.signals.events.decide.source import Source
 from abacus.signals.events.directory import SourceDirectory
-from abacus.signals.events.store import SourceRecord, SourceStore
+from abacus.signals.events.kind import Reserved, SourceStore
 from tests.signals.events.weather import EVENTS_TOPIC, WEATHER, source
 from tests.support.soon import soon
 
@@ -24,7 +26,8 @@ BUILT_IN: Final = built_in(transactions_topic="t", points_topic="p", tiers_topic
 
 
 async def publish(pool: Pool, draft: Source, by: str = "person:ann") -> Source:
-    return await SourceStore(pool).publish(draft, built_in=BUILT_IN, events_topic=EVENTS_TOPIC, by=by, now=NOW)
+    (record,) = await SourceStore(pool).publish([draft], Reserved(BUILT_IN, EVENTS_TOPIC).look, by=by, now=NOW)
+    return record.document
 
 
 async def test_versions_count_from_one_in_each_source(pool: Pool) -> None:
@@ -34,9 +37,11 @@ async def test_versions_count_from_one_in_each_source(pool: Pool) -> None:
     published = [await publish(pool, draft) for draft in drafts]
     assert [each.label for each in published] == ["weather@1", "app@1", "weather@2"]
     assert published == [draft.published(each.version) for draft, each in zip(drafts, published, strict=True)]
-    assert await store.latest() == [SourceRecord(each, NOW, "person:ann") for each in published[1:]]
-    assert [record.source.label for record in await store.history()] == ["app@1", "weather@1", "weather@2"]
-    assert [record.source.label for record in await store.history("weather")] == ["weather@1", "weather@2"]
+    assert await store.latest() == [
+        Record(each, Version(each.name, each.version, NOW, "person:ann", None, {})) for each in published[1:]
+    ]
+    assert [record.document.label for record in await store.history()] == ["app@1", "weather@1", "weather@2"]
+    assert [record.document.label for record in await store.history("weather")] == ["weather@1", "weather@2"]
     assert await store.history("nobody") == []
 
 
@@ -50,9 +55,9 @@ async def test_a_version_that_changes_nothing_is_refused(pool: Pool) -> None:
 
 async def test_a_source_fits_beside_the_others_or_is_not_published(pool: Pool) -> None:
     await publish(pool, source("app", topic="shared", types={"visit": {}}))
-    with pytest.raises(SourceFaults, match=r"types\.visit: app takes it from shared already"):
+    with pytest.raises(DocumentFaults, match=r"types\.visit: app takes it from shared already"):
         await publish(pool, source("web", topic="shared", types={"visit": {}}))
-    with pytest.raises(SourceFaults, match=r"types\.transaction\.completed: transactions takes it from t already"):
+    with pytest.raises(DocumentFaults, match=r"types\.transaction\.completed: transactions takes it from t already"):
         await publish(pool, source("web", topic="t", types={"transaction.completed": {}}))
     await publish(pool, source("app", topic="other", types={"visit": {}}))
     assert (await publish(pool, source("web", topic="shared", types={"visit": {}}))).label == "web@1"
@@ -61,7 +66,7 @@ async def test_a_source_fits_beside_the_others_or_is_not_published(pool: Pool) -
 async def test_of_two_that_take_the_same_type_at_once_one_is_published(pool: Pool) -> None:
     drafts = [source(name, topic="shared", types={"visit": {}}) for name in ("a", "b", "c")]
     outcomes = await asyncio.gather(*(publish(pool, draft) for draft in drafts), return_exceptions=True)
-    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Source", "SourceFaults", "SourceFaults"]
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["DocumentFaults", "DocumentFaults", "Source"]
 
 
 @pytest.mark.parametrize("change", ["update event_source set version = 7", "delete from event_source"])

@@ -18,7 +18,7 @@ from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.kafka.window import TopicWindow
 from abacus.platform.sqs.definition import CAMPAIGN_RETRY
 from abacus.signals.events.decide.source import parse_source
-from abacus.signals.events.store import SourceStore
+from abacus.signals.events.kind import Reserved, SourceStore
 from tests.reliability.chaos.crashes.earning_works import QUIET_S
 from tests.reliability.chaos.crashes.facts import award_of, paid
 from tests.reliability.chaos.crashes.lane import Lane
@@ -186,9 +186,8 @@ class CampaignEvents(_Campaigned):
         settings = self.lane.settings
         with suppress(Refused):  # it is there already
             await SourceStore(self.lane.pool).publish(
-                _OWN,
-                built_in=built_in_sources(settings),
-                events_topic=settings.events_topic,
+                [_OWN],
+                Reserved(built_in_sources(settings), settings.events_topic).look,
                 by="person:ann",
                 now=self.now,
             )

@@ -1,0 +1,196 @@
+"""The commands of a kind: lint, diff, publish, list and show."""
+
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from abacus.cli.documents.drafts import FilePlan, faultless, read_drafts
+from abacus.cli.documents.family import Family
+from abacus.cli.terminal.acting import Acting, acting
+from abacus.cli.terminal.draft_plans import agreed, print_difference, print_faults, unchanged
+from abacus.cli.terminal.shell import AsJson, pool, print_json, run, table
+from abacus.core.errors import Refused
+from abacus.documents.desk import DocumentDesk
+from abacus.documents.kind import Around
+from abacus.documents.types import Document
+
+Yes = Annotated[bool, typer.Option("--yes", help="Publish without asking. Only a terminal is asked.")]
+AsToml = Annotated[bool, typer.Option("--toml", help="Print it as a file to edit.")]
+
+
+def add_commands(app: typer.Typer, family: Family[Document, Around]) -> None:
+    """All of them. A kind whose documents need another command replaces that."""
+    add_lint(app, family)
+    add_diff(app, family)
+    add_publish(app, family)
+    add_list(app, family)
+    add_show(app, family)
+
+
+def add_lint(app: typer.Typer, family: Family[Document, Around]) -> None:
+    without = " Needs no database." if family.offline else ""
+
+    @app.command(help=f"Check {family.drafts} and print every fault with its path.{without}")
+    def lint(
+        files: Annotated[list[Path], typer.Argument(metavar="FILE...", help=family.files, show_default=False)],
+        as_json: AsJson = False,
+    ) -> None:
+        run(lint_files(family, files, as_json=as_json))
+
+
+def add_diff(app: typer.Typer, family: Family[Document, Around]) -> None:
+    version = f"{family.metavar}@N"
+
+    @app.command(help=f"Say in words what {family.one} would change.")
+    def diff(
+        file: Annotated[Path, typer.Argument(help=f"{family.one.capitalize()}, in TOML or JSON.", show_default=False)],
+        against: Annotated[str | None, typer.Option(metavar=version, help="Default: the latest version.")] = None,
+        as_json: AsJson = False,
+    ) -> None:
+        run(compare(family, file, against, as_json=as_json))
+
+
+def add_publish(app: typer.Typer, family: Family[Document, Around]) -> None:
+    @app.command(help=f"Publish {family.drafts} as new versions. A fault in any of them, and none is published.")
+    def publish(
+        files: Annotated[list[Path], typer.Argument(metavar="FILE...", help=family.files, show_default=False)],
+        yes: Yes = False,
+        as_json: AsJson = False,
+    ) -> None:
+        run(publish_files(family, files, ask=not yes and sys.stdin.isatty(), as_json=as_json))
+
+
+def add_list(app: typer.Typer, family: Family[Document, Around]) -> None:
+    metavar = f"[{family.metavar}]"
+
+    @app.command("list", help=f"List the {family.drafts} in force.")
+    def list_documents(
+        name: Annotated[str | None, typer.Argument(metavar=metavar, help="Every version of this one.")] = None,
+        as_json: AsJson = False,
+    ) -> None:
+        run(print_list(family, name, as_json=as_json))
+
+
+def add_show(app: typer.Typer, family: Family[Document, Around]) -> None:
+    metavar = f"{family.metavar}[@N]{'|FILE' if family.offline else ''}"
+    which_ones = "the latest version, another, or a file" if family.offline else "the latest version, or another"
+
+    @app.command(help=f"Show {family.one}: {which_ones}.")
+    def show(
+        which: Annotated[str, typer.Argument(metavar=metavar, show_default=False)],
+        as_json: AsJson = False,
+        as_toml: AsToml = False,
+    ) -> None:
+        run(print_one(family, which, as_json=as_json, as_toml=as_toml))
+
+
+@asynccontextmanager
+async def opened(family: Family[Document, Around]) -> AsyncIterator[tuple[DocumentDesk[Document, Around], Acting]]:
+    async with pool() as connections:
+        at = await acting(connections)
+        async with family.desk(at) as desk:
+            yield desk, at
+
+
+async def lint_files(family: Family[Document, Around], files: Sequence[Path], *, as_json: bool) -> None:
+    if family.offline is not None:
+        drafts, faults = await read_drafts(files, family.kind, family.offline(), {})
+    else:
+        async with opened(family) as (desk, _):
+            drafts, faults = await read_drafts(files, family.kind, await desk.around(), await desk.latest())
+    valid = {draft.file: family.sentence(draft.document) for draft in drafts}
+    print_faults(valid, faults, as_json=as_json)
+
+
+async def compare(family: Family[Document, Around], file: Path, against: str | None, *, as_json: bool) -> None:
+    kind = family.kind
+    async with opened(family) as (desk, _):
+        (draft,) = await faultless([file], kind, await desk.around(), await desk.latest())
+        if against is None:
+            (difference,) = await desk.differences([draft.document])
+            name, changes = difference.against, difference.changes
+        else:
+            old = await desk.version(against)
+            name, changes = kind.label(old), kind.changes(old.document, draft.document)
+    print_difference(draft.file, name, changes, as_json=as_json)
+
+
+async def publish_files(family: Family[Document, Around], files: Sequence[Path], *, ask: bool, as_json: bool) -> None:
+    """Say what the drafts change, ask, and publish the drafts with a change: all of them, or none. Raises `Refused`."""
+    say = partial(typer.echo, err=as_json)  # standard output is for the one document
+    kind = family.kind
+    async with opened(family) as (desk, at):
+        drafts = await faultless(files, kind, await desk.around(), await desk.latest())
+        for draft in drafts:
+            at.check(kind.deed, kind.country(draft.document))
+        differences = await desk.differences([draft.document for draft in drafts])
+        plans = [FilePlan(draft.file, each) for draft, each in zip(drafts, differences, strict=True)]
+        changing = agreed(plans, family.nothing_new, ask=ask, say=say)
+        records = await desk.publish([plan.difference for plan in changing], at.actor)
+    rows = []
+    for plan, record in zip(changing, records, strict=True):
+        label = kind.label(record)
+        say(f"{label} published")
+        rows.append({"file": plan.file, "name": label, "against": plan.against, "changes": plan.changes})
+    if as_json:
+        print_json({"published": rows, "unchanged": unchanged(plans)})
+
+
+async def print_list(family: Family[Document, Around], name: str | None, *, as_json: bool) -> None:
+    async with opened(family) as (desk, _):
+        rows = [family.row(record) for record in await (desk.records() if name is None else desk.versions(name))]
+    if as_json:
+        print_json(rows)
+        return
+    cells = [[cell(row[column]) for column in family.columns] for row in rows]
+    table(family.title, family.columns, cells)
+
+
+async def print_one(family: Family[Document, Around], which: str, *, as_json: bool, as_toml: bool) -> None:
+    kind = family.kind
+    label, document = await _of_file(family, which) or await _published(family, which)
+    written = kind.to_document(document)
+    if as_json:
+        print_json({"name": label, kind.word: written})
+    elif as_toml:
+        typer.echo(kind.to_toml(written), nl=False)
+    else:
+        table(label or which, ["field", "value"], [list(line) for line in kind.described(document)])
+
+
+async def _of_file(family: Family[Document, Around], which: str) -> tuple[None, Document] | None:
+    """The document of a file, which has no name yet. A word that can be a name is a name."""
+    kind = family.kind
+    if family.offline is None:
+        return None
+    with suppress(Refused):
+        kind.split_label(which)
+        return None
+    (draft,) = await faultless([Path(which)], kind, family.offline(), {})
+    return None, draft.document
+
+
+async def _published(family: Family[Document, Around], which: str) -> tuple[str, Document]:
+    async with opened(family) as (desk, _):
+        record = await desk.version(which)
+    return family.kind.label(record), record.document
+
+
+def cell(value: Any) -> str:
+    """A value in a table."""
+    match value:
+        case None | []:
+            return "–"
+        case list():
+            return ", ".join(value)
+        case Mapping():
+            return ", ".join(f"{name} {each}" for name, each in value.items())
+        case str() | int():
+            return str(value)
+        case _:
+            return f"{value:%Y-%m-%d %H:%M}"

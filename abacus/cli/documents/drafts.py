@@ -1,0 +1,73 @@
+"""Draft documents: read from files, and judged beside each other and what is published."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Generic, NamedTuple
+
+from abacus.cli.terminal.draft_files import FileFault, document_in, refuse
+from abacus.core.fields import DocumentFaults, Fault
+from abacus.documents.kind import Around, DocumentKind
+from abacus.documents.types import Difference, Document, Key
+
+
+class FileDraft(NamedTuple, Generic[Document]):
+    """A document that is not published, and its file."""
+
+    file: str
+    document: Document
+
+
+class FilePlan(NamedTuple, Generic[Document]):
+    """What publishing the draft of a file changes."""
+
+    file: str
+    difference: Difference[Document]
+
+    @property
+    def against(self) -> str | None:
+        return self.difference.against
+
+    @property
+    def changes(self) -> Sequence[str]:
+        return self.difference.changes
+
+
+async def read_drafts(
+    files: Sequence[Path],
+    kind: DocumentKind[Document, Around],
+    around: Around,
+    latest: Mapping[Key, Document],
+) -> tuple[list[FileDraft[Document]], list[FileFault]]:
+    """The drafts of the files without faults, and the faults of the others. Each is judged beside those before it."""
+    read: list[FileDraft[Document]] = []
+    faults: list[FileFault] = []
+    for path in files:
+        try:
+            read.append(FileDraft(str(path), await kind.read(document_in(path), around)))
+        except DocumentFaults as error:
+            faults += [FileFault(path, fault) for fault in error.faults]
+    drafts: list[FileDraft[Document]] = []
+    of_key: dict[Key, str] = {}
+    beside = dict(latest)
+    for file, draft in read:
+        key = kind.key(draft)
+        found = kind.check(draft, beside.values(), around)
+        if key in of_key:
+            found = [Fault(kind.name_field, f"{of_key[key]} is a draft of {key} too")]
+        faults += [FileFault(Path(file), fault) for fault in found]
+        if not found:
+            drafts.append(FileDraft(file, draft))
+            of_key[key], beside[key] = file, draft
+    return drafts, faults
+
+
+async def faultless(
+    files: Sequence[Path],
+    kind: DocumentKind[Document, Around],
+    around: Around,
+    latest: Mapping[Key, Document],
+) -> list[FileDraft[Document]]:
+    """The drafts of these files. Raises `DocumentFaults` with every fault of each."""
+    drafts, faults = await read_drafts(files, kind, around, latest)
+    refuse(faults)
+    return drafts

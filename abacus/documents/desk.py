@@ -1,0 +1,108 @@
+"""The one door to the documents of a kind: drafts are read, compared, published and withdrawn here, with the log."""
+
+from collections.abc import Mapping, Sequence
+from typing import Generic
+
+from abacus.core.clock import Clock
+from abacus.core.errors import absent
+from abacus.documents.kind import Around, DocumentKind
+from abacus.documents.store import DocumentStore, Look, by_key, named
+from abacus.documents.types import Difference, Document, Key, Record, Version
+from abacus.people.store.audit import entry_of, write
+from abacus.people.types.actor import Actor
+from abacus.platform.postgres import Also, Connection, Pool, passing_failures, together
+
+
+class DocumentDesk(Generic[Document, Around]):
+    """Rights are checked by the caller. Every method raises `Unavailable` while the database is away, and `Refused` for
+    what cannot be done.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        clock: Clock,
+        kind: DocumentKind[Document, Around],
+        look: Look[Around],
+        *,
+        from_the_start: Sequence[Record[Document]] = (),
+    ) -> None:
+        self.kind = kind
+        self._pool = pool
+        self._clock = clock
+        self._look = look
+        self._from_the_start = from_the_start
+        self._store = DocumentStore(pool, kind)
+
+    async def around(self) -> Around:
+        """What drafts are judged by."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            return await self._look(connection)
+
+    async def latest(self) -> Mapping[Key, Document]:
+        """The latest version of each document."""
+        return {each.version.key: each.document for each in await self._store.latest()}
+
+    async def records(self) -> list[Record[Document]]:
+        """The latest version of each document, with the documents that are there from the start."""
+        return [*self._from_the_start, *await self._store.latest()]
+
+    async def versions(self, name: str) -> list[Record[Document]]:
+        """All versions of a document."""
+        latest = named(self.kind, name, await self.records())
+        first = [each for each in self._from_the_start if each.version.key == latest.version.key]
+        return [*first, *await self._store.history(latest.version.key)]
+
+    async def version(self, label: str) -> Record[Document]:
+        """A version; without its number, the latest."""
+        name, number = self.kind.split_label(label)
+        fitting = [each for each in await self.versions(name) if number in {None, each.version.number}]
+        if not fitting:
+            raise absent(self.kind.noun, label, self.kind.where())
+        return fitting[-1]
+
+    async def differences(self, drafts: Sequence[Document]) -> list[Difference[Document]]:
+        """What each draft changes; the version that it displaces may be a draft before it."""
+        kind, now = self.kind, self._clock.now()
+        histories = by_key(await self._store.history(*{kind.key(draft) for draft in drafts}) if drafts else [])
+        found = []
+        for draft in drafts:
+            history = histories[kind.key(draft)]
+            displaced = kind.displaced(draft, history)
+            changes = kind.changes(None if displaced is None else displaced.document, draft)
+            found.append(Difference(draft, None if displaced is None else kind.label(displaced), changes))
+            if changes:
+                number = history[-1].version.number + 1 if history else 1
+                history.append(Record(draft, Version(kind.key(draft), number, now, "", None, kind.own(draft))))
+        return found
+
+    async def publish(self, differences: Sequence[Difference[Document]], by: Actor) -> list[Record[Document]]:
+        """Publishes the drafts, all of them or none."""
+        entries = [self._logged(each.draft, by, changes=each.changes) for each in differences]
+        drafts = [each.draft for each in differences]
+        return await self._store.publish(
+            drafts, self._look, by=by.source, now=self._clock.now(), also=together(*entries)
+        )
+
+    async def withdraw(self, name: str, reason: str, by: Actor) -> Record[Document]:
+        """Takes the latest version of a document out of force."""
+        _, verb = self.kind.table.withdrawals or ("", "withdrawn")
+        document = named(self.kind, name, await self._store.latest()).document
+        also = self._logged(document, by, did=verb, reason=reason)
+        return await self._store.withdraw(name, by=by.source, reason=reason, now=self._clock.now(), also=also)
+
+    def _logged(self, document: Document, by: Actor, **details: object) -> Also:
+        kind = self.kind
+        entry = entry_of(
+            by.source,
+            kind.deed,
+            f"{kind.subject}:{kind.name(document)}",
+            self._clock.now(),
+            country=kind.country(document),
+            **details,
+        )
+
+        async def also(connection: Connection) -> None:
+            await write(connection, [entry])
+
+        return also

@@ -1,0 +1,76 @@
+"""What a kind of documents says of itself. The store, the desk and the doors do the rest."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from abacus.core.document_text import write_toml
+from abacus.core.fields import Fault
+from abacus.documents.types import Document, Key, Record, Version
+from abacus.people.types.deed import Deed
+
+Around = TypeVar("Around")
+
+
+class Table(NamedTuple):
+    """Where versions are kept. `key` names the column of a document's key, `own` the columns of this kind alone.
+
+    `withdrawals` names the table of what was withdrawn, and the word that its columns begin with.
+    """
+
+    name: str
+    key: str
+    own: Sequence[str] = ()
+    withdrawals: tuple[str, str] | None = None
+    key_type: str = "text"
+
+
+def _nowhere(_: object) -> None:
+    return None
+
+
+def _nothing_own(_: object) -> Mapping[str, Any]:
+    return {}
+
+
+def _latest(_: object, history: Sequence[Record[Document]]) -> Record[Document] | None:
+    return history[-1] if history else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentKind(Generic[Document, Around]):
+    """`around` is what a document is judged by, and does not stand in its own table: the sources of a counter's events,
+    or the addresses that a webhook may have.
+    """
+
+    word: str  # "source"; what refusals and JSON call it
+    plural: str  # "event sources"; what health and the log call all of them
+    noun: str  # "source of events"
+    command: str  # "events"; the commands of the kind
+    subject: str  # "source"; in the log, before the name
+    deed: Deed
+    table: Table
+    name_field: str  # the field of a document that has its name
+
+    read: Callable[[Mapping[str, object], Around], Awaitable[Document]]  # raises `DocumentFaults`
+    restore: Callable[[Mapping[str, Any], Version], Document]  # one that was published; raises `DocumentFaults`
+    to_document: Callable[[Document], dict[str, Any]]
+    described: Callable[[Document], Iterable[tuple[str, str]]]  # each part with its path, in words
+    changes: Callable[[Document | None, Document], list[str]]
+    check: Callable[[Document, Iterable[Document], Around], list[Fault]]  # beside the latest versions of all
+
+    key: Callable[[Document], Key]
+    name: Callable[[Document], str]
+    split_label: Callable[[str], tuple[str, int | None]]  # "weather@3" in its parts; raises `Refused`
+    country: Callable[[Document], str | None] = _nowhere
+    own: Callable[[Document], Mapping[str, Any]] = _nothing_own  # the values of the table's own columns
+    to_toml: Callable[[dict[str, Any]], str] = write_toml
+    displaced: Callable[[Document, Sequence[Record[Document]]], Record[Document] | None] = _latest
+
+    def label(self, record: Record[Document]) -> str:
+        """The name and the version, as people write them."""
+        return f"{self.name(record.document)}@{record.version.number}"
+
+    def where(self) -> str:
+        """The remedy for a name that is not there."""
+        return f"`abacus {self.command} list` prints all"

@@ -1,0 +1,41 @@
+"""The SQL of a kind's table."""
+
+from typing import Final
+
+from abacus.documents.kind import Table
+from abacus.platform.sql import Statement
+
+# The connections of workers join by keys alone, which compares each mark that is known with each version there is.
+JOIN_BY_HASH: Final = "set local enable_hashjoin = on"
+
+
+class Statements:
+    """Reading leaves out the documents of versions whose marks are `known`."""
+
+    def __init__(self, table: Table) -> None:
+        name, key, own, withdrawals, key_type = table
+        mark, withdrawn, join = f"d.{key} || '@' || d.version", "null, null, null", ""
+        if withdrawals is not None:
+            other, verb = withdrawals
+            mark = f"{mark} || case when w.version is null then '' else '-' end"
+            withdrawn = f"w.{verb}_at, w.{verb}_by, w.reason"
+            join = f"left join {other} w on w.{key} = d.{key} and w.version = d.version"
+            self.withdraw = Statement(f"""
+                insert into {other} ({key}, version, {verb}_at, {verb}_by, reason)
+                values (:key, :version, :now, :by, :reason)
+            """)
+        told = f"""
+            d.{key}, d.version, case when k.mark is null then d.document end, d.published_at, d.published_by,
+            {", ".join([withdrawn, *(f"d.{each}" for each in own)])}
+            from {name} d {join} left join unnest(:known::text[]) k (mark) on k.mark = {mark}
+        """
+        columns = ["version", "document", "published_at", "published_by", *own]
+        self.lock = Statement(f"select pg_advisory_xact_lock(hashtext('{name}'))")
+        self.hold = Statement(f"select pg_advisory_xact_lock_shared(hashtext('{name}'))")
+        self.latest = Statement(f"select distinct on (d.{key}) {told} order by d.{key}, d.version desc")
+        self.history = Statement(f"""
+            select {told} where :keys::{key_type}[] is null or d.{key} = any(:keys) order by d.{key}, d.version
+        """)
+        self.insert = Statement(f"""
+            insert into {name} ({key}, {", ".join(columns)}) values (:key, {", ".join(f":{each}" for each in columns)})
+        """)

@@ -1,0 +1,177 @@
+"""Published documents in Postgres: versions count from 1, and none is ever changed."""
+
+import json
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Final, Generic, TypeAlias
+
+from abacus.core.errors import Refused, Unavailable, absent
+from abacus.core.fields import DocumentFaults
+from abacus.documents.kind import Around, DocumentKind
+from abacus.documents.statements import JOIN_BY_HASH, Statements
+from abacus.documents.types import Document, Key, Record, Version, Withdrawal
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
+
+# What drafts are judged by, read while nobody else publishes.
+Look: TypeAlias = Callable[[Connection], Awaitable[Around]]
+
+_OWN_FROM: Final = 8  # the columns of every kind come first
+
+
+class DocumentStore(Generic[Document, Around]):
+    """Reads, publishes and withdraws. Every method raises `Unavailable` while the database is away."""
+
+    def __init__(self, pool: Pool, kind: DocumentKind[Document, Around]) -> None:
+        self._pool = pool
+        self._reader = Reader(kind)
+        self._kind = kind
+
+    async def publish(
+        self,
+        drafts: Sequence[Document],
+        look: Look[Around],
+        *,
+        by: str,
+        now: datetime,
+        also: Also = nothing_else,
+    ) -> list[Record[Document]]:
+        """Gives each draft its next version; all are published, or none. Publishers of a kind wait for each other.
+
+        Raises `DocumentFaults` for a draft that does not fit beside the others, and `Refused` for one that changes
+        nothing.
+        """
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(*self._reader.statements.lock())
+            around = await look(connection)
+            kind, published = self._kind, []
+            keys = {kind.key(draft) for draft in drafts}
+            histories = by_key(await self._reader.history(connection, keys))
+            latest = {each.version.key: each.document for each in await self._reader.latest(connection)}
+            for draft in drafts:
+                history = histories[kind.key(draft)]
+                judged = await self._judged(draft, history, latest, around)
+                version = Version(
+                    kind.key(judged), history[-1].version.number + 1 if history else 1, now, by, None, kind.own(judged)
+                )
+                await connection.execute(*self._insert(judged, version))
+                record = self._reader.restored(kind.to_document(judged), version)
+                published.append(record)
+                history.append(record)
+                latest[version.key] = record.document
+            await also(connection)
+            return published
+
+    async def withdraw(
+        self, name: str, *, by: str, reason: str, now: datetime, also: Also = nothing_else
+    ) -> Record[Document]:
+        """Takes the latest version out of force. Raises `Refused` when there is none, or it is withdrawn already."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(*self._reader.statements.lock())
+            record = named(self._kind, name, await self._reader.latest(connection))
+            version = record.version
+            if (withdrawal := version.withdrawal) is not None:
+                _, verb = self._kind.table.withdrawals or ("", "withdrawn")
+                at = withdrawal.at.isoformat()
+                raise Refused(f"{self._kind.label(record)} was {verb} by {withdrawal.by} at {at} already")
+            given = {"key": version.key, "version": version.number, "now": now, "by": by, "reason": reason}
+            await connection.execute(*self._reader.statements.withdraw(**given))
+            await also(connection)
+            withdrawn = version._replace(withdrawal=Withdrawal(now, by, reason))
+            return self._reader.restored(self._kind.to_document(record.document), withdrawn)
+
+    async def latest(self, known: Mapping[str, Document] = MappingProxyType({})) -> list[Record[Document]]:
+        """The latest version of each document, by key. Documents that are known by their marks are not read again."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            return await self._reader.latest(connection, known)
+
+    async def history(self, *keys: Key) -> list[Record[Document]]:
+        """All versions of these documents, or of all, by key and version."""
+        async with passing_failures(), self._pool.acquire() as connection:
+            return await self._reader.history(connection, set(keys) if keys else None)
+
+    async def _judged(
+        self,
+        draft: Document,
+        history: Sequence[Record[Document]],
+        latest: Mapping[Key, Document],
+        around: Around,
+    ) -> Document:
+        """Raises `DocumentFaults` and `Refused`."""
+        kind = self._kind
+        judged = await kind.read(kind.to_document(draft), around)
+        if faults := kind.check(judged, latest.values(), around):
+            raise DocumentFaults(faults)
+        displaced = kind.displaced(judged, history)
+        if displaced is not None and not kind.changes(displaced.document, judged):
+            raise Refused(f"{kind.label(displaced)} is this {kind.word} already: nothing to publish")
+        return judged
+
+    def _insert(self, document: Document, version: Version) -> tuple[Any, ...]:
+        key, number, at, by, _, own = version
+        text = json.dumps(self._kind.to_document(document))
+        return self._reader.statements.insert(
+            key=key, version=number, document=text, published_at=at, published_by=by, **own
+        )
+
+
+class Reader(Generic[Document, Around]):
+    """Reads the versions of a kind in a transaction that reads more than these."""
+
+    def __init__(self, kind: DocumentKind[Document, Around]) -> None:
+        self._kind = kind
+        self.statements = Statements(kind.table)
+
+    async def latest(
+        self, connection: Connection, known: Mapping[str, Document] = MappingProxyType({})
+    ) -> list[Record[Document]]:
+        await connection.execute(JOIN_BY_HASH)
+        rows = await connection.fetch(*self.statements.latest(known=list(known)))
+        return [self._record(row, known) for row in rows]
+
+    async def held(self, connection: Connection) -> list[Record[Document]]:
+        """The latest versions; none is published until the transaction ends."""
+        await connection.execute(*self.statements.hold())
+        return await self.latest(connection)
+
+    async def history(self, connection: Connection, keys: Collection[Key] | None = None) -> list[Record[Document]]:
+        given = None if keys is None else list(keys)
+        rows = await connection.fetch(*self.statements.history(keys=given, known=[]))
+        return [self._record(row, {}) for row in rows]
+
+    def restored(self, document: Mapping[str, Any], version: Version) -> Record[Document]:
+        """A newer Abacus may have published a version that this one cannot read. Work under it waits for the upgrade:
+        the version before would do it wrongly. Raises `Unavailable`.
+        """
+        try:
+            return Record(self._kind.restore(document, version), version)
+        except DocumentFaults as faults:
+            label = f"{version.key}@{version.number}"
+            why = f"this version of Abacus cannot read {label}: {faults.faults[0]}"
+            raise Unavailable(self._kind.plural, why) from faults
+
+    def _record(self, row: Any, known: Mapping[str, Document]) -> Record[Document]:
+        key, number, document, at, by, *withdrawn = row[:_OWN_FROM]
+        withdrawal = None if withdrawn[0] is None else Withdrawal(*withdrawn)
+        own = dict(zip(self._kind.table.own, row[_OWN_FROM:], strict=True))
+        version = Version(key, number, at, by, withdrawal, own)
+        if document is None:
+            return Record(known[version.mark], version)
+        return self.restored(json.loads(document), version)
+
+
+def by_key(records: Sequence[Record[Document]]) -> defaultdict[Key, list[Record[Document]]]:
+    """The versions of each document."""
+    histories: defaultdict[Key, list[Record[Document]]] = defaultdict(list)
+    for record in records:
+        histories[record.version.key].append(record)
+    return histories
+
+
+def named(kind: DocumentKind[Document, Around], name: str, records: Sequence[Record[Document]]) -> Record[Document]:
+    """The last one of the name. Raises `Refused` where there is none."""
+    fitting = [each for each in records if kind.name(each.document) == name]
+    if not fitting:
+        raise absent(kind.noun, name, kind.where())
+    return fitting[-1]

@@ -1,0 +1,75 @@
+"""Event sources, as published documents: the latest version of a source is in force."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from abacus.core.clock import Clock
+from abacus.core.fields import EARLIEST, Fault
+from abacus.documents.desk import DocumentDesk
+from abacus.documents.kind import DocumentKind, Table
+from abacus.documents.store import DocumentStore, Reader
+from abacus.documents.types import Record, Version
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Connection, Pool
+from abacus.signals.events.decide.diff import describe_changes, described
+from abacus.signals.events.decide.neighbours import faults_beside
+from abacus.signals.events.decide.source import Source, parse_source, split_label, to_document
+
+
+class Reserved(NamedTuple):
+    """What no source that people publish may take: the sources that are there from the start, and the topic that has
+    the events of all.
+    """
+
+    built_in: Sequence[Source]
+    events_topic: str
+
+    async def look(self, _: Connection) -> "Reserved":
+        """It needs no database."""
+        return self
+
+
+async def _read(document: Mapping[str, object], _: Reserved) -> Source:
+    return parse_source(document)
+
+
+def _restore(document: Mapping[str, Any], version: Version) -> Source:
+    return parse_source(document).published(version.number)
+
+
+def _check(draft: Source, latest: Iterable[Source], reserved: Reserved) -> list[Fault]:
+    return faults_beside(draft, [*reserved.built_in, *latest], reserved.events_topic)
+
+
+SOURCES: Final[DocumentKind[Source, Reserved]] = DocumentKind(
+    word="source",
+    plural="event sources",
+    noun="source of events",
+    command="events",
+    subject="source",
+    deed=Deed.PUBLISH_SOURCES,
+    table=Table("event_source", "source"),
+    name_field="source",
+    read=_read,
+    restore=_restore,
+    to_document=to_document,
+    described=described,
+    changes=describe_changes,
+    check=_check,
+    key=lambda source: source.name,
+    name=lambda source: source.name,
+    split_label=split_label,
+)
+SOURCE_READER: Final = Reader(SOURCES)
+
+
+class SourceStore(DocumentStore[Source, Reserved]):
+    """Every method raises `Unavailable` while the database is away."""
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool, SOURCES)
+
+
+def source_desk(pool: Pool, clock: Clock, reserved: Reserved) -> DocumentDesk[Source, Reserved]:
+    first = [Record(each, Version(each.name, 0, EARLIEST, "", None, {})) for each in reserved.built_in]
+    return DocumentDesk(pool, clock, SOURCES, reserved.look, from_the_start=first)
