@@ -48,8 +48,8 @@ from abacus.platform.sqs.signing import SigningQueue
 from abacus.pricing.store.cards import CardStore
 from abacus.pricing.store.reader import CardReader
 from abacus.programs.tiers.store import MembershipStore
-from abacus.signals.counters.definitions import DefinitionStore
 from abacus.signals.counters.directory import CounterDirectory
+from abacus.signals.counters.kind import DefinitionStore
 from abacus.signals.counters.reading.cache_share import PARTS_KEPT, CacheShare, CacheShareStore
 from abacus.signals.counters.reading.closed_parts import ClosedParts
 from abacus.signals.counters.reading.rounds import Rounds

@@ -15,7 +15,7 @@ from abacus.configuration import built_in_sources
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.postgres import open_pool
 from abacus.signals.counters.decide.reading import parse_definition
-from abacus.signals.counters.definitions import DefinitionStore
+from abacus.signals.counters.kind import DefinitionStore, held_sources
 from benchmarks.pipeline import worker
 from benchmarks.ratio import ratio_of
 from benchmarks.report import Figure, rate
@@ -78,7 +78,7 @@ async def _house(stack: AsyncExitStack, embedded: EmbeddedStack, servers: Server
     sources = built_in_sources(settings)
     document = {"id": 1, "name": "rides_of", "template": "rides_of:{member_id}", "on": [_ON[name]]}
     draft = parse_definition(document, {each.name: each for each in sources})
-    await DefinitionStore(pool).publish([draft], built_in=sources, by="bench", now=datetime.now(UTC))
+    await DefinitionStore(pool).publish([draft], held_sources(sources), by="bench", now=datetime.now(UTC))
     house = House(settings, pool)
     await run_campaign(house, when=_ANY, steps=[{"do": [{"award": {"points": 5}}]}])
     for each in ("counter", "campaigner"):

@@ -22,7 +22,7 @@ from abacus.platform.settings import Settings
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.reading import parse_definition
 from abacus.signals.counters.decide.tiling import slots_of
-from abacus.signals.counters.definitions import DefinitionStore
+from abacus.signals.counters.kind import DefinitionStore, held_sources
 from abacus.signals.counters.reading.cache_share import CacheShareStore
 from abacus.signals.counters.store.cassandra import schema
 from abacus.signals.counters.store.cassandra.counters import CassandraCounterStore
@@ -79,7 +79,9 @@ class _Desk(NamedTuple):
 
     async def publish(self, first: int, end: int) -> None:
         drafts = [parse_definition(_document(number), {"weather": self.weather}) for number in range(first, end)]
-        await DefinitionStore(self.pool).publish(drafts, built_in=(), by="benchmark", now=SystemClock().now() - _OLD)
+        await DefinitionStore(self.pool).publish(
+            drafts, held_sources(()), by="benchmark", now=SystemClock().now() - _OLD
+        )
         await asyncio.sleep(2)
 
     def requests(self, keys: Sequence[tuple[int, int]], seed: int) -> Iterator[bytes]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Generic
 
 from abacus.core.clock import Clock
-from abacus.core.errors import absent
 from abacus.documents.kind import Around, DocumentKind
 from abacus.documents.store import DocumentStore, Look, by_key, named
 from abacus.documents.types import Difference, Document, Key, Record, Version
@@ -58,7 +57,7 @@ class DocumentDesk(Generic[Document, Around]):
         name, number = self.kind.split_label(label)
         fitting = [each for each in await self.versions(name) if number in {None, each.version.number}]
         if not fitting:
-            raise absent(self.kind.noun, label, self.kind.where())
+            raise self.kind.unknown_version(label)
         return fitting[-1]
 
     async def differences(self, drafts: Sequence[Document]) -> list[Difference[Document]]:
@@ -86,9 +85,8 @@ class DocumentDesk(Generic[Document, Around]):
 
     async def withdraw(self, name: str, reason: str, by: Actor) -> Record[Document]:
         """Takes the latest version of a document out of force."""
-        _, verb = self.kind.table.withdrawals or ("", "withdrawn")
         document = named(self.kind, name, await self._store.latest()).document
-        also = self._logged(document, by, did=verb, reason=reason)
+        also = self._logged(document, by, did=self.kind.withdrawals.act, reason=reason)
         return await self._store.withdraw(name, by=by.source, reason=reason, now=self._clock.now(), also=also)
 
     def _logged(self, document: Document, by: Actor, **details: object) -> Also:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from abacus.core.document_text import write_toml
+from abacus.core.errors import Absent, absent
 from abacus.core.fields import Fault
 from abacus.documents.types import Document, Key, Record, Version
 from abacus.people.types.deed import Deed
@@ -12,16 +13,23 @@ from abacus.people.types.deed import Deed
 Around = TypeVar("Around")
 
 
-class Table(NamedTuple):
-    """Where versions are kept. `key` names the column of a document's key, `own` the columns of this kind alone.
-
-    `withdrawals` names the table of what was withdrawn, and the word that its columns begin with.
+class Withdrawals(NamedTuple):
+    """The table of the versions that were withdrawn, the act as the log calls it, and the word that its columns begin
+    with.
     """
+
+    table: str
+    act: str = "withdraw"
+    done: str = "withdrawn"
+
+
+class Table(NamedTuple):
+    """Where versions are kept. `key` names the column of a document's key, `own` the columns of this kind alone."""
 
     name: str
     key: str
     own: Sequence[str] = ()
-    withdrawals: tuple[str, str] | None = None
+    withdrawals: Withdrawals | None = None
     key_type: str = "text"
 
 
@@ -67,10 +75,20 @@ class DocumentKind(Generic[Document, Around]):
     to_toml: Callable[[dict[str, Any]], str] = write_toml
     displaced: Callable[[Document, Sequence[Record[Document]]], Record[Document] | None] = _latest
 
+    @property
+    def withdrawals(self) -> Withdrawals:
+        """Of a kind whose versions can be withdrawn."""
+        if self.table.withdrawals is None:
+            raise TypeError(f"{self.plural} are never withdrawn")
+        return self.table.withdrawals
+
     def label(self, record: Record[Document]) -> str:
         """The name and the version, as people write them."""
         return f"{self.name(record.document)}@{record.version.number}"
 
-    def where(self) -> str:
-        """The remedy for a name that is not there."""
-        return f"`abacus {self.command} list` prints all"
+    def unknown(self, name: str) -> Absent:
+        return absent(self.noun, name, f"`abacus {self.command} list` prints all")
+
+    def unknown_version(self, label: str) -> Absent:
+        name, _ = self.split_label(label)
+        return absent(self.noun, label, f"`abacus {self.command} list {name}` prints its versions")

@@ -16,7 +16,7 @@ class Statements:
         name, key, own, withdrawals, key_type = table
         mark, withdrawn, join = f"d.{key} || '@' || d.version", "null, null, null", ""
         if withdrawals is not None:
-            other, verb = withdrawals
+            other, _, verb = withdrawals
             mark = f"{mark} || case when w.version is null then '' else '-' end"
             withdrawn = f"w.{verb}_at, w.{verb}_by, w.reason"
             join = f"left join {other} w on w.{key} = d.{key} and w.version = d.version"

@@ -7,7 +7,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeAlias
 
-from abacus.core.errors import Refused, Unavailable, absent
+from abacus.core.errors import Refused, Unavailable
 from abacus.core.fields import DocumentFaults
 from abacus.documents.kind import Around, DocumentKind
 from abacus.documents.statements import JOIN_BY_HASH, Statements
@@ -72,9 +72,8 @@ class DocumentStore(Generic[Document, Around]):
             record = named(self._kind, name, await self._reader.latest(connection))
             version = record.version
             if (withdrawal := version.withdrawal) is not None:
-                _, verb = self._kind.table.withdrawals or ("", "withdrawn")
-                at = withdrawal.at.isoformat()
-                raise Refused(f"{self._kind.label(record)} was {verb} by {withdrawal.by} at {at} already")
+                done, at = self._kind.withdrawals.done, withdrawal.at.isoformat()
+                raise Refused(f"{self._kind.label(record)} was {done} by {withdrawal.by} at {at} already")
             given = {"key": version.key, "version": version.number, "now": now, "by": by, "reason": reason}
             await connection.execute(*self._reader.statements.withdraw(**given))
             await also(connection)
@@ -173,5 +172,5 @@ def named(kind: DocumentKind[Document, Around], name: str, records: Sequence[Rec
     """The last one of the name. Raises `Refused` where there is none."""
     fitting = [each for each in records if kind.name(each.document) == name]
     if not fitting:
-        raise absent(kind.noun, name, kind.where())
+        raise kind.unknown(name)
     return fitting[-1]

@@ -133,7 +133,7 @@ async def test_a_source_is_compared_with_any_version(events: Command, file: Path
     ran = await events("diff", file, "--against", "weather@9")
     assert (ran.code, ran.err) == (
         1,
-        "abacus: there is no source of events 'weather@9'; `abacus events list` prints all\n",
+        "abacus: there is no source of events 'weather@9'; `abacus events list weather` prints its versions\n",
     )
 
 

@@ -9,7 +9,7 @@ from abacus.platform.postgres import Pool
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.reading import parse_definition
 from abacus.signals.counters.decide.slots import slot_of
-from abacus.signals.counters.definitions import DefinitionStore
+from abacus.signals.counters.kind import DefinitionStore, held_sources
 from abacus.signals.counters.store.postgres import PostgresCounterStore
 from abacus.signals.counters.types import Count, Grain, Row, RowKey
 from abacus.signals.events.decide.source import Source, parse_source
@@ -50,8 +50,8 @@ async def publish_counter(
     """Unless the test says otherwise so long ago that closed parts may be kept."""
     draft = parse_definition(document, {weather.name: weather})
     now = SystemClock().now() - ago
-    (published,) = await DefinitionStore(pool).publish([draft], built_in=(), by="tests", now=now)
-    return published
+    (published,) = await DefinitionStore(pool).publish([draft], held_sources(()), by="tests", now=now)
+    return published.document
 
 
 async def save_counts(

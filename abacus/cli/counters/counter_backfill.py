@@ -26,7 +26,7 @@ from abacus.signals.counters.decide.batch import Remembering
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.following import in_force, topics_of
-from abacus.signals.counters.definitions import DefinitionStore, by_name
+from abacus.signals.counters.kind import DefinitionStore, by_name
 from abacus.signals.counters.new_keys import NewKeysBook
 from abacus.signals.counters.open_rows import OpenRows
 from abacus.signals.counters.parts import PartsBook

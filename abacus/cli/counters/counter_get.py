@@ -13,7 +13,7 @@ from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.tiling import end_of_quarter
-from abacus.signals.counters.definitions import DefinitionStore
+from abacus.signals.counters.kind import DefinitionStore
 from abacus.signals.counters.reading.decide.plan import Planner
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted, Why
 from abacus.signals.counters.store.opening import open_store

@@ -10,7 +10,7 @@ from abacus.core.clock import SystemClock
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.signals.counters.decide.reading import parse_definition
-from abacus.signals.counters.definitions import DefinitionStore
+from abacus.signals.counters.kind import DefinitionStore, held_sources
 from abacus.signals.counters.reading.types import Lookup
 
 _COMPLETED: Final = "transactions/transaction.completed"
@@ -45,7 +45,7 @@ async def publish_counters(complete: Settings, pool: Pool) -> None:
         for each in _COUNTERS
         if each["name"] not in known
     ]
-    await store.publish(drafts, built_in=sources, by="abacus demo", now=SystemClock().now())
+    await store.publish(drafts, held_sources(sources), by="abacus demo", now=SystemClock().now())
 
 
 async def shown_counts(complete: Settings, pool: Pool) -> Mapping[str, int]:

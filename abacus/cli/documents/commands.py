@@ -10,26 +10,30 @@ from typing import Annotated, Any
 import typer
 
 from abacus.cli.documents.drafts import FilePlan, faultless, read_drafts
-from abacus.cli.documents.family import Family
+from abacus.cli.documents.family import Family, Rows
 from abacus.cli.terminal.acting import Acting, acting
 from abacus.cli.terminal.draft_plans import agreed, print_difference, print_faults, unchanged
 from abacus.cli.terminal.shell import AsJson, pool, print_json, run, table
 from abacus.core.errors import Refused
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import Around
-from abacus.documents.types import Document
+from abacus.documents.types import Document, Key
 
 Yes = Annotated[bool, typer.Option("--yes", help="Publish without asking. Only a terminal is asked.")]
 AsToml = Annotated[bool, typer.Option("--toml", help="Print it as a file to edit.")]
 
 
-def add_commands(app: typer.Typer, family: Family[Document, Around]) -> None:
-    """All of them. A kind whose documents need another command replaces that."""
+def add_commands(app: typer.Typer, family: Family[Document, Around], rows: Rows[Document]) -> None:
+    """All of them, for a kind without a wish of its own."""
     add_lint(app, family)
     add_diff(app, family)
     add_publish(app, family)
-    add_list(app, family)
+    add_list(app, family, rows)
     add_show(app, family)
+
+
+def files_argument(family: Family[Document, Around]) -> Any:
+    return typer.Argument(metavar="FILE...", help=family.files, show_default=False)
 
 
 def add_lint(app: typer.Typer, family: Family[Document, Around]) -> None:
@@ -37,7 +41,7 @@ def add_lint(app: typer.Typer, family: Family[Document, Around]) -> None:
 
     @app.command(help=f"Check {family.drafts} and print every fault with its path.{without}")
     def lint(
-        files: Annotated[list[Path], typer.Argument(metavar="FILE...", help=family.files, show_default=False)],
+        files: Annotated[list[Path], files_argument(family)],
         as_json: AsJson = False,
     ) -> None:
         run(lint_files(family, files, as_json=as_json))
@@ -58,14 +62,14 @@ def add_diff(app: typer.Typer, family: Family[Document, Around]) -> None:
 def add_publish(app: typer.Typer, family: Family[Document, Around]) -> None:
     @app.command(help=f"Publish {family.drafts} as new versions. A fault in any of them, and none is published.")
     def publish(
-        files: Annotated[list[Path], typer.Argument(metavar="FILE...", help=family.files, show_default=False)],
+        files: Annotated[list[Path], files_argument(family)],
         yes: Yes = False,
         as_json: AsJson = False,
     ) -> None:
         run(publish_files(family, files, ask=not yes and sys.stdin.isatty(), as_json=as_json))
 
 
-def add_list(app: typer.Typer, family: Family[Document, Around]) -> None:
+def add_list(app: typer.Typer, family: Family[Document, Around], rows: Rows[Document]) -> None:
     metavar = f"[{family.metavar}]"
 
     @app.command("list", help=f"List the {family.drafts} in force.")
@@ -73,7 +77,7 @@ def add_list(app: typer.Typer, family: Family[Document, Around]) -> None:
         name: Annotated[str | None, typer.Argument(metavar=metavar, help="Every version of this one.")] = None,
         as_json: AsJson = False,
     ) -> None:
-        run(print_list(family, name, as_json=as_json))
+        run(print_list(family, rows, name, as_json=as_json))
 
 
 def add_show(app: typer.Typer, family: Family[Document, Around]) -> None:
@@ -99,10 +103,21 @@ async def opened(family: Family[Document, Around]) -> AsyncIterator[tuple[Docume
 
 async def lint_files(family: Family[Document, Around], files: Sequence[Path], *, as_json: bool) -> None:
     if family.offline is not None:
-        drafts, faults = await read_drafts(files, family.kind, family.offline(), {})
-    else:
-        async with opened(family) as (desk, _):
-            drafts, faults = await read_drafts(files, family.kind, await desk.around(), await desk.latest())
+        await lint_beside(family, files, family.offline(), {}, as_json=as_json)
+        return
+    async with opened(family) as (desk, _):
+        await lint_beside(family, files, await desk.around(), await desk.latest(), as_json=as_json)
+
+
+async def lint_beside(
+    family: Family[Document, Around],
+    files: Sequence[Path],
+    around: Around,
+    latest: Mapping[Key, Document],
+    *,
+    as_json: bool,
+) -> None:
+    drafts, faults = await read_drafts(files, family.kind, around, latest)
     valid = {draft.file: family.sentence(draft.document) for draft in drafts}
     print_faults(valid, faults, as_json=as_json)
 
@@ -141,26 +156,42 @@ async def publish_files(family: Family[Document, Around], files: Sequence[Path],
         print_json({"published": rows, "unchanged": unchanged(plans)})
 
 
-async def print_list(family: Family[Document, Around], name: str | None, *, as_json: bool) -> None:
+async def print_list(
+    family: Family[Document, Around], rows: Rows[Document], name: str | None, *, as_json: bool
+) -> None:
     async with opened(family) as (desk, _):
-        rows = [family.row(record) for record in await (desk.records() if name is None else desk.versions(name))]
+        found = [rows.row(record) for record in await (desk.records() if name is None else desk.versions(name))]
     if as_json:
-        print_json(rows)
+        print_json(found)
         return
-    cells = [[cell(row[column]) for column in family.columns] for row in rows]
-    table(family.title, family.columns, cells)
+    cells = [[cell(row[column]) for column in rows.columns] for row in found]
+    table(rows.title, rows.columns, cells)
 
 
 async def print_one(family: Family[Document, Around], which: str, *, as_json: bool, as_toml: bool) -> None:
-    kind = family.kind
     label, document = await _of_file(family, which) or await _published(family, which)
+    print_document(family, label, document, {}, as_json=as_json, as_toml=as_toml, title=which)
+
+
+def print_document(
+    family: Family[Document, Around],
+    label: str | None,
+    document: Document,
+    more: Mapping[str, Any],
+    *,
+    as_json: bool,
+    as_toml: bool,
+    title: str = "",
+) -> None:
+    """`more` is for JSON alone. A document of a file has no label, and the file's name for a title."""
+    kind = family.kind
     written = kind.to_document(document)
     if as_json:
-        print_json({"name": label, kind.word: written})
+        print_json({"name": label, kind.word: written, **more})
     elif as_toml:
         typer.echo(kind.to_toml(written), nl=False)
     else:
-        table(label or which, ["field", "value"], [list(line) for line in kind.described(document)])
+        table(label or title, ["field", "value"], [list(line) for line in kind.described(document)])
 
 
 async def _of_file(family: Family[Document, Around], which: str) -> tuple[None, Document] | None:

@@ -1,6 +1,6 @@
 """What a kind of documents says of itself on the command line."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Generic
@@ -17,13 +17,19 @@ class Family(Generic[Document, Around]):
 
     kind: DocumentKind[Document, Around]
     desk: Callable[[Acting], AbstractAsyncContextManager[DocumentDesk[Document, Around]]]
-    offline: Callable[[], Around] | None
     files: str  # "Sources, in TOML or JSON."
     drafts: str  # "sources"; what the command's help calls them
     one: str  # "a source"
     nothing_new: str  # "the sources are in the store already"
     sentence: Callable[[Document], str]  # of a file without faults
-    title: str  # of the list
-    columns: tuple[str, ...]
-    row: Callable[[Record[Document]], Mapping[str, Any]]  # of the list
+    offline: Callable[[], Around] | None = None
     metavar: str = "NAME"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows(Generic[Document]):
+    """The list of a kind's documents: every row in JSON, and the columns of the table."""
+
+    title: str
+    columns: Sequence[str]
+    row: Callable[[Record[Document]], Mapping[str, Any]]

@@ -6,7 +6,7 @@ from typing import Any, Final
 import typer
 
 from abacus.cli.documents.commands import add_commands
-from abacus.cli.documents.family import Family
+from abacus.cli.documents.family import Family, Rows
 from abacus.cli.terminal.shell import counted, settings
 from abacus.configuration import built_in_sources
 from abacus.documents.types import Record
@@ -47,8 +47,8 @@ FAMILY: Final = Family(
     one="a source",
     nothing_new="the sources are in the store already",
     sentence=_sentence,
-    title="Sources of events",
-    columns=("name", "topic", "senders", "types", "published", "by"),
-    row=_row,
 )
-add_commands(app, FAMILY)
+_ROWS: Final = Rows(
+    title="Sources of events", columns=("name", "topic", "senders", "types", "published", "by"), row=_row
+)
+add_commands(app, FAMILY, _ROWS)

@@ -12,7 +12,7 @@ from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.cards import CardStore
-from abacus.signals.counters.definitions import DefinitionStore, by_name
+from abacus.signals.counters.kind import DefinitionStore, by_name
 from abacus.signals.events.decide.source import Source
 from abacus.signals.segments.store import SegmentStore
 

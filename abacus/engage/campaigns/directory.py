@@ -14,7 +14,7 @@ from abacus.engage.downstreams.store import DownstreamStore
 from abacus.engage.limits.types import UNCOUNTED_FROM
 from abacus.platform.fresh_copy import FreshCopy, Timing
 from abacus.platform.postgres import Pool
-from abacus.signals.counters.definitions import NOTHING, DefinitionStore, Published, by_name
+from abacus.signals.counters.kind import NOTHING, DefinitionStore, Published, by_name
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.substream import Asked
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from abacus.platform.fresh_copy import USUAL, FreshCopy, Timing
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.definitions import DEPENDENCY, NOTHING, Published, by_name
+from abacus.signals.counters.kind import COUNTERS, NOTHING, Published, by_name
 from abacus.signals.events.decide.source import Source
 
 Load = Callable[[Mapping[str, Definition], Mapping[str, Source]], Awaitable[Published]]
@@ -22,7 +22,7 @@ class CounterDirectory(FreshCopy[Published, Catalog]):
     def __init__(self, load: Load, built_in: Iterable[Source], timing: Timing = USUAL) -> None:
         reserved = tuple(built_in)
         super().__init__(
-            DEPENDENCY,
+            COUNTERS.plural,
             lambda before: load(*(before or NOTHING).known),
             lambda read: Catalog(read.definitions, by_name(reserved, read.sources)),
             timing,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from abacus.signals.counters.decide.reading import parse_definition
-from abacus.signals.counters.definitions import DefinitionStore
+from abacus.signals.counters.kind import DefinitionStore, held_sources
 from abacus.signals.events.decide.builtin import built_in
 from tests.support.commands import abacus
 from tests.support.house import House, completed, until
@@ -25,7 +25,7 @@ async def publish_counter(house: House) -> None:
     )
     document = {"id": 1, "name": "rides_of", "template": "rides_of:{member_id}", "on": ["transaction.completed"]}
     draft = parse_definition(document, {each.name: each for each in sources})
-    await DefinitionStore(house.pool).publish([draft], built_in=sources, by="tests", now=datetime.now(UTC))
+    await DefinitionStore(house.pool).publish([draft], held_sources(sources), by="tests", now=datetime.now(UTC))
 
 
 def rides(member_id: str, first: int, count: int) -> list[dict[str, object]]:

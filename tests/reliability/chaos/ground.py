@@ -21,7 +21,7 @@ from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY,
 from abacus.platform.sqs.queue import Client, SqsQueue, sqs_client
 from abacus.pricing.store.cards import CardStore
 from abacus.programs.expiry.decide.month import Month
-from abacus.signals.counters.definitions import DefinitionStore
+from abacus.signals.counters.kind import DefinitionStore, held_sources
 from abacus.signals.events.decide.source import parse_source
 from abacus.signals.events.kind import Reserved, SourceStore
 from benchmarks.pipeline import environment
@@ -199,7 +199,7 @@ def _settings(services: Services, mark: str) -> Settings:
 async def _publish_counters(settings: Settings, pool: Pool) -> None:
     sources = built_in_sources(settings)
     drafts = definitions(sources)
-    await DefinitionStore(pool).publish(drafts, built_in=sources, by="chaos", now=SystemClock().now())
+    await DefinitionStore(pool).publish(drafts, held_sources(sources), by="chaos", now=SystemClock().now())
 
 
 async def _begin_campaigns(settings: Settings, pool: Pool, documents: Sequence[Mapping[str, Any]]) -> None:

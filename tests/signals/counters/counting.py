@@ -8,8 +8,9 @@ from typing import Any
 
 from aiokafka import AIOKafkaProducer
 
+from abacus.documents.types import documents
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.definitions import DefinitionStore
+from abacus.signals.counters.kind import DefinitionStore, held_sources
 from abacus.signals.counters.store.cassandra.session import Session
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.kind import Reserved, SourceStore
@@ -34,7 +35,8 @@ class CountingHouse:
 
     async def publish(self, *counters: Mapping[str, Any], ago: timedelta = timedelta(0)) -> list[Definition]:
         store = DefinitionStore(self.house.pool)
-        return await store.publish(drafts(self.source, counters), built_in=(), by="tests", now=datetime.now(UTC) - ago)
+        given = drafts(self.source, counters)
+        return documents(await store.publish(given, held_sources(()), by="tests", now=datetime.now(UTC) - ago))
 
     async def send(self, sent: Iterable[Ride | bytes]) -> None:
         """A member's rides go to one partition, in their order."""

@@ -8,10 +8,11 @@ import asyncpg
 import pytest
 
 from abacus.core.errors import Refused, Unavailable
+from abacus.core.fields import DocumentFaults
+from abacus.documents.types import Withdrawal
 from abacus.platform.postgres import Connection, Pool
 from abacus.signals.counters.decide.definition import Definition, to_document
-from abacus.signals.counters.decide.reading import DefinitionFaults
-from abacus.signals.counters.definitions import DefinitionStore
+from abacus.signals.counters.kind import DefinitionStore, held_sources
 from abacus.signals.events.decide.source import Source, parse_source
 from abacus.signals.events.kind import Reserved, SourceStore
 from tests.signals.counters.weather import NOW, SOURCES, WEATHER_DOCUMENT, draft
@@ -33,18 +34,18 @@ async def publish_source(pool: Pool, source: Source) -> None:
 
 
 async def publish(store: DefinitionStore, *drafts: Definition) -> list[str]:
-    return [each.label for each in await store.publish(drafts, built_in=[], by="ann", now=NOW)]
+    return [each.document.label for each in await store.publish(drafts, held_sources([]), by="ann", now=NOW)]
 
 
 async def labels(store: DefinitionStore) -> list[str]:
-    return [record.definition.label for record in await store.latest()]
+    return [record.document.label for record in await store.latest()]
 
 
 async def test_versions_count_from_one_for_each_definition(store: DefinitionStore) -> None:
     assert await publish(store, draft(), SNOW) == ["count_rain_drops@1", "snow@1"]
     assert await publish(store, draft(when=RULE)) == ["count_rain_drops@2"]
     assert await labels(store) == ["snow@1", "count_rain_drops@2"]
-    assert [record.definition for record in await store.history(34)] == [
+    assert [record.document for record in await store.history(34)] == [
         draft().published(1, NOW),
         draft(when=RULE).published(2, NOW),
     ]
@@ -72,7 +73,7 @@ async def test_what_is_published_comes_back_equal_with_its_sources(store: Defini
 )
 async def test_all_are_published_or_none(store: DefinitionStore, drafts: Sequence[Definition], fault: str) -> None:
     await publish(store, draft())
-    with pytest.raises(DefinitionFaults) as caught:
+    with pytest.raises(DocumentFaults) as caught:
         await publish(store, *drafts)
     assert str(caught.value).startswith(fault)
     assert await labels(store) == ["count_rain_drops@1"]
@@ -82,7 +83,7 @@ async def test_a_draft_is_judged_by_the_sources_as_they_are_when_it_is_published
     store: DefinitionStore, pool: Pool
 ) -> None:
     await publish_source(pool, parse_source({**WEATHER_DOCUMENT, "types": {"rain.drop": {"city": "text"}}}))
-    with pytest.raises(DefinitionFaults) as caught:
+    with pytest.raises(DocumentFaults) as caught:
         await publish(store, draft())
     assert str(caught.value) == ("template: {city_id}: weather/rain.drop has no variable 'city_id'; did you mean city?")
 
@@ -96,17 +97,17 @@ async def test_a_definition_that_changes_nothing_is_refused(store: DefinitionSto
 async def test_a_retired_definition_counts_no_more_until_a_new_version_is_published(store: DefinitionStore) -> None:
     await publish(store, draft())
     with pytest.raises(Refused, match=r"there is no counter 'rain'; `abacus counters list` prints all"):
-        await store.retire("rain", by="bob", reason="over", now=NOW)
-    retired = await store.retire("count_rain_drops", by="bob", reason="over", now=NOW)
+        await store.withdraw("rain", by="bob", reason="over", now=NOW)
+    retired = (await store.withdraw("count_rain_drops", by="bob", reason="over", now=NOW)).document
     assert retired.retired
     (record,) = await store.latest()
-    assert (record.definition, record.retired_by, record.reason) == (retired, "bob", "over")
+    assert (record.document, record.version.withdrawal) == (retired, Withdrawal(NOW, "bob", "over"))
     known = {"34@1": draft().published(1, NOW)}
     assert (await store.published(known)).definitions == [retired]
     with pytest.raises(Refused, match=r"count_rain_drops@1 was retired by bob at 2026-03-01T12:00:00\+00:00 already"):
-        await store.retire("count_rain_drops", by="bob", reason="over", now=NOW)
+        await store.withdraw("count_rain_drops", by="bob", reason="over", now=NOW)
     assert await publish(store, draft()) == ["count_rain_drops@2"]
-    assert [record.definition.retired for record in await store.history(34)] == [True, False]
+    assert [record.document.retired for record in await store.history(34)] == [True, False]
 
 
 async def test_what_belongs_to_a_change_is_written_with_it_or_nothing_is(store: DefinitionStore) -> None:
@@ -114,12 +115,12 @@ async def test_what_belongs_to_a_change_is_written_with_it_or_nothing_is(store: 
         raise Refused("no")
 
     with pytest.raises(Refused, match="no"):
-        await store.publish([draft()], built_in=[], by="ann", now=NOW, also=fails)
+        await store.publish([draft()], held_sources([]), by="ann", now=NOW, also=fails)
     assert await labels(store) == []
     await publish(store, draft())
     with pytest.raises(Refused, match="no"):
-        await store.retire("count_rain_drops", by="ann", reason="over", now=NOW, also=fails)
-    assert not (await store.latest())[0].definition.retired
+        await store.withdraw("count_rain_drops", by="ann", reason="over", now=NOW, also=fails)
+    assert not (await store.latest())[0].document.retired
 
 
 async def test_of_two_at_once_the_second_sees_the_first(store: DefinitionStore, pool: Pool) -> None:
@@ -130,14 +131,14 @@ async def test_of_two_at_once_the_second_sees_the_first(store: DefinitionStore, 
         first_is_in.set()
         await go_on.wait()
 
-    first = asyncio.create_task(store.publish([draft()], built_in=[], by="ann", now=NOW, also=held))
+    first = asyncio.create_task(store.publish([draft()], held_sources([]), by="ann", now=NOW, also=held))
     await first_is_in.wait()
     second = asyncio.create_task(publish(store, draft(id=8, name="hail")))
     source = asyncio.create_task(publish_source(pool, parse_source({**WEATHER_DOCUMENT, "topic": "rain"})))
     await waiting(pool, second, source)
     go_on.set()
     await first
-    with pytest.raises(DefinitionFaults, match="hail begins with 'rain_drops:city:'"):
+    with pytest.raises(DocumentFaults, match="hail begins with 'rain_drops:city:'"):
         await second
     await source
 

@@ -11,8 +11,8 @@ from abacus.platform.announcements import Announced, Announcements
 from abacus.platform.fresh_copy import Timing
 from abacus.platform.postgres import Pool, open_connection
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.definitions import DefinitionStore, Published
 from abacus.signals.counters.directory import CounterDirectory
+from abacus.signals.counters.kind import DefinitionStore, Published, held_sources
 from abacus.signals.events.decide.source import Source, parse_source
 from abacus.signals.events.kind import Reserved, SourceStore
 from tests.signals.counters.weather import NOW, SOURCES, WEATHER_DOCUMENT, counter, draft
@@ -88,11 +88,11 @@ async def test_what_is_published_or_retired_is_in_force_within_a_second(
 ) -> None:
     store = DefinitionStore(pool)
     began = time.monotonic()
-    await store.publish([draft()], built_in=BUILT_IN, by="ann", now=NOW)
+    await store.publish([draft()], held_sources(BUILT_IN), by="ann", now=NOW)
     await soon(lambda: directory.catalog().types() == {"weather": {"rain.drop"}})
     assert time.monotonic() - began < 1
     began = time.monotonic()
-    await store.retire("count_rain_drops", by="ann", reason="over", now=NOW)
+    await store.withdraw("count_rain_drops", by="ann", reason="over", now=NOW)
     await soon(lambda: not directory.catalog().types())
     assert time.monotonic() - began < 1
     began = time.monotonic()

@@ -17,10 +17,13 @@ from abacus.console.web.parts import Part
 from abacus.console.web.routes import file, page
 from abacus.core.csv_text import csv_text
 from abacus.core.errors import Refused
+from abacus.documents.store import named
+from abacus.documents.types import Record
 from abacus.signals.counters.decide.catalog import Catalog
+from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.diff import described
 from abacus.signals.counters.decide.tiling import end_of_quarter
-from abacus.signals.counters.definitions import DefinitionRecord, DefinitionStore, named
+from abacus.signals.counters.kind import COUNTERS, DefinitionStore
 from abacus.signals.counters.new_keys import DayOfKeys, new_keys_of
 from abacus.signals.counters.reading.decide.plan import Plan, Planner
 from abacus.signals.counters.reading.types import Lookup, NotCounted
@@ -123,12 +126,12 @@ async def export(call: Call) -> Download:
 async def counter(call: Call) -> CounterPage:
     store, name = DefinitionStore(call.reading.pool), str(call.request.path_params["counter"])
     try:
-        latest = named(name, await store.latest())
+        latest = named(COUNTERS, name, await store.latest())
     except Refused:
         raise PageFault("not-found", "No counter has such a name.") from None
     versions = [
-        _version(each, await new_keys_of(call.reading.pool, each.definition))
-        for each in await store.history(latest.definition.id)
+        _version(each, await new_keys_of(call.reading.pool, each.document))
+        for each in await store.history(latest.version.key)
     ]
     return CounterPage(title=name, command=f"abacus counters list {shlex.quote(name)}", versions=versions)
 
@@ -137,8 +140,8 @@ async def _latest(call: Call) -> Sequence[Version]:
     return [_version(each) for each in await DefinitionStore(call.reading.pool).latest()]
 
 
-def _version(record: DefinitionRecord, new_keys: Sequence[DayOfKeys] = ()) -> Version:
-    definition = record.definition
+def _version(record: Record[Definition], new_keys: Sequence[DayOfKeys] = ()) -> Version:
+    definition = record.document
     return Version(
         name=definition.name,
         label=definition.label,
