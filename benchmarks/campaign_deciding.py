@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from abacus.process import look_for_garbage_seldom
 from abacus.signals.events.types import Event
-from abacus.signals.rules.decide.compiling import compile_rule
+from abacus.signals.rules.decide.compiler import compile_rule
+from abacus.signals.rules.decide.document import rule_document
 from abacus.signals.rules.decide.index import RuleIndex
-from abacus.signals.rules.decide.reading import rule_document
 from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Not, Rule
 from benchmarks.campaign_examples import NOW, cities_of, reader, rides, rule, rules
 from benchmarks.report import Figure, rate

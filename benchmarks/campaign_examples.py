@@ -9,7 +9,7 @@ import orjson
 
 from abacus.signals.events.decide.reading import EventReader
 from abacus.signals.events.decide.source import parse_source
-from abacus.signals.rules.decide.reading import parse_rule
+from abacus.signals.rules.decide.document import parse_rule
 from abacus.signals.rules.decide.sides import of_event
 from abacus.signals.rules.decide.types import Rule
 

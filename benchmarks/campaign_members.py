@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from abacus.core.clock import SystemClock
+from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.reading import parse_campaign
-from abacus.engage.campaigns.decide.running import compiled
-from abacus.engage.campaigns.deferring import Deferring
 from abacus.engage.campaigns.effects import Effects
-from abacus.engage.campaigns.judging import Candidate, Judging
+from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate
+from abacus.engage.campaigns.retry_queue import RetryQueue
 from abacus.engage.campaigns.values import Values
 from abacus.engage.campaigns.verdicts import Verdicts
 from abacus.intake.earning.decide.retry import RetryPolicy
@@ -88,10 +88,10 @@ def _verdicts(pool: Pool) -> Verdicts:
     clock, nothing = SystemClock(), cast("Any", None)
     quarantine = MemoryQuarantine(clock)
     values = Values(pool, members=nothing, counters=nothing, segments=nothing, services=nothing)
-    deferring = Deferring(
+    retry_queue = RetryQueue(
         MemoryQueue("retries"), quarantine, RetryPolicy(), events_topic="events", clock=clock, rng=random.Random(1)
     )
-    return Verdicts(Judging(values), Effects(pool, clock, slot=1), deferring, quarantine, pool)
+    return Verdicts(CampaignEvaluator(values), Effects(pool, clock, slot=1), retry_queue, quarantine, pool)
 
 
 def _candidates(numbers: "itertools.count[int]", members: int) -> Sequence[Candidate]:

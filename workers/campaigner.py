@@ -14,13 +14,13 @@ from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
 from abacus.engage.campaigns.counter_values import CounterValues
 from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
-from abacus.engage.campaigns.deferring import Deferring
 from abacus.engage.campaigns.effects import SLOTS, Effects
+from abacus.engage.campaigns.evaluator import CampaignEvaluator
 from abacus.engage.campaigns.exhaustion import CampaignExhaustion, ExhaustionWatch
 from abacus.engage.campaigns.guards import Guards
-from abacus.engage.campaigns.judging import Judging
 from abacus.engage.campaigns.members import AccountsOfMembers
-from abacus.engage.campaigns.retry_queue import Redeciding
+from abacus.engage.campaigns.retrier import CampaignRetrier
+from abacus.engage.campaigns.retry_queue import RetryQueue
 from abacus.engage.campaigns.seen import SeenStore
 from abacus.engage.campaigns.values import Values
 from abacus.engage.campaigns.verdicts import Verdicts
@@ -94,7 +94,7 @@ async def wire(wiring: Wiring) -> Run:
     seen = SeenStore(pool, slot)
     exhaustion = CampaignExhaustion(CampaignStore(pool), clock)
     effects = Effects(sliced, clock, slot=slot, on_exhausted=exhaustion.mark)
-    deferring = Deferring(
+    retry_queue = RetryQueue(
         wiring.signed_by(Producer.CAMPAIGNER, retries),
         quarantine,
         RetryPolicy(give_up_after=timedelta(hours=settings.retry_hours)),
@@ -102,7 +102,7 @@ async def wire(wiring: Wiring) -> Run:
         clock=clock,
         rng=rng,
     )
-    verdicts = Verdicts(Judging(values), effects, deferring, quarantine, pool)
+    verdicts = Verdicts(CampaignEvaluator(values), effects, retry_queue, quarantine, pool)
     topics = CampaignTopics(campaigns.in_force, settings.events_topic)
     publisher = wiring.publisher()
     awards = wiring.signed_by(Producer.CAMPAIGNER, await wiring.queue(client, AWARD))
@@ -124,7 +124,7 @@ async def wire(wiring: Wiring) -> Run:
         group = f"campaigner-{topic}"
         return wiring.following(topic, group, campaigner.handle, health, max_records=_MOST_RECORDS, gather_s=_GATHER_S)
 
-    redeciding = Redeciding(
+    retrier = CampaignRetrier(
         campaigns.in_force,
         verdicts=verdicts,
         cards=cards.book,
@@ -153,7 +153,7 @@ async def wire(wiring: Wiring) -> Run:
     )
     return together(
         FollowedTopics(topics.topics, follow, following).run,
-        QueueConsumer(retries, redeciding.handle, again).run,
+        QueueConsumer(retries, retrier.handle, again).run,
         caller_.run,
         ExhaustionWatch(pool, campaigns.in_force, exhaustion, watching).run,
         *(runner.run for runner in runners),

@@ -21,7 +21,7 @@ from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.campaign import NAME_PATTERN, Campaign
 from abacus.engage.campaigns.decide.states import Act, State
 from abacus.engage.campaigns.desk import CampaignDesk
-from abacus.engage.campaigns.reporting import report_document
+from abacus.engage.campaigns.report_document import report_document
 from abacus.intake.partners.decide.ask import ReasonText
 from abacus.people.decide.rights import countries_of
 from abacus.people.types.approval import Approval, CannotDecide

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from abacus.cli.examples import example_cards
+from abacus.engage.campaigns.decide.campaign_index import Armed, CampaignIndex
 from abacus.engage.campaigns.decide.reading import parse_campaign
-from abacus.engage.campaigns.decide.running import Armed, Running
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.pricing.decide.card import PublishedCard
 from abacus.signals.events.decide.reading import EventReader
@@ -40,8 +40,8 @@ AROUND = Surroundings(
 )
 
 
-def running(number: int) -> Running:
-    found = Running()
+def running(number: int) -> CampaignIndex:
+    found = CampaignIndex()
     found.put([parse_campaign(each, AROUND).numbered(1) for each in offers(number, NOW)], AROUND)
     return found
 

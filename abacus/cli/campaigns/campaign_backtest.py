@@ -15,7 +15,7 @@ from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.progress import shown_progress
 from abacus.cli.terminal.shell import AsJson, console, counted, moment, pool, print_json, run, settings, table
 from abacus.core.errors import Refused
-from abacus.engage.campaigns.backtesting import Backtest
+from abacus.engage.campaigns.backtest import Backtest
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.reading_limits import limits_document

@@ -11,7 +11,7 @@ from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
 from abacus.engage.campaigns.decide.states import Status
 from abacus.engage.campaigns.report import CampaignReport, faults_of, report, used_overall
-from abacus.engage.campaigns.reporting import against_control, report_document
+from abacus.engage.campaigns.report_document import against_control, report_document
 from abacus.engage.limits.types import MICROS
 
 

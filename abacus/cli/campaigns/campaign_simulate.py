@@ -21,7 +21,7 @@ from abacus.engage.campaigns.decide.campaign import Campaign, split_label
 from abacus.engage.campaigns.decide.run import PlannedAction
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.members import AccountsOfMembers
-from abacus.engage.campaigns.simulating import Simulated, simulate
+from abacus.engage.campaigns.simulation import Simulated, simulate
 from abacus.engage.campaigns.values import AskService, Values
 from abacus.engage.notify.renderer import rendering
 from abacus.ledger.store.read import LedgerReader

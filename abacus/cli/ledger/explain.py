@@ -14,7 +14,7 @@ from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
 from abacus.core.ids import award_id
-from abacus.engage.campaigns.decide.explaining import Check, checks_of
+from abacus.engage.campaigns.decide.checks import Check, checks_of
 from abacus.engage.campaigns.explained import given_of
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.transfer import Transfer

@@ -10,9 +10,9 @@ from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside
-from abacus.engage.campaigns.decide.running import Armed
+from abacus.engage.campaigns.decide.campaign_index import Armed
 from abacus.engage.campaigns.directory import InForce
-from abacus.engage.campaigns.judging import Candidate, item_of
+from abacus.engage.campaigns.evaluator import Candidate, item_of
 from abacus.engage.campaigns.seen import SeenStore
 from abacus.engage.campaigns.verdicts import Verdicts
 from abacus.platform.health import WorkerHealth
@@ -40,7 +40,7 @@ class CampaignTopics:
 
     def topics(self) -> frozenset[str]:
         now = self._in_force()
-        topics = followed_topics(now.running.types(), now.sources, self._events_topic)
+        topics = followed_topics(now.index.types(), now.sources, self._events_topic)
         return topics | {again_topic(self._events_topic)} if topics else topics
 
     def reader(self, topic: str) -> EventReader:
@@ -48,12 +48,12 @@ class CampaignTopics:
         now, known = self._in_force(), self._readers.get(topic)
         if known is None or known[0] != now.changes:
             form = self._events_topic if topic == again_topic(self._events_topic) else topic
-            reader = reader_of(form, now.running.types(), now.sources, self._events_topic)
+            reader = reader_of(form, now.index.types(), now.sources, self._events_topic)
             known = self._readers[topic] = now.changes, reader
         return known[1]
 
     def answering(self, event: Event) -> Sequence[Armed]:
-        return self._in_force().running.answering(event)
+        return self._in_force().index.answering(event)
 
 
 class Campaigner:

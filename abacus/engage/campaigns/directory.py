@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.engage.campaigns.campaign_store import DEPENDENCY, CampaignStore, labelled
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.running import Running
+from abacus.engage.campaigns.decide.campaign_index import CampaignIndex
 from abacus.engage.campaigns.decide.surroundings import Everything, Surroundings
 from abacus.engage.downstreams.decide.downstream import Downstream
 from abacus.engage.downstreams.store import DownstreamStore
@@ -33,7 +33,7 @@ class InForce:
     """The campaigns that run, and the sources by which events are read for them."""
 
     def __init__(self) -> None:
-        self.running = Running()
+        self.index = CampaignIndex()
         self.around: Surroundings | None = None
         self.changes = 0  # how often it was changed
 
@@ -42,7 +42,7 @@ class InForce:
         return self.around.sources if self.around is not None else {}
 
     def put(self, campaigns: Iterable[Campaign], around: Surroundings) -> None:
-        self.running.put(campaigns, around)
+        self.index.put(campaigns, around)
         self.around = around
         self.changes += 1
 
@@ -84,7 +84,7 @@ class CampaignDirectory(FreshCopy[_Read, InForce]):
         """
         now = self.value()
         if self._asked is None or self._asked[0] != now.changes:
-            self._asked = now.changes, Asked(now.sources, now.running.since())
+            self._asked = now.changes, Asked(now.sources, now.index.since())
         return self._asked[1]
 
     def in_force(self) -> InForce:

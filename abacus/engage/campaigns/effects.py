@@ -15,9 +15,9 @@ from datetime import date, datetime
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
+from abacus.engage.campaigns.decide.batch import Decided, decide
 from abacus.engage.campaigns.decide.calendar import day_of
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.deciding import Decided, decide
 from abacus.engage.campaigns.decide.effects import actions_of
 from abacus.engage.campaigns.decide.progress import Place, places_of
 from abacus.engage.campaigns.decide.run import Matched, PlannedAction, Run

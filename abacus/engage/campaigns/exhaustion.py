@@ -83,7 +83,7 @@ class ExhaustionWatch:
         await unless_away(self._pool, self._look())
 
     async def _look(self) -> None:
-        bounded = {Pot(each.name, EVER): each for each in self._in_force().running.bounded()}
+        bounded = {Pot(each.name, EVER): each for each in self._in_force().index.bounded()}
         limited = {pot: Limited(each.limits.overall, each.version) for pot, each in bounded.items()}
         left = await self._pots.left(limited)
         seeming = {pot: limited[pot] for pot, rest in left.items() if is_exhausted(bounded[pot], rest)}

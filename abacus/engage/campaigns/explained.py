@@ -9,7 +9,7 @@ from abacus.core.errors import Refused
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
 from abacus.engage.campaigns.decide.campaign import split_label
-from abacus.engage.campaigns.decide.explaining import Given
+from abacus.engage.campaigns.decide.checks import Given
 from abacus.engage.campaigns.decide.surroundings import Everything, Surroundings
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Pool

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from abacus.engage.campaigns.decide.same_event import contradictions
-from abacus.engage.campaigns.judging import Candidate
+from abacus.engage.campaigns.evaluator import Candidate
 from abacus.platform.key_register import holders_of
 from abacus.platform.postgres import Pool
 from abacus.platform.slices.sliced import slicing_of

@@ -17,8 +17,8 @@ from abacus.engage.campaigns.values import Values
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.decide.reading import own_reader
 from abacus.signals.events.decide.vocabulary import Vocabulary
-from abacus.signals.rules.decide.lazy import Plan
-from abacus.signals.rules.decide.reading import parse_rule
+from abacus.signals.rules.decide.document import parse_rule
+from abacus.signals.rules.decide.plan import Plan
 from abacus.signals.rules.rounds import Question, decide_all
 
 UNLESS: Final = "unless"

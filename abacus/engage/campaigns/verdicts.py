@@ -6,10 +6,10 @@ from typing import NamedTuple
 from abacus.core.errors import SetAside
 from abacus.engage.campaigns.decide.deferred import Deferred
 from abacus.engage.campaigns.decide.run import Run
-from abacus.engage.campaigns.deferring import Deferring
 from abacus.engage.campaigns.effects import Decisions, Effects
+from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate, Evaluation, item_of
 from abacus.engage.campaigns.first_events import without_contradictions
-from abacus.engage.campaigns.judging import Candidate, Judged, Judging, item_of
+from abacus.engage.campaigns.retry_queue import RetryQueue
 from abacus.platform.metrics import CAMPAIGN_RUNS
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantinePort
@@ -29,12 +29,17 @@ class Verdicts:
     """Decides events for campaigns."""
 
     def __init__(
-        self, judging: Judging, effects: Effects, deferring: Deferring, quarantine: QuarantinePort, pool: Pool
+        self,
+        evaluator: CampaignEvaluator,
+        effects: Effects,
+        retry_queue: RetryQueue,
+        quarantine: QuarantinePort,
+        pool: Pool,
     ) -> None:
         self._pool = pool
-        self._judging = judging
+        self._evaluator = evaluator
         self._effects = effects
-        self._deferring = deferring
+        self._retries = retry_queue
         self._quarantine = quarantine
 
     async def reach(
@@ -44,20 +49,20 @@ class Verdicts:
         before: Mapping[tuple[str, str], Deferred] | None = None,
     ) -> Reached:
         """Returns when everything is durable that comes of these events, for those that some campaign may answer to.
-        `before` is as for `Deferring.defer`. Raises `Unavailable`.
+        `before` is as for `RetryQueue.put`. Raises `Unavailable`.
         """
         candidates = await without_contradictions(self._pool, events, answering)
-        judged = await self._judging.judge(candidates)
+        judged = await self._evaluator.evaluate(candidates)
         decided = await self._effects.decide(judged.matched)
         aside, later = set_aside(candidates, decided), put_off(candidates, judged, decided)
         await self._quarantine.add(aside)
-        await self._deferring.defer(later, before)
+        await self._retries.put(later, before)
         for run in decided.runs:
             CAMPAIGN_RUNS.labels(run.outcome.value).inc()
         return Reached(decided.runs, aside, later)
 
 
-def put_off(candidates: Iterable[Candidate], judged: Judged, decided: Decisions) -> list[Candidate]:
+def put_off(candidates: Iterable[Candidate], judged: Evaluation, decided: Decisions) -> list[Candidate]:
     """The candidates that could not be judged or decided now, in their order."""
     late = {(each.key, each.subject.member_id) for each in judged.later}
     late |= {(each.key, each.member_id) for each in decided.waiting}

@@ -6,7 +6,7 @@ from typing import Final, Generic, Literal, NamedTuple, Protocol, TypeAlias, Typ
 
 from abacus.signals.events.types import Event, Value
 from abacus.signals.rules.decide.at_least import AtLeast
-from abacus.signals.rules.decide.lazy import Decision, Plan
+from abacus.signals.rules.decide.plan import Decision, Plan
 from abacus.signals.rules.decide.types import Side
 
 SubjectT = TypeVar("SubjectT")

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from abacus.core.fields import DocumentFaults
-from abacus.engage.campaigns.decide.deciding import decide
+from abacus.engage.campaigns.decide.batch import decide
+from abacus.engage.campaigns.decide.campaign_index import CampaignIndex
 from abacus.engage.campaigns.decide.effects import actions_of
 from abacus.engage.campaigns.decide.progress import WHOLE, Place
 from abacus.engage.campaigns.decide.run import Run
-from abacus.engage.campaigns.decide.running import Running
 from abacus.engage.campaigns.decide.worth import Worth
 from tests.engage.campaigns.offers import AROUND, NOW, POINTS, all_matched, campaign, matched, order
 
@@ -26,7 +26,7 @@ SLIDING: dict[str, Any] = {"over": "1h", "steps": [{"at": 2, "do": [POINTS]}]}
 )
 def test_an_event_of_another_country_is_not_the_campaigns(country: str | None, answering: list[str]) -> None:
     """One of no country is everybody's."""
-    running = Running()
+    running = CampaignIndex()
     running.put([campaign(name="singapore"), campaign(name="indonesia", country="ID")], AROUND)
     found = running.answering(order(1)._replace(country=country))
     assert sorted(each.campaign.name for each in found) == sorted(answering)

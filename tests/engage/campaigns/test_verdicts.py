@@ -9,12 +9,12 @@ import pytest
 
 from abacus.core.backoff import Backoff
 from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.reading import parse_campaign
-from abacus.engage.campaigns.decide.running import compiled
-from abacus.engage.campaigns.deferring import Deferring
 from abacus.engage.campaigns.effects import Effects
-from abacus.engage.campaigns.judging import Candidate, Judging
+from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate
 from abacus.engage.campaigns.members import AccountsOfMembers
+from abacus.engage.campaigns.retry_queue import RetryQueue
 from abacus.engage.campaigns.values import Values
 from abacus.engage.campaigns.verdicts import Reached, Verdicts
 from abacus.intake.earning.decide.retry import RetryPolicy
@@ -56,8 +56,10 @@ class House:
 
         members = AccountsOfMembers(MembershipStore(pool, CLOCK).tiers_of, LedgerReader(pool).standings_of)
         values = Values(pool, members=members, counters=nothing, segments=nothing, services=ask)
-        deferring = Deferring(self.queue, self.quarantine, policy, events_topic="events", clock=CLOCK, rng=Random(1))
-        self.verdicts = Verdicts(Judging(values), Effects(pool, CLOCK, slot=1), deferring, self.quarantine, pool)
+        retry_queue = RetryQueue(self.queue, self.quarantine, policy, events_topic="events", clock=CLOCK, rng=Random(1))
+        self.verdicts = Verdicts(
+            CampaignEvaluator(values), Effects(pool, CLOCK, slot=1), retry_queue, self.quarantine, pool
+        )
 
     async def decide(self, events: Sequence[Event], *offers: Campaign) -> Reached:
         armed = [compiled(offer, WITH_SERVICE)[0] for offer in offers]

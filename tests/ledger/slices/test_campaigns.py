@@ -18,14 +18,14 @@ from abacus.engage.actions.action_runner import ActionRunner, to_members
 from abacus.engage.actions.action_store import ActionStore, DueAction
 from abacus.engage.actions.calls import CallStore, call_again
 from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.deferred import decode_deferred
-from abacus.engage.campaigns.decide.running import compiled
-from abacus.engage.campaigns.deferring import Deferring
 from abacus.engage.campaigns.effects import Decisions, Effects
+from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate, Evaluation
 from abacus.engage.campaigns.first_events import without_contradictions
 from abacus.engage.campaigns.guards import Guards, Refusals
-from abacus.engage.campaigns.judging import Candidate, Judged, Judging
 from abacus.engage.campaigns.members import AccountsOfMembers
+from abacus.engage.campaigns.retry_queue import RetryQueue
 from abacus.engage.campaigns.values import Values
 from abacus.engage.campaigns.verdicts import put_off
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind
@@ -194,9 +194,9 @@ async def test_of_events_with_one_key_the_one_in_the_slice_of_the_key_is_deferre
     """The other is decided before already, and would be all that came back."""
     batch = all_matched(campaign(), [each.event for each in with_one_key])
     decided = await Effects(pool, CLOCK, slot=1).decide(batch)
-    later = put_off(with_one_key, Judged(batch, []), decided)
+    later = put_off(with_one_key, Evaluation(batch, []), decided)
     assert [each.subject.member_id for each in later] == [MEMBERS[AWAY]]
-    both_wait = put_off(with_one_key, Judged([], with_one_key), Decisions([], []))
+    both_wait = put_off(with_one_key, Evaluation([], with_one_key), Decisions([], []))
     assert await deferred_members(later) == [MEMBERS[AWAY]]
     assert sorted(await deferred_members(both_wait)) == sorted([FIRST, MEMBERS[AWAY]])
 
@@ -204,8 +204,8 @@ async def test_of_events_with_one_key_the_one_in_the_slice_of_the_key_is_deferre
 async def deferred_members(later: Sequence[Candidate]) -> list[str]:
     """The members of the events that come back from the retry queue."""
     queue, at_once = MemoryQueue("retries"), RetryPolicy(backoff=Backoff(first_s=0.0, longest_s=0.0))
-    deferring = Deferring(queue, MemoryQuarantine(CLOCK), at_once, events_topic="events", clock=CLOCK, rng=Random(1))
-    await deferring.defer(later)
+    retry_queue = RetryQueue(queue, MemoryQuarantine(CLOCK), at_once, events_topic="events", clock=CLOCK, rng=Random(1))
+    await retry_queue.put(later)
     return [json.loads(each.event)["member_id"] for got in await queue.receive() for each in decode_deferred(got.body)]
 
 
@@ -256,7 +256,7 @@ async def test_values_of_a_slice_that_is_away_cannot_be_told(pool: Pool) -> None
     offers = [campaign(when={"operator": how, "lhs": side, "rhs": to}) for side, how, to in rules]
     for offer in (*offers, campaign(steps=[{"do": [{"award": {"multiple": "2"}}]}])):
         candidates = candidates_of(offer)
-        judged = await Judging(values).judge(candidates)
+        judged = await CampaignEvaluator(values).evaluate(candidates)
         assert judged.later == [candidates[AWAY]]
         assert [each.member_id for each in judged.matched] == [each for each in MEMBERS if each != MEMBERS[AWAY]]
 

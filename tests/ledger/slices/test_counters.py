@@ -12,9 +12,9 @@ import structlog
 
 from abacus.core.errors import Unavailable
 from abacus.engage.campaigns.counter_values import CounterValues
+from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.reading import parse_campaign
-from abacus.engage.campaigns.decide.running import compiled
-from abacus.engage.campaigns.judging import Candidate, Judging
+from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate
 from abacus.engage.campaigns.values import Values
 from abacus.platform.postgres import Connection, Pool
 from abacus.signals.counters.decide.slots import slot_of
@@ -153,16 +153,16 @@ async def test_events_whose_counts_are_away_are_decided_later(pool: Pool, owner:
         segments=nothing,
         services=nothing,
     )
-    judging, asked = Judging(values), candidates(MEMBERS)
-    assert [each.member_id for each in (await judging.judge(asked)).matched] == MEMBERS[3:]
+    evaluator, asked = CampaignEvaluator(values), candidates(MEMBERS)
+    assert [each.member_id for each in (await evaluator.evaluate(asked)).matched] == MEMBERS[3:]
     await take_away(owner, AWAY, *COUNTERS)
-    judged = await judging.judge(asked)
+    judged = await evaluator.evaluate(asked)
     assert [each.member_id for each in judged.matched] == MEMBERS[4:]
     assert judged.later == [asked[AWAY]]
-    assert (await judging.judge([asked[AWAY]])).later == [asked[AWAY]]
+    assert (await evaluator.evaluate([asked[AWAY]])).later == [asked[AWAY]]
     await owner.execute(f"alter table slice_{AWAY}.away_head rename to head")
     with pytest.raises(Unavailable, match="counters unavailable"):
-        await judging.judge(asked)
+        await evaluator.evaluate(asked)
     await counting.close()
 
 

@@ -7,7 +7,7 @@ from tests.reliability.mutants.mutant import Mutant
 from tests.reliability.mutants.scripts import RULES, TABLES
 
 _EFFECTS: Final = "abacus/engage/campaigns/effects.py"
-_DECIDING: Final = "abacus/engage/campaigns/decide/deciding.py"
+_BATCH: Final = "abacus/engage/campaigns/decide/batch.py"
 _POTS: Final = "abacus/engage/limits/pot_store.py"
 _STORE: Final = "abacus/engage/campaigns/campaign_store.py"
 _COMMAND: Final = "tests/cli/test_campaigns_command.py"
@@ -40,8 +40,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the campaign's limits of a member",
-        _DECIDING,
-        "_Deciding._refusal",
+        _BATCH,
+        "_Batch._refusal",
         Node("campaign.limits.of(scope).short_of(...)", "None"),
         _HOLD,
     ),
@@ -152,31 +152,31 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the campaigns that an event waited for",
-        "abacus/engage/campaigns/retry_queue.py",
-        "Redeciding._candidates",
+        "abacus/engage/campaigns/retrier.py",
+        "CampaignRetrier._candidates",
         Node("armed.campaign.name not in each.campaigns", "False"),
         (f"{_OUTSIDE}::test_only_who_waited_is_decided_later",),
     ),
     Mutant(
         "the events before, for a rule that asks what came of them",
-        "abacus/engage/campaigns/judging.py",
-        "Judging._decided",
+        "abacus/engage/campaigns/evaluator.py",
+        "CampaignEvaluator._decided",
         Node("pair in before", "False"),
         (f"{_TOGETHER}::test_a_rule_asks_what_came_of_the_events_before",),
     ),
     Mutant(
         "the others of a group that one event was decided for",
-        _DECIDING,
+        _BATCH,
         "decide",
         Node("any(each.key in claimed for each in group)", "group[0].key in claimed"),
-        ("tests/engage/campaigns/test_deciding.py::test_a_group_is_decided_once_for_an_event",),
+        ("tests/engage/campaigns/test_batch.py::test_a_group_is_decided_once_for_an_event",),
     ),
     Mutant(
         "the limit that hands an event on to the next of a group",
-        _DECIDING,
-        "_Deciding.decide",
+        _BATCH,
+        "_Batch.decide",
         Node("self.runs[-1].outcome is not Outcome.REFUSED", "True"),
-        ("tests/engage/campaigns/test_deciding.py::test_who_of_a_group_gets_an_event",),
+        ("tests/engage/campaigns/test_batch.py::test_who_of_a_group_gets_an_event",),
     ),
     Mutant(
         "the wait for a counter that counts the event",

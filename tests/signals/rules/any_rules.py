@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from abacus.signals.events.types import VariableType
-from abacus.signals.rules.decide.reading import OPERATORS
+from abacus.signals.rules.decide.document import OPERATORS
 from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Not, Operator, Place, Rule, Side
 from tests.signals.rules.orders import NOON, RESOLVE, VARIABLES
 

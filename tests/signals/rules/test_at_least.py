@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from abacus.signals.events.types import Value, VariableType
 from abacus.signals.rules.decide.at_least import AtLeast, lasting
-from abacus.signals.rules.decide.compiling import compile_rule
-from abacus.signals.rules.decide.lazy import Plan
-from abacus.signals.rules.decide.reading import OPERATORS
+from abacus.signals.rules.decide.compiler import compile_rule
+from abacus.signals.rules.decide.document import OPERATORS
+from abacus.signals.rules.decide.plan import Plan
 from abacus.signals.rules.decide.types import Condition, Operator, Place, Rule, Side
 from tests.signals.rules.any_rules import conditions, groups
 from tests.signals.rules.orders import order

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.signals.events.types import Event, Value
-from abacus.signals.rules.decide.compiling import compile_rule
+from abacus.signals.rules.decide.compiler import compile_rule
 from abacus.signals.rules.decide.index import RuleIndex
 from abacus.signals.rules.decide.types import Rule
 from tests.signals.rules.any_rules import looked_up, rules, variables

@@ -3,8 +3,8 @@
 import pytest
 
 from abacus.signals.events.types import Event
-from abacus.signals.rules.decide.compiling import compile_rule
-from abacus.signals.rules.decide.reading import parse_rule
+from abacus.signals.rules.decide.compiler import compile_rule
+from abacus.signals.rules.decide.document import parse_rule
 from tests.signals.rules.orders import RESOLVE, order
 
 HOLDS = [

@@ -23,7 +23,7 @@ from abacus.engage.campaigns.decide.document import to_toml
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
 from abacus.engage.campaigns.decide.states import Act, State
 from abacus.engage.campaigns.report import DayLine, Glance, used_overall
-from abacus.engage.campaigns.reporting import against_control
+from abacus.engage.campaigns.report_document import against_control
 from abacus.engage.limits.types import MICROS
 from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed

@@ -34,7 +34,7 @@ from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
 from abacus.signals.events.decide.vocabulary import Vocabulary, event_type_of
 from abacus.signals.events.types import VariableType
-from abacus.signals.rules.decide.reading import OPERATORS
+from abacus.signals.rules.decide.document import OPERATORS
 from abacus.signals.rules.decide.types import Operator
 
 _SUBMIT: Final = "submit"

@@ -8,7 +8,7 @@ from typing import Final
 
 from abacus.core.points import plain
 from abacus.signals.events.types import Value, VariableType
-from abacus.signals.rules.decide.lazy import Looked
+from abacus.signals.rules.decide.plan import Looked
 from abacus.signals.rules.decide.types import Condition, Constant, Operator
 
 MOST_KEPT: Final = 40  # conditions that an explanation keeps

@@ -14,7 +14,7 @@ from abacus.engage.campaigns.decide.worth import Worth
 from abacus.engage.limits.types import NOTHING, Amounts, Scope
 from abacus.signals.events.types import Event
 from abacus.signals.rules.decide.at_least import AtLeast
-from abacus.signals.rules.decide.lazy import Decision, LookedUp, Plan
+from abacus.signals.rules.decide.plan import Decision, LookedUp, Plan
 
 
 class Open(NamedTuple):

@@ -8,7 +8,7 @@ from abacus.engage.campaigns.decide.sides import of_campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary
 from abacus.signals.events.types import Event, VariableType
-from abacus.signals.rules.decide.reading import parse_rule, restore_document, rule_document
+from abacus.signals.rules.decide.document import parse_rule, restore_document, rule_document
 
 
 class Words:

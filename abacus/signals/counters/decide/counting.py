@@ -13,8 +13,8 @@ from abacus.signals.counters.decide.template import COUNTRY_FIELD, LONGEST_KEY, 
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.vocabulary import Vocabulary
 from abacus.signals.events.types import Event
-from abacus.signals.rules.decide.compiling import compile_rule
-from abacus.signals.rules.decide.reading import parse_rule
+from abacus.signals.rules.decide.compiler import compile_rule
+from abacus.signals.rules.decide.document import parse_rule
 from abacus.signals.rules.decide.sides import of_event
 
 _MOST_DIGITS: Final = 15

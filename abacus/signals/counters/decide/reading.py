@@ -14,7 +14,7 @@ from abacus.signals.counters.decide.template import Template, check_in_template,
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary, event_type_of
 from abacus.signals.events.types import VariableType
-from abacus.signals.rules.decide.reading import RuleFaults, parse_rule, restore_document, rule_document
+from abacus.signals.rules.decide.document import RuleFaults, parse_rule, restore_document, rule_document
 from abacus.signals.rules.decide.sides import of_event
 
 MAX_ID: Final = 999_999

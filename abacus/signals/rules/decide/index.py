@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from abacus.signals.events.types import Event, Value
 from abacus.signals.rules.decide.bounds import FromValue, UpToValue
-from abacus.signals.rules.decide.compiling import Compiled, compile_rule
+from abacus.signals.rules.decide.compiler import Compiled, compile_rule
 from abacus.signals.rules.decide.parts import Indexable, split
 from abacus.signals.rules.decide.types import Place, Rule, Side
 

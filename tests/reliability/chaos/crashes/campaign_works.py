@@ -198,7 +198,7 @@ class CampaignRetries(_Campaigned):
 
     name: ClassVar = "events that wait"
     adds_to: ClassVar = CampaignEvents.name
-    tries_again: ClassVar = ("abacus.engage.campaigns.deferring", "abacus.engage.campaigns.retry_queue")
+    tries_again: ClassVar = ("abacus.engage.campaigns.retry_queue", "abacus.engage.campaigns.retrier")
     # The service is asked each time: left alone, its events would come back after delays that double, for minutes.
     paces: ClassVar = {"abacus.engage.downstreams.decide.breaker:TRIES": 1_000}
 

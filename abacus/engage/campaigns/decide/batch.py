@@ -48,13 +48,13 @@ def decide(
     pot. Of those in `complete` there is no more, and what is too much is refused; raises `Short` when it is not enough
     of another.
     """
-    deciding = _Deciding(progress, Pots(left, complete))
+    batch = _Batch(progress, Pots(left, complete))
     for group in _groups(matched):
         if not any(each.key in claimed for each in group):
-            deciding.decide(group)
-    if needs := deciding.pots.needs():
+            batch.decide(group)
+    if needs := batch.pots.needs():
         raise Short(needs)
-    return Decided(deciding.runs, deciding.changed, deciding.pots.taken, deciding.waiting, deciding.faulty)
+    return Decided(batch.runs, batch.changed, batch.pots.taken, batch.waiting, batch.faulty)
 
 
 def _groups(matched: Iterable[Matched]) -> Iterable[Sequence[Matched]]:
@@ -67,7 +67,7 @@ def _groups(matched: Iterable[Matched]) -> Iterable[Sequence[Matched]]:
     return groups.values()
 
 
-class _Deciding:
+class _Batch:
     def __init__(self, progress: Mapping[Place, Progress], pots: Pots) -> None:
         self._progress = progress
         self.pots = pots

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from abacus.core.errors import Reason, SetAside
-from abacus.engage.campaigns.decide.deciding import decide
+from abacus.engage.campaigns.decide.batch import decide
 from abacus.engage.campaigns.decide.progress import WHOLE, Place
 from abacus.engage.campaigns.decide.run import Matched
 from abacus.engage.limits.decide.pots import EVER, Pot

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.signals.events.types import Event, Value, VariableType
-from abacus.signals.rules.decide.lazy import Plan
+from abacus.signals.rules.decide.plan import Plan
 from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Not, Operator, Place, Rule, Side
 from abacus.signals.rules.rounds import Question, decide_all
 from tests.signals.rules.any_rules import looked_up, rules, variables

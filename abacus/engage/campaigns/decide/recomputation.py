@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from abacus.engage.campaigns.decide.conditions import MOST_KEPT, condition_text, read_value, value_text
 from abacus.signals.events.types import Event, Value
-from abacus.signals.rules.decide.compiling import compile_rule
-from abacus.signals.rules.decide.lazy import value_of
+from abacus.signals.rules.decide.compiler import compile_rule
+from abacus.signals.rules.decide.plan import value_of
 from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Not, Place, Rule
 
 Kept = Sequence[tuple[str, str]]  # each condition that was looked at, and the value of its left side
@@ -16,7 +16,7 @@ Kept = Sequence[tuple[str, str]]  # each condition that was looked at, and the v
 _NO_EVENT: Final = Event("", "", "", None, None, datetime(1970, 1, 1, tzinfo=UTC), {})
 
 
-class Redecided(NamedTuple):
+class Recomputed(NamedTuple):
     """Whether the rule holds; None where what was kept does not tell. `faults` are conditions that are not the rule's,
     and values that are not the event's, or of another type.
     """
@@ -25,7 +25,7 @@ class Redecided(NamedTuple):
     faults: Sequence[str]
 
 
-def redecide(rule: Rule | None, kept: Kept, event: Event | None = None) -> Redecided:
+def recompute(rule: Rule | None, kept: Kept, event: Event | None = None) -> Recomputed:
     """Decides a rule by the values that were kept; what the event tells is taken from the event, where there is one."""
     conditions: dict[str, list[Condition]] = {}  # some are written alike
     for each in _conditions(rule):
@@ -46,7 +46,7 @@ def redecide(rule: Rule | None, kept: Kept, event: Event | None = None) -> Redec
     if holds is None and not faults and not _tells_too_little(kept, outcomes):
         missing = next(text for text, some in conditions.items() if not outcomes.keys() & set(some))
         faults.append(f"it takes more than was kept, such as {missing}")
-    return Redecided(holds, faults)
+    return Recomputed(holds, faults)
 
 
 def _tells_too_little(kept: Kept, outcomes: Mapping[Condition, bool | None]) -> bool:

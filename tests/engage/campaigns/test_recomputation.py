@@ -3,9 +3,9 @@
 from hypothesis import given
 
 from abacus.engage.campaigns.decide.conditions import conditions_of
-from abacus.engage.campaigns.decide.redeciding import redecide
+from abacus.engage.campaigns.decide.recomputation import recompute
 from abacus.signals.events.types import Value
-from abacus.signals.rules.decide.lazy import Plan
+from abacus.signals.rules.decide.plan import Plan
 from abacus.signals.rules.decide.types import Rule
 from tests.signals.rules.any_rules import looked_up, rules, variables
 from tests.signals.rules.orders import order
@@ -17,9 +17,9 @@ def test_it_comes_to_the_same(rule: Rule, values: dict[str, Value], found: dict[
     event = order(values)
     decision = Plan(rule, lambda _: 1).decide(event, {"member.tier": found.get("member.tier")})
     kept = conditions_of(decision.looked)
-    for redecided in (redecide(rule, kept), redecide(rule, kept, event)):
-        assert redecided.faults == []
-        assert redecided.holds in {decision.holds, None}
+    for recomputed in (recompute(rule, kept), recompute(rule, kept, event)):
+        assert recomputed.faults == []
+        assert recomputed.holds in {decision.holds, None}
 
 
 @given(rules, variables, looked_up)
@@ -27,4 +27,4 @@ def test_what_is_left_out_is_not_made_up(rule: Rule, values: dict[str, Value], f
     """Without the last condition that was looked at, the rest never settles a rule otherwise."""
     event = order(values)
     decision = Plan(rule, lambda _: 1).decide(event, {"member.tier": found.get("member.tier")})
-    assert redecide(rule, conditions_of(decision.looked[:-1])).holds in {decision.holds, None}
+    assert recompute(rule, conditions_of(decision.looked[:-1])).holds in {decision.holds, None}

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
+from abacus.engage.campaigns.decide.batch import decide
 from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.campaign_index import compiled
+from abacus.engage.campaigns.decide.checks import Given, checks_of
 from abacus.engage.campaigns.decide.conditions import conditions_of
-from abacus.engage.campaigns.decide.deciding import decide
 from abacus.engage.campaigns.decide.effects import actions_of
-from abacus.engage.campaigns.decide.explaining import Given, checks_of
 from abacus.engage.campaigns.decide.run import Matched
-from abacus.engage.campaigns.decide.running import compiled
 from abacus.ledger.types.award_envelope import decode_envelope
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Campaigned
 from abacus.signals.events.types import Event
-from abacus.signals.rules.decide.lazy import LookedUp
+from abacus.signals.rules.decide.plan import LookedUp
 from tests.engage.campaigns.offers import AROUND, CARDS, NOW, campaign, matched, order
 
 FOOD = {"operator": "eq", "lhs": "var.vertical", "rhs": "food"}

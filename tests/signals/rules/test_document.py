@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from abacus.signals.rules.decide.constants import MAX_LISTED
-from abacus.signals.rules.decide.reading import MAX_DEPTH, MAX_SIZE, RuleFaults, parse_rule, rule_document
+from abacus.signals.rules.decide.document import MAX_DEPTH, MAX_SIZE, RuleFaults, parse_rule, rule_document
 from tests.signals.rules.orders import RESOLVE
 
 YES: dict[str, Any] = {"operator": "exists", "lhs": "var.city"}

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from abacus.signals.events.types import Event, Value
 from abacus.signals.rules.decide.at_least import AtLeast, lasting
-from abacus.signals.rules.decide.compiling import Compiled, compile_rule
+from abacus.signals.rules.decide.compiler import Compiled, compile_rule
 from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Not, Place, Rule, Side
 
 # How dear the value of a left side is: a lower weight is looked at first.

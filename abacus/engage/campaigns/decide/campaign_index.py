@@ -13,10 +13,10 @@ from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import needs_tier
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary
 from abacus.signals.events.types import Event
+from abacus.signals.rules.decide.document import parse_rule
 from abacus.signals.rules.decide.index import RuleIndex
-from abacus.signals.rules.decide.lazy import Plan
 from abacus.signals.rules.decide.parts import looked_up_sides
-from abacus.signals.rules.decide.reading import parse_rule
+from abacus.signals.rules.decide.plan import Plan
 from abacus.signals.rules.decide.types import Rule
 
 
@@ -62,7 +62,7 @@ class _Shelf:
         return [armed for armed in found if armed is not None and runs_at(armed.campaign, event.occurred_at)]
 
 
-class Running:
+class CampaignIndex:
     """The campaigns in force. Each is compiled once, and a change costs as much as the campaigns that it is about."""
 
     def __init__(self) -> None:

@@ -5,15 +5,15 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from abacus.core.errors import SetAside, Unavailable
+from abacus.engage.campaigns.decide.batch import decide
 from abacus.engage.campaigns.decide.calendar import day_of
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.deciding import decide
+from abacus.engage.campaigns.decide.campaign_index import CampaignIndex, compiled
 from abacus.engage.campaigns.decide.progress import places_of
 from abacus.engage.campaigns.decide.run import Matched, Run
-from abacus.engage.campaigns.decide.running import Running, compiled
 from abacus.engage.campaigns.decide.same_event import contradictions
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.engage.campaigns.judging import Candidate, in_order, worth_of_steps
+from abacus.engage.campaigns.evaluator import Candidate, in_order, worth_of_steps
 from abacus.engage.campaigns.shelf import Shelf
 from abacus.engage.campaigns.values import Values
 from abacus.engage.limits.decide.pots import Pot, pots_of
@@ -25,7 +25,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.signals.events.decide.reading import EventReader
 from abacus.signals.events.types import Event
-from abacus.signals.rules.decide.lazy import Decision
+from abacus.signals.rules.decide.plan import Decision
 from abacus.signals.rules.rounds import Question, decide_all
 
 _DECIDED: Final = Decision(holds=True, wanted=None, looked=())  # by the index
@@ -162,7 +162,7 @@ class Backtest:
             line[number] += more
 
 
-def _running(campaign: Campaign, around: Surroundings) -> Running:
-    running = Running()
+def _running(campaign: Campaign, around: Surroundings) -> CampaignIndex:
+    running = CampaignIndex()
     running.put([campaign], around)
     return running

@@ -14,8 +14,8 @@ from abacus.core.sources import campaign_source
 from abacus.engage.actions.decide.deeds import Award, FixedPoints, MultipleOfEarned, OwnFormula
 from abacus.engage.campaigns.decide.calendar import runs_at
 from abacus.engage.campaigns.decide.campaign import Campaign, Step
-from abacus.engage.campaigns.decide.redeciding import redecide
-from abacus.engage.campaigns.decide.running import compiled
+from abacus.engage.campaigns.decide.campaign_index import compiled
+from abacus.engage.campaigns.decide.recomputation import recompute
 from abacus.engage.campaigns.decide.split import arm_of
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import worth_of
@@ -126,10 +126,10 @@ def _conditions(given: Given, campaign: Campaign) -> Check:
         _, rule = compiled(campaign, given.around)
     except DocumentFaults as error:
         return Check(About.CONDITIONS, None, f"its conditions are not understood any more: {error.faults[0]}")
-    redecided = redecide(rule, given.why.conditions, given.event)
-    if redecided.faults:
-        return Check(About.CONDITIONS, agrees=False, words="; ".join(redecided.faults))
-    match redecided.holds:
+    recomputed = recompute(rule, given.why.conditions, given.event)
+    if recomputed.faults:
+        return Check(About.CONDITIONS, agrees=False, words="; ".join(recomputed.faults))
+    match recomputed.holds:
         case True:
             return Check(About.CONDITIONS, agrees=True, words="its conditions hold with these values")
         case False:

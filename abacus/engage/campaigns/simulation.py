@@ -9,14 +9,14 @@ import orjson
 from abacus.core.errors import Unavailable
 from abacus.engage.actions.decide.deeds import Award
 from abacus.engage.actions.messages import in_words
+from abacus.engage.campaigns.decide.batch import decide
 from abacus.engage.campaigns.decide.calendar import runs_at
 from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.conditions import condition_text, conditions_of, value_text
-from abacus.engage.campaigns.decide.deciding import decide
 from abacus.engage.campaigns.decide.effects import MESSAGES, actions_of
 from abacus.engage.campaigns.decide.progress import places_of
 from abacus.engage.campaigns.decide.run import Matched, PlannedAction, Run
-from abacus.engage.campaigns.decide.running import compiled
 from abacus.engage.campaigns.decide.sides import origin_of
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import worth_of
@@ -31,7 +31,7 @@ from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.slices.sliced import at_member
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.types import Event
-from abacus.signals.rules.decide.lazy import Decision, Looked
+from abacus.signals.rules.decide.plan import Decision, Looked
 from abacus.signals.rules.decide.types import Place
 from abacus.signals.rules.rounds import Question, decide_all
 

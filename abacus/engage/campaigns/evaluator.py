@@ -9,9 +9,9 @@ from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import campaign_key
 from abacus.engage.actions.decide.deeds import Award
 from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.campaign_index import Armed
 from abacus.engage.campaigns.decide.conditions import conditions_of
 from abacus.engage.campaigns.decide.run import Matched, Open
-from abacus.engage.campaigns.decide.running import Armed
 from abacus.engage.campaigns.decide.worth import Worth, worth_of
 from abacus.engage.campaigns.subject import Subject
 from abacus.engage.campaigns.values import Values
@@ -19,7 +19,7 @@ from abacus.platform.quarantine.types import Item, Stage
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard
 from abacus.signals.events.types import Event, Position
 from abacus.signals.rules.decide.at_least import AtLeast
-from abacus.signals.rules.decide.lazy import Decision
+from abacus.signals.rules.decide.plan import Decision
 from abacus.signals.rules.rounds import Question, decide_all
 
 _LONGEST_KEY: Final = 390  # of a claim: the number of a step stands behind it, and a key of the ledger has 400
@@ -52,7 +52,7 @@ class Candidate(NamedTuple):
         return Subject(self.armed.campaign, self.event.member_id or "", self.card.card.program, self.position)
 
 
-class Judged(NamedTuple):
+class Evaluation(NamedTuple):
     """The campaigns that answer, or may answer, with their events, in the order of the events and of the campaigns'
     priority; and the events for which a campaign waits, because a value cannot be told now.
     """
@@ -61,13 +61,13 @@ class Judged(NamedTuple):
     later: Sequence[Candidate]
 
 
-class Judging:
+class CampaignEvaluator:
     """Judges candidates by values that are looked up."""
 
     def __init__(self, values: Values) -> None:
         self._values = values
 
-    async def judge(self, candidates: Sequence[Candidate]) -> Judged:
+    async def evaluate(self, candidates: Sequence[Candidate]) -> Evaluation:
         """What depends on events of the member before is left open, to be decided with them. Raises `Unavailable`."""
         decisions = await self._decided(candidates)
         judged = [(each, decision) for each, decision in zip(candidates, decisions, strict=True) if _may(decision)]
@@ -83,7 +83,7 @@ class Judging:
                 matched.append(Matched(each.armed.campaign, each.subject.member_id, each.event, waits=True))
             else:
                 matched.append(_matched(each, decision, tier))
-        return Judged(matched, later)
+        return Evaluation(matched, later)
 
     async def _decided(self, candidates: Sequence[Candidate]) -> list[Decision]:
         """What memory tells is decided at once; the rest in rounds."""

@@ -5,8 +5,8 @@ from decimal import Decimal
 from hypothesis import given
 
 from abacus.signals.events.types import Value
-from abacus.signals.rules.decide.compiling import compile_rule
-from abacus.signals.rules.decide.reading import parse_rule, rule_document
+from abacus.signals.rules.decide.compiler import compile_rule
+from abacus.signals.rules.decide.document import parse_rule, rule_document
 from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Operator, Rule
 from tests.signals.rules.any_rules import LOOKED_UP, looked_up, rules, variables
 from tests.signals.rules.orders import RESOLVE, order
