@@ -1,12 +1,13 @@
 """The one door to the documents of a kind: drafts are read, compared, published and withdrawn here, with the log."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Generic
 
 from abacus.core.clock import Clock
 from abacus.documents.kind import Around, DocumentKind
 from abacus.documents.store import DocumentStore, Look, by_key, named
-from abacus.documents.types import Difference, Document, Key, Record, Version
+from abacus.documents.types import Difference, Document, Key, Outcome, Record, Version
 from abacus.people.store.audit import entry_of, write
 from abacus.people.types.actor import Actor
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures, together
@@ -62,7 +63,7 @@ class DocumentDesk(Generic[Document, Around]):
 
     async def differences(self, drafts: Sequence[Document]) -> list[Difference[Document]]:
         """What each draft changes; the version that it displaces may be a draft before it."""
-        kind, now = self.kind, self._clock.now()
+        kind, now = self.kind, self.now()
         histories = by_key(await self._store.history(*{kind.key(draft) for draft in drafts}) if drafts else [])
         found = []
         for draft in drafts:
@@ -75,32 +76,38 @@ class DocumentDesk(Generic[Document, Around]):
                 history.append(Record(draft, Version(kind.key(draft), number, now, "", None, kind.own(draft))))
         return found
 
-    async def publish(self, differences: Sequence[Difference[Document]], by: Actor) -> list[Record[Document]]:
+    async def publish(self, differences: Sequence[Difference[Document]], by: Actor) -> Sequence[Outcome[Document]]:
         """Publishes the drafts, all of them or none."""
-        entries = [self._logged(each.draft, by, changes=each.changes) for each in differences]
-        drafts = [each.draft for each in differences]
-        return await self._store.publish(
-            drafts, self._look, by=by.source, now=self._clock.now(), also=together(*entries)
-        )
+        return await self._publish(differences, by)
 
     async def withdraw(self, name: str, reason: str, by: Actor) -> Record[Document]:
         """Takes the latest version of a document out of force."""
         document = named(self.kind, name, await self._store.latest()).document
-        also = self._logged(document, by, did=self.kind.withdrawals.act, reason=reason)
-        return await self._store.withdraw(name, by=by.source, reason=reason, now=self._clock.now(), also=also)
+        also = self.logged(name, self.kind.country(document), by, did=self.kind.withdrawals.act, reason=reason)
+        return await self._store.withdraw(name, by=by.source, reason=reason, now=self.now(), also=also)
 
-    def _logged(self, document: Document, by: Actor, **details: object) -> Also:
-        kind = self.kind
-        entry = entry_of(
-            by.source,
-            kind.deed,
-            f"{kind.subject}:{kind.name(document)}",
-            self._clock.now(),
-            country=kind.country(document),
-            **details,
-        )
+    def now(self) -> datetime:
+        return self._clock.now()
+
+    def logged(self, name: str, country: str | None, by: Actor, **details: object) -> Also:
+        """The entry of the log, to be written in the transaction of the deed."""
+        subject = f"{self.kind.subject}:{name}"
+        entry = entry_of(by.source, self.kind.deed, subject, self.now(), country=country, **details)
 
         async def also(connection: Connection) -> None:
             await write(connection, [entry])
 
         return also
+
+    async def _publish(
+        self, differences: Sequence[Difference[Document]], by: Actor, *more: Also
+    ) -> list[Outcome[Document]]:
+        kind, drafts = self.kind, [each.draft for each in differences]
+        entries = [
+            self.logged(kind.name(each.draft), kind.country(each.draft), by, changes=each.changes)
+            for each in differences
+        ]
+        records = await self._store.publish(
+            drafts, self._look, by=by.source, now=self.now(), also=together(*entries, *more)
+        )
+        return [Outcome(record.document, kind.label(record)) for record in records]

@@ -2,7 +2,8 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeAlias
@@ -42,24 +43,19 @@ class DocumentStore(Generic[Document, Around]):
         Raises `DocumentFaults` for a draft that does not fit beside the others, and `Refused` for one that changes
         nothing.
         """
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await connection.execute(*self._reader.statements.lock())
+        async with self._publishing() as connection:
             around = await look(connection)
             kind, published = self._kind, []
-            keys = {kind.key(draft) for draft in drafts}
-            histories = by_key(await self._reader.history(connection, keys))
+            histories = by_key(await self._reader.history(connection, {kind.key(draft) for draft in drafts}))
             latest = {each.version.key: each.document for each in await self._reader.latest(connection)}
             for draft in drafts:
                 history = histories[kind.key(draft)]
                 judged = await self._judged(draft, history, latest, around)
-                version = Version(
-                    kind.key(judged), history[-1].version.number + 1 if history else 1, now, by, None, kind.own(judged)
-                )
-                await connection.execute(*self._insert(judged, version))
-                record = self._reader.restored(kind.to_document(judged), version)
+                number = history[-1].version.number + 1 if history else 1
+                record = await self._insert(connection, judged, number, by, now)
                 published.append(record)
                 history.append(record)
-                latest[version.key] = record.document
+                latest[record.version.key] = record.document
             await also(connection)
             return published
 
@@ -67,8 +63,7 @@ class DocumentStore(Generic[Document, Around]):
         self, name: str, *, by: str, reason: str, now: datetime, also: Also = nothing_else
     ) -> Record[Document]:
         """Takes the latest version out of force. Raises `Refused` when there is none, or it is withdrawn already."""
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await connection.execute(*self._reader.statements.lock())
+        async with self._publishing() as connection:
             record = named(self._kind, name, await self._reader.latest(connection))
             version = record.version
             if (withdrawal := version.withdrawal) is not None:
@@ -107,12 +102,22 @@ class DocumentStore(Generic[Document, Around]):
             raise Refused(f"{kind.label(displaced)} is this {kind.word} already: nothing to publish")
         return judged
 
-    def _insert(self, document: Document, version: Version) -> tuple[Any, ...]:
-        key, number, at, by, _, own = version
-        text = json.dumps(self._kind.to_document(document))
-        return self._reader.statements.insert(
-            key=key, version=number, document=text, published_at=at, published_by=by, **own
-        )
+    @asynccontextmanager
+    async def _publishing(self) -> AsyncIterator[Connection]:
+        """A transaction that changes documents of the kind, one after another."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(*self._reader.statements.lock())
+            yield connection
+
+    async def _insert(
+        self, connection: Connection, document: Document, number: int, by: str, now: datetime
+    ) -> Record[Document]:
+        kind = self._kind
+        version = Version(kind.key(document), number, now, by, None, kind.own(document))
+        written = kind.to_document(document)
+        row = {"key": version.key, "version": number, "published_at": now, "published_by": by, **version.own}
+        await connection.execute(*self._reader.statements.insert(document=json.dumps(written), **row))
+        return self._reader.restored(written, version)
 
 
 class Reader(Generic[Document, Around]):

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+from abacus.people.types.approval import Approval
 
 Document = TypeVar("Document")
 
@@ -46,6 +49,17 @@ class Record(NamedTuple, Generic[Document]):
     @property
     def published_by(self) -> str:
         return self.version.published_by
+
+
+class Outcome(NamedTuple, Generic[Document]):
+    """What came of a draft. It has no `label` until a second person has approved it, where the kind asks for one.
+    `told` is for its publisher.
+    """
+
+    document: Document
+    label: str | None
+    approval: Approval | None = None
+    told: Mapping[str, Any] = MappingProxyType({})
 
 
 class Difference(NamedTuple, Generic[Document]):

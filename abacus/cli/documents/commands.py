@@ -146,12 +146,14 @@ async def publish_files(family: Family[Document, Around], files: Sequence[Path],
         differences = await desk.differences([draft.document for draft in drafts])
         plans = [FilePlan(draft.file, each) for draft, each in zip(drafts, differences, strict=True)]
         changing = agreed(plans, family.nothing_new, ask=ask, say=say)
-        records = await desk.publish([plan.difference for plan in changing], at.actor)
+        outcomes = await desk.publish([plan.difference for plan in changing], at.actor)
     rows = []
-    for plan, record in zip(changing, records, strict=True):
-        label = kind.label(record)
-        say(f"{label} published")
-        rows.append({"file": plan.file, "name": label, "against": plan.against, "changes": plan.changes})
+    for plan, outcome in zip(changing, outcomes, strict=True):
+        say(f"{outcome.label} published")
+        if not as_json:
+            family.afterwards(outcome)
+        changed = {"file": plan.file, "name": outcome.label, "against": plan.against, "changes": plan.changes}
+        rows.append({**changed, **outcome.told})
     if as_json:
         print_json({"published": rows, "unchanged": unchanged(plans)})
 

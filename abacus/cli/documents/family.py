@@ -8,7 +8,11 @@ from typing import Any, Generic
 from abacus.cli.terminal.acting import Acting
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import Around, DocumentKind
-from abacus.documents.types import Document, Record
+from abacus.documents.types import Document, Outcome, Record
+
+
+def _nothing(_: object) -> None:
+    pass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +28,7 @@ class Family(Generic[Document, Around]):
     sentence: Callable[[Document], str]  # of a file without faults
     offline: Callable[[], Around] | None = None
     metavar: str = "NAME"
+    afterwards: Callable[[Outcome[Document]], None] = _nothing  # says more of what was published
 
 
 @dataclass(frozen=True, kw_only=True)

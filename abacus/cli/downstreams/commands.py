@@ -1,15 +1,14 @@
 """`abacus downstreams`: webhooks and services that campaigns reach, and the pace of everything that they do."""
 
-import sys
+from contextlib import nullcontext
 from datetime import timedelta
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.downstreams.downstream_drafts import publish_files, read_drafts
-from abacus.cli.terminal.acting import acting
-from abacus.cli.terminal.draft_plans import print_faults
+from abacus.cli.documents.commands import add_diff, add_lint, add_publish, cell, opened
+from abacus.cli.documents.family import Family
+from abacus.cli.terminal.acting import Acting, acting
 from abacus.cli.terminal.shell import (
     EXIT_FAILED,
     AsJson,
@@ -24,40 +23,54 @@ from abacus.cli.terminal.shell import (
     table,
 )
 from abacus.core.clock import SystemClock
-from abacus.core.errors import absent
+from abacus.core.errors import Absent, absent
+from abacus.documents.types import Outcome, Record
 from abacus.engage.actions.calls import call_again
 from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER
+from abacus.engage.downstreams.decide.downstream import Downstream
 from abacus.engage.downstreams.decide.reading import OWN, to_document
-from abacus.engage.downstreams.store import DownstreamRecord, DownstreamStore
+from abacus.engage.downstreams.desk import DownstreamDesk
+from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
+from abacus.engage.downstreams.store import DownstreamStore
 from abacus.engage.downstreams.trial import try_downstream
 from abacus.people.types.deed import Deed
-from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.delivery.post import Poster
 
 app = typer.Typer(
     no_args_is_help=True, help="Webhooks and services that campaigns reach, and the pace of what they do."
 )
 
-Files = Annotated[
-    list[Path], typer.Argument(metavar="FILE...", help="Downstreams, in TOML or JSON.", show_default=False)
-]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The downstream's name.", show_default=False)]
 
 
-@app.command()
-def lint(files: Files, as_json: AsJson = False) -> None:
-    """Check downstreams and print every fault with its path. Needs no database."""
-    run(_lint(files, as_json=as_json))
+def _allowed() -> Allowed:
+    return Allowed(settings().webhooks_to_private)
 
 
-@app.command()
-def publish(
-    files: Files,
-    yes: Annotated[bool, typer.Option("--yes", help="Publish without asking. Only a terminal is asked.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Publish downstreams as new versions, and print the secret of each new one. It is not shown again."""
-    run(publish_files(files, ask=not yes and sys.stdin.isatty(), as_json=as_json))
+def _desk(at: Acting) -> DownstreamDesk:
+    return DownstreamDesk(at.pool, at.clock, _allowed(), secrets())
+
+
+def _show_secret(outcome: Outcome[Downstream]) -> None:
+    if (secret := outcome.told["secret"]) is not None:
+        errors.print("what it gets is signed with this secret, which is shown this once:", highlight=False)
+        console.print(secret, highlight=False, soft_wrap=True)
+
+
+FAMILY: Final = Family(
+    kind=DOWNSTREAMS,
+    desk=lambda at: nullcontext(_desk(at)),
+    offline=_allowed,
+    files="Downstreams, in TOML or JSON.",
+    drafts="downstreams",
+    one="a downstream",
+    nothing_new="the downstreams are published already",
+    sentence=lambda downstream: f"the {downstream.kind} {downstream.name}",
+    afterwards=_show_secret,
+)
+add_lint(app, FAMILY)
+add_diff(app, FAMILY)
+add_publish(app, FAMILY)
 
 
 @app.command("list")
@@ -109,25 +122,19 @@ def retry(name: Name, as_json: AsJson = False) -> None:
     run(_retry(name, as_json=as_json))
 
 
-async def _lint(files: list[Path], *, as_json: bool) -> None:
-    drafts, faults = read_drafts(files)
-    valid = {draft.file: f"the {draft.downstream.kind} {draft.downstream.name}" for draft in drafts}
-    print_faults(valid, faults, as_json=as_json)
-
-
 async def _list(*, as_json: bool) -> None:
-    async with pool() as connections:
-        records = await DownstreamStore(connections).latest()
+    async with opened(FAMILY) as (desk, _):
+        records = await desk.records()
     if as_json:
         print_json([_document(each) for each in records])
         return
     rows = [
         [
-            each.downstream.label,
-            each.downstream.kind.value,
-            each.downstream.url or "–",
-            "retired" if each.downstream.retired else each.downstream.pace_text or "–",
-            f"{each.published_at:%Y-%m-%d %H:%M}",
+            each.document.label,
+            each.document.kind.value,
+            each.document.url or "–",
+            "retired" if each.document.retired else each.document.pace_text or "–",
+            cell(each.published_at),
             each.published_by,
         ]
         for each in records
@@ -136,18 +143,19 @@ async def _list(*, as_json: bool) -> None:
 
 
 async def _show(name: str, *, as_json: bool) -> None:
-    async with pool() as connections:
-        history = await DownstreamStore(connections).history(name)
-    if not history:
-        paced = f"nothing limits the pace of {name}; " if name in OWN else ""
-        raise absent("downstream", name, f"{paced}`abacus downstreams list` prints all")
+    async with opened(FAMILY) as (desk, _):
+        try:
+            history = await desk.versions(name)
+        except Absent:
+            paced = f"nothing limits the pace of {name}; " if name in OWN else ""
+            raise absent("downstream", name, f"{paced}`abacus downstreams list` prints all") from None
     if as_json:
         print_json({"name": name, "versions": [_document(each) for each in history]})
         return
-    latest = history[-1]
-    document = to_document(latest.downstream) | ({"retired": True} if latest.downstream.retired else {})
-    table(latest.downstream.label, ["field", "value"], [[field, str(value)] for field, value in document.items()])
-    versions = [[each.downstream.label, f"{each.published_at:%Y-%m-%d %H:%M}", each.published_by] for each in history]
+    latest = history[-1].document
+    document = to_document(latest) | ({"retired": True} if latest.retired else {})
+    table(latest.label, ["field", "value"], [[field, str(value)] for field, value in document.items()])
+    versions = [[each.document.label, cell(each.published_at), each.published_by] for each in history]
     table("Versions", ["version", "published", "by"], versions)
 
 
@@ -176,13 +184,10 @@ async def _test(name: str, *, as_json: bool) -> None:
 
 
 async def _rotate(name: str, overlap_hours: float, *, as_json: bool) -> None:
-    secret = new_secret()
     async with pool() as connections:
         at = await acting(connections)
-        also = at.does(Deed.PUBLISH_DOWNSTREAMS, f"downstream:{name}", did="rotate-secret", overlap_hours=overlap_hours)
-        until = await DownstreamStore(connections, secrets()).rotate_secret(
-            name, secret, overlap=timedelta(hours=overlap_hours), now=at.clock.now(), also=also
-        )
+        at.check(Deed.PUBLISH_DOWNSTREAMS)
+        secret, until = await _desk(at).rotate_secret(name, timedelta(hours=overlap_hours), at.actor)
     if as_json:
         print_json({"name": name, "secret": secret, "former_secret_until": until.isoformat()})
         return
@@ -193,9 +198,8 @@ async def _rotate(name: str, overlap_hours: float, *, as_json: bool) -> None:
 async def _retire(name: str, *, as_json: bool) -> None:
     async with pool() as connections:
         at = await acting(connections)
-        also = at.does(Deed.PUBLISH_DOWNSTREAMS, f"downstream:{name}", did="retire")
-        store = DownstreamStore(connections)
-        retired = await store.retire(name, by=at.actor.source, now=at.clock.now(), also=also)
+        at.check(Deed.PUBLISH_DOWNSTREAMS)
+        retired = (await _desk(at).retire(name, at.actor)).document
     if as_json:
         print_json({"name": retired.label, "retired": True})
     else:
@@ -215,8 +219,8 @@ async def _retry(name: str, *, as_json: bool) -> None:
         typer.echo(f"{counted(due, 'call')} due now")
 
 
-def _document(record: DownstreamRecord) -> dict[str, Any]:
-    downstream = record.downstream
+def _document(record: Record[Downstream]) -> dict[str, Any]:
+    downstream = record.document
     return {
         "name": downstream.label,
         "downstream": to_document(downstream),

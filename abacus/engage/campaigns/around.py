@@ -5,6 +5,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from abacus.core.errors import SetAside, Unavailable
+from abacus.documents.types import documents
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.downstreams.decide.downstream import Kind
 from abacus.engage.downstreams.store import DownstreamStore
@@ -20,7 +21,7 @@ from abacus.signals.segments.store import SegmentStore
 async def surroundings(pool: Pool, built_in: Iterable[Source], now: datetime) -> Surroundings:
     """Raises `Unavailable`."""
     definitions, sources = await DefinitionStore(pool).published()
-    downstreams = [record.downstream for record in await DownstreamStore(pool).latest()]
+    downstreams = documents(await DownstreamStore(pool).latest())
     return Surroundings(
         sources=by_name(built_in, sources),
         now=now,

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
+from abacus.documents.types import documents
 from abacus.engage.campaigns.campaign_store import DEPENDENCY, CampaignStore, labelled
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_index import CampaignIndex
@@ -98,7 +99,7 @@ class CampaignDirectory(FreshCopy[_Read, InForce]):
             for campaign in await self._campaign_store.in_force(self._clock.now(), known)
         ]
         published = await self._definition_store.published(*(before.published if before is not None else NOTHING).known)
-        downstreams = [record.downstream for record in await self._downstream_store.latest()]
+        downstreams = documents(await self._downstream_store.latest())
         return _Read(campaigns, published, downstreams)
 
     def _counting(self, campaign: Campaign) -> Campaign:

@@ -2,7 +2,8 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from abacus.engage.downstreams.store import DEPENDENCY, Signed
+from abacus.engage.downstreams.kind import DOWNSTREAMS
+from abacus.engage.downstreams.store import Signed
 from abacus.platform.fresh_copy import USUAL, FreshCopy, Timing
 
 ByName = Mapping[str, Signed]
@@ -13,7 +14,7 @@ class DownstreamDirectory(FreshCopy[Sequence[Signed], ByName]):
 
     def __init__(self, load: Callable[[], Awaitable[Sequence[Signed]]], timing: Timing = USUAL) -> None:
         super().__init__(
-            DEPENDENCY,
+            DOWNSTREAMS.plural,
             lambda _: load(),
             lambda rows: {each.downstream.name: each for each in rows},
             timing,

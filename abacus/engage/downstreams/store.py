@@ -1,29 +1,19 @@
 """Published downstreams in Postgres: versions count from 1, and the latest is in force until it is retired."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from abacus.core.errors import Refused, Unavailable, absent
-from abacus.core.fields import DocumentFaults
+from abacus.core.errors import Refused
+from abacus.documents.store import DocumentStore, named
+from abacus.documents.types import Record, documents
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind
-from abacus.engage.downstreams.decide.reading import changes, faults_after, restore_downstream, to_document
+from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
 from abacus.engage.downstreams.secret_places import former_secret_of, secret_of
 from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement, columns, parameters
-
-DEPENDENCY: Final = "downstreams"
-
-
-class DownstreamRecord(NamedTuple):
-    """A version, with who published it."""
-
-    downstream: Downstream
-    published_at: datetime
-    published_by: str
 
 
 class Signed(NamedTuple):
@@ -32,17 +22,6 @@ class Signed(NamedTuple):
     downstream: Downstream
     secret: str | None
     former_secret: str | None
-
-
-class _Row(NamedTuple):
-    """A row of `downstream`."""
-
-    name: str
-    version: int
-    document: str
-    retired: bool
-    published_at: datetime
-    published_by: str
 
 
 class _Secret(NamedTuple):
@@ -54,12 +33,6 @@ class _Secret(NamedTuple):
     former_secret_until: datetime | None
 
 
-_LOCK: Final = Statement("select pg_advisory_xact_lock(hashtext('downstream'))")
-_LATEST: Final = Statement(f"""
-select distinct on (name) {columns(_Row)} from downstream order by name, version desc
-""")
-_HISTORY: Final = Statement(f"select {columns(_Row)} from downstream where name = :name order by version")
-_INSERT: Final = Statement(f"insert into downstream ({columns(_Row)}) values ({parameters(_Row)})")
 _GIVE: Final = Statement(f"""
 insert into downstream_secret ({columns(_Secret)}) values ({parameters(_Secret)}) on conflict (name) do nothing
 returning name
@@ -72,60 +45,38 @@ where name = :name
 """)
 
 
-class DownstreamStore:
+class DownstreamStore(DocumentStore[Downstream, Allowed]):
     """Every method raises `Unavailable` while the database is away."""
 
     def __init__(self, pool: Pool, secrets: Secrets | None = None) -> None:
-        self._pool = pool
+        super().__init__(pool, DOWNSTREAMS)
         self._secrets = secrets or Secrets()
 
-    async def publish(
-        self, draft: Downstream, secret: str, *, by: str, now: datetime, also: Also = nothing_else
-    ) -> tuple[Downstream, bool]:
-        """Gives the downstream its next version; and whether the secret is its own now: one that has a secret keeps it.
-        Raises `DocumentFaults`, and `Refused` when its latest version is the same already.
+    async def give_secret(self, connection: Connection, downstream: Downstream, secret: str) -> bool:
+        """In the transaction that publishes it; and whether the secret is its own now. A downstream that has a secret
+        keeps it, and one of our own gets none.
         """
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await connection.execute(*_LOCK())
-            before = {each.downstream.name: each.downstream for each in await _latest(connection)}.get(draft.name)
-            if faults := list(faults_after(before, draft)):
-                raise DocumentFaults(faults)
-            if before is not None and not changes(before, draft):
-                raise Refused(f"{before.label} is this downstream already: nothing to publish")
-            downstream = draft.published(before.version + 1 if before is not None else 1)
-            await _insert(connection, downstream, by, now)
-            is_new = False
-            if downstream.kind is not Kind.OWN:
-                stored = await self._secrets.to_store(secret, secret_of(draft.name))
-                is_new = bool(await connection.fetchval(*_GIVE(**_Secret(draft.name, stored, None, None)._asdict())))
-            await also(connection)
-            return downstream, is_new
+        if downstream.kind is Kind.OWN:
+            return False
+        stored = await self._secrets.to_store(secret, secret_of(downstream.name))
+        return bool(await connection.fetchval(*_GIVE(**_Secret(downstream.name, stored, None, None)._asdict())))
 
-    async def retire(self, name: str, *, by: str, now: datetime, also: Also = nothing_else) -> Downstream:
+    async def retire(self, name: str, *, by: str, now: datetime, also: Also = nothing_else) -> Record[Downstream]:
         """From now on nothing is sent to it and nothing is asked of it. Raises `Refused`."""
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await connection.execute(*_LOCK())
-            before = _existing(name, await _latest(connection))
-            retired = replace(before, version=before.version + 1, retired=True)
-            await _insert(connection, retired, by, now)
+        async with self._publishing() as connection:
+            record = _existing(name, await self._reader.latest(connection))
+            number = record.version.number + 1
+            retired = replace(record.document, version=number, retired=True)
+            inserted = await self._insert(connection, retired, number, by, now)
             await also(connection)
-            return retired
-
-    async def latest(self) -> list[DownstreamRecord]:
-        """The latest version of each downstream, by name; those that are retired among them."""
-        async with passing_failures(), self._pool.acquire() as connection:
-            return await _latest(connection)
-
-    async def history(self, name: str) -> list[DownstreamRecord]:
-        async with passing_failures():
-            return [_record(row) for row in await self._pool.fetch(*_HISTORY(name=name))]
+            return inserted
 
     async def signed(self, now: datetime) -> list[Signed]:
         """The latest version of each downstream, with the stored secrets that sign now."""
-        async with passing_failures(), self._pool.acquire() as connection:
-            latest = await _latest(connection)
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            latest = documents(await self._reader.latest(connection))
             secrets = {row["name"]: _Secret(*row) for row in await connection.fetch(*_SECRETS())}
-        return [_signed(each.downstream, secrets.get(each.downstream.name), now) for each in latest]
+        return [_signed(each, secrets.get(each.name), now) for each in latest]
 
     async def rotate_secret(
         self, name: str, secret: str, *, overlap: timedelta, now: datetime, also: Also = nothing_else
@@ -135,7 +86,7 @@ class DownstreamStore:
         """
         until = now + overlap
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            _existing(name, await _latest(connection))
+            _existing(name, await self._reader.latest(connection))
             stored = await connection.fetchval(*_SECRET(name=name))
             if stored is None:
                 raise Refused(f"{name} has no secret: nothing that it gets is signed")
@@ -160,27 +111,9 @@ async def valid_secrets(secrets: Secrets, signed: Signed) -> tuple[str, ...]:
     return tuple(valid)
 
 
-async def _latest(connection: Connection) -> list[DownstreamRecord]:
-    return [_record(row) for row in await connection.fetch(*_LATEST())]
-
-
-async def _insert(connection: Connection, downstream: Downstream, by: str, now: datetime) -> None:
-    row = _Row(
-        name=downstream.name,
-        version=downstream.version,
-        document=json.dumps(to_document(downstream)),
-        retired=downstream.retired,
-        published_at=now,
-        published_by=by,
-    )
-    await connection.execute(*_INSERT(**row._asdict()))
-
-
-def _existing(name: str, latest: Sequence[DownstreamRecord]) -> Downstream:
-    found = [each.downstream for each in latest if each.downstream.name == name and not each.downstream.retired]
-    if not found:
-        raise absent("downstream", name, "`abacus downstreams list` prints all")
-    return found[0]
+def _existing(name: str, latest: Sequence[Record[Downstream]]) -> Record[Downstream]:
+    """Raises `Refused`, also for a downstream that is retired."""
+    return named(DOWNSTREAMS, name, [each for each in latest if not each.document.retired])
 
 
 def _signed(downstream: Downstream, secret: _Secret | None, now: datetime) -> Signed:
@@ -188,14 +121,3 @@ def _signed(downstream: Downstream, secret: _Secret | None, now: datetime) -> Si
         return Signed(downstream, None, None)
     former_holds = secret.former_secret_until is not None and secret.former_secret_until > now
     return Signed(downstream, secret.secret, secret.former_secret if former_holds else None)
-
-
-def _record(record: Any) -> DownstreamRecord:
-    """A newer Abacus may have published one that this one cannot read: then what needs it waits for the upgrade."""
-    row = _Row(*record)
-    try:
-        downstream = restore_downstream(json.loads(row.document), row.version, retired=row.retired)
-    except DocumentFaults as faults:
-        label = f"{row.name}@{row.version}"
-        raise Unavailable(DEPENDENCY, f"this version of Abacus cannot read {label}: {faults.faults[0]}") from faults
-    return DownstreamRecord(downstream, row.published_at, row.published_by)

@@ -8,11 +8,12 @@ from abacus.core.clock import Clock
 from abacus.core.fields import Fault
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import DocumentKind, Table, Withdrawals
+from abacus.documents.labels import Labels
 from abacus.documents.store import DocumentStore, Look, Reader
 from abacus.documents.types import Version, documents
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.signals.counters.decide.definition import Definition, split_label, to_document
+from abacus.signals.counters.decide.definition import NAME_PATTERN, Definition, to_document
 from abacus.signals.counters.decide.diff import describe_changes, described
 from abacus.signals.counters.decide.publishing import faults_beside
 from abacus.signals.counters.decide.reading import parse_definition, restore_definition
@@ -59,7 +60,7 @@ COUNTERS: Final[DocumentKind[Definition, Sources]] = DocumentKind(
     check=_check,
     key=lambda definition: definition.id,
     name=lambda definition: definition.name,
-    split_label=split_label,
+    split_label=Labels("counter", NAME_PATTERN, "rides").split,
 )
 _READER: Final = Reader(COUNTERS)
 

@@ -7,13 +7,14 @@ from abacus.core.clock import Clock
 from abacus.core.fields import EARLIEST, Fault
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import DocumentKind, Table
+from abacus.documents.labels import Labels
 from abacus.documents.store import DocumentStore, Reader
 from abacus.documents.types import Record, Version
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection, Pool
 from abacus.signals.events.decide.diff import describe_changes, described
 from abacus.signals.events.decide.neighbours import faults_beside
-from abacus.signals.events.decide.source import Source, parse_source, split_label, to_document
+from abacus.signals.events.decide.source import SOURCE_PATTERN, Source, parse_source, to_document
 
 
 class Reserved(NamedTuple):
@@ -58,7 +59,7 @@ SOURCES: Final[DocumentKind[Source, Reserved]] = DocumentKind(
     check=_check,
     key=lambda source: source.name,
     name=lambda source: source.name,
-    split_label=split_label,
+    split_label=Labels("source", SOURCE_PATTERN, "weather", first=0).split,
 )
 SOURCE_READER: Final = Reader(SOURCES)
 

@@ -10,6 +10,7 @@ from abacus.core.clock import SystemClock
 from abacus.engage.downstreams.decide.reading import parse_downstream
 from abacus.engage.downstreams.store import DownstreamStore
 from abacus.platform.delivery.decide.signature import new_secret
+from tests.support.downstreams import publish_downstream
 from tests.support.house import House, completed, until
 from tests.support.receiver import Receiver, receiving
 from tests.support.running_campaigns import just_now, run_campaign
@@ -22,7 +23,7 @@ async def publish(house: House, document: dict[str, Any]) -> str:
     """Its secret."""
     secret, now = new_secret(), SystemClock().now()
     downstream = parse_downstream(document, to_private=True)
-    await DownstreamStore(house.pool).publish(downstream, secret, by="tests", now=now)
+    await publish_downstream(house.pool, downstream, secret, now)
     return secret
 
 
@@ -234,7 +235,7 @@ async def test_awards_leave_at_the_pace_of_their_downstream(house: House) -> Non
         assert await actions(house, "key") == 5
         now = SystemClock().now() + timedelta(seconds=0)
         faster = parse_downstream({"name": "awards", "kind": "own", "pace": "1000/s"}, to_private=True)
-        await DownstreamStore(house.pool).publish(faster, new_secret(), by="tests", now=now)
+        await publish_downstream(house.pool, faster, new_secret(), now)
 
         async def all_() -> bool:
             return await house.transfers() == 5

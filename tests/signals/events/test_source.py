@@ -15,10 +15,10 @@ from abacus.signals.events.decide.source import (
     SourceFaults,
     parse_source,
     parse_toml,
-    split_label,
     to_document,
     to_toml,
 )
+from abacus.signals.events.kind import SOURCES
 from abacus.signals.events.types import VariableType
 from tests.signals.events.weather import TOML, WEATHER, put
 
@@ -222,10 +222,10 @@ def test_text_that_is_not_toml() -> None:
     ("label", "name", "version"), [("weather", "weather", None), ("weather@3", "weather", 3), ("points@0", "points", 0)]
 )
 def test_labels(label: str, name: str, version: int | None) -> None:
-    assert split_label(label) == (name, version)
+    assert SOURCES.split_label(label) == (name, version)
 
 
 @pytest.mark.parametrize("label", ["", "Weather", "weather@", "weather@x", "weather@01", "weather.toml"])
 def test_no_labels(label: str) -> None:
     with pytest.raises(Refused, match="does not name a source"):
-        split_label(label)
+        SOURCES.split_label(label)

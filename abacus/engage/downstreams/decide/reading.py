@@ -20,7 +20,8 @@ MOST_AT_ONCE: Final = 1_000
 SHORTEST: Final = timedelta(milliseconds=10)
 LONGEST: Final = timedelta(seconds=10)
 
-_NAME: Final = re.compile("[a-z][a-z0-9_]{0,39}")
+NAME_PATTERN: Final = "[a-z][a-z0-9_]{0,39}"
+_NAME: Final = re.compile(NAME_PATTERN)
 _LENGTH: Final = re.compile("([1-9][0-9]{0,4})(ms|s)")
 _UNITS: Final = {"ms": timedelta(milliseconds=1), "s": timedelta(seconds=1)}
 _STAND_IN: Final = Service(VariableType.BOOLEAN, timedelta(seconds=1), 100, Otherwise.FALSE)

@@ -1,13 +1,11 @@
 """A definition of a counter: the events that count, under which key, how much, and how long counts are kept. Pure."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from abacus.core.errors import Refused
 from abacus.core.fields import EARLIEST
 from abacus.signals.counters.decide.grid import Grid, grid_of
 from abacus.signals.counters.decide.keeping import DEFAULT_KEEP, keep_document
@@ -17,7 +15,6 @@ from abacus.signals.counters.types import Grain
 NAME_PATTERN: Final = r"[a-z][a-z0-9_]{0,63}"
 USUAL_NEW_KEYS: Final = 1_000_000
 VARIABLE: Final = "var."  # how a definition writes a variable
-_LABEL: Final = re.compile(rf"(?P<name>{NAME_PATTERN})(?:@(?P<version>[1-9][0-9]{{0,8}}))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +80,6 @@ class Definition:
     def published(self, version: int, at: datetime, retired_at: datetime | None = None) -> "Definition":
         """The same definition under its number."""
         return replace(self, version=version, published_at=at, retired_at=retired_at)
-
-
-def split_label(label: str) -> tuple[str, int | None]:
-    """The name and the version, if one is given: of "rides@3" and of "rides". Raises `Refused`."""
-    match = _LABEL.fullmatch(label)
-    if match is None:
-        raise Refused(f"{label!r} does not name a counter; write a name such as rides, or a version such as rides@3")
-    version = match["version"]
-    return match["name"], int(version) if version else None
 
 
 def to_document(definition: Definition) -> dict[str, object]:

@@ -10,7 +10,6 @@ from typing import Final, TypeVar
 
 from abacus.core import fields
 from abacus.core.document_text import read_toml, write_toml
-from abacus.core.errors import Refused
 from abacus.core.fields import Bad, DocumentFaults, Fault, Fields
 from abacus.signals.events.decide.document import places_document, read_places, read_types, types_document
 from abacus.signals.events.decide.places import Places, Variable
@@ -25,7 +24,6 @@ MAX_SENDERS: Final = 100
 
 _NOBODY: Final[frozenset[str]] = frozenset()
 _NAME: Final = re.compile(SOURCE_PATTERN)
-_VERSION: Final = re.compile(rf"(?P<name>{SOURCE_PATTERN})(?:@(?P<version>0|[1-9][0-9]{{0,8}}))?")
 _TOPIC: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,249}")
 _SENDER: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
@@ -77,20 +75,6 @@ def substream_topic(name: str, events_topic: str) -> str:
 def followed_topic(source: Source, events_topic: str) -> str | None:
     """The topic from which followers read the source's own messages; None where they come by HTTP alone."""
     return substream_topic(source.name, events_topic) if source.substream else source.topic
-
-
-def names_source(text: str) -> bool:
-    """Whether `split_label` takes it."""
-    return _VERSION.fullmatch(text) is not None
-
-
-def split_label(label: str) -> tuple[str, int | None]:
-    """The name and the version, if one is given: of "weather@3" and of "weather". Raises `Refused`."""
-    match = _VERSION.fullmatch(label)
-    if match is None:
-        raise Refused(f"{label!r} does not name a source; write a name such as weather, or a version such as weather@3")
-    version = match["version"]
-    return match["name"], int(version) if version else None
 
 
 def parse_toml(text: str) -> Source:

@@ -23,6 +23,7 @@ from tests.reliability.chaos.crashes.earning_works import QUIET_S
 from tests.reliability.chaos.crashes.facts import award_of, paid
 from tests.reliability.chaos.crashes.lane import Lane
 from tests.reliability.chaos.crashes.work import Work
+from tests.support.downstreams import publish_downstream
 from tests.support.receiver import Receiver, receiving
 from tests.support.running_campaigns import run_campaign
 
@@ -217,7 +218,7 @@ class CampaignRetries(_Campaigned):
             "at_once": 1,
         }
         downstream = parse_downstream(document, to_private=True)
-        await DownstreamStore(self.lane.pool).publish(downstream, new_secret(), by="person:ann", now=self.now)
+        await publish_downstream(self.lane.pool, downstream, new_secret(), self.now)
         risky = {"operator": "gte", "lhs": f"external.{service}", "rhs": 5}
         both = {"operator": "and", "conditions": [_of("rides"), risky]}
         campaign = await self.campaign("risky", both, {"award": {"points": 3}})

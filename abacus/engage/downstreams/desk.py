@@ -1,0 +1,47 @@
+"""What people do with downstreams: published, retired and given other secrets here, with the log."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from abacus.core.clock import Clock
+from abacus.documents.desk import DocumentDesk
+from abacus.documents.types import Difference, Outcome, Record
+from abacus.engage.downstreams.decide.downstream import Downstream
+from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
+from abacus.engage.downstreams.store import DownstreamStore
+from abacus.people.types.actor import Actor
+from abacus.platform.delivery.decide.signature import new_secret
+from abacus.platform.encryption import Secrets
+from abacus.platform.postgres import Connection, Pool
+
+
+class DownstreamDesk(DocumentDesk[Downstream, Allowed]):
+    """Rights are checked by the caller."""
+
+    def __init__(self, pool: Pool, clock: Clock, allowed: Allowed, secrets: Secrets) -> None:
+        super().__init__(pool, clock, DOWNSTREAMS, allowed.look)
+        self._downstreams = DownstreamStore(pool, secrets)
+
+    async def publish(self, differences: Sequence[Difference[Downstream]], by: Actor) -> list[Outcome[Downstream]]:
+        """As for every kind; the outcome tells the secret of a new downstream, once."""
+        told: dict[str, str] = {}
+
+        async def give(connection: Connection) -> None:
+            for draft in (each.draft for each in differences):
+                secret = new_secret()
+                if await self._downstreams.give_secret(connection, draft, secret):
+                    told[draft.name] = secret
+
+        outcomes = await self._publish(differences, by, give)
+        return [each._replace(told={"secret": told.get(each.document.name)}) for each in outcomes]
+
+    async def retire(self, name: str, by: Actor) -> Record[Downstream]:
+        """From now on nothing is sent to it and nothing is asked of it."""
+        also = self.logged(name, None, by, did="retire")
+        return await self._downstreams.retire(name, by=by.source, now=self.now(), also=also)
+
+    async def rotate_secret(self, name: str, overlap: timedelta, by: Actor) -> tuple[str, datetime]:
+        """A new secret, and until when the one before signs too."""
+        secret, hours = new_secret(), overlap / timedelta(hours=1)
+        also = self.logged(name, None, by, did="rotate-secret", overlap_hours=hours)
+        return secret, await self._downstreams.rotate_secret(name, secret, overlap=overlap, now=self.now(), also=also)

@@ -1,0 +1,70 @@
+"""Downstreams, as published documents: the latest version is in force until it is retired, by a version of its own."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from abacus.core.fields import Fault
+from abacus.documents.kind import DocumentKind, Table
+from abacus.documents.labels import Labels
+from abacus.documents.types import Record, Version
+from abacus.engage.downstreams.decide.downstream import Downstream
+from abacus.engage.downstreams.decide.reading import (
+    NAME_PATTERN,
+    changes,
+    faults_after,
+    parse_downstream,
+    restore_downstream,
+    to_document,
+)
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Connection
+
+
+class Allowed(NamedTuple):
+    """The addresses that a downstream may have."""
+
+    to_private: bool
+
+    async def look(self, _: Connection) -> "Allowed":
+        """It needs no database."""
+        return self
+
+
+async def _read(document: Mapping[str, object], allowed: Allowed) -> Downstream:
+    return parse_downstream(document, to_private=allowed.to_private)
+
+
+def _restore(document: Mapping[str, Any], version: Version) -> Downstream:
+    return restore_downstream(document, version.number, retired=version.own["retired"])
+
+
+def _check(draft: Downstream, latest: Iterable[Downstream], _: Allowed) -> list[Fault]:
+    before = next((each for each in latest if each.name == draft.name), None)
+    return list(faults_after(before, draft))
+
+
+def _in_force(_: Downstream, history: Sequence[Record[Downstream]]) -> Record[Downstream] | None:
+    return history[-1] if history and not history[-1].document.retired else None
+
+
+DOWNSTREAMS: Final[DocumentKind[Downstream, Allowed]] = DocumentKind(
+    word="downstream",
+    plural="downstreams",
+    noun="downstream",
+    command="downstreams",
+    subject="downstream",
+    deed=Deed.PUBLISH_DOWNSTREAMS,
+    table=Table("downstream", "name", own=("retired",)),
+    name_field="name",
+    read=_read,
+    restore=_restore,
+    to_document=to_document,
+    described=lambda downstream: [(name, str(value)) for name, value in to_document(downstream).items()],
+    changes=changes,
+    check=_check,
+    key=lambda downstream: downstream.name,
+    name=lambda downstream: downstream.name,
+    split_label=Labels("downstream", NAME_PATTERN, "coupons").split,
+    own=lambda downstream: {"retired": downstream.retired},
+    displaced=_in_force,
+)
