@@ -21,7 +21,7 @@ from abacus.engage.notify.decide.pace import read_rates
 from abacus.engage.notify.expiring import ExpiringJob
 from abacus.engage.notify.listener import Listener
 from abacus.engage.notify.notices import Notices
-from abacus.engage.notify.outbox import Outbox
+from abacus.engage.notify.outbox import NotificationOutbox
 from abacus.engage.notify.renderer import Renderer
 from abacus.engage.notify.sender import notification_sender
 from abacus.engage.notify.templates import load_templates
@@ -125,7 +125,7 @@ async def _send_all(pool: Pool) -> float:
         _Silent(),
         load_templates(None),
         renderer,
-        Outbox(pool, CLOCK, ChannelName.LOG, pace),
+        NotificationOutbox(pool, CLOCK, ChannelName.LOG, pace),
         clock=CLOCK,
         health=WorkerHealth("notifier"),
         park_after=timedelta(hours=1),

@@ -8,7 +8,7 @@ from abacus.bootstrap import Run, Service, Wiring
 from abacus.core.vouching import Producer
 from abacus.engage.actions.action_runner import ActionRunner, to_award_queue, to_events, to_members, turns_of
 from abacus.engage.actions.action_store import ActionStore
-from abacus.engage.actions.calls import CallStore, webhooks_of
+from abacus.engage.actions.calls import CallOutbox, webhooks_of
 from abacus.engage.actions.webhook_caller import CONCURRENCY, caller
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
@@ -146,7 +146,7 @@ async def wire(wiring: Wiring) -> Run:
         )
         for receiver, health in zip(_HANDS, acting, strict=True)
     ]
-    calls = CallStore(sliced, clock, lambda: webhooks_of(downstreams.by_name()))
+    calls = CallOutbox(sliced, clock, lambda: webhooks_of(downstreams.by_name()))
     idle_s = slicing.pause_s(IDLE_S)
     caller_ = caller(
         calls, guards, downstreams.by_name, poster, secrets, clock=clock, health=calling, rng=rng, idle_s=idle_s

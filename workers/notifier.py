@@ -19,7 +19,7 @@ from abacus.engage.notify.gatherer import Gatherer
 from abacus.engage.notify.keeping import Notifications
 from abacus.engage.notify.listener import Listener
 from abacus.engage.notify.notices import Notices
-from abacus.engage.notify.outbox import Outbox
+from abacus.engage.notify.outbox import NotificationOutbox
 from abacus.engage.notify.renderer import rendering
 from abacus.engage.notify.sender import CONCURRENCY, notification_sender
 from abacus.engage.notify.templates import Templates, load_templates
@@ -83,8 +83,8 @@ async def wire(wiring: Wiring) -> Run:
     pool = await wiring.pool(size=_CONNECTIONS)
     slicing = await wiring.slicing(pool)
     numbers, idle_s = range(slicing.slices), slicing.pause_s(IDLE_S)
-    of_points, of_tiers, *others = sub_workers_of(wiring.health, 2 + len(numbers) * (1 + len(plan.channels)))
-    gathering, sending = others[: len(numbers)], iter(others[len(numbers) :])
+    of_points, of_tiers, *others = sub_workers_of(wiring.health, 2 + len(numbers) + len(plan.channels))
+    gathering, sending = others[: len(numbers)], others[len(numbers) :]
     notices = Notices(pool, clock)
     gathered_for = timedelta(seconds=settings.notify_gather_seconds)
     keep = timedelta(days=settings.notify_keep_days)
@@ -95,22 +95,19 @@ async def wire(wiring: Wiring) -> Run:
     ]
     channels = {name: await _channel(name, wiring) for name in plan.channels}
     renderer = await wiring.entered(rendering())
-    concurrency = CONCURRENCY.shared_by(len(numbers))
     senders = [
         notification_sender(
             channels[name],
             plan.templates,
             renderer,
-            Outbox(pool, clock, name, Pace(plan.rates[name], ZoneInfo(settings.notify_timezone)), number),
+            NotificationOutbox(pool, clock, name, Pace(plan.rates[name], ZoneInfo(settings.notify_timezone))),
             clock=clock,
-            health=next(sending),
+            health=health,
             park_after=timedelta(hours=settings.notify_park_hours),
             rng=random.Random(),
-            concurrency=concurrency,
             idle_s=idle_s,
         )
-        for name in plan.channels
-        for number in numbers
+        for name, health in zip(plan.channels, sending, strict=True)
     ]
 
     def listening(topic: str, group: str, health: WorkerHealth) -> Run:

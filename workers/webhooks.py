@@ -4,7 +4,7 @@ import random
 from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
-from abacus.intake.partners.webhooks.outbox import Outbox
+from abacus.intake.partners.webhooks.outbox import WebhookOutbox
 from abacus.intake.partners.webhooks.sender import CONCURRENCY, webhook_sender
 from abacus.intake.partners.webhooks.sources import IDLE_S, LEASE, Postings, rejections
 from abacus.platform.delivery.post import Poster
@@ -25,7 +25,7 @@ async def wire(wiring: Wiring) -> Run:
     poster = Poster(to_private=settings.webhooks_to_private, at_once=CONCURRENCY.at_once)
     wiring.at_the_end(poster.close)
     reading, sending, *rejecting = sub_workers_of(wiring.health, 2 + slicing.slices)
-    outbox, idle_s = Outbox(pool, clock), slicing.pause_s(IDLE_S)
+    outbox, idle_s = WebhookOutbox(pool, clock), slicing.pause_s(IDLE_S)
     share = share_of_slices(LEASE, pool, slicing, wiring.beside)
     rejected = (
         rejections(pool, clock, health, schema=slicing.home(number), share=share, idle_s=idle_s)

@@ -53,13 +53,17 @@ def parameters(row_type: type[tuple[Any, ...]]) -> str:
     return ", ".join(f":{field}" for field in _fields(row_type))
 
 
-def unnested(row_type: type[tuple[Any, ...]], **types: str) -> str:
+def unnested(*row_types: type[tuple[Any, ...]], **types: str) -> str:
     """Rows as a table of a statement, one array a column: `STATEMENT(**arrays(RowType, rows))` has their values.
-    `types` names the Postgres types of columns where Python's type does not determine them.
+    Columns of several row types stand side by side. `types` names the Postgres types of columns where Python's type
+    does not determine them.
     """
-    hints = get_type_hints(row_type)
-    given = (f":{field}::{types.get(field) or _type_of(row_type, field, hints[field])}[]" for field in hints)
-    return f"unnest({', '.join(given)}) as u ({columns(row_type)})"
+    casts = (
+        f":{field}::{types.get(field) or _type_of(row_type, field, hint)}[]"
+        for row_type in row_types
+        for field, hint in get_type_hints(row_type).items()
+    )
+    return f"unnest({', '.join(casts)}) as u ({', '.join(map(columns, row_types))})"
 
 
 def arrays(row_type: type[Row], rows: Sequence[Row]) -> dict[str, list[object]]:

@@ -6,19 +6,18 @@ from typing import Any, NamedTuple, Protocol
 from zoneinfo import ZoneInfo
 
 from abacus.core.clock import SystemClock
-from abacus.engage.actions.calls import CallStore, call_id
+from abacus.engage.actions.calls import CallOutbox, call_id
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.pace import read_rates
-from abacus.engage.notify.outbox import Outbox as NotificationOutbox
+from abacus.engage.notify.outbox import NotificationOutbox
 from abacus.intake.partners.webhooks.decide.message import MessageType, WebhookMessage
-from abacus.intake.partners.webhooks.outbox import Outbox as WebhookOutbox
+from abacus.intake.partners.webhooks.outbox import WebhookOutbox
 from abacus.platform.delivery.deliverer import Deliveries
 from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.layout import Slicing
 from tests.support.hooks import partner
-from tests.support.slices import SLICES, neighbour
+from tests.support.slices import neighbour
 
 CLOCK = SystemClock()
 
@@ -67,7 +66,7 @@ class NotificationTable:
 
     def deliveries(self, pool: Pool) -> Deliveries[Any]:
         pace = Pace(read_rates("log=100000/s")[ChannelName.LOG], ZoneInfo("UTC"))
-        return NotificationOutbox(pool, CLOCK, ChannelName.LOG, pace, Slicing(SLICES).slice_of("bob"))
+        return NotificationOutbox(pool, CLOCK, ChannelName.LOG, pace)
 
     async def end_leases(self, pool: Pool) -> None:
         await pool.execute("update notification set due_at = now() where due_at > now()")
@@ -135,7 +134,7 @@ class CallTable:
         return list(self._keys)
 
     def deliveries(self, pool: Pool) -> Deliveries[Any]:
-        return CallStore(pool, CLOCK, lambda: self._webhooks)
+        return CallOutbox(pool, CLOCK, lambda: self._webhooks)
 
     async def end_leases(self, pool: Pool) -> None:
         await pool.execute("update campaign_action set due_at = now() where due_at > now()")

@@ -12,7 +12,7 @@ from abacus.core.sources import STREAM, source_of_key
 from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
-from abacus.intake.partners.webhooks.outbox import Outbox
+from abacus.intake.partners.webhooks.outbox import WebhookOutbox
 from abacus.intake.partners.webhooks.sender import CONCURRENCY, webhook_sender
 from abacus.intake.partners.webhooks.sources import Postings, rejections
 from abacus.intake.partners.webhooks.store import WebhookStore
@@ -78,7 +78,7 @@ async def events(pool: Pool, member: str = "bob") -> list[Record]:
 
 
 async def enter(pool: Pool, records: Sequence[Record]) -> None:
-    assert not await Postings(pool, Outbox(pool, CLOCK), WorkerHealth("webhooks")).handle(records)
+    assert not await Postings(pool, WebhookOutbox(pool, CLOCK), WorkerHealth("webhooks")).handle(records)
 
 
 async def post_and_enter(pool: Pool, *awards: Award) -> None:
@@ -105,7 +105,7 @@ async def sending(
 ) -> AsyncIterator["asyncio.Task[None]"]:
     stop = asyncio.Event()
     poster = Poster(to_private=to_private, at_once=concurrency.at_once, within_s=within_s)
-    outbox, health = Outbox(pool, CLOCK), WorkerHealth("webhooks")
+    outbox, health = WebhookOutbox(pool, CLOCK), WorkerHealth("webhooks")
     sender = webhook_sender(
         outbox, poster, CLOCK, health, rng=random.Random(1), backoff=backoff, concurrency=concurrency, secrets=secrets
     )

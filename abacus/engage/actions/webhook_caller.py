@@ -11,7 +11,7 @@ import structlog
 from abacus.core.backoff import Backoff
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.engage.actions.calls import Call, CallStore
+from abacus.engage.actions.calls import Call, CallOutbox
 from abacus.engage.campaigns.guards import Guards
 from abacus.engage.downstreams.decide.downstream import WEBHOOK_PREFIX
 from abacus.engage.downstreams.directory import ByName
@@ -50,7 +50,7 @@ class Post(Protocol):
 
 
 def caller(
-    calls: CallStore,
+    calls: CallOutbox,
     guards: Guards,
     downstreams: Callable[[], ByName],
     poster: Post,

@@ -19,7 +19,7 @@ from abacus.engage.notify.decide.news import NEWS_LIST_JSON
 from abacus.engage.notify.decide.notification import Notification, Turn
 from abacus.engage.notify.decide.rendering import Rendering, Unrenderable
 from abacus.engage.notify.decide.schedule import BACKOFF, failing_for
-from abacus.engage.notify.outbox import Outbox
+from abacus.engage.notify.outbox import NotificationOutbox
 from abacus.engage.notify.renderer import Renderer
 from abacus.engage.notify.templates import Templates, together
 from abacus.platform.delivery.decide.schedule import Schedule
@@ -45,7 +45,7 @@ def notification_sender(
     channel: Channel,
     templates: Templates,
     renderer: Renderer,
-    outbox: Outbox,
+    outbox: NotificationOutbox,
     *,
     clock: Clock,
     health: WorkerHealth,

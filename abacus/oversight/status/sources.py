@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
-from abacus.intake.partners.webhooks.outbox import Outbox
+from abacus.intake.partners.webhooks.outbox import WebhookOutbox
 from abacus.ledger.relay.cursor import RelayCursor
 from abacus.oversight.status.types import (
     GroupLag,
@@ -101,4 +101,4 @@ async def relay(pool: Pool, topic: str, clock: Clock, *, most: int | None = None
 async def undelivered(pool: Pool, clock: Clock) -> Undelivered:
     """Raises `Unavailable`."""
     parked = sum(row["count"] for row in await rows_in_all(pool, _PARKED()))
-    return Undelivered(parked, *await Outbox(pool, clock).waiting())
+    return Undelivered(parked, *await WebhookOutbox(pool, clock).waiting())

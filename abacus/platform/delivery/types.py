@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
-from math import ceil
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 LEASE: Final = timedelta(seconds=60)  # longer than any attempt takes
 
@@ -27,6 +26,21 @@ class Claim(Protocol):
     def attempts(self) -> int:
         """The number of attempts, this one included."""
         ...
+
+
+class Lease(NamedTuple):
+    """The row that a claim has, and until when. The end identifies the claim: every other one ends at another time."""
+
+    key: tuple[Any, ...]
+    member_id: str
+    until: datetime
+
+
+class LeasedClaim(Claim, Protocol):
+    """A claim of an outbox."""
+
+    @property
+    def lease(self) -> Lease: ...
 
 
 ClaimT = TypeVar("ClaimT", bound=Claim)
@@ -87,10 +101,6 @@ class Concurrency(NamedTuple):
     at_once: int
     per_receiver: int | None = None
     batch: int = 1
-
-    def shared_by(self, deliverers: int) -> "Concurrency":
-        """The limits of each of so many deliverers that a process has."""
-        return self._replace(at_once=ceil(self.at_once / deliverers), batch=ceil(self.batch / deliverers))
 
 
 class Room(NamedTuple):

@@ -16,12 +16,11 @@ from abacus.engage.notify.decide.notice import Notice
 from abacus.engage.notify.decide.pace import read_rates
 from abacus.engage.notify.decide.rendering import Rendering
 from abacus.engage.notify.notices import Gathered, Notices
-from abacus.engage.notify.outbox import Outbox
+from abacus.engage.notify.outbox import NotificationOutbox
 from abacus.engage.notify.renderer import Renderer
 from abacus.engage.notify.sender import notification_sender
 from abacus.engage.notify.templates import load_templates
 from abacus.platform.delivery.types import Answer, Said
-from abacus.platform.following.together import together
 from abacus.platform.health import WorkerHealth
 from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.postgres import Pool
@@ -73,21 +72,18 @@ async def sending(
     stop, renderer = asyncio.Event(), Renderer()
     await renderer.render([Rendering("Hi\nThere", "en", {})])  # its process has started by now
     pace = Pace(read_rates(rates)[channel.name], ZoneInfo("UTC"))
-    senders = [
-        notification_sender(
-            channel,
-            TEMPLATES,
-            renderer,
-            Outbox(pool, clock, channel.name, pace, number),
-            clock=clock,
-            health=WorkerHealth("notifier"),
-            park_after=park_after,
-            rng=random.Random(1),
-            backoff=Backoff(first_s=0.02, longest_s=0.05),
-        )
-        for number in range(SLICES)
-    ]
-    running = asyncio.create_task(together(*(sender.run for sender in senders))(stop))
+    sender = notification_sender(
+        channel,
+        TEMPLATES,
+        renderer,
+        NotificationOutbox(pool, clock, channel.name, pace),
+        clock=clock,
+        health=WorkerHealth("notifier"),
+        park_after=park_after,
+        rng=random.Random(1),
+        backoff=Backoff(first_s=0.02, longest_s=0.05),
+    )
+    running = asyncio.create_task(sender.run(stop))
     try:
         yield running
     finally:

@@ -13,7 +13,7 @@ from abacus.engage.notify.decide.news import Expiring
 from abacus.engage.notify.decide.notification import Notification, Turn
 from abacus.engage.notify.decide.schedule import BACKOFF, failing_for
 from abacus.platform.delivery.decide.schedule import Schedule
-from abacus.platform.delivery.types import Answer, DeliveryOutcome, Said, Verdict
+from abacus.platform.delivery.types import Answer, DeliveryOutcome, Lease, Said, Verdict
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -21,8 +21,9 @@ SENT, FAILED, REFUSED = Answer(Said.ACCEPTED), Answer(Said.FAILED, "no answer"),
 
 
 def decided(answer: Answer, failing_since: datetime | None, *, attempts: int = 3, seed: int = 1) -> Verdict:
-    notification = Notification("bob", "ntf_1", "en", b"[]", NOW, attempts, failing_since, NOW)
-    return Schedule(BACKOFF, failing_for(DAY), random.Random(seed)).verdict(Turn(notification, NOW), answer, NOW)
+    notification = Notification("bob", "ntf_1", "en", b"[]", NOW, failing_since)
+    turn = Turn(notification, NOW, attempts, Lease(("bob", "ntf_1", "log"), "bob", NOW))
+    return Schedule(BACKOFF, failing_for(DAY), random.Random(seed)).verdict(turn, answer, NOW)
 
 
 @pytest.mark.parametrize(

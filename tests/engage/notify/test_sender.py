@@ -10,16 +10,14 @@ from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.pace import read_rates
 from abacus.engage.notify.keeping import Notifications
-from abacus.engage.notify.outbox import Outbox
+from abacus.engage.notify.outbox import NotificationOutbox
 from abacus.engage.notify.parked import ParkedMessages
 from abacus.platform.delivery.types import LEASE, Answer, Room, Said
 from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.layout import Slicing
 from tests.engage.notify.telling import CLOCK, NOW, Notepad, count, earned, enter_and_gather, sending, settled
 from tests.support.fixed_clock import FixedClock
 from tests.support.sealing import tampering
-from tests.support.slices import SLICES
 
 CLOCKS_DIFFER_BY = timedelta(milliseconds=5)  # the event loop's clock and the system's
 
@@ -107,7 +105,7 @@ async def test_what_a_killed_worker_had_in_hand_is_sent_later_under_its_id(pool:
     clock = FixedClock(NOW)
     await enter_and_gather(pool, earned("bob", 1), clock=clock)
     pace = Pace(read_rates("")[ChannelName.LOG], ZoneInfo("UTC"))
-    outbox = Outbox(pool, clock, ChannelName.LOG, pace, Slicing(SLICES).slice_of("bob"))
+    outbox = NotificationOutbox(pool, clock, ChannelName.LOG, pace)
     room = Room(10, 10, {})
     (held,) = await outbox.take(room)
     clock.set(NOW + LEASE - timedelta(microseconds=1))

@@ -13,7 +13,7 @@ from abacus.core.errors import Unreadable
 from abacus.core.ids import award_id
 from abacus.core.sources import source_of_key
 from abacus.intake.partners.webhooks.decide.body import AwardPosted, AwardRejected
-from abacus.intake.partners.webhooks.decide.delivery import Delivery
+from abacus.intake.partners.webhooks.decide.delivery import Delivery, SignedAddress
 from abacus.intake.partners.webhooks.decide.message import MessageType, posted, rejected
 from abacus.intake.partners.webhooks.decide.schedule import (
     BACKOFF,
@@ -26,7 +26,7 @@ from abacus.ledger.types.limits import Rejection, RejectionReason
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.delivery.decide.schedule import Schedule
-from abacus.platform.delivery.types import Answer, DeliveryOutcome, Said
+from abacus.platform.delivery.types import Answer, DeliveryOutcome, Lease, Said
 from tests.support.paths import DOCS
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -173,12 +173,11 @@ def test_events_that_cannot_be_read(event: bytes) -> None:
 def test_tries_go_on_for_three_days_ever_more_seldom() -> None:
     schedule = Schedule(BACKOFF, retry_until, random.Random(7))
     now, until, tries = NOW, NOW + RETRIED_FOR, 0
+    lease, webhook = Lease(("msg_1",), "bob", NOW), SignedAddress("https://hooks.example", "s", None)
     waits = []
     while True:
         tries += 1
-        delivery = Delivery(
-            "msg_1", "acme", "bob", "award.posted", "{}", tries, until, now, "https://hooks.example", "s", None
-        )
+        delivery = Delivery("msg_1", "acme", "bob", "award.posted", "{}", until, tries, lease, webhook)
         decision = schedule.verdict(delivery, Answer(Said.FAILED, "answered 503", 503), now)
         if decision.retry_at is None:
             break

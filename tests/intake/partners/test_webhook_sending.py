@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import Gauge
 
 from abacus.core.errors import Refused
-from abacus.intake.partners.webhooks.outbox import Outbox
+from abacus.intake.partners.webhooks.outbox import WebhookOutbox
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.platform.delivery.decide.reply import Reply
 from abacus.platform.delivery.decide.signature import new_secret
@@ -225,7 +225,7 @@ async def test_what_was_delivered_long_ago_is_forgotten(pool: Pool, receiver: Re
         "update webhook_delivery set delivered_at = now() - interval '29 days' where message_id ="
         " (select max(message_id) from webhook_delivery)"
     )
-    await Outbox(pool, CLOCK).prune()
+    await WebhookOutbox(pool, CLOCK).prune()
     left = await pool.fetch("select delivered_at is null from webhook_delivery order by message_id")
     assert [row[0] for row in left] == [True, False]
 
@@ -248,7 +248,7 @@ async def test_what_waits_is_measured(pool: Pool, database_url: str, receiver: R
         receiver.goes_on.set()
         await settled(pool, "delivered_at", 2)
     assert total(WEBHOOKS, type="award.posted", outcome="delivered") == before + 2
-    assert await Outbox(pool, CLOCK).waiting() == (0, None)
+    assert await WebhookOutbox(pool, CLOCK).waiting() == (0, None)
 
 
 def _value(gauge: Gauge) -> float:

@@ -16,7 +16,7 @@ from abacus.core.backoff import Backoff
 from abacus.core.errors import Unavailable
 from abacus.engage.actions.action_runner import ActionRunner, to_members
 from abacus.engage.actions.action_store import ActionStore, DueAction
-from abacus.engage.actions.calls import CallStore, call_again
+from abacus.engage.actions.calls import CallOutbox, call_again
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.deferred import decode_deferred
@@ -286,7 +286,7 @@ async def test_the_others_are_done_while_a_slice_is_away(pool: Pool, owner: Conn
 
 async def test_calls_of_all_slices_are_taken_within_one_room(pool: Pool) -> None:
     await decide(Effects(pool, CLOCK, slot=1), all_matched(campaign(steps=[{"do": [CALL]}]), ONE_EACH))
-    calls = CallStore(pool, LATER, lambda: CRM)
+    calls = CallOutbox(pool, LATER, lambda: CRM)
     first = await calls.take(ROOM)
     assert (len(first), len(await calls.take(ROOM.without(first)))) == (6, 0)
     assert {call.waiting.member_id for call in [*first, *await calls.take(ROOM)]} == {*MEMBERS}
@@ -299,10 +299,10 @@ async def test_calls_of_all_slices_are_taken_within_one_room(pool: Pool) -> None
 
 async def test_calls_of_a_slice_that_is_away_are_made_again(pool: Pool, owner: Connection) -> None:
     await decide(Effects(pool, CLOCK, slot=1), all_matched(campaign(steps=[{"do": [CALL]}]), ONE_EACH))
-    calls = CallStore(pool, LATER, lambda: CRM)
+    calls = CallOutbox(pool, LATER, lambda: CRM)
     taken = await calls.take(Room(8, 8, {}))
     await take_away(owner, AWAY, "campaign_action")
     await calls.settle([Settled(call, Answer(Said.ACCEPTED), Verdict(DeliveryOutcome.DELIVERED)) for call in taken])
     await bring_back(owner, AWAY, "campaign_action")
-    over = CallStore(pool, FixedClock(NOW + timedelta(minutes=5)), lambda: CRM)
+    over = CallOutbox(pool, FixedClock(NOW + timedelta(minutes=5)), lambda: CRM)
     assert [call.waiting.member_id for call in await over.take(Room(8, 8, {}))] == [MEMBERS[AWAY]]

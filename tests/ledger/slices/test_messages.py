@@ -15,7 +15,7 @@ from abacus.engage.notify.decide.pace import read_rates
 from abacus.engage.notify.keeping import Notifications
 from abacus.engage.notify.listener import Listener
 from abacus.engage.notify.notices import Notices
-from abacus.engage.notify.outbox import Outbox
+from abacus.engage.notify.outbox import NotificationOutbox
 from abacus.engage.notify.parked import ParkedMessages
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.engage.notify.sent import messages_of
@@ -40,8 +40,8 @@ async def away(pool: Pool, owner: Connection) -> None:
     await owner.execute(f"alter table slice_{AWAY}.notification rename to away_too")
 
 
-def outbox(pool: Pool, number: int, rates: str = "log=1000/s") -> Outbox:
-    return Outbox(pool, CLOCK, ChannelName.LOG, Pace(read_rates(rates)[ChannelName.LOG], ZoneInfo("UTC")), number)
+def outbox(pool: Pool, rates: str = "log=1000/s") -> NotificationOutbox:
+    return NotificationOutbox(pool, CLOCK, ChannelName.LOG, Pace(read_rates(rates)[ChannelName.LOG], ZoneInfo("UTC")))
 
 
 async def all_told(pool: Pool) -> Notices:
@@ -78,17 +78,16 @@ async def test_a_slice_refuses_members_of_another(pool: Pool, table: str) -> Non
 
 async def test_all_slices_share_the_pace_of_a_channel(pool: Pool) -> None:
     await all_told(pool)
-    taken = [await outbox(pool, number, "log=10/s").take(ROOM) for number in range(8)]
-    starts = [turn.start_at for (turn,) in taken]
+    starts = [turn.start_at for turn in await outbox(pool, "log=10/s").take(ROOM)]
+    assert len(starts) == 8
     assert {later - earlier for earlier, later in itertools.pairwise(starts)} == {timedelta(seconds=0.1)}
 
 
 async def test_parked_messages_of_all_slices(pool: Pool) -> None:
     await all_told(pool)
-    for number in range(8):
-        (turn,) = await outbox(pool, number).take(ROOM)
-        refused = Verdict(DeliveryOutcome.GONE, reason="too long")
-        await outbox(pool, number).settle([Settled(turn, Answer(Said.REFUSED), refused)])
+    refused = Verdict(DeliveryOutcome.GONE, reason="too long")
+    turns = await outbox(pool).take(ROOM)
+    await outbox(pool).settle([Settled(turn, Answer(Said.REFUSED), refused) for turn in turns])
     parked = ParkedMessages(pool, CLOCK)
     listed = await parked.list(None, 5)
     assert len(listed) == 5
@@ -107,14 +106,13 @@ async def test_the_others_are_told_while_a_slice_is_away(pool: Pool) -> None:
     for unreachable in (
         notices.enter(all_of_them, gathered_for=AT_ONCE),
         notices.gather(AWAY, LOG),
-        outbox(pool, AWAY).take(ROOM),
     ):
         with pytest.raises(Unavailable):
             await unreachable
     for number in set(range(8)) - {AWAY}:
         await notices.enter([all_of_them[number]], gathered_for=AT_ONCE)
         assert await notices.gather(number, LOG) == (1, 1)
-        assert len(await outbox(pool, number).take(ROOM)) == 1
+    assert len(await outbox(pool).take(ROOM)) == 7
     assert (await Notifications(pool).waiting())[ChannelName.LOG].deliveries == 7
 
 

@@ -11,7 +11,7 @@ from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.decide.delivery import Delivery
-from abacus.intake.partners.webhooks.outbox import Outbox
+from abacus.intake.partners.webhooks.outbox import WebhookOutbox
 from abacus.intake.partners.webhooks.sources import Postings
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.store.post import PostgresLedger
@@ -51,7 +51,7 @@ async def told(pool: Pool, ledger: PostgresLedger, name: str = "acme") -> list[R
 
 
 def postings(pool: Pool) -> Postings:
-    return Postings(pool, Outbox(pool, CLOCK), WorkerHealth("webhooks"))
+    return Postings(pool, WebhookOutbox(pool, CLOCK), WorkerHealth("webhooks"))
 
 
 def members(deliveries: Sequence[Delivery]) -> list[str]:
@@ -65,7 +65,7 @@ def settled(delivery: Delivery, outcome: DeliveryOutcome, answer: Answer = FAILE
 async def test_each_lies_with_its_member_and_is_sent_once(
     pool: Pool, owner: Connection, ledger: PostgresLedger
 ) -> None:
-    records, outbox = await told(pool, ledger), Outbox(pool, CLOCK)
+    records, outbox = await told(pool, ledger), WebhookOutbox(pool, CLOCK)
     for _ in range(2):
         assert not await postings(pool).handle(records)
     for number, member in enumerate(MEMBERS):
@@ -80,7 +80,7 @@ async def test_each_lies_with_its_member_and_is_sent_once(
         [settled(each, DeliveryOutcome.DELIVERED, Answer(Said.ACCEPTED, "", 200)) for each in [*few, *rest]]
     )
     assert await outbox.waiting() == Backlog(0, None)
-    later = Outbox(pool, FixedClock(NOW + timedelta(days=40)))
+    later = WebhookOutbox(pool, FixedClock(NOW + timedelta(days=40)))
     await later.prune()
     assert await owner.fetchval("select count(*) from webhook_delivery") == 0
 
@@ -88,7 +88,7 @@ async def test_each_lies_with_its_member_and_is_sent_once(
 async def test_a_slice_that_is_away_keeps_no_other_waiting(
     pool: Pool, owner: Connection, ledger: PostgresLedger
 ) -> None:
-    records, outbox, reading = await told(pool, ledger), Outbox(pool, CLOCK), postings(pool)
+    records, outbox, reading = await told(pool, ledger), WebhookOutbox(pool, CLOCK), postings(pool)
     await take_away(owner, AWAY, "webhook_delivery")
     assert await reading.handle(records) == [records[AWAY]], "it stays behind"
     deliveries = await outbox.take(ALL)
@@ -103,7 +103,7 @@ async def test_a_slice_that_is_away_keeps_no_other_waiting(
 async def test_an_outcome_is_written_once_its_slice_is_back(
     pool: Pool, owner: Connection, ledger: PostgresLedger
 ) -> None:
-    outbox = Outbox(pool, CLOCK)
+    outbox = WebhookOutbox(pool, CLOCK)
     await postings(pool).handle(await told(pool, ledger))
     deliveries = await outbox.take(ALL)
     await take_away(owner, AWAY, "webhook_delivery")
@@ -111,21 +111,21 @@ async def test_an_outcome_is_written_once_its_slice_is_back(
     assert (await outbox.waiting()).deliveries == 0
     await outbox.prune()
     await bring_back(owner, AWAY, "webhook_delivery")
-    again = await Outbox(pool, FixedClock(NOW + timedelta(minutes=5))).take(ALL)
+    again = await WebhookOutbox(pool, FixedClock(NOW + timedelta(minutes=5))).take(ALL)
     assert members(again) == [MEMBERS[AWAY]], "it is sent again"
 
 
 async def test_a_receiver_that_is_gone_while_a_slice_is_away_is_found_gone_again(
     pool: Pool, owner: Connection, ledger: PostgresLedger
 ) -> None:
-    outbox, store, gone = Outbox(pool, CLOCK), WebhookStore(pool, CLOCK), Answer(Said.GONE, "answered 410", 410)
+    outbox, store, gone = WebhookOutbox(pool, CLOCK), WebhookStore(pool, CLOCK), Answer(Said.GONE, "answered 410", 410)
     await postings(pool).handle(await told(pool, ledger))
     first, *_ = await outbox.take(ALL)
     await take_away(owner, AWAY, "webhook_delivery")
     await outbox.settle([settled(first, DeliveryOutcome.GONE, gone)])
     assert (await store.get("acme"))[0].disabled_at is None, "its messages in that slice could not be given up"
     await bring_back(owner, AWAY, "webhook_delivery")
-    again = await Outbox(pool, FixedClock(NOW + timedelta(minutes=5))).take(ALL)
+    again = await WebhookOutbox(pool, FixedClock(NOW + timedelta(minutes=5))).take(ALL)
     assert first.id in {each.id for each in again}
     await outbox.settle([settled(again[0], DeliveryOutcome.GONE, gone)])
     webhook, counts = await store.get("acme")
@@ -133,7 +133,7 @@ async def test_a_receiver_that_is_gone_while_a_slice_is_away_is_found_gone_again
 
 
 async def test_a_receiver_that_is_gone_gives_up_the_messages_of_all_slices(pool: Pool, ledger: PostgresLedger) -> None:
-    outbox, store = Outbox(pool, CLOCK), WebhookStore(pool, CLOCK)
+    outbox, store = WebhookOutbox(pool, CLOCK), WebhookStore(pool, CLOCK)
     await postings(pool).handle(await told(pool, ledger))
     first, *_ = await outbox.take(Room(1, 1, {}))
     await outbox.settle([settled(first, DeliveryOutcome.GONE, Answer(Said.GONE, "answered 410", 410))])

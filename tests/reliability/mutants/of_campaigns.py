@@ -137,10 +137,10 @@ MUTANTS: Final = (
         (f"{_OUTSIDE}::test_awards_leave_at_the_pace_of_their_downstream",),
     ),
     Mutant(
-        "the attempt whose verdict counts for a call",
-        "abacus/engage/actions/calls.py",
-        "_SETTLE",
-        Clause("or a.attempts = u.attempts", "or true"),
+        "the claim whose verdict counts",
+        "abacus/platform/delivery/outbox.py",
+        "_statements",
+        Clause("= s.lease_until", "is not null"),
         ("tests/platform/delivery/test_tables.py::test_a_failure_that_comes_late_changes_nothing",),
     ),
     Mutant(

@@ -3,27 +3,27 @@
 from datetime import datetime
 from typing import NamedTuple
 
+from abacus.platform.delivery.types import Lease
+
 
 class Notification(NamedTuple):
-    """A row of `notification` that this process has taken. `attempts` includes the attempt at hand and identifies the
-    claim; `parts` is the news of the message as JSON; `due_at` is when it was due.
-    """
+    """A row of `notification`; `parts` is the news of the message as JSON."""
 
     member_id: str
     message_id: str
     locale: str
     parts: bytes
     created_at: datetime
-    attempts: int
     failing_since: datetime | None
-    due_at: datetime
 
 
 class Turn(NamedTuple):
-    """A notification, and the moment at which the channel's pace lets it start."""
+    """A notification that this process has taken, and the moment at which the channel's pace lets it start."""
 
     notification: Notification
     start_at: datetime
+    attempts: int
+    lease: Lease
 
     @property
     def id(self) -> str:
@@ -32,7 +32,3 @@ class Turn(NamedTuple):
     @property
     def receiver(self) -> str:
         return self.notification.member_id
-
-    @property
-    def attempts(self) -> int:
-        return self.notification.attempts

@@ -11,7 +11,7 @@ from abacus.core.clock import Clock
 from abacus.intake.partners.secret_places import former_webhook_secret_of, webhook_secret_of
 from abacus.intake.partners.webhooks.decide.delivery import Delivery
 from abacus.intake.partners.webhooks.decide.schedule import BACKOFF, retry_until
-from abacus.intake.partners.webhooks.outbox import Outbox
+from abacus.intake.partners.webhooks.outbox import WebhookOutbox
 from abacus.platform.delivery.decide.reply import Reply, waits_until
 from abacus.platform.delivery.decide.schedule import Schedule
 from abacus.platform.delivery.decide.signature import signed_headers
@@ -38,7 +38,7 @@ _AS_THEY_ARE: Final = Secrets()
 
 
 def webhook_sender(
-    outbox: Outbox,
+    outbox: WebhookOutbox,
     poster: Post,
     clock: Clock,
     health: WorkerHealth,
@@ -52,13 +52,13 @@ def webhook_sender(
     """One for each process; any number of them share the work."""
 
     async def attempt(delivery: Delivery) -> Answer:
-        body, now = delivery.body.encode(), clock.now()
+        body, now, (url, secret, former) = delivery.body.encode(), clock.now(), delivery.webhook
         try:
-            valid = await webhook_secrets(secrets, delivery.partner_id, delivery.secret, delivery.former_secret)
+            valid = await webhook_secrets(secrets, delivery.partner_id, secret, former)
         except SecretUnreadable as fault:  # it may be readable in an hour, and other partners' are
             return Answer(Said.FAILED, str(fault))
         headers = signed_headers(valid, delivery.message_id, int(now.timestamp()), body)
-        reply = await poster.post(delivery.url, headers, body)
+        reply = await poster.post(url, headers, body)
         return Answer(reply.said, reply.detail, reply.status, waits_until(reply.retry_after, clock.now()))
 
     async def prune_and_count() -> None:

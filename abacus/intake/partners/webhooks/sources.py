@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.intake.partners.webhooks.decide.message import MessageType, posted, rejected
-from abacus.intake.partners.webhooks.outbox import Outbox, enter
+from abacus.intake.partners.webhooks.outbox import WebhookOutbox, enter
 from abacus.ledger.store.partner_limits import rejection_of
 from abacus.ledger.types.limits import Rejection
 from abacus.platform.following.cursor import BY_TRANSACTION, Cursor, Walk, by_place
@@ -34,7 +34,7 @@ class Postings:
     whose servers are away stay behind.
     """
 
-    def __init__(self, pool: Pool, outbox: Outbox, health: WorkerHealth) -> None:
+    def __init__(self, pool: Pool, outbox: WebhookOutbox, health: WorkerHealth) -> None:
         self._outbox = outbox
         self._health = health
         self._passed_over = PassedOver(pool)

@@ -3,23 +3,29 @@
 from datetime import datetime
 from typing import NamedTuple
 
+from abacus.platform.delivery.types import Lease
+
+
+class SignedAddress(NamedTuple):
+    """The address of a webhook, and its secrets as they are stored."""
+
+    url: str
+    secret: str
+    former_secret: str | None
+
 
 class Delivery(NamedTuple):
-    """A row of `webhook_delivery` that this process has taken, with the address of its webhook and its secrets
-    as they are stored. `attempts` includes the present one; `taken_until` identifies the claim.
-    """
+    """A row of `webhook_delivery` that this process has taken, and its webhook."""
 
     message_id: str
     partner_id: str
     member_id: str
     type: str
     body: str
-    attempts: int
     retry_until: datetime
-    taken_until: datetime
-    url: str
-    secret: str
-    former_secret: str | None
+    attempts: int
+    lease: Lease
+    webhook: SignedAddress
 
     @property
     def id(self) -> str:
