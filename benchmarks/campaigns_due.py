@@ -9,11 +9,11 @@ from typing import Any, Final, NamedTuple
 
 from abacus.cli.examples import example_cards
 from abacus.core.errors import Unavailable
+from abacus.engage.actions.tables import CAMPAIGN_ACTION
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.effects import actions_of
 from abacus.engage.campaigns.decide.run import Matched, Outcome, PlannedAction, Run
 from abacus.engage.campaigns.decide.worth import Worth
-from abacus.engage.campaigns.effect_tables import CAMPAIGN_ACTION
 from abacus.engage.limits.types import Amounts
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import PublishedCard

@@ -14,18 +14,21 @@ from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
 from abacus.engage.campaigns.counter_values import CounterValues
 from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
-from abacus.engage.campaigns.effects import SLOTS, Effects
+from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.evaluator import CampaignEvaluator
-from abacus.engage.campaigns.exhaustion import CampaignExhaustion, ExhaustionWatch
+from abacus.engage.campaigns.exhaustion import CampaignExhaustion
 from abacus.engage.campaigns.guards import Guards
 from abacus.engage.campaigns.members import AccountsOfMembers
 from abacus.engage.campaigns.retrier import CampaignRetrier
 from abacus.engage.campaigns.retry_queue import RetryQueue
 from abacus.engage.campaigns.seen import SeenStore
+from abacus.engage.campaigns.sums import done_before
 from abacus.engage.campaigns.values import Values
 from abacus.engage.campaigns.verdicts import Verdicts
 from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER
 from abacus.engage.downstreams.services import CALLS_AT_ONCE, Services
+from abacus.engage.limits.exhaustion_watch import ExhaustionWatch
+from abacus.engage.limits.pot_store import SLOTS, PotStore
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.renderer import rendering
 from abacus.intake.earning.decide.retry import RetryPolicy
@@ -155,6 +158,12 @@ async def wire(wiring: Wiring) -> Run:
         FollowedTopics(topics.topics, follow, following).run,
         QueueConsumer(retries, retrier.handle, again).run,
         caller_.run,
-        ExhaustionWatch(pool, campaigns.in_force, exhaustion, watching).run,
+        ExhaustionWatch(
+            pool,
+            PotStore(pool, slot, done_before),
+            campaigns.bounded,
+            exhaustion.mark,
+            watching,
+        ).run,
         *(runner.run for runner in runners),
     )

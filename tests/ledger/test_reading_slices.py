@@ -26,8 +26,9 @@ from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.member_progress import progress_of
 from abacus.engage.campaigns.report import glance, report, used_by
-from abacus.engage.limits.decide.pots import EVER, Pot
-from abacus.engage.limits.pot_store import Limited, PotStore
+from abacus.engage.campaigns.sums import done_before
+from abacus.engage.limits.decide.pots import Limited, pot_of
+from abacus.engage.limits.pot_store import PotStore
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.expiring import ExpiringJob
 from abacus.engage.notify.keeping import Notifications
@@ -82,7 +83,7 @@ LAPSED: Final = [f"expiry:2026-06:{member}:GRP" for member in MEMBERS]
 CAMPAIGN: Final[Campaign] = parse_campaign(THIRD_ORDER, surroundings())
 LIMITED: Final = campaign(name="limited", limits={"runs": {"overall": 25, "day": 60}, "points": {"day": 20_000}})
 COUNTING: Final = campaign(name="counting", steps=[{"at": 2, "do": [POINTS]}], split={"control": 50, "a": 50}, goal=2)
-_LIMITS: Final = {Pot("limited", EVER): Limited(LIMITED.limits.overall, 1)}
+_LIMITS: Final = {pot_of(LIMITED.owner): Limited(LIMITED.limits.overall, 1)}
 _ACTIONS: Final = """
 insert into campaign_action
     (member_id, key, number, campaign, version, step, kind, receiver, decided_at, due_at, document, done_at)
@@ -253,8 +254,8 @@ READINGS: Final[dict[str, Reading]] = {
     "the report of one with a limit": lambda pool: report(pool, LIMITED),
     "a campaign at a glance": lambda pool: glance(pool, COUNTING),
     "what campaigns have taken": lambda pool: used_by(pool, ["limited", "counting", "none"]),
-    "what is left": lambda pool: PotStore(pool, 1).left(_LIMITS),
-    "what is exactly left": lambda pool: PotStore(pool, 2).exactly_left(_LIMITS),
+    "what is left": lambda pool: PotStore(pool, 1, done_before).left(_LIMITS),
+    "what is exactly left": lambda pool: PotStore(pool, 2, done_before).exactly_left(_LIMITS),
     "actions that wait": lambda pool: ActionStore(pool, LATER).backlog("awards"),
     "progress": lambda pool: of_each(lambda member: progress_of(pool, member, None, 10)),
     "what campaigns decided": _of_campaigns,

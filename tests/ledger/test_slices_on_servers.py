@@ -16,8 +16,9 @@ import pytest
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.engage.campaigns.effects import Effects
-from abacus.engage.limits.decide.pots import EVER, Pot
-from abacus.engage.limits.pot_store import Limited, PotStore
+from abacus.engage.campaigns.sums import done_before
+from abacus.engage.limits.decide.pots import Limited, pot_of
+from abacus.engage.limits.pot_store import PotStore
 from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
@@ -236,20 +237,20 @@ async def test_a_limit_of_all_holds_while_slices_move(database_url: str, pool: P
     assert told.total() == len(events)
     actions = await rows_in_all(pool, ("select count(*) as number from campaign_action",))
     assert sum(row["number"] for row in actions) == limit
-    left = await PotStore(pool, 0).exactly_left({Pot(offer.name, EVER): Limited(offer.limits.overall, 1)})
-    assert left == {Pot(offer.name, EVER): (0, 0, 0)}
+    left = await PotStore(pool, 0, done_before).exactly_left({pot_of(offer.owner): Limited(offer.limits.overall, 1)})
+    assert left == {pot_of(offer.owner): (0, 0, 0)}
 
 
 async def test_slices_stay_while_all_their_slots_are_locked(database_url: str, pool: Pool) -> None:
     """What they hold goes back to the pot, and would be taken again where the slice has come to."""
     offer = campaign(limits={"runs": {"overall": 10}})
-    limited = {Pot(offer.name, EVER): Limited(offer.limits.overall, 1)}
+    limited = {pot_of(offer.owner): Limited(offer.limits.overall, 1)}
     home, other = [(await slicing_of(pool)).home(number) for number in (0, 1)]
     async with spreading(database_url) as slices:
         source = next(each.address for each in await slices.placed() if each.schema == other)
         target = next(each for each in await slices.servers() if each != source)
         async with pool.acquire(schema=home) as connection, connection.transaction():
-            await PotStore(pool, 1).lock(connection, limited, limited)
+            await PotStore(pool, 1, done_before).lock(connection, limited, limited)
             moving = asyncio.create_task(slices.move(str(other), target, blocking=True))
             await waiting(pool, moving)
         await moving

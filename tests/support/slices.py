@@ -156,7 +156,7 @@ select c.relname, c.reloptions, pg_get_partkeydef(c.oid),
     array(select pg_get_triggerdef(t.oid) from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal order by 1),
     array(select (a.attname, a.atttypid, a.attcollation, a.attnotnull, pg_get_expr(d.adbin, d.adrelid))::text
         from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
-        where a.attrelid = c.oid and a.attnum > 0 order by a.attname),
+        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped order by a.attname),
     array(select (a.attname, x.grantee, x.privilege_type)::text from pg_attribute a, aclexplode(a.attacl) x
         where a.attrelid = c.oid order by 1),
     array(select (x.grantee, x.privilege_type)::text from aclexplode(c.relacl) x

@@ -136,7 +136,9 @@ class Backtest:
         by_key: dict[str, Matched] = {}
         for each in matched:
             by_key.setdefault(each.key, each)
-        bounds: Mapping[Pot, Bound] = {pot: bound for each in by_key.values() for pot, bound in pots_of(each).items()}
+        bounds: dict[Pot, Bound] = {}
+        for each in by_key.values():
+            bounds |= pots_of(each.campaign, each.event.occurred_at)
         for pot, bound in bounds.items():
             self._left.setdefault(pot, Amounts(*(most or 0 for most in bound)))
         places = {

@@ -92,6 +92,10 @@ class CampaignDirectory(FreshCopy[_Read, InForce]):
         """The campaigns in force. Raises `Unavailable` when they were never read."""
         return self.value()
 
+    def bounded(self) -> Sequence[Campaign]:
+        """The campaigns in force that have a limit over their whole life. Raises `Unavailable` as `in_force` does."""
+        return self.value().index.bounded()
+
     async def _load_all(self, before: _Read | None) -> _Read:
         known = labelled(before.campaigns) if before is not None else {}
         campaigns = [

@@ -1,9 +1,8 @@
-"""What came of events that campaigns answer to: claims, the progress of members, limits, actions and sums."""
+"""What came of events that campaigns answer to: claims, the progress of members, and sums."""
 
 from typing import Final
 
 from sqlalchemy import BigInteger, Column, Date, DateTime, Index, Integer, LargeBinary, Table, Text, text
-from sqlalchemy.dialects.postgresql import JSON
 
 from abacus.platform.metadata import KEY_TEXT, METADATA
 
@@ -33,55 +32,6 @@ CAMPAIGN_PROGRESS: Final = Table(
     Column("marks", LargeBinary, nullable=False),
     Column("variant", Text),
     Index(None, "campaign", postgresql_where=text("variant is not null")),
-)
-
-# What was handed out of each limit that all members share; the limit itself stands in the document.
-CAMPAIGN_POT: Final = Table(
-    "campaign_pot",
-    METADATA,
-    Column("campaign", KEY_TEXT, primary_key=True),
-    Column("period", KEY_TEXT, primary_key=True),
-    Column("runs", BigInteger, nullable=False),
-    Column("points", BigInteger, nullable=False),
-    Column("cost", BigInteger, nullable=False),
-)
-
-# What is left in the hand of each process of what was handed out, by the limits of a version.
-CAMPAIGN_SLOT: Final = Table(
-    "campaign_slot",
-    METADATA,
-    Column("campaign", KEY_TEXT, primary_key=True),
-    Column("period", KEY_TEXT, primary_key=True),
-    Column("slot", Integer, primary_key=True, autoincrement=False),
-    Column("version", Integer, nullable=False),
-    Column("runs", BigInteger, nullable=False),
-    Column("points", BigInteger, nullable=False),
-    Column("cost", BigInteger, nullable=False),
-)
-
-# While a process is at an action, `due_at` is when another one may take it.
-CAMPAIGN_ACTION: Final = Table(
-    "campaign_action",
-    METADATA,
-    Column("member_id", KEY_TEXT, primary_key=True),
-    Column("key", KEY_TEXT, primary_key=True),
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("campaign", KEY_TEXT, nullable=False),
-    Column("version", Integer, nullable=False),
-    Column("step", Integer, nullable=False),
-    Column("variant", Text),
-    Column("kind", Text, nullable=False),
-    Column("receiver", Text, nullable=False),
-    Column("decided_at", DateTime(timezone=True), nullable=False),
-    Column("due_at", DateTime(timezone=True), nullable=False),
-    Column("document", JSON, nullable=False),
-    Column("event", JSON),
-    Column("attempts", Integer, nullable=False, server_default="0"),
-    Column("failing_since", DateTime(timezone=True)),
-    Column("done_at", DateTime(timezone=True)),
-    Column("refused_at", DateTime(timezone=True)),
-    Column("reason", Text),
-    Index(None, "receiver", "due_at", postgresql_where=text("done_at is null and refused_at is null")),
 )
 
 # How many events were looked at, by hour; a country that is not told is empty. Each process adds to rows of its own.

@@ -9,33 +9,30 @@ is refused (docs/adr/0055, 0061).
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from datetime import date, datetime
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.engage.campaigns.decide.batch import Decided, decide
-from abacus.engage.campaigns.decide.calendar import day_of
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.effects import actions_of
 from abacus.engage.campaigns.decide.progress import Place, places_of
 from abacus.engage.campaigns.decide.run import Matched, PlannedAction, Run
 from abacus.engage.campaigns.progress_rows import lock_progress, write_progress
-from abacus.engage.limits.decide.pots import EVER, Pot, Short, is_exhausted, pots_of
-from abacus.engage.limits.pot_store import Limited, PotStore
+from abacus.engage.campaigns.sums import add_sums, done_before
+from abacus.engage.limits.decide.pots import Limited, Pot, is_exhausted, limited_by, pot_of
+from abacus.engage.limits.pot_store import SLOTS, PotStore
 from abacus.engage.limits.types import NOTHING, Amounts
 from abacus.platform.key_register import entered
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool
 from abacus.platform.slices.layout import Slicing
 from abacus.platform.slices.sliced import slicing_of, unless_away
-from abacus.platform.slices.transaction import commit_together
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 # Is told the campaigns that can do nothing more.
 OnExhausted = Callable[[Sequence[Campaign]], Awaitable[None]]
 
-SLOTS: Final = 16  # processes that take from slots of their own; two in one slot are slower, and nothing else
 _RNG: Final = random.Random()
 
 
@@ -71,30 +68,10 @@ class _Action(NamedTuple):
     event: bytes | None
 
 
-class _Sum(NamedTuple):
-    """A row of `campaign_sum`."""
-
-    campaign: str
-    version: int
-    day: date
-    variant: str
-    outcome: str
-    slot: int
-    events: int
-    points: int
-    cost: int
-
-
 _CLAIMED: Final = Statement("select key from campaign_claim where key = any(:keys::text[])")
 _CLAIM: Final = Statement(f"""
 insert into campaign_claim ({columns(_Claim)}) select u.* from {unnested(_Claim)} order by u.key
 on conflict do nothing returning key
-""")
-_ADD: Final = Statement(f"""
-insert into campaign_sum as s ({columns(_Sum)})
-select u.* from {unnested(_Sum)} order by u.campaign, u.version, u.day, u.variant, u.outcome
-on conflict (campaign, version, day, variant, outcome, slot) do update set
-    events = s.events + excluded.events, points = s.points + excluded.points, cost = s.cost + excluded.cost
 """)
 
 
@@ -131,7 +108,7 @@ class Effects:
         self._pool = pool
         self._clock = clock
         self._slot = _RNG.randrange(SLOTS) if slot is None else slot
-        self._pots = PotStore(pool, self._slot)
+        self._pots = PotStore(pool, self._slot, done_before)
         self._on_exhausted = on_exhausted
         self._exhausted: dict[str, Campaign] = {}  # that nobody was told of yet
 
@@ -142,7 +119,7 @@ class Effects:
         slicing = await slicing_of(self._pool)
         parts = await self._parts(slicing, matched)
         decided = await asyncio.gather(
-            *(unless_away(self._pool, self._decide_in(slicing, number, part)) for number, part in parts.items()),
+            *(unless_away(self._pool, self._decide_in(number, part)) for number, part in parts.items()),
             return_exceptions=True,
         )
         done = [each for each in decided if isinstance(each, _Part)]
@@ -180,26 +157,17 @@ class Effects:
         }
         return {number: part for number, part in own.items() if part}
 
-    async def _decide_in(self, slicing: Slicing, number: int, matched: Mapping[str, Matched]) -> _Part:
+    async def _decide_in(self, number: int, matched: Mapping[str, Matched]) -> _Part:
         """What comes of the events of a slice's members, by their keys."""
-        short: set[Pot] = set()  # nothing is left to fill the slot up from
+
+        async def work(connection: Connection, whole: Collection[Pot]) -> _Part:
+            return await self._decide(connection, matched, whole)
+
         while True:
             try:
-                async with passing_failures(), self._deciding(slicing.home(number), short) as connection:
-                    return await self._decide(connection, matched, short)
-            except Short as error:
-                short |= await self._pots.fill(number, error.needs, _limited(matched.values()))
+                return await self._pots.within(number, lambda: _limited(matched.values()), work)
             except _Overtaken:
                 continue
-
-    @asynccontextmanager
-    async def _deciding(self, home: str | None, short: Collection[Pot]) -> AsyncIterator[Connection]:
-        """A transaction at the server of the slice; one that reaches all slices, where a pot is locked whole."""
-        reach = self._pool.acquire(schema=home) if short else self._pool.acquire(schema=home, near=True)
-        async with reach as connection, connection.transaction():
-            if short:
-                await commit_together(connection)
-            yield connection
 
     async def _tell(self) -> None:
         """Those that could not be told come with the next batch, or with this one when it is tried again."""
@@ -210,19 +178,19 @@ class Effects:
             self._exhausted = untold | self._exhausted
             raise
 
-    async def _decide(self, connection: Connection, matched: Mapping[str, Matched], short: set[Pot]) -> _Part:
+    async def _decide(self, connection: Connection, matched: Mapping[str, Matched], whole: Collection[Pot]) -> _Part:
         """Raises `Short` and `_Overtaken`."""
         claimed = {row["key"] for row in await connection.fetch(*_CLAIMED(keys=list(matched)))}
         new = [each for key, each in matched.items() if key not in claimed]
         if not new:
             return _Part(Decided())
         progress = await lock_progress(connection, sorted({place for each in new for place in _places(each)}))
-        pots = await self._pots.lock(connection, _limited(new), short)
-        decided = decide(matched.values(), progress, pots.left, {*short, *pots.remembered}, claimed)
+        pots = await self._pots.lock(connection, _limited(new), whole)
+        decided = decide(matched.values(), progress, pots.left, {*whole, *pots.remembered}, claimed)
         if decided.runs:
             await self._pots.take(connection, pots, decided.taken)
             await self._write(connection, decided, progress)
-        return _Part(decided, _exhausted(new, pots.left, decided, short))
+        return _Part(decided, _exhausted(new, pots.left, decided, whole))
 
     async def _write(self, connection: Connection, decided: Decided, locked: Collection[Place]) -> None:
         now = self._clock.now()
@@ -237,7 +205,7 @@ class Effects:
         actions = [_row(due, now) for run in decided.runs for due in actions_of(run, now)]
         if actions:
             await connection.copy_records_to_table("campaign_action", records=actions, columns=_Action._fields)
-        await connection.execute(*_ADD(**arrays(_Sum, _sums(decided.runs, self._slot))))
+        await add_sums(connection, decided.runs, self._slot)
 
 
 def _exhausted(
@@ -246,7 +214,7 @@ def _exhausted(
     """The campaigns that have come to their limit; it is known only of those whose whole pot was at hand."""
     exhausted = {}
     for campaign in {each.campaign.name: each.campaign for each in matched}.values():
-        pot = Pot(campaign.name, EVER)
+        pot = pot_of(campaign.owner)
         if pot in whole and is_exhausted(campaign, left[pot].minus(decided.taken.get(pot, NOTHING))):
             exhausted[campaign.name] = campaign
     return list(exhausted.values())
@@ -257,23 +225,12 @@ def _places(matched: Matched) -> Sequence[Place]:
 
 
 def _limited(matched: Iterable[Matched]) -> dict[Pot, Limited]:
-    """The pots that these runs may take from, each with its limit and the version that sets it."""
-    return {pot: Limited(bound, each.campaign.version) for each in matched for pot, bound in pots_of(each).items()}
+    """The pots that these runs may take from."""
+    limited: dict[Pot, Limited] = {}
+    for each in matched:
+        limited |= limited_by(each.campaign, each.event.occurred_at)
+    return limited
 
 
 def _row(due: PlannedAction, now: datetime) -> _Action:
     return _Action(**due._asdict(), decided_at=now)
-
-
-def _sums(runs: Iterable[Run], slot: int) -> list[_Sum]:
-    sums: dict[tuple[str, int, str, str, str], list[int]] = {}
-    for run in runs:
-        campaign, refusal = run.matched.campaign, f"{run.outcome}:{run.refusal}" if run.refusal else run.outcome.value
-        day = day_of(campaign, run.matched.event.occurred_at)
-        added = sums.setdefault((campaign.name, campaign.version, day, run.variant or "", refusal), [0, 0, 0])
-        for place, more in enumerate((1, run.amounts.points, run.amounts.cost)):
-            added[place] += more
-    return [
-        _Sum(name, version, date.fromisoformat(day), variant, outcome, slot, *added)
-        for (name, version, day, variant, outcome), added in sums.items()
-    ]

@@ -5,10 +5,11 @@ from datetime import date
 from typing import Any, Final, NamedTuple
 
 from abacus.core.merging import added_up
-from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.campaign import OWNER_KIND, Campaign
 from abacus.engage.campaigns.seen import seen_by_day
-from abacus.engage.limits.decide.pots import EVER, Pot
+from abacus.engage.limits.decide.pots import EVER
 from abacus.engage.limits.types import NOTHING, Amounts
+from abacus.engage.limits.usage import used
 from abacus.platform.postgres import LONG_S, Connection, Pool, snapshot
 from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement, columns
@@ -92,26 +93,18 @@ select count(*) from campaign_action a
 where campaign = :campaign and kind = 'award' and done_at is not null
     and exists (select from claim c where c.key = a.key)
 """)
-_HANDED_OUT: Final = Statement("""
-select campaign, period, runs, points, cost from campaign_pot
-where campaign = any(:campaigns::text[]) and (:period::text is null or period = :period)
-""")
-_IN_SLOTS: Final = Statement("""
-select campaign, period, -sum(runs)::bigint, -sum(points)::bigint, -sum(cost)::bigint from campaign_slot
-where campaign = any(:campaigns::text[]) and (:period::text is null or period = :period) group by campaign, period
-""")
 
 
 async def report(pool: Pool, campaign: Campaign) -> CampaignReport:
     """As of one moment; on several servers, each server's. Raises `Unavailable`."""
     name = campaign.name
     async with snapshot(pool) as connection:
-        days, arms, used = await _glance(connection, campaign)
+        days, arms, taken = await _glance(connection, campaign)
         actions = await _added_up(connection, _ACTIONS(campaign=name), facts=3)
         ((claims,),) = await _added_up(connection, _CLAIMS(campaign=name), facts=0)
         ((posted,),) = await _added_up(connection, _POSTED(campaign=name), facts=0)
         seen = await seen_by_day(connection, campaign)
-    return CampaignReport(days, [ActionLine(*row) for row in actions], arms, claims, posted, used, seen)
+    return CampaignReport(days, [ActionLine(*row) for row in actions], arms, claims, posted, taken, seen)
 
 
 async def glance(pool: Pool, campaign: Campaign) -> Glance:
@@ -123,32 +116,19 @@ async def glance(pool: Pool, campaign: Campaign) -> Glance:
 async def used_by(pool: Pool, names: Sequence[str]) -> Mapping[str, Amounts]:
     """What each of the campaigns has taken of its limits over its whole life. Raises `Unavailable`."""
     async with snapshot(pool) as connection:
-        return {pot.campaign: amounts for pot, amounts in (await _used(connection, names, EVER)).items()}
+        return {pot.owner: amounts for pot, amounts in (await used(connection, OWNER_KIND, names, EVER)).items()}
 
 
 async def _glance(connection: Connection, campaign: Campaign) -> Glance:
     name = campaign.name
     days = [DayLine(*row) for row in await _added_up(connection, _DAYS(campaign=name), facts=4)]
     arms = await _added_up(connection, _ARMS(campaign=name, goal=campaign.goal), facts=1)
-    used = await _used(connection, [name], None)
+    taken = await used(connection, OWNER_KIND, [name], None)
     return Glance(
         days=sorted(days, key=lambda line: (line.day, line.version, line.variant, line.outcome)),
         arms=[ArmLine(*row) for row in arms],
-        used={pot.period: amounts for pot, amounts in used.items()},
+        used={pot.period: amounts for pot, amounts in taken.items()},
     )
-
-
-async def _used(connection: Connection, names: Sequence[str], period: str | None) -> dict[Pot, Amounts]:
-    """What was handed out of pots, and is in no slot any more. On several servers something may come into a slot after
-    the pots were read.
-    """
-    asked = {"campaigns": list(names), "period": period}
-    handed_out = await connection.fetch(*_HANDED_OUT(**asked))
-    used = {Pot(*row[:2]): Amounts(*row[2:]) for row in handed_out}
-    for campaign, of_period, *amounts in await _added_up(connection, _IN_SLOTS(**asked), facts=2):
-        pot = Pot(campaign, of_period)
-        used[pot] = used.get(pot, NOTHING).plus(Amounts(*amounts)).at_least(NOTHING)
-    return used
 
 
 async def _added_up(connection: Connection, statement: tuple[Any, ...], *, facts: int) -> list[tuple[Any, ...]]:

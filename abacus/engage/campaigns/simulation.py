@@ -22,9 +22,10 @@ from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import worth_of
 from abacus.engage.campaigns.progress_rows import read_progress
 from abacus.engage.campaigns.subject import Subject
+from abacus.engage.campaigns.sums import done_before
 from abacus.engage.campaigns.values import Values
-from abacus.engage.limits.decide.pots import pots_of
-from abacus.engage.limits.pot_store import Limited, PotStore
+from abacus.engage.limits.decide.pots import limited_by
+from abacus.engage.limits.pot_store import PotStore
 from abacus.engage.notify.decide.rendering import Unrenderable
 from abacus.engage.notify.renderer import Renderer
 from abacus.platform.postgres import Pool, passing_failures
@@ -88,10 +89,10 @@ async def simulate(
         if isinstance(action.deed, Award)
     }
     matched = Matched(campaign, member_id, event, conditions_of(decision.looked), worth)
-    limited = {pot: Limited(bound, campaign.version) for pot, bound in pots_of(matched).items()}
+    limited = limited_by(campaign, event.occurred_at)
     async with passing_failures(), at_member(pool, member_id) as connection:
         progress = await read_progress(connection, sorted(places_of(campaign, member_id, event.occurred_at)))
-    left = await PotStore(pool, 0).left(limited)
+    left = await PotStore(pool, 0, done_before).left(limited)
     (run,) = decide([matched], progress, left, limited).runs
     return Simulated(seen, None, run, [await _said(due, renderer) for due in actions_of(run, now)])
 

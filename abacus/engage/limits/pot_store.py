@@ -1,40 +1,44 @@
-"""The limits that all members of a campaign share, in Postgres: a pot for each, and slots that are filled up from it.
+"""Pots in Postgres, and slots that are filled up from them.
 
 A process takes from its own slots, one in each slice of the ledger, which nobody else locks. `fill` moves a part of
 what is left into one. When nothing is left, a batch locks the pot and every slot, so that the last is given out
 exactly.
 
-On several servers, what moves between a pot and a slot is committed by one before the other. Whoever looks meanwhile
-waits at the slot's row, which is therefore there before anything is moved to it.
+On several servers, what moves between a pot and a slot is committed by one before the other. A reader waits meanwhile
+at the slot's row, which is therefore there before anything is moved to it.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from abacus.engage.campaigns.decide.run import Outcome
-from abacus.engage.limits.decide.pots import Pot, Short
+from abacus.engage.limits.decide.pots import Limited, Pot, Short
 from abacus.engage.limits.types import NOTHING, Amounts, Bound
 from abacus.platform.postgres import Connection, Pool, passing_failures, snapshot
 from abacus.platform.slices.sliced import at_slice, in_each_slice, slicing_of
 from abacus.platform.slices.transaction import commit_together, stay
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
+SLOTS: Final = 16  # processes that take from slots of their own; two in one slot are slower, and nothing else
 _MOST_RESTS: Final = 100_000
 _SHARE: Final = 32  # the slots of all slices are filled up with this part of what is left
 
 
-class Limited(NamedTuple):
-    """A limit, and the version of the campaign that sets it."""
+Done = TypeVar("Done")
 
-    bound: Bound
-    version: int
+# Takes from pots, on a connection and in its transaction; those that are to be locked whole are named. Raises `Short`.
+Work: TypeAlias = Callable[[Connection, Collection[Pot]], Awaitable[Done]]
+
+# Reads, in the slice of the connection, what owners did before they had a limit: it counts too. Raises `Unavailable`.
+DoneBefore = Callable[[Connection, Sequence[Pot]], Awaitable[Mapping[Pot, Amounts]]]
 
 
 class _PotRow(NamedTuple):
-    """A row of `campaign_pot`: what was handed out."""
+    """A row of `limit_pot`: what was handed out."""
 
-    campaign: str
+    owner_kind: str
+    owner: str
     period: str
     runs: int
     points: int
@@ -42,9 +46,10 @@ class _PotRow(NamedTuple):
 
 
 class _SlotRow(NamedTuple):
-    """A row of `campaign_slot`: what is left of what was handed out; less than nothing of what is not limited."""
+    """A row of `limit_slot`: what is left of what was handed out; less than nothing of what is not limited."""
 
-    campaign: str
+    owner_kind: str
+    owner: str
     period: str
     slot: int
     version: int
@@ -53,9 +58,18 @@ class _SlotRow(NamedTuple):
     cost: int
 
 
+class _Wanted(NamedTuple):
+    """A pot whose slots are to be locked: all of them where it is wanted `whole`, else the one of this process."""
+
+    owner_kind: str
+    owner: str
+    period: str
+    whole: bool
+
+
 class Locked(NamedTuple):
-    """What is at hand of each pot, and the rows that hold it: the slots by the schema of their slice. Of those that are
-    `remembered` nothing is locked, and there is no more than that.
+    """What is at hand of each pot, and the rows that hold it: the slots by the schema of their slice. `remembered` pots
+    are not locked, and no more is left of them than that.
     """
 
     left: Mapping[Pot, Amounts]
@@ -73,47 +87,41 @@ class _Rest(NamedTuple):
 
 _POTS: Final = Statement(f"""
 select {columns(_PotRow, "p")} from {unnested(Pot)}
-join campaign_pot p on p.campaign = u.campaign and p.period = u.period
+join limit_pot p using (owner_kind, owner, period)
 """)
 _OPEN_POTS: Final = Statement(f"""
-insert into campaign_pot ({columns(_PotRow)}) select u.* from {unnested(_PotRow)} order by u.campaign, u.period
+insert into limit_pot ({columns(_PotRow)}) select u.* from {unnested(_PotRow)} order by u.owner_kind, u.owner, u.period
 on conflict do nothing
-""")
-_DONE: Final = Statement(f"""
-select u.campaign, u.period, coalesce(sum(s.events), 0)::bigint as runs, coalesce(sum(s.points), 0)::bigint as points,
-    coalesce(sum(s.cost), 0)::bigint as cost
-from {unnested(Pot)}
-join campaign_sum s on s.campaign = u.campaign and s.outcome = '{Outcome.DONE}' and u.period in ('', s.day::text)
-group by u.campaign, u.period
 """)
 _LOCK_POTS: Final = Statement(f"""
 select {columns(_PotRow, "p")} from {unnested(Pot)}
-join campaign_pot p on p.campaign = u.campaign and p.period = u.period
-order by u.campaign, u.period for update of p
+join limit_pot p using (owner_kind, owner, period)
+order by u.owner_kind, u.owner, u.period for update of p
 """)
 _IN_SLOTS: Final = Statement(f"""
-select s.campaign, s.period, sum(s.runs)::bigint as runs, sum(s.points)::bigint as points, sum(s.cost)::bigint as cost
-from {unnested(Pot)} join campaign_slot s on s.campaign = u.campaign and s.period = u.period
-group by s.campaign, s.period
+select owner_kind, owner, period, sum(runs)::bigint as runs, sum(points)::bigint as points, sum(cost)::bigint as cost
+from {unnested(Pot)} join limit_slot s using (owner_kind, owner, period)
+group by owner_kind, owner, period
 """)
 _OPEN_SLOTS: Final = Statement(f"""
-insert into campaign_slot ({columns(_SlotRow)}) select u.* from {unnested(_SlotRow)}
-order by u.campaign, u.period, u.slot
+insert into limit_slot ({columns(_SlotRow)}) select u.* from {unnested(_SlotRow)}
+order by u.owner_kind, u.owner, u.period, u.slot
 on conflict do nothing
 """)
 _LOCK_SLOTS: Final = Statement(f"""
 select {columns(_SlotRow, "s")}
-from unnest(:campaign::text[], :period::text[], :whole::boolean[]) as u (campaign, period, whole)
-join campaign_slot s on s.campaign = u.campaign and s.period = u.period and (u.whole or s.slot = :slot)
-order by s.campaign, s.period, s.slot for update of s
+from {unnested(_Wanted)} join limit_slot s using (owner_kind, owner, period)
+where u.whole or s.slot = :slot
+order by s.owner_kind, s.owner, s.period, s.slot for update of s
 """)
 _SET_POTS: Final = Statement(f"""
-update campaign_pot p set runs = u.runs, points = u.points, cost = u.cost
-from {unnested(_PotRow)} where p.campaign = u.campaign and p.period = u.period
+update limit_pot p set runs = u.runs, points = u.points, cost = u.cost
+from {unnested(_PotRow)} where (p.owner_kind, p.owner, p.period) = (u.owner_kind, u.owner, u.period)
 """)
 _SET_SLOTS: Final = Statement(f"""
-update campaign_slot s set version = u.version, runs = u.runs, points = u.points, cost = u.cost
-from {unnested(_SlotRow)} where s.campaign = u.campaign and s.period = u.period and s.slot = u.slot
+update limit_slot s set version = u.version, runs = u.runs, points = u.points, cost = u.cost
+from {unnested(_SlotRow)}
+where (s.owner_kind, s.owner, s.period, s.slot) = (u.owner_kind, u.owner, u.period, u.slot)
 """)
 
 
@@ -122,14 +130,37 @@ class PotStore:
     slice of the members in question.
     """
 
-    def __init__(self, pool: Pool, slot: int) -> None:
+    def __init__(self, pool: Pool, slot: int, done_before: DoneBefore) -> None:
         self._pool = pool
         self._slot = slot
+        self._done_before = done_before
         self._rests: dict[Pot, _Rest] = {}
 
+    async def within(self, number: int, limited: Callable[[], Mapping[Pot, Limited]], work: Work[Done]) -> Done:
+        """Work on members of a slice, in a transaction at its server. After `Short` the slot is filled up, and the work
+        is done anew; pots from which it cannot be filled up are given to it as `whole`, in a transaction that reaches
+        all slices.
+        """
+        whole: set[Pot] = set()
+        home = (await slicing_of(self._pool)).home(number)
+        while True:
+            try:
+                async with passing_failures(), self._transaction(home, whole) as connection:
+                    return await work(connection, whole)
+            except Short as error:
+                whole |= await self.fill(number, error.needs, limited())
+
+    @asynccontextmanager
+    async def _transaction(self, home: str | None, whole: Collection[Pot]) -> AsyncIterator[Connection]:
+        reach = self._pool.acquire(schema=home) if whole else self._pool.acquire(schema=home, near=True)
+        async with reach as connection, connection.transaction():
+            if whole:
+                await commit_together(connection)
+            yield connection
+
     async def fill(self, number: int, needs: Mapping[Pot, Amounts], limited: Mapping[Pot, Limited]) -> set[Pot]:
-        """Fills the slot of that slice up from all of these pots at once, and says from which not, because too little
-        is left of them. Raises `Unavailable`.
+        """Fills the slot of that slice up from all of these pots at once, and returns the pots in which too little is
+        left for that. Raises `Unavailable`.
         """
         wanted, slicing = sorted(needs), await slicing_of(self._pool)
         empty = [_SlotRow(*pot, self._slot, limited[pot].version, *NOTHING) for pot in wanted]
@@ -148,7 +179,7 @@ class PotStore:
         limited: Mapping[Pot, Limited],
         share: int,
     ) -> set[Pot]:
-        handed_out = await _lock_pots(connection, wanted)
+        handed_out = await self._lock_pots(connection, wanted)
         held = {_pot(row): _amounts(row) for row in await self._lock_slots(connection, wanted, ())}
         short, pots, filled = set[Pot](), list[_PotRow](), list[_SlotRow]()
         for pot in wanted:
@@ -165,8 +196,8 @@ class PotStore:
         return short
 
     async def left(self, limited: Mapping[Pot, Limited]) -> Mapping[Pot, Amounts]:
-        """What is left of each pot altogether, without locking anything: on several servers somebody may move a part
-        of it meanwhile. Raises `Unavailable`.
+        """What is left of each pot altogether, without locking anything: on several servers a part of it may move
+        meanwhile. Raises `Unavailable`.
         """
         if not limited:
             return {}
@@ -179,7 +210,7 @@ class PotStore:
         return {pot: _left(limited[pot].bound, out) for pot, out in handed_out.items()}
 
     async def exactly_left(self, limited: Mapping[Pot, Limited]) -> Mapping[Pot, Amounts]:
-        """The same to the last point: everybody who takes or moves any waits meanwhile. Raises `Unavailable`."""
+        """The same to the last point: other processes wait with theirs meanwhile. Raises `Unavailable`."""
         if not limited:
             return {}
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
@@ -194,7 +225,7 @@ class PotStore:
         if not here:
             return Locked(rests, {}, {}, {pot: limited[pot].bound for pot in rests})
         locked_whole = [pot for pot in here if pot in whole]
-        handed_out = await _lock_pots(connection, locked_whole)
+        handed_out = await self._lock_pots(connection, locked_whole)
         slots: dict[str | None, Sequence[_SlotRow]] = {}
 
         async def lock_here() -> None:
@@ -218,8 +249,8 @@ class PotStore:
         return Locked({**rests, **left, **in_all}, handed_out, slots, bounds)
 
     async def take(self, connection: Connection, locked: Locked, taken: Mapping[Pot, Amounts]) -> None:
-        """Writes what is left after so much was taken. Slots of pots that are locked whole are empty then. Raises
-        `Short` where something was taken of a pot that is only remembered: somebody else may have it by now.
+        """Writes what is left after this was taken. Slots of pots that are locked whole are empty then. Raises
+        `Short` where something was taken of a pot that is only remembered: another process may have it by now.
         """
         if doubtful := locked.remembered.keys() & taken.keys():
             for pot in doubtful:
@@ -236,7 +267,7 @@ class PotStore:
         await (in_each_slice(connection, write_here) if pots else write_here())
 
     def _remembered(self, limited: Mapping[Pot, Limited], whole: Collection[Pot]) -> dict[Pot, Amounts]:
-        """Where a limit is used up, nobody has to lock anything to know that."""
+        """What was left of pots whose limit was used up before: nothing has to be locked to know that."""
         return {
             pot: rest.left
             for pot, each in limited.items()
@@ -251,30 +282,28 @@ class PotStore:
     async def _lock_slots(
         self, connection: Connection, pots: Sequence[Pot], whole: Collection[Pot]
     ) -> Sequence[_SlotRow]:
-        statement = _LOCK_SLOTS(**arrays(Pot, pots), whole=[pot in whole for pot in pots], slot=self._slot)
-        return [_SlotRow(*row) for row in await connection.fetch(*statement)]
+        wanted = [_Wanted(*pot, pot in whole) for pot in pots]
+        rows = await connection.fetch(*_LOCK_SLOTS(**arrays(_Wanted, wanted), slot=self._slot))
+        return [_SlotRow(*row) for row in rows]
 
+    async def _lock_pots(self, connection: Connection, pots: Sequence[Pot]) -> dict[Pot, Amounts]:
+        """What was handed out of each."""
+        if not pots:
+            return {}
+        wanted = arrays(Pot, pots)
+        there = _by_pot(await connection.fetch(*_POTS(**wanted)))
+        if missing := [pot for pot in pots if pot not in there]:
+            await self._open_pots(connection, missing)
+        return _by_pot(await connection.fetch(*_LOCK_POTS(**wanted)))
 
-async def _lock_pots(connection: Connection, pots: Sequence[Pot]) -> dict[Pot, Amounts]:
-    """What was handed out of each."""
-    if not pots:
-        return {}
-    wanted = arrays(Pot, pots)
-    there = _by_pot(await connection.fetch(*_POTS(**wanted)))
-    if missing := [pot for pot in pots if pot not in there]:
-        await _open_pots(connection, missing)
-    return _by_pot(await connection.fetch(*_LOCK_POTS(**wanted)))
-
-
-async def _open_pots(connection: Connection, pots: Sequence[Pot]) -> None:
-    """What was done before there was such a limit counts too."""
-    done = dict.fromkeys(pots, NOTHING)
-    of_slice = _DONE(**arrays(Pot, pots))
-    for rows in await in_each_slice(connection, lambda: connection.fetch(*of_slice)):
-        for pot, amounts in _by_pot(rows).items():
-            done[pot] = done[pot].plus(amounts)
-    opened = [_PotRow(*pot, *amounts) for pot, amounts in done.items()]
-    await connection.execute(*_OPEN_POTS(**arrays(_PotRow, opened)))
+    async def _open_pots(self, connection: Connection, pots: Sequence[Pot]) -> None:
+        """What was done before there was such a limit counts too."""
+        done = dict.fromkeys(pots, NOTHING)
+        for of_slice in await in_each_slice(connection, lambda: self._done_before(connection, pots)):
+            for pot, amounts in of_slice.items():
+                done[pot] = done[pot].plus(amounts)
+        opened = [_PotRow(*pot, *amounts) for pot, amounts in done.items()]
+        await connection.execute(*_OPEN_POTS(**arrays(_PotRow, opened)))
 
 
 def _after(rows: Sequence[_SlotRow], locked: Locked, taken: Mapping[Pot, Amounts]) -> list[_SlotRow]:
@@ -294,7 +323,7 @@ def _by_pot(rows: Iterable[Any]) -> dict[Pot, Amounts]:
 
 
 def _pot(row: _PotRow | _SlotRow) -> Pot:
-    return Pot(row.campaign, row.period)
+    return Pot(row.owner_kind, row.owner, row.period)
 
 
 def _amounts(row: _PotRow | _SlotRow) -> Amounts:

@@ -1,15 +1,23 @@
-"""How much a campaign may do: runs, points and money, for all members and for each, ever and in a day. Pure values."""
+"""How much an owner may do: runs, points and money, for all members and for each, ever and in a day. Pure values."""
 
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
+from zoneinfo import ZoneInfo
 
 MICROS: Final = 1_000_000  # of a unit of the currency: money is counted in these
 UNCOUNTED_FROM: Final = 100_000  # runs of a member: nobody reaches that, so it costs nothing to keep it
 
 
+class Owner(NamedTuple):
+    """The document that sets limits: its kind, such as `campaign`, and its name."""
+
+    kind: str
+    name: str
+
+
 class Scope(StrEnum):
-    """What a limit is counted over. Days are those of the campaign's zone, and of the event."""
+    """What a limit is counted over. Days are those of the owner's zone."""
 
     OVERALL = "overall"
     DAY = "day"
@@ -54,7 +62,7 @@ class Bound(NamedTuple):
         return Amounts(*(0 if most is None else each for most, each in zip(self, amounts, strict=True)))
 
     def short_of(self, used: Amounts, more: Amounts) -> str | None:
-        """Of what so much more would be too much."""
+        """The first amount that would pass its limit with that much more; None where all fit."""
         for name, most, have, add in zip(self._fields, self, used, more, strict=True):
             if most is not None and add and have + add > most:
                 return name
@@ -65,7 +73,7 @@ UNBOUND: Final = Bound()
 
 
 class Limits(NamedTuple):
-    """The limits of a campaign. Points cost `cost_of_point` each, in the currency of the country's card."""
+    """The limits of an owner. Points cost `cost_of_point` each, in the currency of the country's card."""
 
     overall: Bound = UNBOUND
     day: Bound = UNBOUND
@@ -89,15 +97,34 @@ class Limits(NamedTuple):
         return all(self.of(scope).open for scope in Scope)
 
     def cost_of(self, points: int) -> int:
-        """What so many points cost, in millionths, rounded up: a budget is never passed by fractions."""
+        """The cost of these points, in millionths, rounded up: a budget is never passed by fractions."""
         micros = self.cost_of_point * MICROS * points
         whole = int(micros)
         return whole if whole == micros else whole + 1
 
     def uncounted_from(self, runs: int) -> "Limits":
-        """The limits without those of a member that nobody reaches: so many runs or more."""
+        """The limits without a member's limits of this many runs or more, which nobody reaches."""
         return self._replace(member=_reached(self.member, runs), member_day=_reached(self.member_day, runs))
 
 
 def _reached(bound: Bound, runs: int) -> Bound:
     return bound._replace(runs=None) if bound.runs is not None and bound.runs >= runs else bound
+
+
+class Bounded(Protocol):
+    """A version of an owner's document, with its limits. A run gives at least `least_points`."""
+
+    @property
+    def owner(self) -> Owner: ...
+
+    @property
+    def version(self) -> int: ...
+
+    @property
+    def zone(self) -> ZoneInfo: ...
+
+    @property
+    def limits(self) -> Limits: ...
+
+    @property
+    def least_points(self) -> int: ...

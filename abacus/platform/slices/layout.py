@@ -27,7 +27,7 @@ MOST: Final = 64
 
 # Tables that each slice has for itself, though they are not about members one by one.
 OF_A_SLICE: Final = (
-    *("relay_cursor", "tier_calendar", "tier_roll", "campaign_slot", "campaign_sum", "allowance_part"),
+    *("relay_cursor", "tier_calendar", "tier_roll", "limit_slot", "campaign_sum", "allowance_part"),
     *("counter_row", "counter_partition"),
 )
 

@@ -9,7 +9,7 @@ from abacus.core.errors import Reason, SetAside
 from abacus.engage.campaigns.decide.batch import decide
 from abacus.engage.campaigns.decide.progress import WHOLE, Place
 from abacus.engage.campaigns.decide.run import Matched
-from abacus.engage.limits.decide.pots import EVER, Pot
+from abacus.engage.limits.decide.pots import pot_of
 from abacus.engage.limits.types import NOTHING
 from tests.engage.campaigns.offers import campaign, matched, order
 
@@ -23,6 +23,7 @@ OTHERS: Mapping[str, Mapping[str, Any]] = {
     "faulty": {},
     "waits": {},
 }
+OF_A = pot_of(campaign(name="a").owner)
 FAULT = SetAside(Reason.INVALID, "no amount")
 
 
@@ -60,7 +61,7 @@ def one(name: str, state: str, group: str | None = "group") -> Matched:
 )
 def test_who_of_a_group_gets_an_event(states: list[str], runs: str, waiting: str, faulty: str) -> None:
     group = [one(name, state) for name, state in zip("abc", states, strict=False)]
-    whole = [Pot(each.campaign.name, EVER) for each in group]
+    whole = [pot_of(each.campaign.owner) for each in group]
     decided = decide(group, {}, dict.fromkeys(whole, NOTHING), whole)
     assert "".join(run.matched.campaign.name for run in decided.runs) == runs
     assert "".join(each.campaign.name for each in decided.waiting) == waiting
@@ -79,14 +80,14 @@ def test_a_group_is_decided_once_for_an_event(claimed: str) -> None:
     """Also where the one that got it cannot be told any more: its limit is reached by now, or its conditions fail."""
     batch = [one("a", "refused"), one("b", "does")]
     key = next(each.key for each in batch if each.campaign.name == claimed)
-    assert decide(batch, {}, {}, [Pot("a", EVER)], [key]).runs == []
+    assert decide(batch, {}, {}, [OF_A], [key]).runs == []
 
 
 def test_what_is_taken_back_leaves_what_was_before() -> None:
     """Another event of the member was counted in the same batch."""
     first, waits = one("a", "refused and counts"), one("b", "waits")
     counted = Matched(first.campaign, "bob", order(2), worth=first.worth)
-    decided = decide([counted, first, waits], {}, {Pot("a", EVER): NOTHING}, [Pot("a", EVER)])
+    decided = decide([counted, first, waits], {}, {OF_A: NOTHING}, [OF_A])
     assert {place: progress.events for place, progress in decided.progress.items()} == {Place("bob", "a", WHOLE): 1}
     assert [run.matched.event.id for run in decided.runs] == ["mart:T-2"]
 

@@ -148,7 +148,7 @@ async def test_a_campaign_is_exhausted_when_it_can_do_nothing_more(pool: Pool) -
     runs, points = campaign(limits={"runs": {"overall": 4}}), campaign(name="few", limits={"points": {"overall": 999}})
     for number in range(3):
         assert told(await decide(effects, [matched(runs, order(number))])) == ["done"]
-    assert await pool.fetchval("select runs from campaign_pot") == 3
+    assert await pool.fetchval("select runs from limit_pot") == 3
     assert exhausted == []
     events = [order(number) for number in (7, 8)]
     assert told(await decide(effects, all_matched(runs, events))) == ["done", "refused:overall.runs"]
@@ -199,7 +199,7 @@ async def test_what_is_refused_again_and_again_locks_nothing(effects: Effects, p
     assert told(await decide(effects, all_matched(offer, events)))[:2] == ["done", "done"]
     assert told(await decide(effects, [matched(offer, order(9))])) == ["refused:day.runs"]
     async with pool.acquire() as connection, connection.transaction():
-        await connection.execute("select from campaign_pot for update")
+        await connection.execute("select from limit_pot for update")
         more = [order(10), order(11)]
         refused = await asyncio.wait_for(decide(effects, all_matched(offer, more)), 10)
         assert told(refused) == ["refused:day.runs"] * 2
@@ -254,7 +254,7 @@ async def test_no_award_too_many_by_several_processes_at_once(pool: Pool, limit:
     assert await pool.fetchval("select count(*) from campaign_action") == done
     assert await pool.fetchval("select count(*) from campaign_claim") == len(events)
     used = await pool.fetchval(
-        "select p.runs - coalesce(sum(s.runs), 0) from campaign_pot p"
-        " left join campaign_slot s using (campaign, period) where p.period = '' group by p.runs"
+        "select p.runs - coalesce(sum(s.runs), 0) from limit_pot p"
+        " left join limit_slot s using (owner_kind, owner, period) where p.period = '' group by p.runs"
     )
     assert used == done

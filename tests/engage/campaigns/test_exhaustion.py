@@ -4,7 +4,10 @@ from abacus.core.clock import SystemClock
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.directory import CampaignDirectory
 from abacus.engage.campaigns.effects import Effects
-from abacus.engage.campaigns.exhaustion import CampaignExhaustion, ExhaustionWatch
+from abacus.engage.campaigns.exhaustion import CampaignExhaustion
+from abacus.engage.campaigns.sums import done_before
+from abacus.engage.limits.exhaustion_watch import ExhaustionWatch
+from abacus.engage.limits.pot_store import PotStore
 from abacus.platform.health import WorkerHealth
 from abacus.signals.events.decide.builtin import built_in
 from tests.engage.campaigns.offers import matched, order
@@ -25,9 +28,8 @@ async def test_what_nobody_marked_is_marked_later(house: House) -> None:
         await Effects(house.pool, clock, slot=1).decide([matched(campaign, event) for event in events])
     directory = CampaignDirectory(house.pool, SOURCES, clock)
     await directory.refresh()
-    watch = ExhaustionWatch(
-        house.pool, directory.in_force, CampaignExhaustion(store, clock), WorkerHealth("campaigner")
-    )
+    pots, exhaustion = PotStore(house.pool, 0, done_before), CampaignExhaustion(store, clock)
+    watch = ExhaustionWatch(house.pool, pots, directory.bounded, exhaustion.mark, WorkerHealth("campaigner"))
     for _ in range(2):
         await watch.look()
     rows = await house.pool.fetch("select name, status from campaign order by name")

@@ -26,11 +26,12 @@ from abacus.engage.campaigns.first_events import without_contradictions
 from abacus.engage.campaigns.guards import Guards, Refusals
 from abacus.engage.campaigns.members import AccountsOfMembers
 from abacus.engage.campaigns.retry_queue import RetryQueue
+from abacus.engage.campaigns.sums import done_before
 from abacus.engage.campaigns.values import Values
 from abacus.engage.campaigns.verdicts import put_off
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind
-from abacus.engage.limits.decide.pots import EVER, Pot
-from abacus.engage.limits.pot_store import Limited, PotStore
+from abacus.engage.limits.decide.pots import Limited, Pot, pot_of
+from abacus.engage.limits.pot_store import PotStore
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.renderer import Renderer
 from abacus.intake.earning.decide.retry import RetryPolicy
@@ -59,7 +60,7 @@ ONE_EACH: Final = [order(number, member) for number, member in enumerate(MEMBERS
 @pytest.fixture
 async def away(pool: Pool, owner: Connection) -> None:
     """The server of a slice, as far as campaigns, tiers and accounts go."""
-    tables = ("campaign_claim", "campaign_action", "campaign_progress", "campaign_slot", "account_tier", "account")
+    tables = ("campaign_claim", "campaign_action", "campaign_progress", "limit_slot", "account_tier", "account")
     await take_away(owner, AWAY, *tables)
 
 
@@ -80,9 +81,12 @@ async def with_one_key(request: pytest.FixtureRequest, pool: Pool) -> list[Candi
     return contradicting
 
 
+MARKET: Final = pot_of(campaign().owner)
+
+
 def left_of(most: int) -> dict[Pot, Limited]:
     offer = campaign(limits={"runs": {"overall": most}})
-    return {Pot(offer.name, EVER): Limited(offer.limits.overall, 1)}
+    return {pot_of(offer.owner): Limited(offer.limits.overall, 1)}
 
 
 def candidates_of(offer: Campaign) -> list[Candidate]:
@@ -155,8 +159,12 @@ async def test_a_limit_of_all_holds_over_all_slices(many: Pool, pool: Pool, limi
         return done
 
     assert sum(await asyncio.gather(*map(work, range(3)))) == min(limit, len(events))
-    for left in (await PotStore(pool, 1).left(left_of(limit)), await PotStore(pool, 1).exactly_left(left_of(limit))):
-        assert left == {Pot("market", EVER): (limit - min(limit, len(events)), 0, 0)}
+    pots = PotStore(pool, 1, done_before)
+    for left in (
+        await pots.left(left_of(limit)),
+        await PotStore(pool, 1, done_before).exactly_left(left_of(limit)),
+    ):
+        assert left == {MARKET: (limit - min(limit, len(events)), 0, 0)}
 
 
 async def test_an_event_that_comes_again_with_another_member_was_decided_before(pool: Pool) -> None:
@@ -164,7 +172,7 @@ async def test_an_event_that_comes_again_with_another_member_was_decided_before(
     assert len(await decide(effects, [matched(offer, order(1, FIRST))])) == 1
     again = [matched(offer, order(1, member)) for member in (SECOND, FIRST)]
     assert [await decide(effects, [each]) for each in again] == [[], []]
-    assert (await PotStore(pool, 1).exactly_left(left_of(5)))[Pot("market", EVER)].runs == 4
+    assert (await PotStore(pool, 1, done_before).exactly_left(left_of(5)))[MARKET].runs == 4
 
 
 async def test_of_events_with_one_key_the_one_in_the_slice_of_the_key_is_decided(
@@ -244,7 +252,7 @@ async def test_what_is_in_the_hand_of_a_slice_that_is_away_is_not_given_to_other
     assert {str(run.outcome) for run in decided.runs} == {"done"}
     assert len(decided.waiting) == 8 - len(decided.runs)
     with pytest.raises(Unavailable):
-        await PotStore(pool, 1).exactly_left(left_of(3))
+        await PotStore(pool, 1, done_before).exactly_left(left_of(3))
 
 
 @pytest.mark.usefixtures("away")

@@ -48,7 +48,7 @@ MUTANTS: Final = (
     Mutant(
         "the campaign's limits of all members",
         "abacus/engage/limits/decide/pots.py",
-        "Pots._short_of",
+        "AtHand._short_of",
         Node("need > have", "False"),
         _HOLD,
     ),
@@ -75,7 +75,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "what was done before there was a limit",
-        _POTS,
+        "abacus/engage/campaigns/sums.py",
         "_DONE",
         Clause("coalesce(sum(s.events), 0)", "0"),
         _effects("test_what_was_done_without_a_limit_counts_when_there_is_one"),

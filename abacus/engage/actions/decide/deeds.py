@@ -1,4 +1,4 @@
-"""What a step of a campaign does, when it does it, and what still has to hold then. Pure values."""
+"""What is done for a member, when it is done, and what still has to hold then. Pure values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class DeedKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FixedPoints:
-    """So many points."""
+    """A fixed number of points."""
 
     points: int
 
@@ -50,6 +50,11 @@ class Award:
     worth: FixedPoints | MultipleOfEarned | OwnFormula
 
     kind = DeedKind.AWARD
+
+    @property
+    def least_points(self) -> int:
+        """The points that are given for sure: 1 where they follow from the transaction."""
+        return self.worth.points if isinstance(self.worth, FixedPoints) else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +91,8 @@ Deed: TypeAlias = Award | Tell | Call | Publish
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A deed and its time: at once, some time after it was decided, or when the clock of the campaign's zone next shows
-    an hour. `unless` and `if_still` are documents of rules, which are looked at then.
+    """A deed and its time: at once, some time after it was decided, or when the clock of a zone next shows an hour.
+    `unless` and `if_still` are documents of rules, which are looked at then.
     """
 
     deed: Deed

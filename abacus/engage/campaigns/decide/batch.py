@@ -19,7 +19,7 @@ from abacus.engage.campaigns.decide.progress import (
 )
 from abacus.engage.campaigns.decide.run import Matched, Outcome, Refusal, Run
 from abacus.engage.campaigns.decide.split import arm_of
-from abacus.engage.limits.decide.pots import Pot, Pots, Short, pots_of
+from abacus.engage.limits.decide.pots import AtHand, Pot, Short, pots_of
 from abacus.engage.limits.types import Amounts
 
 
@@ -48,13 +48,13 @@ def decide(
     pot. Of those in `complete` there is no more, and what is too much is refused; raises `Short` when it is not enough
     of another.
     """
-    batch = _Batch(progress, Pots(left, complete))
+    batch = _Batch(progress, AtHand(left, complete))
     for group in _groups(matched):
         if not any(each.key in claimed for each in group):
             batch.decide(group)
-    if needs := batch.pots.needs():
+    if needs := batch.at_hand.needs():
         raise Short(needs)
-    return Decided(batch.runs, batch.changed, batch.pots.taken, batch.waiting, batch.faulty)
+    return Decided(batch.runs, batch.changed, batch.at_hand.taken, batch.waiting, batch.faulty)
 
 
 def _groups(matched: Iterable[Matched]) -> Iterable[Sequence[Matched]]:
@@ -68,9 +68,9 @@ def _groups(matched: Iterable[Matched]) -> Iterable[Sequence[Matched]]:
 
 
 class _Batch:
-    def __init__(self, progress: Mapping[Place, Progress], pots: Pots) -> None:
+    def __init__(self, progress: Mapping[Place, Progress], at_hand: AtHand) -> None:
         self._progress = progress
-        self.pots = pots
+        self.at_hand = at_hand
         self.runs: list[Run] = []
         self.changed: dict[Place, Progress] = {}
         self.waiting: list[Matched] = []
@@ -138,7 +138,7 @@ class _Batch:
         if refusal is not None:
             self.runs.append(Run(matched, Outcome.REFUSED, count, variant, refusal=refusal))
             return
-        self.pots.take(pots_of(matched), amounts)
+        self.at_hand.take(pots_of(campaign, matched.event.occurred_at), amounts)
         for place in used_places(campaign, matched.member_id, matched.event.occurred_at).values():
             self.changed[place] = self._of(place).given(amounts)
         self.runs.append(Run(matched, Outcome.DONE, count, variant, tuple(each.number for each in steps), amounts))
@@ -164,7 +164,7 @@ class _Batch:
             what = campaign.limits.of(scope).short_of(self._of(place).used, amounts)
             if what is not None:
                 return Refusal(scope, what)
-        if lacking := self.pots.lacking(pots_of(matched), amounts):
+        if lacking := self.at_hand.lacking(pots_of(campaign, matched.event.occurred_at), amounts):
             pot, what = lacking
             return Refusal(pot.scope, what)
         return None

@@ -11,11 +11,12 @@ from zoneinfo import ZoneInfo
 
 from abacus.core.errors import Refused
 from abacus.core.fields import EARLIEST
-from abacus.engage.actions.decide.deeds import Action
-from abacus.engage.limits.types import Limits
+from abacus.engage.actions.decide.deeds import Action, Award
+from abacus.engage.limits.types import Limits, Owner
 from abacus.signals.events.decide.vocabulary import EventType
 
 NAME_PATTERN: Final = r"[a-z][a-z0-9_]{0,63}"
+OWNER_KIND: Final = "campaign"  # of the limits and actions of campaigns
 CONTROL: Final = "control"  # the arm of a split in which nothing is done
 _LABEL: Final = re.compile(rf"(?P<name>{NAME_PATTERN})(?:@(?P<version>[1-9][0-9]{{0,8}}))?")
 
@@ -44,6 +45,10 @@ class Step:
     at: int | None = None
     every: int | None = None
     variant: str | None = None
+
+    @property
+    def least_points(self) -> int:
+        return sum(action.deed.least_points for action in self.actions if isinstance(action.deed, Award))
 
     def fits(self, count: int, variant: str | None) -> bool:
         """Whether the step is taken at this count, in this arm."""
@@ -91,6 +96,11 @@ class Campaign:
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
 
+    @cached_property
+    def owner(self) -> Owner:
+        """The campaign as the owner of its limits and actions, in all versions."""
+        return Owner(OWNER_KIND, self.name)
+
     @property
     def label(self) -> str:
         """The name and the version, as people write them: "third_order@2"."""
@@ -100,6 +110,11 @@ class Campaign:
     def counts(self) -> bool:
         """Whether it matters which of a member's events this one is."""
         return any(step.at is not None or step.every is not None for step in self.steps)
+
+    @cached_property
+    def least_points(self) -> int:
+        """The points of the step that gives the fewest."""
+        return min((step.least_points for step in self.steps), default=0)
 
     @cached_property
     def remembers(self) -> bool:

@@ -1,21 +1,19 @@
-"""The limits that all members share: how much is left in each scope, and what a run takes of it. Pure."""
+"""The limits that all members share: a pot for each, how much is left in it, and what is taken. Pure."""
 
 from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import Final, NamedTuple
 
-from abacus.engage.actions.decide.deeds import Award, FixedPoints
-from abacus.engage.campaigns.decide.calendar import day_of
-from abacus.engage.campaigns.decide.campaign import Campaign, Step
-from abacus.engage.campaigns.decide.run import Matched
-from abacus.engage.limits.types import NOTHING, Amounts, Bound, Scope
+from abacus.engage.limits.types import NOTHING, Amounts, Bound, Bounded, Owner, Scope
 
-EVER: Final = ""  # the period of the whole life of a campaign
+EVER: Final = ""  # the period of the whole life of an owner
 
 
 class Pot(NamedTuple):
-    """A limit that all members of a campaign share: over its whole life, or over a day."""
+    """A limit that all members share: over the whole life of its owner, or over a day."""
 
-    campaign: str
+    owner_kind: str
+    owner: str
     period: str
 
     @property
@@ -23,18 +21,11 @@ class Pot(NamedTuple):
         return Scope.DAY if self.period else Scope.OVERALL
 
 
-def is_exhausted(campaign: Campaign, left: Amounts) -> bool:
-    """Whether so little is left over the whole life of the campaign that it can do nothing more."""
-    limits, bound = campaign.limits, campaign.limits.overall
-    least = min((points_of_step(step) for step in campaign.steps), default=0)
-    needs = bound.limited(Amounts(1, least, limits.cost_of(least)))
-    return any(need and need > have for need, have in zip(needs, left, strict=True))
+class Limited(NamedTuple):
+    """A limit, and the version of its owner that sets it."""
 
-
-def points_of_step(step: Step) -> int:
-    """The points that a step gives for sure; at least 1 where they follow from the transaction."""
-    worths = [action.deed.worth for action in step.actions if isinstance(action.deed, Award)]
-    return sum(worth.points if isinstance(worth, FixedPoints) else 1 for worth in worths)
+    bound: Bound
+    version: int
 
 
 class Short(Exception):
@@ -45,20 +36,36 @@ class Short(Exception):
         self.needs = needs
 
 
-def pots_of(matched: Matched) -> dict[Pot, Bound]:
-    """The pots that a run takes from, with the limit of each."""
-    campaign, limits = matched.campaign, matched.campaign.limits
+def pot_of(owner: Owner) -> Pot:
+    """The pot over the whole life of an owner."""
+    return Pot(*owner, EVER)
+
+
+def pots_of(document: Bounded, at: datetime) -> dict[Pot, Bound]:
+    """The pots from which a run at this moment takes, with the limit of each."""
     pots: dict[Pot, Bound] = {}
-    if not limits.overall.open:
-        pots[Pot(campaign.name, EVER)] = limits.overall
-    if not limits.day.open:
-        pots[Pot(campaign.name, day_of(campaign, matched.event.occurred_at))] = limits.day
+    if not document.limits.overall.open:
+        pots[pot_of(document.owner)] = document.limits.overall
+    if not document.limits.day.open:
+        pots[Pot(*document.owner, at.astimezone(document.zone).date().isoformat())] = document.limits.day
     return pots
 
 
-class Pots:
-    """What is left at hand, as runs take from it. Of the pots in `complete` there is no more than that. What a pot does
-    not limit is counted all the same, in case that it will.
+def limited_by(document: Bounded, at: datetime) -> dict[Pot, Limited]:
+    """The same, with the version that sets each limit."""
+    return {pot: Limited(bound, document.version) for pot, bound in pots_of(document, at).items()}
+
+
+def is_exhausted(document: Bounded, left: Amounts) -> bool:
+    """Whether what is left over the whole life of the owner is too little for any run."""
+    limits, least = document.limits, document.least_points
+    needs = limits.overall.limited(Amounts(1, least, limits.cost_of(least)))
+    return any(need and need > have for need, have in zip(needs, left, strict=True))
+
+
+class AtHand:
+    """What is at hand of pots, as runs take from it. A `complete` pot has no more than that. An amount that a pot does
+    not limit is counted too, in case that a later version limits it.
     """
 
     def __init__(self, left: Mapping[Pot, Amounts], complete: Collection[Pot]) -> None:
@@ -68,7 +75,7 @@ class Pots:
         self.taken: dict[Pot, Amounts] = {}
 
     def lacking(self, pots: Mapping[Pot, Bound], amounts: Amounts) -> tuple[Pot, str] | None:
-        """The first pot that can never give so much, and of what it lacks."""
+        """The first pot that can never give these amounts, and the amount that it lacks."""
         for pot, bound in pots.items():
             if pot in self._complete and (what := self._short_of(pot, bound, amounts)) is not None:
                 return pot, what
