@@ -5,6 +5,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -57,6 +58,7 @@ from benchmarks import (
     verify,
     vouching,
 )
+from benchmarks.pages import FOLDER, run_of, write_pages, write_run
 from benchmarks.report import Figure, judged_anywhere, machine, markdown
 
 PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]] = {
@@ -148,7 +150,10 @@ def _measure(chosen: argparse.Namespace) -> int:
             print(f"measuring {name} …", file=sys.stderr, flush=True)
             try:
                 with tempfile.TemporaryDirectory(prefix="abacus-bench-") as directory:
-                    figures += PARTS[name](Path(directory), chosen)
+                    measured = PARTS[name](Path(directory), chosen)
+                figures += measured
+                if chosen.write is not None:
+                    write_run(chosen.write, name, run_of(f"--only {name}", _today(), machine(), measured))
             except AbacusError as error:  # the other parts may not need the missing service
                 print(f"bench: {name}: {error}", file=sys.stderr)
                 unmeasured = True
@@ -159,9 +164,16 @@ def _measure(chosen: argparse.Namespace) -> int:
             figures = judged_anywhere(figures)
         print(markdown(figures))
         print(f"\nOn: {machine()}.")
+    if chosen.write is not None:
+        for page in write_pages(chosen.write):
+            print(f"wrote {page}", file=sys.stderr)
     if unmeasured:
         return 2
     return 0 if all(figure.reached is not False for figure in figures) else 1
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
 
 
 def _chosen(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -187,6 +199,14 @@ def _chosen(arguments: Sequence[str] | None) -> argparse.Namespace:
         action="store_true",
         help=f"{', '.join(_IN_SHORT)} at small sizes; rates are shown, and only what holds on any machine is judged",
     )
+    parser.add_argument(
+        "--write",
+        type=Path,
+        nargs="?",
+        const=FOLDER,
+        metavar="FOLDER",
+        help="keep the figures, and write them into the pages of docs/develop/benchmarks",
+    )
     parser.add_argument("--accounts", type=int, default=1_000_000, help="accounts present")
     parser.add_argument("--transactions", type=int, default=20_000, help="transactions through the embedded stack")
     parser.add_argument("--seconds", type=float, default=180, help="how long the throughput is sustained")
@@ -202,6 +222,8 @@ def _chosen(arguments: Sequence[str] | None) -> argparse.Namespace:
     if chosen.short:
         parser.set_defaults(**_SHORT)
         chosen = parser.parse_args(arguments)
+    if chosen.write and (chosen.short or chosen.against):
+        parser.error("--write keeps the figures of whole runs of this tree")
     _, chosen.sizes = what.parse_known_args(arguments)
     if not chosen.only and chosen.against:
         chosen.only = _AGAINST

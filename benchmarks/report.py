@@ -30,11 +30,12 @@ def rate(per_second: float, unit: str) -> str:
 
 def markdown(figures: Sequence[Figure]) -> str:
     rows = [("measurement", "figure", "ratio in the same run", "wanted", "reached")]
-    rows += [
-        (f.name, f.value, f.ratio, f.wanted, "" if f.reached is None else "yes" if f.reached else "**no**")
-        for f in figures
-    ]
+    rows += [(f.name, f.value, f.ratio, f.wanted, verdict(f)) for f in figures]
     return table(rows)
+
+
+def verdict(figure: Figure) -> str:
+    return "" if figure.reached is None else "yes" if figure.reached else "**no**"
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

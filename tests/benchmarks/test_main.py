@@ -11,6 +11,7 @@ import pytest
 import benchmarks.__main__ as bench
 from abacus.core.errors import Unavailable
 from benchmarks import against_revision
+from benchmarks.pages import read_runs
 from benchmarks.report import Figure
 
 Part = Callable[[Path, argparse.Namespace], Sequence[Figure]]
@@ -149,3 +150,18 @@ def test_a_comparison_that_has_no_meaning_is_refused(arguments: str) -> None:
 def test_a_revision_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert bench.main(["--against", "no-such-revision"]) == 2
     assert "bench: git rev-parse" in capsys.readouterr().err
+
+
+def test_what_was_measured_is_kept_where_it_is_asked_for(parts: Callable[..., None], tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    parts(posting=lambda *_: [KEPT], calculation=lambda *_: [KEPT])
+    assert bench.main(["--only", "posting", "--write", str(tmp_path)]) == 0
+    ((part, run),) = read_runs(tmp_path).items()
+    assert (part, run.asked, run.rows) == ("posting", "--only posting", [[*KEPT[:4], "yes"]])
+
+
+@pytest.mark.parametrize("other", [["--short"], ["--against", "v1"]])
+def test_only_whole_runs_of_this_tree_are_kept(parts: Callable[..., None], tmp_path: Path, other: list[str]) -> None:
+    parts(posting=lambda *_: [KEPT])
+    with pytest.raises(SystemExit):
+        bench.main([*other, "--write", str(tmp_path)])
