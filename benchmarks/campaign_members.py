@@ -9,20 +9,24 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
 
 from abacus.core.clock import SystemClock
 from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate
+from abacus.engage.campaigns.facts import ProgressFacts
 from abacus.engage.campaigns.retry_queue import RetryQueue
-from abacus.engage.campaigns.values import Values
 from abacus.engage.campaigns.verdicts import Verdicts
 from abacus.intake.earning.decide.retry import RetryPolicy
+from abacus.ledger.store.read import LedgerReader
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
 from abacus.process import look_for_garbage_seldom
+from abacus.programs.tiers.store import MembershipStore
+from abacus.signals.facts.members import MemberFacts
+from abacus.signals.facts.registry import FactRegistry
 from benchmarks.ratio import ratio_of
 from benchmarks.report import Figure, rate
 from benchmarks.sliced_database import sliced_database
@@ -85,13 +89,19 @@ def _figures(seconds: dict[str, list[float]]) -> list[Figure]:
 
 
 def _verdicts(pool: Pool) -> Verdicts:
-    clock, nothing = SystemClock(), cast("Any", None)
+    clock = SystemClock()
     quarantine = MemoryQuarantine(clock)
-    values = Values(pool, members=nothing, counters=nothing, segments=nothing, services=nothing)
+    members = MemberFacts(pool, MembershipStore(pool, clock).tiers_of, LedgerReader(pool).standings_of)
     retry_queue = RetryQueue(
         MemoryQueue("retries"), quarantine, RetryPolicy(), events_topic="events", clock=clock, rng=random.Random(1)
     )
-    return Verdicts(CampaignEvaluator(values), Effects(pool, clock, slot=1), retry_queue, quarantine, pool)
+    return Verdicts(
+        CampaignEvaluator(FactRegistry(ProgressFacts(pool)), members),
+        Effects(pool, clock, slot=1),
+        retry_queue,
+        quarantine,
+        pool,
+    )
 
 
 def _candidates(numbers: "itertools.count[int]", members: int) -> Sequence[Candidate]:

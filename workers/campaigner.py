@@ -12,18 +12,16 @@ from abacus.engage.actions.calls import CallOutbox, webhooks_of
 from abacus.engage.actions.webhook_caller import CONCURRENCY, caller
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
-from abacus.engage.campaigns.counter_values import CounterValues
 from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.evaluator import CampaignEvaluator
 from abacus.engage.campaigns.exhaustion import CampaignExhaustion
+from abacus.engage.campaigns.facts import campaign_facts
 from abacus.engage.campaigns.guards import Guards
-from abacus.engage.campaigns.members import AccountsOfMembers
 from abacus.engage.campaigns.retrier import CampaignRetrier
 from abacus.engage.campaigns.retry_queue import RetryQueue
 from abacus.engage.campaigns.seen import SeenStore
 from abacus.engage.campaigns.sums import done_before
-from abacus.engage.campaigns.values import Values
 from abacus.engage.campaigns.verdicts import Verdicts
 from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER
 from abacus.engage.downstreams.services import CALLS_AT_ONCE, Services
@@ -47,6 +45,8 @@ from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.counters.headway import Headway
 from abacus.signals.counters.series import SeriesBook
+from abacus.signals.facts.counters import CounterFacts
+from abacus.signals.facts.members import MemberFacts
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA, Service.SQS})
 _CONNECTIONS: Final = 8
@@ -74,7 +74,7 @@ async def wire(wiring: Wiring) -> Run:
     )
     counting = await wiring.counting(pool, store, keeps_parts=False)
     wiring.at_the_end(counting.close)
-    members = AccountsOfMembers(MembershipStore(pool, clock).tiers_of, LedgerReader(pool).standings_of)
+    members = MemberFacts(pool, MembershipStore(pool, clock).tiers_of, LedgerReader(pool).standings_of)
     downstreams = wiring.downstreams(pool)
     poster = Poster(to_private=settings.webhooks_to_private, at_once=_POSTS_AT_ONCE, whole_up_to=LONGEST_ANSWER)
     wiring.at_the_end(poster.close)
@@ -82,10 +82,10 @@ async def wire(wiring: Wiring) -> Run:
     ids = TopicIds(settings.required("kafka_bootstrap"))
     wiring.at_the_end(ids.close)
     headway = Headway(SeriesBook(pool, clock), ids, within_s=settings.campaign_counter_wait_seconds)
-    values = Values(
+    facts = campaign_facts(
         pool,
         members=members,
-        counters=CounterValues(
+        counters=CounterFacts(
             pool, campaigns.around, counting.counts, headway.passed, events_topic=settings.events_topic
         ),
         segments=wiring.segments(pool).look,
@@ -105,7 +105,7 @@ async def wire(wiring: Wiring) -> Run:
         clock=clock,
         rng=rng,
     )
-    verdicts = Verdicts(CampaignEvaluator(values), effects, retry_queue, quarantine, pool)
+    verdicts = Verdicts(CampaignEvaluator(facts, members), effects, retry_queue, quarantine, pool)
     topics = CampaignTopics(campaigns.in_force, settings.events_topic)
     publisher = wiring.publisher()
     awards = wiring.signed_by(Producer.CAMPAIGNER, await wiring.queue(client, AWARD))
@@ -136,7 +136,7 @@ async def wire(wiring: Wiring) -> Run:
         clock=clock,
     )
     actions = ActionStore(sliced, clock)
-    guards = Guards(CampaignStore(pool), campaigns.around, values, cards.book, clock)
+    guards = Guards(CampaignStore(pool), campaigns.around, facts, cards.book, clock)
     turns = turns_of(pool, downstreams.by_name, clock)
     hands = {
         AWARDS: to_award_queue(awards),

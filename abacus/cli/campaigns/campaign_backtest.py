@@ -10,7 +10,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from abacus.cli.campaigns.campaign_drafts import around
-from abacus.cli.campaigns.campaign_simulate import chosen, not_asked, values_now
+from abacus.cli.campaigns.campaign_simulate import chosen, facts_now, members_now, not_asked
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.progress import shown_progress
 from abacus.cli.terminal.shell import AsJson, console, counted, moment, pool, print_json, run, settings, table
@@ -102,8 +102,8 @@ async def _outcome(campaign: Campaign, window: Window, connections: Pool, beside
         if (ran := as_it_ran(record.campaign, record.status, record.changed_at, window)) is not None
     ]
     with shelf() as memory:
-        values = values_now(connections, beside, not_asked)
-        tested = Backtest(campaign, others, memory, around=beside, book=book, values=values)
+        facts, known = facts_now(connections, beside, not_asked), members_now(connections)
+        tested = Backtest(campaign, others, memory, around=beside, book=book, facts=facts, members=known)
         types: dict[str, set[str]] = {}
         for source, type_ in (each for one in (campaign, *others) for each in one.on):
             types.setdefault(source, set()).add(type_)

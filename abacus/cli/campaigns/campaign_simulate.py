@@ -16,13 +16,13 @@ from abacus.cli.terminal.shell import AsJson, console, pool, print_json, run, se
 from abacus.core.clock import SystemClock
 from abacus.core.errors import absent
 from abacus.engage.campaigns.campaign_store import CampaignStore
-from abacus.engage.campaigns.counter_values import CounterValues
 from abacus.engage.campaigns.decide.campaign import Campaign, split_label
 from abacus.engage.campaigns.decide.run import PlannedAction
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.engage.campaigns.members import AccountsOfMembers
+from abacus.engage.campaigns.facts import campaign_facts
 from abacus.engage.campaigns.simulation import Simulated, simulate
-from abacus.engage.campaigns.values import AskService, Values
+from abacus.engage.campaigns.subject import CampaignSubject
+from abacus.engage.downstreams.facts import AskService
 from abacus.engage.notify.renderer import rendering
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.postgres import Pool
@@ -31,7 +31,10 @@ from abacus.pricing.store.cards import CardStore
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.counters.reading.types import Counted, Lookup
 from abacus.signals.events.types import Event, Value
-from abacus.signals.rules.rounds import NotNow
+from abacus.signals.facts.counters import CounterFacts
+from abacus.signals.facts.members import MemberFacts
+from abacus.signals.facts.registry import FactRegistry
+from abacus.signals.facts.types import NotNow
 from abacus.signals.segments.in_use import SegmentsInUse
 
 
@@ -64,7 +67,8 @@ async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool
             campaign,
             event,
             pool=connections,
-            values=values_now(connections, beside, asking.ask, adds_event=True),
+            facts=facts_now(connections, beside, asking.ask, adds_event=True),
+            members=members_now(connections),
             around=beside,
             book=CardBook(await CardStore(connections).all()),
             renderer=renderer,
@@ -92,24 +96,25 @@ async def not_asked(_: str, events: Sequence[Event]) -> Sequence[Value | NotNow 
     return [None] * len(events)
 
 
-def values_now(connections: Pool, beside: Surroundings, ask: AskService, *, adds_event: bool = False) -> Values:
+def facts_now(
+    connections: Pool, beside: Surroundings, ask: AskService, *, adds_event: bool = False
+) -> FactRegistry[CampaignSubject]:
     """What rules look up, as it is now; with `adds_event`, counters as they are once they have counted the event."""
 
     async def counts(lookups: Sequence[Lookup]) -> list[Counted]:
         return [await count_now(lookup, connections, settings(), beside.now) for lookup in lookups]
 
-    events_topic = settings().events_topic
-    counters = CounterValues(connections, lambda: beside, counts, events_topic=events_topic, adds_event=adds_event)
-    tiers, accounts = MembershipStore(connections, SystemClock()), LedgerReader(connections)
-    members = AccountsOfMembers(tiers.tiers_of, accounts.standings_of)
+    topic = settings().events_topic
+    counters = CounterFacts(connections, lambda: beside, counts, events_topic=topic, adds_event=adds_event)
     segments = SegmentsInUse(connections).look
-    return Values(
-        connections,
-        members=members,
-        counters=counters,
-        segments=segments,
-        services=ask,
+    return campaign_facts(
+        connections, members=members_now(connections), counters=counters, segments=segments, services=ask
     )
+
+
+def members_now(connections: Pool) -> MemberFacts:
+    tiers, accounts = MembershipStore(connections, SystemClock()), LedgerReader(connections)
+    return MemberFacts(connections, tiers.tiers_of, accounts.standings_of)
 
 
 def _document(campaign: Campaign, event: Event, simulated: Simulated) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from abacus.engage.campaigns.decide.same_event import contradictions
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.evaluator import Candidate, in_order, worth_of_steps
 from abacus.engage.campaigns.shelf import Shelf
-from abacus.engage.campaigns.values import Values
+from abacus.engage.campaigns.subject import CampaignSubject
 from abacus.engage.limits.decide.pots import Pot, pots_of
 from abacus.engage.limits.types import Amounts, Bound
 from abacus.ledger.types.account import AccountId
@@ -25,8 +25,10 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.signals.events.decide.reading import EventReader
 from abacus.signals.events.types import Event
+from abacus.signals.facts.members import MemberFacts
+from abacus.signals.facts.registry import FactRegistry
+from abacus.signals.facts.rounds import Question, decide_all
 from abacus.signals.rules.decide.plan import Decision
-from abacus.signals.rules.rounds import Question, decide_all
 
 _DECIDED: Final = Decision(holds=True, wanted=None, looked=())  # by the index
 
@@ -55,7 +57,8 @@ class Backtest:
         *,
         around: Surroundings,
         book: CardBook,
-        values: Values,
+        facts: FactRegistry[CampaignSubject],
+        members: MemberFacts,
     ) -> None:
         """Raises `DocumentFaults` for a campaign that does not fit what is published."""
         compiled(campaign, around)
@@ -63,7 +66,8 @@ class Backtest:
         self._running = [_running(each, around) for each in (campaign, *beside)]
         self._around = around
         self._book = book
-        self._values = values
+        self._facts = facts
+        self._members = members
         self._shelf = shelf
         self._left: dict[Pot, Amounts] = {}
         self._lines: dict[tuple[str, str, str], list[int]] = {}
@@ -109,7 +113,7 @@ class Backtest:
             if decision.holds is None:
                 raise Unavailable("values", f"what decides about {each.event.key} cannot be told now")
         holding = [each for each in zip(candidates, decisions, strict=True) if each[1].holds]
-        tiers = await self._values.tiers_of({each.subject.account for each, _ in holding if each.armed.by_tier})
+        tiers = await self._members.tiers_of({each.subject.account for each, _ in holding if each.armed.by_tier})
         return [self._of(each, tiers) for each, _ in in_order(holding)]
 
     def _of(self, candidate: Candidate, tiers: Mapping[AccountId, str]) -> Matched:
@@ -125,11 +129,11 @@ class Backtest:
 
     async def _decisions(self, candidates: Sequence[Candidate]) -> Sequence[Decision]:
         asked = {
-            place: Question(each.subject, each.event, each.armed.plan)
+            place: Question(each.subject, each.armed.plan)
             for place, each in enumerate(candidates)
             if each.armed.plan is not None and each.armed.looks_up
         }
-        answers = dict(zip(asked, await decide_all(list(asked.values()), self._values), strict=True)) if asked else {}
+        answers = dict(zip(asked, await decide_all(list(asked.values()), self._facts), strict=True)) if asked else {}
         return [answers.get(place, _DECIDED) for place in range(len(candidates))]
 
     def _decide(self, matched: Sequence[Matched]) -> None:

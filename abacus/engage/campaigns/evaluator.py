@@ -13,14 +13,15 @@ from abacus.engage.campaigns.decide.campaign_index import Armed
 from abacus.engage.campaigns.decide.conditions import conditions_of
 from abacus.engage.campaigns.decide.run import Matched, Open
 from abacus.engage.campaigns.decide.worth import Worth, worth_of
-from abacus.engage.campaigns.subject import Subject
-from abacus.engage.campaigns.values import Values
+from abacus.engage.campaigns.subject import CampaignSubject
 from abacus.platform.quarantine.types import Item, Stage
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard
 from abacus.signals.events.types import Event, Position
+from abacus.signals.facts.members import MemberFacts
+from abacus.signals.facts.registry import FactRegistry
+from abacus.signals.facts.rounds import Question, decide_all
 from abacus.signals.rules.decide.at_least import AtLeast
 from abacus.signals.rules.decide.plan import Decision
-from abacus.signals.rules.rounds import Question, decide_all
 
 _LONGEST_KEY: Final = 390  # of a claim: the number of a step stands behind it, and a key of the ledger has 400
 
@@ -48,8 +49,9 @@ class Candidate(NamedTuple):
         return self.event.key, self.event.member_id or ""
 
     @property
-    def subject(self) -> Subject:
-        return Subject(self.armed.campaign, self.event.member_id or "", self.card.card.program, self.position)
+    def subject(self) -> CampaignSubject:
+        program = self.card.card.program
+        return CampaignSubject(self.armed.campaign, self.event.member_id or "", self.event, program, self.position)
 
 
 class Evaluation(NamedTuple):
@@ -62,10 +64,11 @@ class Evaluation(NamedTuple):
 
 
 class CampaignEvaluator:
-    """Judges candidates by values that are looked up."""
+    """Decides which campaigns answer, by values that are looked up."""
 
-    def __init__(self, values: Values) -> None:
-        self._values = values
+    def __init__(self, facts: FactRegistry[CampaignSubject], members: MemberFacts) -> None:
+        self._facts = facts
+        self._members = members
 
     async def evaluate(self, candidates: Sequence[Candidate]) -> Evaluation:
         """What depends on events of the member before is left open, to be decided with them. Raises `Unavailable`."""
@@ -88,7 +91,7 @@ class CampaignEvaluator:
     async def _decided(self, candidates: Sequence[Candidate]) -> list[Decision]:
         """What memory tells is decided at once; the rest in rounds."""
         decisions: dict[int, Decision] = {}
-        questions: dict[int, Question[Subject]] = {}
+        questions: dict[int, Question[CampaignSubject]] = {}
         before: set[tuple[str, str]] = set()  # members with a campaign that asks what they have had of it
         for place, each in enumerate(candidates):
             plan, subject = each.armed.plan, each.subject
@@ -96,16 +99,16 @@ class CampaignEvaluator:
                 decisions[place] = Decision(holds=True, wanted=None, looked=())
             elif each.armed.looks_up:
                 pair = subject.member_id, subject.campaign.name
-                questions[place] = Question(subject._replace(follows=pair in before), each.event, plan)
+                questions[place] = Question(subject._replace(follows=pair in before), plan)
                 before |= {pair} if each.armed.looks_back else set()
             else:
                 decisions[place] = plan.decide(each.event, {})
-        answers = await decide_all(list(questions.values()), self._values) if questions else []
+        answers = await decide_all(list(questions.values()), self._facts) if questions else []
         decisions |= dict(zip(questions, answers, strict=True))
         return [decisions[place] for place in range(len(candidates))]
 
     async def _tiers(self, candidates: Sequence[Candidate]) -> Mapping[tuple[str, str], str]:
-        return await self._values.tiers_of({each.subject.account for each in candidates})
+        return await self._members.tiers_of({each.subject.account for each in candidates})
 
 
 def _matched(candidate: Candidate, decision: Decision, tier: str) -> Matched:

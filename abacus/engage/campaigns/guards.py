@@ -10,16 +10,16 @@ from abacus.engage.actions.action_store import DueAction
 from abacus.engage.actions.decide.deeds import Action
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.sides import of_campaign, rank_of
+from abacus.engage.campaigns.decide.sides import of_campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.engage.campaigns.subject import Subject
-from abacus.engage.campaigns.values import Values
+from abacus.engage.campaigns.subject import CampaignSubject
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.decide.reading import own_reader
 from abacus.signals.events.decide.vocabulary import Vocabulary
+from abacus.signals.facts.registry import FactRegistry
+from abacus.signals.facts.rounds import Question, decide_all
 from abacus.signals.rules.decide.document import parse_rule
 from abacus.signals.rules.decide.plan import Plan
-from abacus.signals.rules.rounds import Question, decide_all
 
 UNLESS: Final = "unless"
 IF_STILL: Final = "if_still"
@@ -30,7 +30,7 @@ class _Guarded(NamedTuple):
 
     action: DueAction
     name: str
-    question: Question[Subject]
+    question: Question[CampaignSubject]
 
 
 class Refusals(NamedTuple):
@@ -47,13 +47,13 @@ class Guards:
         self,
         campaigns: CampaignStore,
         around: Callable[[], Surroundings],
-        values: Values,
+        facts: FactRegistry[CampaignSubject],
         cards: Callable[[], CardBook],
         clock: Clock,
     ) -> None:
         self._campaigns = campaigns
         self._around = around
-        self._values = values
+        self._facts = facts
         self._cards = cards
         self._clock = clock
         self._known: dict[tuple[str, int], Campaign] = {}
@@ -69,7 +69,7 @@ class Guards:
                     asked += await self._asked(each, each.event)
                 except (SetAside, DocumentFaults, Refused) as fault:
                     refused[each] = f"its guard cannot be looked at any more: {fault}"
-        decisions = await decide_all([each.question for each in asked], self._values) if asked else []
+        decisions = await decide_all([each.question for each in asked], self._facts) if asked else []
         unknown: set[DueAction] = set()
         for (action, name, _), decision in zip(asked, decisions, strict=True):
             if decision.holds is None:
@@ -85,11 +85,10 @@ class Guards:
         if event is None:
             raise Refused("its event is of no source any more")
         card = self._cards().in_force(campaign.country, event.occurred_at)
-        subject = Subject(campaign, waiting.member_id, card.card.program)
         now = event._replace(occurred_at=self._clock.now())
+        subject = CampaignSubject(campaign, waiting.member_id, now, card.card.program)
         return [
-            _Guarded(waiting, name, Question(subject, now, plan))
-            for name, plan in self._plans_of(campaign, waiting, around)
+            _Guarded(waiting, name, Question(subject, plan)) for name, plan in self._plans_of(campaign, waiting, around)
         ]
 
     async def _campaign(self, waiting: DueAction) -> Campaign:
@@ -111,7 +110,7 @@ class Guards:
             known = self._plans.get(place)
             if known is None or known[0] is not around:
                 resolve = of_campaign(Vocabulary(campaign.on, around.sources), around)
-                known = self._plans[place] = around, Plan(parse_rule(rule, resolve), rank_of)
+                known = self._plans[place] = around, Plan(parse_rule(rule, resolve))
             plans.append((name, known[1]))
         return plans
 

@@ -17,13 +17,11 @@ from abacus.engage.campaigns.decide.conditions import condition_text, conditions
 from abacus.engage.campaigns.decide.effects import MESSAGES, actions_of
 from abacus.engage.campaigns.decide.progress import places_of
 from abacus.engage.campaigns.decide.run import Matched, PlannedAction, Run
-from abacus.engage.campaigns.decide.sides import origin_of
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import worth_of
 from abacus.engage.campaigns.progress_rows import read_progress
-from abacus.engage.campaigns.subject import Subject
+from abacus.engage.campaigns.subject import CampaignSubject
 from abacus.engage.campaigns.sums import done_before
-from abacus.engage.campaigns.values import Values
 from abacus.engage.limits.decide.pots import limited_by
 from abacus.engage.limits.pot_store import PotStore
 from abacus.engage.notify.decide.rendering import Unrenderable
@@ -32,9 +30,11 @@ from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.slices.sliced import at_member
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.types import Event
+from abacus.signals.facts.members import MemberFacts
+from abacus.signals.facts.registry import FactRegistry
+from abacus.signals.facts.rounds import Question, decide_all
 from abacus.signals.rules.decide.plan import Decision, Looked
-from abacus.signals.rules.decide.types import Place
-from abacus.signals.rules.rounds import Question, decide_all
+from abacus.signals.rules.decide.types import Origin
 
 
 class Seen(NamedTuple):
@@ -60,7 +60,8 @@ async def simulate(
     event: Event,
     *,
     pool: Pool,
-    values: Values,
+    facts: FactRegistry[CampaignSubject],
+    members: MemberFacts,
     around: Surroundings,
     book: CardBook,
     renderer: Renderer,
@@ -72,14 +73,14 @@ async def simulate(
         return Simulated([], against)
     member_id = event.member_id or ""
     card = book.in_force(campaign.country, event.occurred_at)
-    subject = Subject(campaign, member_id, card.card.program)
-    decision = await _decision(campaign, event, subject, values, around)
+    subject = CampaignSubject(campaign, member_id, event, card.card.program)
+    decision = await _decision(subject, facts, around)
     seen = [_seen(looked) for looked in decision.looked]
     if decision.holds is None:
         raise Unavailable("values", f"what decides about {event.key} cannot be told now")
     if not decision.holds:
         return Simulated(seen, "its conditions do not hold")
-    tier = (await values.tiers_of({subject.account})).get(subject.account)
+    tier = (await members.tiers_of({subject.account})).get(subject.account)
     if tier is None:
         raise Unavailable("tiers", f"that of {member_id} cannot be told now")
     worth = {
@@ -122,17 +123,15 @@ def _against(campaign: Campaign, event: Event) -> str | None:
     return None
 
 
-async def _decision(
-    campaign: Campaign, event: Event, subject: Subject, values: Values, around: Surroundings
-) -> Decision:
-    armed, _ = compiled(campaign, around)
+async def _decision(subject: CampaignSubject, facts: FactRegistry[CampaignSubject], around: Surroundings) -> Decision:
+    armed, _ = compiled(subject.campaign, around)
     if armed.plan is None:
         return Decision(holds=True, wanted=None, looked=())
-    (decision,) = await decide_all([Question(subject, event, armed.plan)], values)
+    (decision,) = await decide_all([Question(subject, armed.plan)], facts)
     return decision
 
 
 def _seen(looked: Looked) -> Seen:
     side = looked.condition.lhs
-    origin = origin_of(side).value if side.place is Place.LOOKED_UP else "event"
+    origin = side.place.name if isinstance(side.place, Origin) else "event"
     return Seen(condition_text(looked.condition), value_text(looked.value), origin, looked.holds)

@@ -1,22 +1,23 @@
-"""For whom the rules of campaigns look values up."""
+"""For whom the rules of campaigns look values up. Pure."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from datetime import datetime
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.ledger.types.account import AccountId
 from abacus.signals.events.types import Event, Position
-from abacus.signals.rules.decide.types import Side
 
 
-class Subject(NamedTuple):
-    """A member in a campaign, and the program of the campaign's country. `position` is that of the event; None for one
-    that comes from no topic, or did so long ago. It `follows` where an event of the member before it is decided for the
-    campaign in the same transaction.
+class CampaignSubject(NamedTuple):
+    """A member in a campaign, with the event, and the program of the campaign's country. `position` is that of the
+    event; None for an event that comes from no topic, or did so long ago. The event `follows` where an event of the
+    member before it is decided for the campaign in the same transaction.
     """
 
     campaign: Campaign
     member_id: str
+    facts: Event
     program: str
     position: Position | None = None
     follows: bool = False
@@ -25,5 +26,10 @@ class Subject(NamedTuple):
     def account(self) -> AccountId:
         return self.member_id, self.program
 
+    @property
+    def at(self) -> datetime:
+        return self.facts.occurred_at
 
-Wishes: TypeAlias = Sequence[tuple[Subject, Event, Side]]
+    @property
+    def zone(self) -> ZoneInfo:
+        return self.campaign.zone

@@ -24,7 +24,7 @@ from abacus.platform.metrics import SERVICE_CALLS, SERVICE_SECONDS
 from abacus.platform.pace.turns import take_turns
 from abacus.platform.postgres import Pool
 from abacus.signals.events.types import Event, Value
-from abacus.signals.rules.rounds import NOT_NOW, NotNow
+from abacus.signals.facts.types import NOT_NOW, NotNow
 
 CALLS_AT_ONCE: Final = 4  # to one service, of one process
 

@@ -1,4 +1,4 @@
-"""Rules: conditions on an event, written as JSON, typed against the event's source when they are published.
+"""Rules: conditions on facts, such as an event, written as JSON, typed when they are published.
 
-A rule is compiled once for all equal rules. What has to be looked up is looked up last, for many events at once.
+A rule is compiled once for all equal rules. What has to be looked up comes last, for many rules at once.
 """

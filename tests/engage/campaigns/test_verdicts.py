@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -13,16 +13,18 @@ from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate
-from abacus.engage.campaigns.members import AccountsOfMembers
+from abacus.engage.campaigns.facts import ProgressFacts
 from abacus.engage.campaigns.retry_queue import RetryQueue
-from abacus.engage.campaigns.values import Values
 from abacus.engage.campaigns.verdicts import Reached, Verdicts
+from abacus.engage.downstreams.facts import ServiceFacts
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.postgres import Pool
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.events.types import Event, Value, VariableType
-from abacus.signals.rules.rounds import NOT_NOW, NotNow
+from abacus.signals.facts.members import MemberFacts
+from abacus.signals.facts.registry import FactRegistry
+from abacus.signals.facts.types import NOT_NOW, NotNow
 from tests.engage.campaigns.offers import AROUND, CARDS, MARKET, NOW, POINTS, order
 from tests.support.fixed_clock import FixedClock
 from tests.support.memory_quarantine import MemoryQuarantine
@@ -48,17 +50,17 @@ class House:
     def __init__(self, pool: Pool, risk: Mapping[str, Value | NotNow] | None = None) -> None:
         self.asked: list[str] = []
         self.quarantine, self.queue = MemoryQuarantine(CLOCK), MemoryQueue("retries")
-        nothing, policy = cast("Any", None), RetryPolicy(backoff=Backoff(first_s=0.0, longest_s=0.0))
+        policy = RetryPolicy(backoff=Backoff(first_s=0.0, longest_s=0.0))
 
         async def ask(_: str, events: Sequence[Event]) -> Sequence[Value | NotNow | None]:
             self.asked += [each.id for each in events]
             return [(risk or {}).get(each.id) for each in events]
 
-        members = AccountsOfMembers(MembershipStore(pool, CLOCK).tiers_of, LedgerReader(pool).standings_of)
-        values = Values(pool, members=members, counters=nothing, segments=nothing, services=ask)
+        members = MemberFacts(pool, MembershipStore(pool, CLOCK).tiers_of, LedgerReader(pool).standings_of)
+        facts = FactRegistry(members, ProgressFacts(pool), ServiceFacts(ask))
         retry_queue = RetryQueue(self.queue, self.quarantine, policy, events_topic="events", clock=CLOCK, rng=Random(1))
         self.verdicts = Verdicts(
-            CampaignEvaluator(values), Effects(pool, CLOCK, slot=1), retry_queue, self.quarantine, pool
+            CampaignEvaluator(facts, members), Effects(pool, CLOCK, slot=1), retry_queue, self.quarantine, pool
         )
 
     async def decide(self, events: Sequence[Event], *offers: Campaign) -> Reached:

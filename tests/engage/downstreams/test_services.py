@@ -23,7 +23,7 @@ from abacus.platform.health import Health
 from abacus.platform.pace.decide.pace import Pace, Rate
 from abacus.platform.postgres import Pool
 from abacus.signals.events.types import Event, Value, VariableType
-from abacus.signals.rules.rounds import NOT_NOW
+from abacus.signals.facts.types import NOT_NOW
 from tests.support.fixed_clock import FixedClock
 from tests.support.receiver import Receiver, receiving
 

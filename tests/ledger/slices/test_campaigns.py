@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from random import Random
-from typing import Any, Final, cast
+from typing import Final
 
 import asyncpg
 import pytest
@@ -22,12 +22,11 @@ from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.deferred import decode_deferred
 from abacus.engage.campaigns.effects import Decisions, Effects
 from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate, Evaluation
+from abacus.engage.campaigns.facts import ProgressFacts
 from abacus.engage.campaigns.first_events import without_contradictions
 from abacus.engage.campaigns.guards import Guards, Refusals
-from abacus.engage.campaigns.members import AccountsOfMembers
 from abacus.engage.campaigns.retry_queue import RetryQueue
 from abacus.engage.campaigns.sums import done_before
-from abacus.engage.campaigns.values import Values
 from abacus.engage.campaigns.verdicts import put_off
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind
 from abacus.engage.limits.decide.pots import Limited, Pot, pot_of
@@ -40,6 +39,8 @@ from abacus.platform.delivery.types import Answer, DeliveryOutcome, Room, Said, 
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Connection, Pool, open_pool
 from abacus.programs.tiers.store import MembershipStore
+from abacus.signals.facts.members import MemberFacts
+from abacus.signals.facts.registry import FactRegistry
 from tests.engage.campaigns.offers import AROUND, CARDS, NOW, POINTS, all_matched, campaign, decide, matched, order
 from tests.ledger.slices.eight import EIGHT, FIRST, MEMBERS, SECOND, bring_back, take_away
 from tests.support.fixed_clock import FixedClock
@@ -257,14 +258,13 @@ async def test_what_is_in_the_hand_of_a_slice_that_is_away_is_not_given_to_other
 
 @pytest.mark.usefixtures("away")
 async def test_values_of_a_slice_that_is_away_cannot_be_told(pool: Pool) -> None:
-    members = AccountsOfMembers(MembershipStore(pool, CLOCK).tiers_of, LedgerReader(pool).standings_of)
-    nothing = cast("Any", None)
-    values = Values(pool, members=members, counters=nothing, segments=nothing, services=nothing)
+    members = MemberFacts(pool, MembershipStore(pool, CLOCK).tiers_of, LedgerReader(pool).standings_of)
+    facts = FactRegistry(members, ProgressFacts(pool))
     rules = [("member.balance", "lt", 5), ("member.tier", "eq", "member"), ("campaign.runs", "lt", 1)]
     offers = [campaign(when={"operator": how, "lhs": side, "rhs": to}) for side, how, to in rules]
     for offer in (*offers, campaign(steps=[{"do": [{"award": {"multiple": "2"}}]}])):
         candidates = candidates_of(offer)
-        judged = await CampaignEvaluator(values).evaluate(candidates)
+        judged = await CampaignEvaluator(facts, members).evaluate(candidates)
         assert judged.later == [candidates[AWAY]]
         assert [each.member_id for each in judged.matched] == [each for each in MEMBERS if each != MEMBERS[AWAY]]
 

@@ -5,24 +5,27 @@ and nothing else.
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Final, cast
+from typing import Final
 
 import pytest
 import structlog
 
 from abacus.core.errors import Unavailable
-from abacus.engage.campaigns.counter_values import CounterValues
 from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate
-from abacus.engage.campaigns.values import Values
+from abacus.ledger.store.read import LedgerReader
 from abacus.platform.postgres import Connection, Pool
+from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.counters.decide.slots import slot_of
 from abacus.signals.counters.reading.closed_parts import ClosedParts
 from abacus.signals.counters.reading.rounds import Rounds
 from abacus.signals.counters.reading.service import CountService
 from abacus.signals.counters.store.postgres import PostgresCounterStore
 from abacus.signals.counters.types import Count, Grain, Row, SlotRange
+from abacus.signals.facts.counters import CounterFacts
+from abacus.signals.facts.members import MemberFacts
+from abacus.signals.facts.registry import FactRegistry
 from tests.engage.campaigns.offers import AROUND, CARDS, MARKET, order
 from tests.engage.campaigns.offers import NOW as NOON
 from tests.ledger.slices.eight import EIGHT, bring_back, take_away
@@ -142,18 +145,11 @@ async def test_events_whose_counts_are_away_are_decided_later(pool: Pool, owner:
     saving = PostgresCounterStore(pool, FixedClock(NOON))
     for number, member in enumerate(MEMBERS):
         await saving.save(events(RIDES, f"rides_of:{member}", {at: number}))
-    nothing = cast("Any", None)
     counting = counting_on(pool)
-    values = Values(
-        pool,
-        members=nothing,
-        counters=CounterValues(
-            pool, lambda: replace(AROUND, counters={RIDES.name: RIDES}), counting.counts, events_topic="events"
-        ),
-        segments=nothing,
-        services=nothing,
-    )
-    evaluator, asked = CampaignEvaluator(values), candidates(MEMBERS)
+    published = replace(AROUND, counters={RIDES.name: RIDES})
+    counters = CounterFacts(pool, lambda: published, counting.counts, events_topic="events")
+    members = MemberFacts(pool, MembershipStore(pool, CLOCK).tiers_of, LedgerReader(pool).standings_of)
+    evaluator, asked = CampaignEvaluator(FactRegistry(counters), members), candidates(MEMBERS)
     assert [each.member_id for each in (await evaluator.evaluate(asked)).matched] == MEMBERS[3:]
     await take_away(owner, AWAY, *COUNTERS)
     judged = await evaluator.evaluate(asked)

@@ -180,9 +180,9 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the wait for a counter that counts the event",
-        "abacus/engage/campaigns/counter_values.py",
-        "CounterValues._late",
+        "abacus/signals/facts/counters.py",
+        "CounterFacts._late",
         Node("position not in passed", "False"),
-        ("tests/engage/campaigns/test_counter_values.py::test_who_waits_for_a_counter",),
+        ("tests/signals/facts/test_counters.py::test_who_waits_for_a_counter",),
     ),
 )

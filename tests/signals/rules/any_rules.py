@@ -8,7 +8,18 @@ from hypothesis import strategies as st
 
 from abacus.signals.events.types import VariableType
 from abacus.signals.rules.decide.document import OPERATORS
-from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Not, Operator, Place, Rule, Side
+from abacus.signals.rules.decide.types import (
+    AllOf,
+    AnyOf,
+    Condition,
+    Not,
+    Operator,
+    Origin,
+    Rule,
+)
+from abacus.signals.rules.decide.types import (
+    looked_up as looked_up_side,
+)
 from tests.signals.rules.orders import NOON, RESOLVE, VARIABLES
 
 texts = st.text(alphabet="abAB'\"\\{}%\n", max_size=4)
@@ -20,7 +31,7 @@ VALUES: Mapping[VariableType, st.SearchStrategy[Any]] = {
     VariableType.TIME: st.integers(0, 3).map(lambda days: NOON + timedelta(days=days)),
     VariableType.TEXTS: st.lists(texts, max_size=3).map(tuple),
 }
-LOOKED_UP = Side("member.tier", VariableType.TEXT, Place.LOOKED_UP, "tier")
+LOOKED_UP = looked_up_side(Origin("member", cost=1), "member.tier", VariableType.TEXT)
 sides = st.sampled_from([*(RESOLVE(f"var.{name}") for name in VARIABLES), RESOLVE("event.country"), LOOKED_UP])
 
 

@@ -3,26 +3,31 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from abacus.signals.events.types import Event, Value
-from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Not, Operator, Place, Rule
+from abacus.signals.events.types import Value
+from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Facts, Not, Operator, Origin, Place, Rule, Side
 
 
-def holds(rule: Rule, event: Event, looked_up: Mapping[str, Value]) -> bool:
+def holds(rule: Rule, facts: Facts, looked_up: Mapping[str, Value]) -> bool:
     match rule:
         case AllOf(conditions):
-            return all(holds(each, event, looked_up) for each in conditions)
+            return all(holds(each, facts, looked_up) for each in conditions)
         case AnyOf(conditions):
-            return any(holds(each, event, looked_up) for each in conditions)
+            return any(holds(each, facts, looked_up) for each in conditions)
         case Not(condition):
-            return not holds(condition, event, looked_up)
+            return not holds(condition, facts, looked_up)
         case Condition(operator, lhs, rhs):
-            found: dict[Place, Any] = {
-                Place.VARIABLE: event.variables.get(lhs.name),
-                Place.EVENT: getattr(event, lhs.name, None),
-                Place.LOOKED_UP: looked_up.get(lhs.text),
-            }
-            value = found[lhs.place]
+            value = _value(lhs, facts, looked_up)
             return value is not None and bool(_COMPARE[operator](value, rhs))
+
+
+def _value(side: Side, facts: Facts, looked_up: Mapping[str, Value]) -> Any:
+    match side.place:
+        case Place.VARIABLE:
+            return facts.variables.get(side.name)
+        case Place.FIELD:
+            return getattr(facts, side.name)
+        case Origin():
+            return looked_up.get(side.text)
 
 
 _COMPARE: Mapping[Operator, Callable[[Any, Any], Any]] = {

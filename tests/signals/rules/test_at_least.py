@@ -8,13 +8,16 @@ from abacus.signals.rules.decide.at_least import AtLeast, lasting
 from abacus.signals.rules.decide.compiler import compile_rule
 from abacus.signals.rules.decide.document import OPERATORS
 from abacus.signals.rules.decide.plan import Plan
-from abacus.signals.rules.decide.types import Condition, Operator, Place, Rule, Side
+from abacus.signals.rules.decide.types import Condition, Operator, Origin, Rule, Side
 from tests.signals.rules.any_rules import conditions, groups
 from tests.signals.rules.orders import order
 from tests.signals.rules.plain import holds
 
-RUNS = Side("campaign.runs", VariableType.INTEGER, Place.LOOKED_UP, "campaign.runs")
 NAMES = ("campaign.runs", "campaign.points", "member.balance", "counter.rides(7d)")
+SIDES = [
+    Side(name, VariableType.INTEGER, Origin(name.partition(".")[0], cost), name) for cost, name in enumerate(NAMES)
+]
+RUNS = SIDES[0]
 VALUES = st.integers(-3, 3)
 _RISES = st.integers(0, 8)
 
@@ -34,7 +37,7 @@ def on_integers(draw: st.DrawFn, side: Side = RUNS) -> Condition:
             return Condition(operator, side, draw(VALUES))
 
 
-some = st.sampled_from(NAMES).flatmap(lambda name: on_integers(Side(name, VariableType.INTEGER, Place.LOOKED_UP, name)))
+some = st.sampled_from(SIDES).flatmap(on_integers)
 any_rule = st.recursive(st.one_of(some, conditions()), groups, max_leaves=8)
 
 
@@ -52,7 +55,7 @@ def test_a_rule_that_is_open_has_all_values_that_it_will_need(
     rule: Rule, values: dict[str, int], runs: int, points: int
 ) -> None:
     """Whatever was looked up before, it comes to the same as it would with the values as they are in the end."""
-    plan, event = Plan(rule, lambda side: [*NAMES, side.text].index(side.text)), order()
+    plan, event = Plan(rule), order()
     rising = {"campaign.runs": runs, "campaign.points": points}
     known: dict[str, Value | AtLeast | None] = {}
     while (decision := plan.decide(event, known)).wanted is not None:

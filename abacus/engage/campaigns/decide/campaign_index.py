@@ -8,7 +8,7 @@ from abacus.core.fields import DocumentFaults, Fault
 from abacus.engage.actions.decide.deeds import Award
 from abacus.engage.campaigns.decide.calendar import runs_at
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.sides import Origin, of_campaign, origin_of, rank_of
+from abacus.engage.campaigns.decide.sides import CAMPAIGN, of_campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import needs_tier
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary
@@ -141,9 +141,9 @@ def compiled(campaign: Campaign, around: Surroundings) -> tuple[Armed, Rule | No
     """The campaign ready to be decided, and its rule. Raises `DocumentFaults` where it does not fit what there is."""
     rule = _rule(campaign, around)
     awards = [each.deed for step in campaign.steps for each in step.actions if isinstance(each.deed, Award)]
-    plan = Plan(rule, rank_of) if rule is not None else None
+    plan = Plan(rule) if rule is not None else None
     looked_up = set(looked_up_sides(rule)) if rule is not None else set()
-    looks_back = any(origin_of(side) is Origin.CAMPAIGN for side in looked_up)
+    looks_back = any(side.place == CAMPAIGN for side in looked_up)
     return Armed(campaign, plan, bool(looked_up), looks_back, any(map(needs_tier, awards))), rule
 
 

@@ -2,18 +2,24 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from abacus.engage.campaigns.decide.conditions import MOST_KEPT, condition_text, read_value, value_text
 from abacus.signals.events.types import Event, Value
 from abacus.signals.rules.decide.compiler import compile_rule
 from abacus.signals.rules.decide.plan import value_of
-from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Not, Place, Rule
+from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Not, Origin, Rule
 
 Kept = Sequence[tuple[str, str]]  # each condition that was looked at, and the value of its left side
 
-_NO_EVENT: Final = Event("", "", "", None, None, datetime(1970, 1, 1, tzinfo=UTC), {})
+_KEPT: Final = Origin("kept", cost=0)
+
+
+class _NoFacts(NamedTuple):
+    """Facts that tell nothing."""
+
+    variables: Mapping[str, Value] = MappingProxyType({})
 
 
 class Recomputed(NamedTuple):
@@ -56,7 +62,7 @@ def _tells_too_little(kept: Kept, outcomes: Mapping[Condition, bool | None]) -> 
 def _values(condition: Condition, kept: str, event: Event | None) -> Sequence[Value | None]:
     """The values that the left side may have had. Raises `ValueError`."""
     side = condition.lhs
-    if event is None or side.place is Place.LOOKED_UP:
+    if event is None or side.is_looked_up:
         return read_value(kept, side.type)
     value = value_of(side, event)
     if value_text(value) != kept:
@@ -65,9 +71,9 @@ def _values(condition: Condition, kept: str, event: Event | None) -> Sequence[Va
 
 
 def _holds(condition: Condition, value: Value | None) -> bool:
-    side = replace(condition.lhs, place=Place.LOOKED_UP)
+    side = replace(condition.lhs, place=_KEPT)
     known = {side.text: value} if value is not None else {}
-    return compile_rule(replace(condition, lhs=side))(_NO_EVENT, known)
+    return compile_rule(replace(condition, lhs=side))(_NoFacts(), known)
 
 
 def _conditions(rule: Rule | None) -> Iterator[Condition]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Context, Decimal
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from abacus.core.fields import DocumentFaults
 from abacus.signals.counters.decide.definition import Definition
@@ -16,6 +16,7 @@ from abacus.signals.events.types import Event
 from abacus.signals.rules.decide.compiler import compile_rule
 from abacus.signals.rules.decide.document import parse_rule
 from abacus.signals.rules.decide.sides import of_event
+from abacus.signals.rules.decide.types import Facts
 
 _MOST_DIGITS: Final = 15
 MOST_UNITS: Final = 10**_MOST_DIGITS  # that one event may add: a count of 64 bits holds thousands of such
@@ -45,12 +46,21 @@ class Counted(NamedTuple):
     units: int
 
 
+class Keyed(Facts, Protocol):
+    """Facts that a key can be made of."""
+
+    @property
+    def member_id(self) -> str | None: ...
+    @property
+    def country(self) -> str | None: ...
+
+
 class Counting:
     """Counts events by one definition."""
 
     __slots__ = ("_add", "_beginning", "_fields", "_longest", "_most_digits", "_scale", "_when", "definition")
 
-    def __init__(self, definition: Definition, when: Callable[[Event], bool] | None) -> None:
+    def __init__(self, definition: Definition, when: Callable[[Facts], bool] | None) -> None:
         texts, names = definition.template
         self.definition: Final = definition
         self._when = when
@@ -78,20 +88,20 @@ class Counting:
             return NotCounted.MISFIT
         return units if isinstance(units, NotCounted) else Counted(key, units)
 
-    def key(self, event: Event) -> str | None:
-        """The key under which the event counts, as people ask for it; None where the event lacks a field."""
-        key = self._key(event)
+    def key(self, facts: Keyed) -> str | None:
+        """The key under which the facts count, as people ask for it; None where they lack a field."""
+        key = self._key(facts)
         return None if key is None else key.removeprefix(self.definition.space)
 
-    def _key(self, event: Event) -> str | None:
+    def _key(self, facts: Keyed) -> str | None:
         key = self._beginning
         for name, text, has_more in self._fields:
             if name == MEMBER_FIELD:
-                value = event.member_id
+                value = facts.member_id
             elif name == COUNTRY_FIELD:
-                value = event.country
+                value = facts.country
             else:
-                value = _text_of(event.variables.get(name))
+                value = _text_of(facts.variables.get(name))
             if value is None:
                 return None
             key += (escaped(value) if has_more else value) + text
@@ -127,7 +137,7 @@ def counting_of(definition: Definition, sources: tuple[Source, ...]) -> Counting
         return Counting(definition, _misfit)
 
 
-def _misfit(_: Event) -> bool:
+def _misfit(_: Facts) -> bool:
     raise TypeError("the rule does not fit the source any more")
 
 

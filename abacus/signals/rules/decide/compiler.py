@@ -5,13 +5,25 @@ own globals where Python has no literal for them.
 """
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Protocol
 
-from abacus.signals.events.types import Event, Value
-from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Constant, Not, Operator, Place, Rule, Side
+from abacus.signals.events.types import Value
+from abacus.signals.rules.decide.types import (
+    AllOf,
+    AnyOf,
+    Condition,
+    Constant,
+    Facts,
+    Not,
+    Operator,
+    Origin,
+    Place,
+    Rule,
+    Side,
+)
 
 _NOTHING: Final[Mapping[str, Value]] = MappingProxyType({})
 _NODES: Final = (
@@ -33,9 +45,7 @@ _NODES: Final = (
     ast.Call,
     ast.Constant,
 )
-_ATTRIBUTES: Final = frozenset(
-    {"variables", "get", "startswith", "source", "type", "id", "member_id", "country", "occurred_at"}
-)
+_METHODS: Final = frozenset({"variables", "get", "startswith"})
 _COMPARISONS: Final[Mapping[Operator, type[ast.cmpop]]] = {
     Operator.EQ: ast.Eq,
     Operator.NE: ast.NotEq,
@@ -49,12 +59,11 @@ _MOST_RULES: Final = 20_000  # that stay compiled
 
 
 class Compiled(Protocol):
-    """Whether the rule holds for an event, with the values that were looked up for it.
-
-    Raises `TypeError` or `AttributeError` where a value has another type than its left side.
+    """Whether the rule holds for facts, with the values that were looked up beside them, by the texts of their left
+    sides. Raises `TypeError` or `AttributeError` where a value has another type than its left side.
     """
 
-    def __call__(self, event: Event, looked_up: Mapping[str, Value] = ..., /) -> bool: ...
+    def __call__(self, facts: Facts, looked_up: Mapping[str, Value] = ..., /) -> bool: ...
 
 
 @lru_cache(maxsize=_MOST_RULES)
@@ -64,7 +73,7 @@ def compile_rule(rule: Rule) -> Compiled:
     tree = ast.Expression(
         ast.Lambda(
             args=ast.arguments(
-                posonlyargs=[ast.arg("event"), ast.arg("looked_up")],
+                posonlyargs=[ast.arg("facts"), ast.arg("looked_up")],
                 args=[],
                 kwonlyargs=[],
                 kw_defaults=[],
@@ -73,16 +82,19 @@ def compile_rule(rule: Rule) -> Compiled:
             body=_expression(rule, constants),
         )
     )
-    code = compile(_checked(tree), "<rule>", "eval")
+    code = compile(_checked(tree, constants.fields), "<rule>", "eval")
     function: Compiled = eval(code, {"__builtins__": {}, **constants.values})  # noqa: S307  # a tree of our own, checked
     return function
 
 
 class _Constants:
-    """The constants for which Python has no literal, by the names that stand for them."""
+    """The constants for which Python has no literal, by the names that stand for them; and the fields of the facts
+    that the rule looks at.
+    """
 
     def __init__(self) -> None:
         self.values: dict[str, object] = {}
+        self.fields: set[str] = set()
 
     def node(self, constant: Constant) -> ast.expr:
         return ast.Constant(constant) if isinstance(constant, str | int) else self.name(constant)
@@ -113,7 +125,7 @@ def _condition(condition: Condition, constants: _Constants) -> ast.expr:
     """No constant is None, so that a missing value is equal to none and in no set; for all else it is looked at
     first.
     """
-    operator, side, rhs = condition.operator, _side(condition.lhs), condition.rhs
+    operator, side, rhs = condition.operator, _side(condition.lhs, constants), condition.rhs
     match operator:
         case Operator.EXISTS:
             return _is_there(side)
@@ -139,14 +151,22 @@ def _of_value(operator: Operator, rhs: Constant, constants: _Constants) -> ast.e
             return _compare(value, (_COMPARISONS[operator](), constants.node(rhs)))
 
 
-def _side(side: Side) -> ast.expr:
+def _side(side: Side, constants: _Constants) -> ast.expr:
     match side.place:
         case Place.VARIABLE:
-            return _call(ast.Attribute(_load("event"), "variables", ast.Load()), "get", ast.Constant(side.name))
-        case Place.EVENT:
-            return ast.Attribute(_load("event"), side.name, ast.Load())
-        case Place.LOOKED_UP:
+            return _call(ast.Attribute(_load("facts"), "variables", ast.Load()), "get", ast.Constant(side.name))
+        case Place.FIELD:
+            constants.fields.add(_public(side.name))
+            return ast.Attribute(_load("facts"), side.name, ast.Load())
+        case Origin():
             return _call(_load("looked_up"), "get", ast.Constant(side.text))
+
+
+def _public(field: str) -> str:
+    """Raises `ValueError`."""
+    if not field.isidentifier() or field.startswith("_"):
+        raise ValueError(f"facts have no field {field!r}")
+    return field
 
 
 def _is_there(value: ast.expr) -> ast.expr:
@@ -165,12 +185,13 @@ def _load(name: str) -> ast.expr:
     return ast.Name(name, ast.Load())
 
 
-def _checked(tree: ast.Expression) -> ast.Expression:
+def _checked(tree: ast.Expression, fields: Collection[str]) -> ast.Expression:
     """The tree, with the place in a text that Python wants of each node. Raises `ValueError` for a tree that holds more
     than a rule needs.
     """
+    attributes = _METHODS.union(fields)
     for node in ast.walk(tree):
-        if not isinstance(node, _NODES) or (isinstance(node, ast.Attribute) and node.attr not in _ATTRIBUTES):
+        if not isinstance(node, _NODES) or (isinstance(node, ast.Attribute) and node.attr not in attributes):
             raise ValueError(f"a rule has no {ast.dump(node)}")
         vars(node).update(_PLACE)
     return tree

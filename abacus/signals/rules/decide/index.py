@@ -1,4 +1,4 @@
-"""An index of rules: for an event, those that may hold, without a look at the others. Pure.
+"""An index of rules: the rules that may hold for facts, without a look at the others. Pure.
 
 The set of all rules is an integer, a bit for each rule. For each left side that many rules compare with constants there
 is the set of those rules that accept a value, so a few look-ups and as many `and`s leave the rules whose indexed
@@ -8,11 +8,11 @@ conditions hold. What the index does not prove of them is in their `rest`.
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Final, NamedTuple
 
-from abacus.signals.events.types import Event, Value
+from abacus.signals.events.types import Value
 from abacus.signals.rules.decide.bounds import FromValue, UpToValue
 from abacus.signals.rules.decide.compiler import Compiled, compile_rule
-from abacus.signals.rules.decide.parts import Indexable, split
-from abacus.signals.rules.decide.types import Place, Rule, Side
+from abacus.signals.rules.decide.parts import Indexable, Where, split
+from abacus.signals.rules.decide.types import Facts, Place, Rule, Side
 
 _NONE: Final = 0
 
@@ -93,12 +93,12 @@ class _Field:
 
 
 class RuleIndex:
-    """The rules for one type of event, each under a number. Numbers are small, and used again."""
+    """The rules for one kind of facts, each under a number. Numbers are small, and used again."""
 
     def __init__(self) -> None:
         self._all = _NONE
-        self._fields: dict[tuple[Place, str], _Field] = {}
-        self._conditions: dict[int, Mapping[tuple[Place, str], Indexable]] = {}
+        self._fields: dict[Where, _Field] = {}
+        self._conditions: dict[int, Mapping[Where, Indexable]] = {}
         self._rest: list[Rest | None] = []
         self._bits: list[int] = []
 
@@ -136,12 +136,12 @@ class RuleIndex:
             if not field.used:
                 del self._fields[place]
 
-    def may_hold(self, event: Event) -> list[int]:
+    def may_hold(self, facts: Facts) -> list[int]:
         """The numbers of the rules that hold as far as memory tells."""
         found = self._all
-        variables = event.variables
+        variables = facts.variables
         for (place, name), field in self._fields.items():
-            found &= field.accepting(variables.get(name) if place is Place.VARIABLE else getattr(event, name))
+            found &= field.accepting(variables.get(name) if place is Place.VARIABLE else getattr(facts, name))
             if not found:
                 return []
         numbers: list[int] = []
@@ -150,7 +150,7 @@ class RuleIndex:
             number = found.bit_length() - 1
             found ^= bits[number]
             rest = rests[number]
-            if rest is None or rest.in_memory is None or rest.in_memory(event):
+            if rest is None or rest.in_memory is None or rest.in_memory(facts):
                 numbers.append(number)
         return numbers
 

@@ -4,11 +4,13 @@ Only parts that have to hold are taken out: those that are joined by `and` at th
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from abacus.signals.events.types import VariableType
 from abacus.signals.rules.decide.bounds import Bound
-from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Not, Operator, Place, Rule, Side
+from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Not, Operator, Origin, Place, Rule, Side
+
+Where: TypeAlias = tuple[Place | Origin, str]  # the place of a left side, and its name there
 
 _HASHED: Final = frozenset({VariableType.TEXT, VariableType.INTEGER, VariableType.DECIMAL, VariableType.BOOLEAN})
 
@@ -31,14 +33,14 @@ class Indexed(NamedTuple):
 class Parts(NamedTuple):
     """The parts of a rule: it holds when all of them do."""
 
-    indexed: Mapping[tuple[Place, str], Indexed]
+    indexed: Mapping[Where, Indexed]
     in_memory: Rule | None
     later: Rule | None
 
 
 def split(rule: Rule | None) -> Parts:
     """Takes a rule apart. No rule at all holds always."""
-    indexed: dict[tuple[Place, str], Indexed] = {}
+    indexed: dict[Where, Indexed] = {}
     in_memory: list[Rule] = []
     later: list[Rule] = []
     for part in _joined(rule) if rule is not None else ():
@@ -59,7 +61,7 @@ def looked_up_sides(rule: Rule) -> Iterator[Side]:
     """The left sides whose values have to be looked up to decide the rule, as often as they are there."""
     match rule:
         case Condition(lhs=side):
-            if side.place is Place.LOOKED_UP:
+            if side.is_looked_up:
                 yield side
         case Not(inner):
             yield from looked_up_sides(inner)

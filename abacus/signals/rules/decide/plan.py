@@ -5,22 +5,19 @@ others idle, and so does one part of an `and` that does not. Pure.
 """
 
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from abacus.signals.events.types import Event, Value
+from abacus.signals.events.types import Value
 from abacus.signals.rules.decide.at_least import AtLeast, lasting
 from abacus.signals.rules.decide.compiler import Compiled, compile_rule
-from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Not, Place, Rule, Side
-
-# How dear the value of a left side is: a lower weight is looked at first.
-Weigh: TypeAlias = Callable[[Side], int]
+from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Facts, Not, Origin, Place, Rule, Side
 
 # The values that were looked up, by the text of their left side; None for one that is not there.
 LookedUp: TypeAlias = Mapping[str, Value | AtLeast | None]
 
-_IN_MEMORY: Final = 0
+_IN_MEMORY: Final = 0  # the cost of what the facts themselves tell
 _NONE: Final = sys.maxsize  # the rank of no condition
 _NOTHING: Final[LookedUp] = MappingProxyType({})
 
@@ -34,8 +31,9 @@ class Looked(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Whether the rule holds, or the left side whose value has to be looked up first; and what was looked at. Neither
-    is there where it depends on how far a value has risen that is known from below; then no other value is needed.
+    """Whether the rule holds, or the left side whose value has to be looked up first; and the conditions that were
+    looked at. Both are None where the rule depends on how far a value has risen that is known from below; then no other
+    value is needed.
     """
 
     holds: bool | None
@@ -45,31 +43,31 @@ class Decision(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether it depends on values that may have risen."""
+        """Whether the rule depends on values that may have risen."""
         return self.holds is None and self.wanted is None
 
 
 class Plan:
     """The order in which the conditions of a rule are looked at."""
 
-    __slots__ = ("_leaves", "_look", "_root", "_settles")
+    __slots__ = ("_leaves", "_look", "_root", "_settles", "_texts")
 
-    def __init__(self, rule: Rule, weigh: Weigh) -> None:
-        self._leaves: list[Condition] = []
-        root = _node(rule, self._leaves)
-        weights = [_weight(leaf.lhs, weigh) for leaf in self._leaves]
-        order = sorted(range(len(weights)), key=weights.__getitem__)
-        ranks = {leaf: rank for rank, leaf in enumerate(order)}
-        self._leaves = [self._leaves[leaf] for leaf in order]
-        self._root = _ranked(root, ranks)
+    def __init__(self, rule: Rule) -> None:
+        leaves: list[Condition] = []
+        root = _node(rule, leaves)
+        costs = [_cost(leaf.lhs) for leaf in leaves]
+        order = sorted(range(len(costs)), key=costs.__getitem__)
+        self._leaves = [leaves[leaf] for leaf in order]
+        self._texts = [leaf.lhs.text if leaf.lhs.is_looked_up else None for leaf in self._leaves]
+        self._root = _ranked(root, {leaf: rank for rank, leaf in enumerate(order)})
         self._settles = _settles(self._root)
-        self._look: list[Compiled] = []  # at the conditions, once the first event comes
+        self._look: list[Compiled] = []  # at the conditions, once the first facts come
 
-    def decide(self, event: Event, looked_up: LookedUp) -> Decision:
+    def decide(self, facts: Facts, looked_up: LookedUp) -> Decision:
         """Looks at conditions until the rule is decided, or a value is wanting."""
         self._look = self._look or [compile_rule(leaf) for leaf in self._leaves]
         if self._settles is not None:
-            return self._one_by_one(event, looked_up, settles=self._settles)
+            return self._one_by_one(facts, looked_up, settles=self._settles)
         outcomes: list[bool | None] = [None] * len(self._leaves)
         unsettled: set[int] = set()
         looked: list[Looked] = []
@@ -77,27 +75,26 @@ class Plan:
             rank = _cheapest(self._root, outcomes, unsettled)
             if rank == _NONE:
                 break
-            side = self._leaves[rank].lhs
-            if side.place is Place.LOOKED_UP and side.text not in looked_up:
-                return Decision(None, side, looked, looked_up)
-            if (one := self._looked(rank, event, looked_up)) is None:
+            text = self._texts[rank]
+            if text is not None and text not in looked_up:
+                return Decision(None, self._leaves[rank].lhs, looked, looked_up)
+            if (one := self._looked(rank, facts, looked_up)) is None:
                 unsettled.add(rank)
             else:
                 looked.append(one)
                 outcomes[rank] = one.holds
         return Decision(holds, None, looked, looked_up)
 
-    def _one_by_one(self, event: Event, looked_up: LookedUp, *, settles: bool) -> Decision:
+    def _one_by_one(self, facts: Facts, looked_up: LookedUp, *, settles: bool) -> Decision:
         """The same for conditions that are joined without groups in between: the cheapest that still matters is the
         next one, until one of them settles the rule.
         """
         looked: list[Looked] = []
         is_open = False
-        for rank, condition in enumerate(self._leaves):
-            side = condition.lhs
-            if side.place is Place.LOOKED_UP and side.text not in looked_up:
-                return Decision(None, side, looked, looked_up)
-            if (one := self._looked(rank, event, looked_up)) is None:
+        for rank, text in enumerate(self._texts):
+            if text is not None and text not in looked_up:
+                return Decision(None, self._leaves[rank].lhs, looked, looked_up)
+            if (one := self._looked(rank, facts, looked_up)) is None:
                 is_open = True
                 continue
             looked.append(one)
@@ -105,23 +102,22 @@ class Plan:
                 return Decision(settles, None, looked, looked_up)
         return Decision(None if is_open else not settles, None, looked, looked_up)
 
-    def _looked(self, rank: int, event: Event, looked_up: LookedUp) -> Looked | None:
+    def _looked(self, rank: int, facts: Facts, looked_up: LookedUp) -> Looked | None:
         """None where it is not settled yet whether the condition holds."""
-        condition = self._leaves[rank]
-        side = condition.lhs
-        value = looked_up.get(side.text) if side.place is Place.LOOKED_UP else value_of(side, event)
+        condition, text = self._leaves[rank], self._texts[rank]
+        value = value_of(condition.lhs, facts) if text is None else looked_up.get(text)
         if isinstance(value, AtLeast):
             holds = lasting(condition, value)
             return None if holds is None else Looked(condition, value.least, holds)
-        known = {side.text: value} if value is not None else {}
-        return Looked(condition, value, self._look[rank](event, known))
+        known = {condition.lhs.text: value} if value is not None else {}
+        return Looked(condition, value, self._look[rank](facts, known))
 
 
-def value_of(side: Side, event: Event) -> Value | None:
-    """The value of a left side that the event itself has; None where it is missing."""
+def value_of(side: Side, facts: Facts) -> Value | None:
+    """The value of a left side that the facts themselves have; None where it is missing."""
     if side.place is Place.VARIABLE:
-        return event.variables.get(side.name)
-    value: Value | None = getattr(event, side.name)
+        return facts.variables.get(side.name)
+    value: Value | None = getattr(facts, side.name)
     return value
 
 
@@ -173,8 +169,8 @@ def _settles(root: _Node) -> bool | None:
             return None
 
 
-def _weight(side: Side, weigh: Weigh) -> int:
-    return weigh(side) if side.place is Place.LOOKED_UP else _IN_MEMORY
+def _cost(side: Side) -> int:
+    return side.place.cost if isinstance(side.place, Origin) else _IN_MEMORY
 
 
 def _value(node: _Node, outcomes: Sequence[bool | None]) -> bool | None:

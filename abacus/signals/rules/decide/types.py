@@ -1,8 +1,9 @@
-"""A rule: conditions on an event, and on values that were looked up for it. Pure."""
+"""A rule: conditions on facts, such as an event, and on values that were looked up beside them. Pure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from abacus.signals.events.types import Value, VariableType
 
@@ -23,22 +24,48 @@ class Operator(StrEnum):
     EXISTS = "exists"
 
 
-class Place(StrEnum):
-    """Where the value of a left side is."""
+class Facts(Protocol):
+    """What a rule is about: variables by name, and fields that are attributes. An event is one kind of facts."""
 
-    VARIABLE = "variable"  # among the variables of the event
-    EVENT = "event"  # a field of the event itself
-    LOOKED_UP = "looked_up"  # among the values that were looked up for the event, by the text of the left side
+    @property
+    def variables(self) -> Mapping[str, Value]: ...
+
+
+class Place(StrEnum):
+    """Where facts have the value of a left side."""
+
+    VARIABLE = "variable"
+    FIELD = "field"
+
+
+class Origin(NamedTuple):
+    """Where the values of left sides are looked up. Its name is the first word of their texts; the cheapest is asked
+    first.
+    """
+
+    name: str
+    cost: int
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The left side of a condition: its text, such as `var.amount`, its type, and the place and name of its value."""
+    """The left side of a condition: its text, such as `var.amount`, its type, and where its value is found by which
+    name.
+    """
 
     text: str
     type: VariableType
-    place: Place
+    place: Place | Origin
     name: str
+
+    @property
+    def is_looked_up(self) -> bool:
+        return isinstance(self.place, Origin)
+
+
+def looked_up(origin: Origin, text: str, type_: VariableType) -> Side:
+    """A left side whose value its origin tells."""
+    return Side(text, type_, origin, text.removeprefix(f"{origin.name}."))
 
 
 Constant: TypeAlias = Value | frozenset[Value] | tuple[Value, Value] | None

@@ -55,6 +55,8 @@ class _Rule(NamedTuple):
         )
 
 
+_FACTS: Final = ("rounds", "registry", "reach", "members", "segments", "counters")
+
 RULES: Final = (
     _Rule("abacus.intake.earning.calculator", "*", "*.decide(*", Stage.DECIDE),
     _Rule("abacus.intake.earning.calculator", "*", "until_available(*probe*", Stage.WAIT),
@@ -173,9 +175,9 @@ RULES: Final = (
     _Rule("abacus.engage.campaigns.verdicts", "*", "*", Stage.HANDLE),
     _Rule("abacus.engage.campaigns.first_events", "*", "*", Stage.DECIDE),
     _Rule("abacus.engage.campaigns.evaluator", "*", "*", Stage.DECIDE),
-    _Rule("abacus.signals.rules.rounds", "*", "*", Stage.DECIDE),
-    _Rule("abacus.engage.campaigns.values", "*", "*", Stage.DECIDE),
-    _Rule("abacus.engage.campaigns.counter_values", "*", "*", Stage.DECIDE),
+    *(_Rule(f"abacus.signals.facts.{name}", "*", "*", Stage.DECIDE) for name in _FACTS),
+    _Rule("abacus.engage.downstreams.facts", "*", "*", Stage.DECIDE),
+    _Rule("abacus.engage.campaigns.facts", "*", "*", Stage.DECIDE),
     _Rule("abacus.engage.campaigns.guards", "*", "*", Stage.DECIDE),
     _Rule("abacus.engage.campaigns.retry_queue", "*", "*quarantine*", Stage.QUARANTINE),
     _Rule("abacus.engage.campaigns.retry_queue", "*", "*queue.send(*", Stage.RETRY),

@@ -1,26 +1,29 @@
-"""The counts that rules ask for have the event itself, and wait for the counter."""
+"""The counts that rules ask for have the event itself, and wait for the counter; of a request, they have its key."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from abacus.engage.campaigns.counter_values import CounterValues, Passed, nothing_to_wait_for
-from abacus.engage.campaigns.decide.deferred import Deferred, decode_deferred, encode_deferred
-from abacus.engage.campaigns.subject import Subject
 from abacus.platform.metrics import CAMPAIGN_COUNTERS_BEHIND, total
 from abacus.platform.postgres import Pool
+from abacus.signals.counters.decide.counting import Keyed
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.reading.closed_parts import ClosedParts
 from abacus.signals.counters.reading.rounds import Rounds
 from abacus.signals.counters.reading.service import CountService
-from abacus.signals.events.types import Event, Position, Value, VariableType
-from abacus.signals.rules.decide.types import Place, Side
-from abacus.signals.rules.rounds import NOT_NOW, NotNow
-from tests.engage.campaigns.offers import AROUND, NOW, campaign, order
+from abacus.signals.events.decide.source import Source
+from abacus.signals.events.types import Position, VariableType
+from abacus.signals.facts.counters import CounterFacts, Passed, nothing_to_wait_for
+from abacus.signals.facts.decide.counter_sides import COUNTER
+from abacus.signals.facts.types import NOT_NOW, Found
+from abacus.signals.rules.decide.types import looked_up
+from tests.engage.campaigns.offers import NOW, SOURCES, order
 from tests.signals.counters.reading.asking import catalog, definition, events
+from tests.signals.facts.requests import Request
 from tests.support.fixed_clock import FixedClock
 from tests.support.memory_counters import MemoryCounterStore
 
@@ -33,6 +36,20 @@ NOW_S = int(NOW.timestamp())
 KNOWN = (ORDERS, SPENT, REFUNDS)
 
 
+class Published(NamedTuple):
+    counters: Mapping[str, Definition]
+    sources: Mapping[str, Source]
+
+
+class Moment(NamedTuple):
+    """Facts of noon in Singapore, or of another time."""
+
+    facts: Keyed
+    at: datetime = NOW
+    position: Position | None = None
+    zone: ZoneInfo = ZoneInfo("Asia/Singapore")
+
+
 class Counters:
     """Counters in memory, as rules ask them at `NOW`."""
 
@@ -41,17 +58,16 @@ class Counters:
         self.store = MemoryCounterStore(clock)
         rounds = Rounds(self.store, clock, within_s=5, parts=parts, keep_s=60)
         service = CountService(lambda: catalog(*KNOWN), rounds, parts, clock, late_by_s=0, keeps=lambda _: False)
-        around = replace(AROUND, counters={each.name: each for each in KNOWN})
-        self.values = CounterValues(
-            pool, lambda: around, service.counts, passed, events_topic="events", adds_event=adds_event
+        published = Published({each.name: each for each in KNOWN}, SOURCES)
+        self.facts = CounterFacts(
+            pool, lambda: published, service.counts, passed, events_topic="events", adds_event=adds_event
         )
 
     async def save(self, counter: Definition, key: str, *seconds: int) -> None:
         await self.store.save(events(counter, key, dict.fromkeys(seconds, 1)))
 
-    async def of(self, text: str, event: Event, position: Position | None = None) -> Value | NotNow | None:
-        side = Side(text, VariableType.INTEGER, Place.LOOKED_UP, text)
-        (value,) = await self.values.of([(Subject(campaign(), "bob", "GRP", position), event, side)])
+    async def of(self, text: str, moment: Moment) -> Found:
+        (value,) = await self.facts.load([(moment, looked_up(COUNTER, text, VariableType.INTEGER))])
         return value
 
 
@@ -71,7 +87,7 @@ async def test_a_range_ends_with_the_quarter_of_the_event(
 ) -> None:
     counters = Counters(pool)
     await counters.save(ORDERS, "orders:bob", NOW_S - 7200, NOW_S - 3600, NOW_S - 420, NOW_S)
-    assert await counters.of(asked, order(1)._replace(occurred_at=at)) == count
+    assert await counters.of(asked, Moment(order(1), at)) == count
 
 
 async def test_an_event_that_is_not_sent_yet_is_added(pool: Pool) -> None:
@@ -80,7 +96,7 @@ async def test_an_event_that_is_not_sent_yet_is_added(pool: Pool) -> None:
     await counters.save(ORDERS, "orders:bob", NOW_S)
     await counters.save(REFUNDS, "refunds:bob", NOW_S)
     asked = ("orders", "spent", "refunds")
-    told = [await counters.of(f"counter.{name}(1h)", order(1, amount=Decimal("15.005"))) for name in asked]
+    told = [await counters.of(f"counter.{name}(1h)", Moment(order(1, amount=Decimal("15.005")))) for name in asked]
     assert told == [2, Decimal("15.01"), 1]
 
 
@@ -94,21 +110,19 @@ async def test_who_waits_for_a_counter(pool: Pool) -> None:
 
     counters, here = Counters(pool, none_has_passed), Position("transactions", 3, 17)
     before = total(CAMPAIGN_COUNTERS_BEHIND, topic="transactions")
-    told = [await counters.of(f"counter.{name}(1h)", order(1), here) for name in ("orders", "spent", "refunds")]
+    told = [
+        await counters.of(f"counter.{name}(1h)", Moment(order(1), position=here))
+        for name in ("orders", "spent", "refunds")
+    ]
     assert told == [NOT_NOW, NOT_NOW, 0]
-    assert await counters.of("counter.orders(1h)", order(1)) == 0
-    assert await counters.of("counter.orders(1h)", order(1), Position("events-campaigns", 0, 5)) == 0
+    assert await counters.of("counter.orders(1h)", Moment(order(1))) == 0
+    assert await counters.of("counter.orders(1h)", Moment(order(1), position=Position("events-campaigns", 0, 5))) == 0
     assert asked == [{here}, {here}]
     assert total(CAMPAIGN_COUNTERS_BEHIND, topic="transactions") - before == 2
 
 
-@pytest.mark.parametrize("position", [None, Position("rides", 3, 17)])
-def test_the_position_of_an_event_travels_with_it(position: Position | None) -> None:
-    waiting = Deferred(
-        b'{"id":"1"}', "kafka:events/deferred/1", ("market",), 1, datetime(2026, 3, 2, tzinfo=UTC), "away"
-    )
-    waiting = waiting._replace(position=position)
-    body = b'{"v":1,"events":[%b]}' % encode_deferred(waiting)
-    assert list(decode_deferred(body.decode())) == [waiting]
-    older = body.replace(b',"position":null', b"")
-    assert list(decode_deferred(older.decode())) == [waiting]
+async def test_a_request_asks_for_the_counts_of_its_member_and_adds_nothing(pool: Pool) -> None:
+    counters = Counters(pool, adds_event=True)
+    await counters.save(ORDERS, "orders:bob", NOW_S)
+    assert await counters.of("counter.orders(1h)", Moment(Request("home", "bob", "SG", {}))) == 1
+    assert await counters.of("counter.orders(1h)", Moment(Request("home", None, "SG", {}))) is None

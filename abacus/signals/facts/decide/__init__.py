@@ -1,0 +1,1 @@
+"""The left sides that are looked up: what there is, and of which type. Pure."""

@@ -1,0 +1,63 @@
+"""Looks up `member.*`: what the ledger and the tiers know of a member."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Final, Protocol, TypeAlias, TypeVar
+
+from abacus.ledger.types.account import AccountId, Standing
+from abacus.platform.postgres import Pool
+from abacus.platform.slices.sliced import slicing_of, unless_away
+from abacus.pricing.decide.card import BASE_TIER
+from abacus.signals.facts.decide.member_sides import BALANCE, MEMBER, TIER
+from abacus.signals.facts.reach import AMember, in_reach
+from abacus.signals.facts.types import Found, Wish
+
+T = TypeVar("T")
+# What is known of accounts; none is there of an account that there is not. Raises `Unavailable`.
+Look: TypeAlias = Callable[[Collection[AccountId]], Awaitable[Mapping[AccountId, T]]]
+
+
+class AnAccount(AMember, Protocol):
+    """A member in a program."""
+
+    @property
+    def account(self) -> AccountId: ...
+
+
+class MemberFacts:
+    """A member's tier, balance and country, in a program."""
+
+    origin: Final = MEMBER
+
+    def __init__(self, pool: Pool, tiers: Look[str], standings: Look[Standing]) -> None:
+        self._pool = pool
+        self._tiers = tiers
+        self._standings = standings
+
+    async def load(self, wanted: Sequence[Wish[AnAccount]]) -> list[Found]:
+        return await in_reach(self._pool, wanted, self._load)
+
+    async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
+        """The tiers of accounts whose server is not away. Raises `Unavailable` when more is."""
+        tiers: dict[AccountId, str] = {}
+        for part in (await slicing_of(self._pool)).by_slice(accounts, lambda account: account[0]).values():
+            found = await unless_away(self._pool, self._tiers(part))
+            if found is not None:
+                tiers |= {account: found.get(account, BASE_TIER) for account in part}
+        return tiers
+
+    async def _load(self, wanted: Sequence[Wish[AnAccount]]) -> list[Found]:
+        accounts = {subject.account for subject, _ in wanted}
+        texts = {side.text for _, side in wanted}
+        tiers = await self._tiers(accounts) if TIER in texts else {}
+        standings = await self._standings(accounts) if texts - {TIER} else {}
+        return [
+            _value(side.text, tiers.get(subject.account), standings.get(subject.account)) for subject, side in wanted
+        ]
+
+
+def _value(text: str, tier: str | None, standing: Standing | None) -> Found:
+    if text == TIER:
+        return tier or BASE_TIER
+    if standing is None:
+        return 0 if text == BALANCE else None
+    return standing.balance if text == BALANCE else standing.country
