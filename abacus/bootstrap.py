@@ -39,8 +39,7 @@ from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import Item
 from abacus.platform.roles import APPLICATION_ROLE
 from abacus.platform.settings import Settings
-from abacus.platform.slices.layout import Slicing
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import Slicing, slicing_of
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.port import Queue
 from abacus.platform.sqs.queue import LONG_POLL_S, Client, SqsQueue, sqs_client

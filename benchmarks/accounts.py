@@ -3,7 +3,7 @@
 from typing import Final
 
 from abacus.platform.postgres import Connection
-from abacus.platform.slices.layout import UNCUT, Slicing
+from abacus.platform.slices import UNCUT, Slicing
 
 _TIMEOUT_S: Final = 1800.0
 

@@ -18,7 +18,7 @@ from abacus.engage.campaigns.decide.run import Matched
 from abacus.engage.campaigns.effects import Effects
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool, open_pool
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from abacus.process import look_for_garbage_seldom
 from benchmarks.ratio import ratio_of
 from benchmarks.report import Figure, rate

@@ -23,7 +23,7 @@ from abacus.intake.awarding.awarder import hands_for
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
 from abacus.platform.postgres import LOOKUPS_BY_KEY, open_pool
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from benchmarks.accounts import enter_accounts
 from benchmarks.posting_rounds import (
     AWARDERS,

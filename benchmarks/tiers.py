@@ -24,7 +24,7 @@ from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from abacus.pricing.store.cards import CardStore
 from abacus.pricing.store.reader import CardReader
 from abacus.process import look_for_garbage_seldom

@@ -7,7 +7,7 @@ from abacus.ledger.relay.publish_transfers import lease_of, transfer_relay
 from abacus.platform.following.sharing import share_of_slices
 from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
-from abacus.platform.slices.layout import MOST
+from abacus.platform.slices import MOST
 from abacus.platform.slices.prepared import keep_looking
 from abacus.proof.keep_log import log_keeper
 from abacus.proof.publish_seals import seal_publisher

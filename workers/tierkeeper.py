@@ -8,7 +8,7 @@ from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY
-from abacus.platform.slices.layout import MOST
+from abacus.platform.slices import MOST
 from abacus.programs.tiers.keeper import Keeper
 from abacus.programs.tiers.publish_changes import IDLE_S, change_publisher, lease_of
 

@@ -11,7 +11,7 @@ from abacus.platform.delivery.post import Poster
 from abacus.platform.following.sharing import share_of_slices
 from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
-from abacus.platform.slices.layout import MOST
+from abacus.platform.slices import MOST
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
 _CONNECTIONS: Final = 4

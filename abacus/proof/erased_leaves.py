@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple
 
 from abacus.platform.postgres import Connection
-from abacus.platform.slices.sliced import slicing_on
+from abacus.platform.slices import slicing_on
 from abacus.platform.sql import Statement, columns, parameters
 from abacus.proof.decide.seal import Head, Seal
 

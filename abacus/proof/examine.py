@@ -16,7 +16,7 @@ from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.kinds import Kind
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection, pages
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.explanation.sql import text
 from abacus.proof.approvals import check_approvals, check_movements

@@ -9,8 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final, NamedTuple
 
 from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.slices.layout import Slicing
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import Slicing, slicing_of
 
 _EXPORT: Final = "select pg_export_snapshot()"
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from abacus.core.ids import OF_THEIR_MEMBER
 from abacus.platform.postgres import Connection, pages
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from abacus.platform.sql import Statement
 from abacus.proof.decide.report import MOST_FAULTS, Fault, Report
 from abacus.proof.parts import Findings, Keys, Places

@@ -11,7 +11,7 @@ from abacus.ledger.types.account import AccountId
 from abacus.people.store.chain import chain_next, log_head
 from abacus.platform.following.lease import lease
 from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import slicing_of
 from abacus.platform.sql import Statement, columns, parameters
 from abacus.proof.decide.proof import Proof, in_slice, proof_of
 from abacus.proof.decide.seal import CURRENT, Seal, Sealed, next_seal, over_slices

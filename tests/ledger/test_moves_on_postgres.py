@@ -18,8 +18,7 @@ from abacus.ledger.types.movement import Movement
 from abacus.ledger.types.posting import Status
 from abacus.platform.metrics import POSTING_RESTARTS, total
 from abacus.platform.postgres import Connection, Pool, is_duplicate
-from abacus.platform.slices.layout import Slicing
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import Slicing, slicing_of
 from abacus.proof.verify import verify
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award
 from tests.ledger.moves import Orders, adjust, capture, earn, hold, parted, release, reverse, spend

@@ -48,10 +48,11 @@ from abacus.ledger.types.posting import Claim, Status
 from abacus.oversight.reconcile.campaigns import CampaignEffects
 from abacus.oversight.reconcile.decide.verdict import Queues
 from abacus.oversight.reconcile.messages import AsOf
+from abacus.platform import slices
 from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool, snapshot
-from abacus.platform.slices.layout import CUT, OF_A_SLICE, Slicing
-from abacus.platform.slices.sliced import at_slice, rows_in_all, slicing_of
+from abacus.platform.slices import Slicing, slice_at, slicing_of
+from abacus.platform.slices.layout import CUT, OF_A_SLICE
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.programs.expiry.decide.envelope import decode_envelope
@@ -363,7 +364,7 @@ async def test_reminders_are_the_same(ledgers: tuple[Pool, Pool]) -> None:
     for pool in ledgers:
         notices = Notices(pool, clock)
         (run,) = await ExpiringJob(pool, notices, clock, gathered_for=timedelta(0)).run(BOOK, "SG")
-        rows = await rows_in_all(pool, ("select member_id, event_id, part from notice",))
+        rows = await slices.rows(pool, ("select member_id, event_id, part from notice",))
         told.append([run, *sorted(map(tuple, rows))])
     assert len(told[0]) > 20
     assert told[1] == told[0]
@@ -383,7 +384,7 @@ async def test_the_demo_reads_slices(ledgers: tuple[Pool, Pool]) -> None:
         assert len(await _latencies_ms(pool, dict.fromkeys(KEYS, NOW))) == len(KEYS)
         assert not await _is_done(pool, [CAMPAIGN])
         for number in range((await slicing_of(pool)).slices):
-            async with at_slice(pool, number) as connection:
+            async with (await slice_at(pool, number)).at() as connection:
                 await connection.execute("update notice set told_at = now()")
                 await connection.execute("update notification set sent_at = now()")
         await until_everybody_is_told(pool, SystemClock().now())

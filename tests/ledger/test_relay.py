@@ -18,7 +18,7 @@ from abacus.ledger.types.kinds import Kind
 from abacus.platform.following import leading
 from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from tests.support.fixed_clock import FixedClock
 from tests.support.points_broker import TOPIC, Broker, Relays, publish_all
 from tests.support.slices import SLICES, home_of

@@ -29,9 +29,10 @@ from abacus.ledger.store.rows import lock_accounts
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.posting import Status
+from abacus.platform import slices
 from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool, open_pool
+from abacus.platform.slices import slicing_of
 from abacus.platform.slices.placement import spreading
-from abacus.platform.slices.sliced import at_member, rows_in_all, slicing_of
 from abacus.platform.slices.transaction import stay
 from abacus.programs.tiers.calendar import hold_calendars, move_calendar
 from abacus.programs.tiers.store import MembershipStore
@@ -90,10 +91,10 @@ def gift(member: str, key: str) -> Award:
 
 async def move_four(database_url: str) -> None:
     """Slices, one after the other, each to another server."""
-    async with spreading(database_url) as slices:
-        servers = await slices.servers()
-        for each in (await slices.placed())[:4]:
-            await slices.move(each.schema, next(at for at in servers if at != each.address))
+    async with spreading(database_url) as placement:
+        servers = await placement.servers()
+        for each in (await placement.placed())[:4]:
+            await placement.move(each.schema, next(at for at in servers if at != each.address))
 
 
 async def posted_until(pool: Pool, done: asyncio.Event, poster: int) -> int:
@@ -119,13 +120,13 @@ async def test_nothing_is_lost_while_slices_move(database_url: str, pool: Pool, 
     relay = Relays(pool, broker, SystemClock())
     posting = [asyncio.create_task(posted_until(own, done, poster)) for poster in range(POSTERS)]
     try:
-        async with spreading(database_url) as slices:
-            before = {each.schema: each.address for each in await slices.placed()}
-            servers = await slices.servers()
+        async with spreading(database_url) as placement:
+            before = {each.schema: each.address for each in await placement.placed()}
+            servers = await placement.servers()
             for schema, source in list(before.items())[:3]:
-                await slices.move(schema, next(each for each in servers if each != source), blocking=blocking)
+                await placement.move(schema, next(each for each in servers if each != source), blocking=blocking)
                 await one_step(pool, relay)  # no more: posters are quicker than this
-            after = {each.schema: each.address for each in await slices.placed()}
+            after = {each.schema: each.address for each in await placement.placed()}
     finally:
         done.set()
         rounds = await asyncio.gather(*posting)
@@ -149,12 +150,12 @@ async def test_a_slice_stays_where_it_is_until_whoever_has_its_turn_is_done(
     """What was read there is written there: accounts that are locked are found again by their rows' addresses."""
     schema = (await slicing_of(pool)).home_of(MEMBERS[0])
     assert schema is not None
-    async with spreading(database_url) as slices:
-        source = next(each.address for each in await slices.placed() if each.schema == schema)
-        target = next(each for each in await slices.servers() if each != source)
+    async with spreading(database_url) as placement:
+        source = next(each.address for each in await placement.placed() if each.schema == schema)
+        target = next(each for each in await placement.servers() if each != source)
         async with pool.acquire(schema=schema, near=near) as connection, connection.transaction():
             await lock_accounts(connection, [(MEMBERS[0], "GRP")])
-            moving = asyncio.create_task(slices.move(schema, target, blocking=True))
+            moving = asyncio.create_task(placement.move(schema, target, blocking=True))
             await waiting(pool, moving)
         await moving
     await PostgresLedger(pool, SystemClock()).post([earned(MEMBERS[0], 0)])
@@ -180,11 +181,11 @@ async def test_points_count_once_for_tiers_while_their_slice_moves(database_url:
 
     counting = [asyncio.create_task(count(each)) for each in (0, 1)]
     try:
-        async with spreading(database_url) as slices:
-            before = await slices.placed()
-            servers = await slices.servers()
+        async with spreading(database_url) as placement:
+            before = await placement.placed()
+            servers = await placement.servers()
             for placed in before[:3]:
-                await slices.move(placed.schema, next(each for each in servers if each != placed.address))
+                await placement.move(placed.schema, next(each for each in servers if each != placed.address))
     finally:
         done.set()
         await asyncio.gather(*counting)
@@ -221,21 +222,21 @@ async def test_a_limit_of_all_holds_while_slices_move(database_url: str, pool: P
 
     working = [asyncio.create_task(work(slot)) for slot in range(POSTERS)]
     try:
-        async with spreading(database_url) as slices:
-            servers = await slices.servers()
-            for each in (await slices.placed())[:4]:
-                await slices.move(each.schema, next(at for at in servers if at != each.address), blocking=blocking)
+        async with spreading(database_url) as placement:
+            servers = await placement.servers()
+            for each in (await placement.placed())[:4]:
+                await placement.move(each.schema, next(at for at in servers if at != each.address), blocking=blocking)
     finally:
         moved.set()
         await asyncio.gather(*working)
         await own.close()
-    rows = await rows_in_all(pool, ("select outcome, sum(events)::bigint as events from campaign_sum group by 1",))
+    rows = await slices.rows(pool, ("select outcome, sum(events)::bigint as events from campaign_sum group by 1",))
     told = Counter[str]()
     for row in rows:
         told[row["outcome"]] += row["events"]
     assert told["done"] == limit
     assert told.total() == len(events)
-    actions = await rows_in_all(pool, ("select count(*) as number from campaign_action",))
+    actions = await slices.rows(pool, ("select count(*) as number from campaign_action",))
     assert sum(row["number"] for row in actions) == limit
     left = await PotStore(pool, 0, done_before).exactly_left({pot_of(offer.owner): Limited(offer.limits.overall, 1)})
     assert left == {pot_of(offer.owner): (0, 0, 0)}
@@ -246,12 +247,12 @@ async def test_slices_stay_while_all_their_slots_are_locked(database_url: str, p
     offer = campaign(limits={"runs": {"overall": 10}})
     limited = {pot_of(offer.owner): Limited(offer.limits.overall, 1)}
     home, other = [(await slicing_of(pool)).home(number) for number in (0, 1)]
-    async with spreading(database_url) as slices:
-        source = next(each.address for each in await slices.placed() if each.schema == other)
-        target = next(each for each in await slices.servers() if each != source)
+    async with spreading(database_url) as placement:
+        source = next(each.address for each in await placement.placed() if each.schema == other)
+        target = next(each for each in await placement.servers() if each != source)
         async with pool.acquire(schema=home) as connection, connection.transaction():
             await PotStore(pool, 1, done_before).lock(connection, limited, limited)
-            moving = asyncio.create_task(slices.move(str(other), target, blocking=True))
+            moving = asyncio.create_task(placement.move(str(other), target, blocking=True))
             await waiting(pool, moving)
         await moving
 
@@ -357,12 +358,12 @@ async def test_a_slice_stays_while_its_part_of_a_budget_is_locked(
     await PostgresLedger(pool, SystemClock()).post([gift(member, member) for member in MEMBERS])
     home, other = [(await slicing_of(pool)).home(number) for number in (0, 1)]
     schema = other if whole else home
-    async with spreading(database_url) as slices:
-        source = next(each.address for each in await slices.placed() if each.schema == schema)
-        target = next(each for each in await slices.servers() if each != source)
+    async with spreading(database_url) as placement:
+        source = next(each.address for each in await placement.placed() if each.schema == schema)
+        target = next(each for each in await placement.servers() if each != source)
         async with pool.acquire(schema=home, near=not whole) as connection, connection.transaction():
             await lock(connection, ["acme"], whole, SystemClock().now().date())
-            moving = asyncio.create_task(slices.move(str(schema), target, blocking=True))
+            moving = asyncio.create_task(placement.move(str(schema), target, blocking=True))
             await waiting(pool, moving)
         await moving
 
@@ -382,7 +383,7 @@ async def test_a_calendar_is_locked_where_its_slice_is_whoever_was_asked(pool: P
         moving = asyncio.create_task(move())
         await waiting(pool, moving)
     await moving
-    async with at_member(pool, MEMBERS[0]) as connection, connection.transaction():
+    async with slices.at(pool, MEMBERS[0]) as connection, connection.transaction():
         assert await hold_calendars(connection, ["SG"]) == {"SG": date(2026, 12, 31)}
 
 

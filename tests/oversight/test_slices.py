@@ -28,8 +28,8 @@ from abacus.oversight.reports.movements import rollforward
 from abacus.oversight.status.jobs import overdue
 from abacus.oversight.where.records import in_ledger
 from abacus.platform.postgres import Connection, Pool, open_pool, snapshot
+from abacus.platform.slices import slicing_of
 from abacus.platform.slices.layout import CUT
-from abacus.platform.slices.sliced import slicing_of
 from abacus.platform.sqs.queue import sqs_client
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import Expiry, PublishedCard

@@ -10,8 +10,8 @@ from abacus.platform.connections import Connections
 from abacus.platform.metrics import POOL_CONNECTIONS, POOL_IDLE, PREPARED_OLDEST, SERVERS_AWAY
 from abacus.platform.pool.sliced_pool import server_of
 from abacus.platform.postgres import open_pool
+from abacus.platform.slices import slice_at, slicing_of
 from abacus.platform.slices.prepared import look
-from abacus.platform.slices.sliced import at_slice, slicing_of
 from tests.support.dispersed import SLICES, Dispersed, dispersed
 from tests.support.house import until
 from tests.support.services import Services
@@ -80,7 +80,7 @@ def test_a_server_is_named_without_its_password(address: str, server: str) -> No
 
 
 async def _look_into(pool: asyncpg.Pool, number: int) -> None:
-    async with at_slice(pool, number) as connection:
+    async with (await slice_at(pool, number)).at() as connection:
         await connection.execute("select pg_sleep(0.02)")
 
 

@@ -14,7 +14,8 @@ from abacus.people.types.deed import Deed
 from abacus.platform.migrations import make_sandbox
 from abacus.platform.postgres import Pool, nothing_else, open_pool
 from abacus.platform.sandbox import SESSION
-from abacus.platform.slices.layout import CUT, HEAD, OF_A_SLICE, Slicing
+from abacus.platform.slices import Slicing
+from abacus.platform.slices.layout import CUT, HEAD, OF_A_SLICE
 from tests.platform.rights import FUNCTIONS, RIGHTS, callable_with_rights, granted, in_order
 from tests.support.cluster import Servers
 from tests.support.logged import limits_logged

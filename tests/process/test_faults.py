@@ -16,7 +16,7 @@ from abacus.platform.health import Health, WorkerState
 from abacus.platform.metrics import TRANSACTIONS, total
 from abacus.platform.pool.led_connection import Session
 from abacus.platform.pool.sliced_pool import SlicedPool
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from tests.support.awards import AWARD
 from tests.support.cluster import Servers
 from tests.support.commands import abacus_process

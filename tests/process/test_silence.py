@@ -14,7 +14,7 @@ from aiokafka import AIOKafkaConsumer
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.platform.postgres import open_pool
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from abacus.platform.sqs.queue import Client
 from abacus.pricing.store.cards import CardStore
 from tests.support.dispersed import SLICES, Dispersed, dispersed

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from itertools import count
 
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from abacus.proof.decide.report import Report
 from tests.support.slices import SLICES
 

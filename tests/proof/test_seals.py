@@ -20,7 +20,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.metrics import NOTICES, TIER_EVENTS, WEBHOOKS, total
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from abacus.programs.tiers.decide.heard import heard_in
 from abacus.proof import store as module
 from abacus.proof.decide.merkle import Tree

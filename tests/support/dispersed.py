@@ -11,7 +11,7 @@ from typing import NamedTuple
 import asyncpg
 
 from abacus.platform.migrations import cut, migrate
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from tests.support.proxy import Proxy, proxied
 from tests.support.services import Services, administer, database_address
 

@@ -29,7 +29,7 @@ from abacus.platform.encryption import Secrets
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import slicing_of
 from tests.support.house import until
 from tests.support.logged import limits_logged
 from tests.support.neighbours import neighbours_are_through

@@ -11,7 +11,7 @@ from abacus.platform.following.together import together
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from tests.support.neighbours import neighbours_are_through
 from tests.support.slices import SLICES
 from tests.support.stepping import all_steps

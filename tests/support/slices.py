@@ -10,8 +10,8 @@ from typing import Final
 import asyncpg
 
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices.layout import CUT, OF_A_SLICE, Slicing
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import Slicing, slicing_of
+from abacus.platform.slices.layout import CUT, OF_A_SLICE
 
 SLICES: Final = int(os.environ.get("ABACUS_TEST_SLICES", "1"))
 

@@ -12,9 +12,9 @@ from abacus.cli.ledger.reconcile import account_for
 from abacus.cli.terminal.shell import sqs
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
+from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
-from abacus.platform.slices.sliced import rows_in_all
 from abacus.platform.sql import Statement
 from abacus.platform.sqs.definition import EXPIRY
 from abacus.platform.sqs.queue import SqsQueue
@@ -68,7 +68,7 @@ async def end_the_month(complete: Settings, pool: Pool) -> None:
 
 async def until_everybody_is_told(pool: Pool, since: datetime) -> None:
     async def nothing_is_left() -> bool:
-        untold: int = sum(row["untold"] for row in await rows_in_all(pool, _UNTOLD(since=since)))
+        untold: int = sum(row["untold"] for row in await slices.rows(pool, _UNTOLD(since=since)))
         return untold == 0
 
     await _until(nothing_is_left, "the notifier")

@@ -26,10 +26,10 @@ from abacus.people.store.approvals import Approvals
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
+from abacus.platform import slices
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
-from abacus.platform.slices.sliced import rows_in_all
 from abacus.platform.sql import Statement
 from abacus.signals.events.decide.message import encode_event, partition_key
 from abacus.signals.events.decide.source import Source, parse_source
@@ -208,7 +208,7 @@ async def until_all_is_done(pool: Pool, campaigns: Sequence[Campaign]) -> Mappin
 
 async def _is_done(pool: Pool, campaigns: Sequence[Campaign]) -> bool:
     """Every event has its claims, no action waits, and every award is posted."""
-    rows = await rows_in_all(pool, _DONE(campaigns=[campaign.name for campaign in campaigns]))
+    rows = await slices.rows(pool, _DONE(campaigns=[campaign.name for campaign in campaigns]))
     claims, awards = sum(row["claims"] for row in rows), [key for row in rows for key in row["awards"] or ()]
     if any(row["waiting"] for row in rows) or not claims or claims % (_MEMBERS * _CLAIMS_OF_MEMBER):
         return False

@@ -13,6 +13,7 @@ from abacus.cli.examples.stream import Sent
 from abacus.cli.terminal.shell import errors
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused, Unavailable
+from abacus.platform import slices
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.metrics import (
     AWARDS,
@@ -30,7 +31,6 @@ from abacus.platform.metrics import (
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.types import Stage
 from abacus.platform.settings import Settings
-from abacus.platform.slices.sliced import rows_in_all
 from abacus.platform.sql import Statement
 
 _CHUNK: Final = 500
@@ -165,7 +165,7 @@ async def _follow(
 async def _latencies_ms(pool: Pool, produced_at: dict[str, datetime]) -> list[float]:
     """The time from produced to posted of each transfer that was posted in this run."""
     first = min(produced_at.values())
-    rows = await rows_in_all(pool, _POSTED(since=first))
+    rows = await slices.rows(pool, _POSTED(since=first))
     return sorted(
         (posted_at - produced_at[key]).total_seconds() * 1000 for key, posted_at in rows if key in produced_at
     )

@@ -13,8 +13,9 @@ from abacus.core.errors import Refused, SetAside, absent
 from abacus.core.merging import merged_page, page_size
 from abacus.engage.notify.decide.ahead import Expiry, Window, expiring, today_in, window
 from abacus.engage.notify.notices import Notices
+from abacus.platform import slices
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices.sliced import in_each_slice, slicing_of
+from abacus.platform.slices import slicing_of
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.expiry.lapsing import lapsing
@@ -126,7 +127,7 @@ class ExpiringJob:
         size = page_size(_BATCH, (await slicing_of(self._pool)).slices)
         statement = NEXT(country=country, first=within.first, last=within.last, most=size, **after._asdict())
         async with passing_failures(), self._pool.acquire() as connection:
-            pages = await in_each_slice(connection, lambda: connection.fetch(*statement))
+            pages = await slices.each(connection, lambda: connection.fetch(*statement))
         return merged_page([_accounts(page) for page in pages], size, lambda account: account.place)
 
 

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from abacus.engage.notify.decide.message import ChannelName
+from abacus.platform import slices
 from abacus.platform.delivery.types import Backlog
-from abacus.platform.postgres import Pool, passing_failures, rows_changed
-from abacus.platform.slices.sliced import at_slice, rows_in_reach, slicing_of
+from abacus.platform.postgres import Pool, rows_changed
 from abacus.platform.sql import Statement
 
 _WAITING: Final = Statement("""
@@ -39,8 +39,7 @@ class Notifications:
         """The backlog of each channel, including the channels for which nothing waits, without slices whose servers
         are away.
         """
-        numbers = range((await slicing_of(self._pool)).slices)
-        rows = await rows_in_reach(self._pool, dict.fromkeys(numbers), lambda _: _WAITING())
+        rows = await slices.rows_in_reach(self._pool, _WAITING())
         return {channel: _backlog([row for row in rows if row["channel"] == channel]) for channel in ChannelName}
 
     async def prune(self, number: int, before: datetime) -> int:
@@ -48,7 +47,7 @@ class Notifications:
         stay for a person.
         """
         removed = 0
-        async with passing_failures(), at_slice(self._pool, number) as connection:
+        async with (await slices.slice_at(self._pool, number)).at() as connection:
             for statement in _PRUNE:
                 last = _PRUNED_AT_ONCE
                 while last == _PRUNED_AT_ONCE:

@@ -4,11 +4,10 @@ out; the event's id makes one notice of an event that is read twice.
 
 from collections.abc import Sequence
 from datetime import timedelta
-from functools import partial
 from typing import Final
 
 from abacus.core.clock import Clock
-from abacus.engage.notify.decide.notice import heard
+from abacus.engage.notify.decide.notice import Notice, heard
 from abacus.engage.notify.notices import Notices
 from abacus.platform.following.passing_over import PassedOver
 from abacus.platform.following.topic import read_records
@@ -17,7 +16,7 @@ from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import NOTICES
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import Slice
 
 # Notices are kept for longer than this, so an event that is read again is either known or too old.
 TOLD_WITHIN: Final = timedelta(days=3)
@@ -31,7 +30,6 @@ class Listener:
     def __init__(
         self, pool: Pool, notices: Notices, clock: Clock, health: WorkerHealth, *, gathered_for: timedelta
     ) -> None:
-        self._pool = pool
         self._notices = notices
         self._clock = clock
         self._health = health
@@ -46,11 +44,10 @@ class Listener:
         too_old = self._clock.now() - TOLD_WITHIN
         fresh = [notice for notice in notices.values if notice.happened_at >= too_old]
         NOTICES.labels("too_old").inc(len(notices.values) - len(fresh))
-        slicing = await until_available(lambda: slicing_of(self._pool), self._health)
-        for number, part in slicing.by_slice(fresh, lambda notice: notice.member_id).items():
-            entering = partial(self._notices.enter, part, gathered_for=self._gathered_for)
-            new = await until_available(partial(self._passed_over.unless, number, entering), self._health)
-            if new is not None:
-                NOTICES.labels("entered").inc(new)
-                NOTICES.labels("known").inc(len(part) - new)
+        await until_available(lambda: self._passed_over.split(fresh, self._enter), self._health)
         return await self._passed_over.behind(records, heard)
+
+    async def _enter(self, slice_: Slice, notices: Sequence[Notice]) -> None:
+        new = await self._notices.enter_in(slice_, notices, gathered_for=self._gathered_for)
+        NOTICES.labels("entered").inc(new)
+        NOTICES.labels("known").inc(len(notices) - new)

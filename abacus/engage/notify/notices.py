@@ -6,6 +6,7 @@ marks them as told. The message keeps its id from there on, also when the worker
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -17,9 +18,8 @@ from abacus.engage.notify.decide.message import ChannelName, Message, message_of
 from abacus.engage.notify.decide.news import NEWS_JSON, NEWS_LIST_JSON
 from abacus.engage.notify.decide.notice import Notice
 from abacus.engage.notify.decide.rendering import DEFAULT_LOCALE
-from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed
-from abacus.platform.slices.sliced import at_slice, slicing_of
-from abacus.platform.slices.transaction import stay
+from abacus.platform import slices
+from abacus.platform.postgres import Connection, Pool, rows_changed
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 _MEMBERS: Final = 1000
@@ -134,8 +134,8 @@ class Notices:
 
     async def enter(self, notices: Sequence[Notice], *, gathered_for: timedelta) -> int:
         """Enter notices; return how many of them are new. A notice that was entered before stays as it is."""
-        parts = (await slicing_of(self._pool)).by_slice(notices, lambda notice: notice.member_id)
-        return sum([await self._enter(number, part, gathered_for) for number, part in parts.items()])
+        entering = partial(self.enter_in, gathered_for=gathered_for)
+        return sum((await slices.split(self._pool, notices, entering, patience_s=None)).whole())
 
     async def enter_beside(self, connection: Connection, notices: Sequence[Notice], *, gathered_for: timedelta) -> None:
         """Enter notices of members of one slice, in the caller's transaction there. Those that were entered before stay
@@ -143,8 +143,9 @@ class Notices:
         """
         await connection.execute(*self._entering(notices, gathered_for))
 
-    async def _enter(self, number: int, notices: Sequence[Notice], gathered_for: timedelta) -> int:
-        async with passing_failures(), at_slice(self._pool, number) as connection:
+    async def enter_in(self, slice_: slices.Slice, notices: Sequence[Notice], *, gathered_for: timedelta) -> int:
+        """The same of notices of members of one slice."""
+        async with slice_.at() as connection:
             return await rows_changed(connection, self._entering(notices, gathered_for))
 
     def _entering(self, notices: Sequence[Notice], gathered_for: timedelta) -> tuple[Any, ...]:
@@ -153,14 +154,13 @@ class Notices:
     async def gather(self, number: int, channels: Collection[ChannelName]) -> Gathered:
         """Make messages of the slice's due notices, for those of the channels that the member wants."""
         now = self._clock.now()
-        async with passing_failures(), at_slice(self._pool, number) as connection:
+        async with (await slices.slice_at(self._pool, number)).at() as connection:
             if not await connection.fetchval(*_IS_DUE(now=now)):
                 return Gathered(0, 0)
-            async with connection.transaction():
+            async with slices.in_place(connection):
                 return await self._gather(connection, channels, now)
 
     async def _gather(self, connection: Connection, channels: Collection[ChannelName], now: datetime) -> Gathered:
-        await stay(connection)
         if not await connection.fetchval(*_ALONE(place=connection.slice_schema or "whole")):
             return Gathered(0, 0)
         due = [_DueNotice(*row) for row in await connection.fetch(*_DUE(now=now))]

@@ -8,9 +8,8 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import absent
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
-from abacus.platform.slices.sliced import in_each_slice, rows_in_all
-from abacus.platform.slices.transaction import commit_together
+from abacus.platform import slices
+from abacus.platform.postgres import Also, Pool, nothing_else
 from abacus.platform.sql import Statement, columns
 
 
@@ -51,7 +50,7 @@ class ParkedMessages:
 
     async def list(self, channel: ChannelName | None, limit: int) -> Sequence[ParkedMessage]:
         """The parked messages, the oldest first."""
-        rows = await rows_in_all(self._pool, _LIST(channel=channel, most=limit))
+        rows = await slices.rows(self._pool, _LIST(channel=channel, most=limit))
         parked = [ParkedMessage(*row) for row in rows]
         return sorted(parked, key=lambda each: (each.parked_at, *each[:3]))[:limit]
 
@@ -61,13 +60,9 @@ class ParkedMessages:
         Raises `Refused` when one of the ids is not parked; no message is changed then.
         """
         statement = _RESEND(channel=channel, message_ids=list(ids), now=self._clock.now())
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-
-            async def resend_here() -> Sequence[str]:
-                await commit_together(connection)
-                return [row["message_id"] for row in await connection.fetch(*statement)]
-
-            resent = list(chain.from_iterable(await in_each_slice(connection, resend_here)))
+        async with slices.together(self._pool) as connection:
+            rows = await slices.each(connection, lambda: connection.fetch(*statement))
+            resent = [row["message_id"] for row in chain.from_iterable(rows)]
             unknown = sorted(set(ids) - set(resent))
             if unknown:
                 raise absent("parked message", unknown[0], "`abacus notify parked` prints all")

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices.sliced import at_member
+from abacus.platform import slices
+from abacus.platform.postgres import Pool
 from abacus.platform.sql import Statement, columns, parameters
 
 
@@ -41,7 +41,7 @@ class PreferenceStore:
 
     async def get(self, member_id: str) -> Preferences:
         """The preferences of a member; the defaults for a member who has set none."""
-        async with passing_failures(), at_member(self._pool, member_id) as connection:
+        async with slices.at(self._pool, member_id) as connection:
             row = await connection.fetchrow(*_GET(member_id=member_id))
         if row is None:
             return Preferences(member_id, locale=None, channels=None, set_by=None, set_at=None)
@@ -53,7 +53,7 @@ class PreferenceStore:
     ) -> Preferences:
         """Set the preferences for messages that are made from now on."""
         preferences = Preferences(member_id, locale, _in_order(channels), set_by=by, set_at=self._clock.now())
-        async with passing_failures(), at_member(self._pool, member_id) as connection:
+        async with slices.at(self._pool, member_id) as connection:
             await connection.execute(*_SET(**preferences._asdict()))
         return preferences
 

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 import orjson
 
-from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices.sliced import at_member
+from abacus.platform import slices
+from abacus.platform.postgres import Pool
 from abacus.platform.sql import Statement
 
 
@@ -32,7 +32,7 @@ where member_id = :member_id order by created_at desc, message_id, channel limit
 
 async def messages_of(pool: Pool, member_id: str, limit: int) -> Sequence[MemberMessage]:
     """Raises `Unavailable`."""
-    async with passing_failures(), at_member(pool, member_id) as connection:
+    async with slices.at(pool, member_id) as connection:
         rows = await connection.fetch(*_OF_MEMBER(member_id=member_id, limit=limit))
     return [MemberMessage(*row)._replace(about=_kinds(row[3])) for row in rows]
 

@@ -17,7 +17,7 @@ from abacus.ledger.types.posting import LedgerPort, Outcome, SliceAway, Status, 
 from abacus.platform.metrics import AWARDS, POINTS, POSTING_AWARDS, POSTING_SECONDS, TIME_TO_POINTS
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from abacus.platform.sqs.port import Received
 
 MOST_AWARDS: Final = 1000

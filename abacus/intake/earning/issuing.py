@@ -19,7 +19,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.metrics import RETRIES, TRANSACTIONS
 from abacus.platform.patience import until_available
 from abacus.platform.quarantine.store import QuarantinePort
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Queue, Unsent
 

@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 from abacus.core.sources import source_sql
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.kinds import OF_HELD
+from abacus.platform import slices
 from abacus.platform.gathering import Gatherer, PendingRequest
-from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices.sliced import at_member, at_slice, slicing_of
+from abacus.platform.postgres import Pool
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.pricing.explanation.sql import number
 from abacus.programs.tiers.store import TIER
@@ -129,20 +129,19 @@ class MemberReader:
 
     async def holdings(self, member_id: str) -> Sequence[Holding]:
         """Raises `Unavailable`."""
-        number = (await slicing_of(self._pool)).slice_of(member_id)
-        if number not in self._gatherers:
-            self._gatherers[number] = Gatherer(
-                partial(self._read, number), gather_s=_GATHER_S, most_together=_MOST_TOGETHER
+        slice_ = await slices.slice_of(self._pool, member_id)
+        if slice_.number not in self._gatherers:
+            self._gatherers[slice_.number] = Gatherer(
+                partial(_read, slice_), gather_s=_GATHER_S, most_together=_MOST_TOGETHER
             )
-        return await self._gatherers[number].ask(member_id)
+        return await self._gatherers[slice_.number].ask(member_id)
 
     async def as_of(self, member_id: str, moment: datetime) -> Sequence[AccountAsOf]:
         """The accounts after the transfers that were posted until then; accounts without a transfer are left out.
         Raises `Unavailable`.
         """
         async with (
-            passing_failures(),
-            at_member(self._pool, member_id) as connection,
+            slices.at(self._pool, member_id) as connection,
             connection.transaction(isolation="repeatable_read"),
         ):
             rows = await connection.fetch(*_THEN(member_id=member_id, moment=moment))
@@ -153,14 +152,15 @@ class MemberReader:
 
     async def knows(self, member_id: str, source: str) -> bool:
         """Whether a transfer of the member's came from this source. Raises `Unavailable`."""
-        async with passing_failures(), at_member(self._pool, member_id) as connection:
+        async with slices.at(self._pool, member_id) as connection:
             return bool(await connection.fetchval(*_KNOWS(member_id=member_id, source=source)))
 
-    async def _read(self, number: int, together: Sequence[PendingRequest[str, Sequence[Holding]]]) -> None:
-        holdings: dict[str, list[Holding]] = {waiting.request: [] for waiting in together}
-        async with passing_failures(), at_slice(self._pool, number) as connection:
-            rows = await connection.fetch(*_HOLDINGS(members=list(holdings)))
-        for row in rows:
-            holdings[row["member_id"]].append(Holding(row_of(Account, row), row["tier"]))
-        for waiting in together:
-            waiting.answer(holdings[waiting.request])
+
+async def _read(slice_: slices.Slice, together: Sequence[PendingRequest[str, Sequence[Holding]]]) -> None:
+    holdings: dict[str, list[Holding]] = {waiting.request: [] for waiting in together}
+    async with slice_.at() as connection:
+        rows = await connection.fetch(*_HOLDINGS(members=list(holdings)))
+    for row in rows:
+        holdings[row["member_id"]].append(Holding(row_of(Account, row), row["tier"]))
+    for waiting in together:
+        waiting.answer(holdings[waiting.request])

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from typing import Final, NamedTuple
+from itertools import chain
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from abacus.core.clock import Clock
@@ -12,8 +13,9 @@ from abacus.intake.partners.decide.entry import Entry
 from abacus.ledger.store.finding import claims_of, parts_of
 from abacus.ledger.store.partner_awards import PARTNER_AWARD_COLUMNS, PARTNER_AWARD_ROWS, PartnerAward
 from abacus.ledger.types.award import Award
+from abacus.platform import slices
 from abacus.platform.postgres import Pool, array, column, passing_failures
-from abacus.platform.slices.sliced import rows_in, slicing_of
+from abacus.platform.slices import slicing_of
 from abacus.platform.sql import Statement, arrays, columns, row_of
 from abacus.pricing.explanation.sql import text
 
@@ -245,10 +247,8 @@ class Register:
         entered = [row_of(PartnerAward, row) for row in rows]
         posted_rows = rejected_rows = rows
         if slicing.is_cut:  # another member's transfer under the key would be of other facts, so it is no matter
-            members = slicing.by_slice(entered, lambda row: row.member_id)
-            keys = {number: [row.key for row in part] for number, part in members.items()}
-            posted_rows = await rows_in(self._pool, keys, lambda part: _POSTED(keys=part))
-            rejected_rows = await rows_in(self._pool, keys, lambda part: _REJECTED(keys=part))
+            posted_rows = await self._rows_under(entered, _POSTED)
+            rejected_rows = await self._rows_under(entered, _REJECTED)
         posted = {row["key"]: row_of(_Posted, row) for row in posted_rows}
         rejected = {row["key"]: row_of(_Rejected, row) for row in rejected_rows}
         now = self._clock.now()
@@ -263,6 +263,13 @@ class Register:
             for row, record in zip(entered, rows, strict=True)
         )
         return {state.award_id: state for state in states if state is not None}
+
+    async def _rows_under(self, entered: Sequence[PartnerAward], statement: Statement) -> Sequence[Any]:
+        def under(part: Sequence[PartnerAward]) -> tuple[Any, ...]:
+            return statement(keys=[row.key for row in part])
+
+        fetch = slices.fetched_by(under)
+        return list(chain.from_iterable((await slices.split(self._pool, entered, fetch, patience_s=None)).whole()))
 
     async def _unclaimed(self, entries: Sequence[Entry]) -> list[Entry]:
         """Those entries that `_TAKE_UNCLAIMED` would enter."""
@@ -281,8 +288,10 @@ class Register:
         if not transactions:
             return {}
         parts = await parts_of(self._pool, transactions.values())
-        rows = await rows_in(self._pool, parts, lambda keys: _AWARDED(keys=keys))
-        awarded = {row["transaction"]: row["key"] for row in rows}
+        found = await slices.in_slices(
+            self._pool, parts, slices.fetched_by(lambda keys: _AWARDED(keys=keys)), patience_s=None
+        )
+        awarded = {row["transaction"]: row["key"] for row in chain.from_iterable(found.whole())}
         return {
             id_: answers[id_]._replace(reception=Reception.AWARDED, awarded_as=awarded[key])
             for id_, key in transactions.items()

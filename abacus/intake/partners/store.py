@@ -14,9 +14,9 @@ from abacus.intake.partners.secret_places import signing_secret_of
 from abacus.ledger.decide.allowance import Allowance
 from abacus.ledger.store.allowances import awarded, count_anew
 from abacus.ledger.types.limits import Limits
+from abacus.platform import slices
 from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures, rows_changed
-from abacus.platform.slices.placement import on_all_slices
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
 _HAS_CARD: Final = Statement("""
@@ -111,7 +111,7 @@ class PartnerStore:
         `also` writes the entry of the log, as with `limit`.
         """
         now = self._clock.now()
-        async with on_all_slices(self._pool) as connection:
+        async with slices.together(self._pool) as connection:
             await also(connection)
             stored = await self._to_store(partner.partner_id, partner.signing_secret)
             entering = _CREATE_ONCE(**partner._replace(signing_secret=stored, disabled_at=None)._asdict())
@@ -184,7 +184,7 @@ class PartnerStore:
         `partner:ID`: the database refuses other limits without it. In a ledger in slices every slice is told, so all
         their servers have to be there.
         """
-        async with on_all_slices(self._pool) as connection:
+        async with slices.together(self._pool) as connection:
             await _lock(connection, partner_id)
             await also(connection)
             await self._limit(connection, partner_id, limits)

@@ -13,7 +13,7 @@ from abacus.core.errors import Refused
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.following.cursor import BY_TRANSACTION, Cursor, Walk, by_place
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import slicing_of
 from abacus.platform.sql import Statement
 
 _BATCH: Final = 2000

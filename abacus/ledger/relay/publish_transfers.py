@@ -14,7 +14,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
 from abacus.platform.metrics import PUBLISHED, RELAY_BEHIND
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices.sliced import beside
+from abacus.platform.slices import beside
 
 IDLE_S: Final = 0.1
 _ENOUGH: Final = 500  # of a slice: a batch costs a relay as much as a hundred transfers, and a process has many relays

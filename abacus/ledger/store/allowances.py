@@ -16,8 +16,9 @@ from abacus.core.errors import Unavailable
 from abacus.ledger.decide.allowance import Allowance, Elsewhere, Short
 from abacus.ledger.decide.budgets import added_up, counted, opened, returned, with_all
 from abacus.ledger.types.limits import Limits
+from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.slices.sliced import at_slice, in_each_slice, slicing_of, slicing_on
+from abacus.platform.slices import Slice, slices_of, slicing_on
 from abacus.platform.slices.transaction import commit_together, stay
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
@@ -186,21 +187,20 @@ async def awarded(pool: Pool, *, within_s: float | None = None) -> dict[str, All
     """What each partner has awarded, without what it has in slices that cannot be read, or not within so many seconds.
     Raises `Unavailable`.
     """
-    slicing = await slicing_of(pool)
     async with passing_failures(), pool.acquire() as connection:
         wholes = await wholes_on(connection)
-    if not slicing.is_cut:
+    if len(parts := await slices_of(pool)) == 1:
         return wholes
-    in_slices = await asyncio.gather(*(_in_reach(pool, number, within_s) for number in range(slicing.slices)))
+    in_slices = await asyncio.gather(*(_in_reach(each, within_s) for each in parts))
     return {
-        partner_id: added_up(whole, [parts[partner_id] for parts in in_slices if partner_id in parts])
+        partner_id: added_up(whole, [each[partner_id] for each in in_slices if partner_id in each])
         for partner_id, whole in wholes.items()
     }
 
 
-async def _in_reach(pool: Pool, number: int, within_s: float | None) -> dict[str, Allowance]:
+async def _in_reach(slice_: Slice, within_s: float | None) -> dict[str, Allowance]:
     with suppress(Unavailable, TimeoutError):
-        async with asyncio.timeout(within_s), passing_failures(), at_slice(pool, number) as connection:
+        async with asyncio.timeout(within_s), slice_.at() as connection:
             return await parts_on(connection)
     return {}
 
@@ -214,11 +214,10 @@ async def _locked_and_counted(
     home, wholes = connection.slice_schema, await lock_wholes(connection, partners)
 
     async def lock_here() -> tuple[str | None, dict[str, Allowance]]:
-        await stay(connection)
         is_home = connection.slice_schema == home
         return connection.slice_schema, await lock_parts(connection, {*partners, *here} if is_home else partners)
 
-    in_slices = dict(await in_each_slice(connection, lock_here))
+    in_slices = dict(await slices.each(connection, lock_here, locks=True))
     for partner_id, whole in wholes.items():
         parts = {schema: each[partner_id] for schema, each in in_slices.items() if partner_id in each}
         for schema, part in counted(whole, parts, today).items():
@@ -229,6 +228,6 @@ async def _locked_and_counted(
         parts = in_slices[connection.slice_schema]
         await write_parts(connection, {partner_id: parts[partner_id] for partner_id in parts.keys() & wholes.keys()})
 
-    await in_each_slice(connection, write_here)
+    await slices.each(connection, write_here)
     await write_wholes(connection, wholes)
     return in_slices

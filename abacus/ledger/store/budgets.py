@@ -13,7 +13,7 @@ from abacus.ledger.decide.allowance import Short
 from abacus.ledger.decide.budgets import handed_out
 from abacus.ledger.store.allowances import lock_parts, lock_wholes, open_parts, write_parts, write_wholes
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import slicing_of
 from abacus.platform.slices.transaction import commit_together, stay
 
 Thing = TypeVar("Thing")

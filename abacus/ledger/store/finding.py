@@ -4,14 +4,15 @@ In a ledger that is cut, a register says in which slice a key lies. Keys that na
 are looked for in each slice.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from abacus.core.ids import OF_THEIR_MEMBER
 from abacus.ledger.types.posting import Claim
 from abacus.platform.key_register import holders_of
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.sliced import rows_in, rows_in_reach, slicing_of
+from abacus.platform.slices import fetched_by, in_slices, slicing_of
 from abacus.platform.sql import Statement, columns
 
 _CLAIMS: Final = Statement(f"select {columns(Claim)} from claim where key = any(:keys::text[])")
@@ -32,7 +33,7 @@ async def parts_of(pool: Pool, keys: Iterable[str]) -> dict[int, list[str]]:
 
 async def claims_in(pool: Pool, parts: Mapping[int, list[str]]) -> dict[str, Claim]:
     """The claims of those keys that are taken, where it is known where they lie. Raises `Unavailable`."""
-    return _by_key(await rows_in(pool, parts, _claims))
+    return _by_key((await in_slices(pool, parts, fetched_by(_claims), patience_s=None)).whole())
 
 
 async def claims_of(pool: Pool, keys: Iterable[str]) -> dict[str, Claim]:
@@ -42,12 +43,12 @@ async def claims_of(pool: Pool, keys: Iterable[str]) -> dict[str, Claim]:
 
 async def claims_in_reach(pool: Pool, keys: Iterable[str]) -> dict[str, Claim]:
     """The same, without those of slices whose servers cannot be reached. Raises `Unavailable` when none can."""
-    return _by_key(await rows_in_reach(pool, await parts_of(pool, keys), _claims))
+    return _by_key((await in_slices(pool, await parts_of(pool, keys), fetched_by(_claims))).in_reach())
 
 
-def _claims(keys: list[str]) -> tuple[Any, ...]:
+def _claims(keys: Sequence[str]) -> tuple[Any, ...]:
     return _CLAIMS(keys=keys)
 
 
-def _by_key(rows: Iterable[Any]) -> dict[str, Claim]:
-    return {row["key"]: Claim(*row) for row in rows}
+def _by_key(rows: Iterable[Sequence[Any]]) -> dict[str, Claim]:
+    return {row["key"]: Claim(*row) for row in chain.from_iterable(rows)}

@@ -14,8 +14,8 @@ from abacus.core.sources import CLOCK, Agent, source_sql
 from abacus.ledger.decide.spend import release_of
 from abacus.ledger.types.movement import Because, Hold, HoldStatus, MovesPort
 from abacus.ledger.types.posting import Status
-from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices.sliced import all_rows_in_reach, at_member
+from abacus.platform import slices
+from abacus.platform.postgres import Pool
 from abacus.platform.sql import Statement, columns
 
 _CLOCK: Final = Agent(CLOCK, CLOCK)
@@ -44,12 +44,12 @@ class HoldReader:
         self._pool = pool
 
     async def hold(self, member_id: str, hold_id: UUID, *, source: str | None = None) -> Hold | None:
-        async with passing_failures(), at_member(self._pool, member_id) as connection:
+        async with slices.at(self._pool, member_id) as connection:
             row = await connection.fetchrow(*_HOLD(member_id=member_id, hold_id=hold_id, source=source))
         return read_hold(row) if row else None
 
     async def open_holds(self, member_id: str, *, source: str | None = None) -> Sequence[Hold]:
-        async with passing_failures(), at_member(self._pool, member_id) as connection:
+        async with slices.at(self._pool, member_id) as connection:
             rows = await connection.fetch(*_OPEN(member_id=member_id, source=source))
         return [read_hold(row) for row in rows]
 
@@ -76,7 +76,7 @@ class HoldKeeper:
         """Release some of the overdue holds; returns how many. Those of slices whose servers are away are released when
         they are back. Raises `Unavailable`.
         """
-        rows = await all_rows_in_reach(self._pool, _OVERDUE(now=self._clock.now()))
+        rows = await slices.rows_in_reach(self._pool, _OVERDUE(now=self._clock.now()))
         overdue = sorted(map(read_hold, rows), key=lambda hold: hold.until)[:_MOST]
         releases = [release_of(hold, _CLOCK, Because.EXPIRED) for hold in overdue]
         moved = await self._moves.move(releases) if releases else []

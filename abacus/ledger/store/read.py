@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
+from itertools import chain
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from abacus.core.sources import source_sql
@@ -9,8 +11,8 @@ from abacus.ledger.store.finding import claims_in_reach, claims_of
 from abacus.ledger.types.account import Account, AccountId, Standing
 from abacus.ledger.types.posting import Claim
 from abacus.ledger.types.transfer import Transfer
-from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices.sliced import at_member, rows_in, slicing_of
+from abacus.platform import slices
+from abacus.platform.postgres import Pool
 from abacus.platform.sql import Statement, columns
 
 ACCOUNT_COLUMNS: Final = columns(Account)
@@ -81,14 +83,16 @@ class LedgerReader:
         self._pool = pool
 
     async def accounts(self, member_id: str) -> Sequence[Account]:
-        async with passing_failures(), at_member(self._pool, member_id) as connection:
+        async with slices.at(self._pool, member_id) as connection:
             rows = await connection.fetch(*_ACCOUNTS(member_id=member_id))
         return [Account(*row) for row in rows]
 
     async def standings_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, Standing]:
         """Of those accounts that there are."""
-        parts = (await slicing_of(self._pool)).by_slice(accounts, lambda account: account[0])
-        rows = await rows_in(self._pool, parts, _standings)
+        found = await slices.split(
+            self._pool, accounts, slices.fetched_by(_standings), member_of=itemgetter(0), patience_s=None
+        )
+        rows = chain.from_iterable(found.whole())
         return {(row["member_id"], row["program"]): Standing(row["balance"], row["country"]) for row in rows}
 
     async def claim(self, key: str) -> Claim | None:
@@ -105,13 +109,13 @@ class LedgerReader:
         return await self.at(claim.member_id, claim.program, claim.seq)
 
     async def at(self, member_id: str, program: str, seq: int) -> Transfer | None:
-        async with passing_failures(), at_member(self._pool, member_id) as connection:
+        async with slices.at(self._pool, member_id) as connection:
             row = await connection.fetchrow(*_TRANSFER(member_id=member_id, program=program, seq=seq))
         return Transfer(*row) if row else None
 
     async def history(self, member_id: str, below: Mapping[str, int], limit: int) -> Sequence[Transfer]:
         """The newest transfers first; of each program, transfers with a `seq` below the one given for it."""
-        async with passing_failures(), at_member(self._pool, member_id) as connection:
+        async with slices.at(self._pool, member_id) as connection:
             rows = await connection.fetch(
                 *_HISTORY(member_id=member_id, programs=list(below), belows=list(below.values()), most=limit)
             )
@@ -119,7 +123,7 @@ class LedgerReader:
 
     async def lots(self, member_id: str, program: str, after: int, limit: int) -> Sequence[Remaining]:
         """The member's open lots with a `seq` beyond `after`, the oldest first."""
-        async with passing_failures(), at_member(self._pool, member_id) as connection:
+        async with slices.at(self._pool, member_id) as connection:
             rows = await connection.fetch(*_LOTS(member_id=member_id, program=program, after=after, most=limit))
         return [Remaining(*row) for row in rows]
 

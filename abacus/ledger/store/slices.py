@@ -18,8 +18,8 @@ from abacus.ledger.types.posting import Claim, SliceAway, Unpostable
 from abacus.platform.gathering import Gatherer, PendingRequest
 from abacus.platform.key_register import entered
 from abacus.platform.postgres import DEPENDENCY, REFUSED_VALUES, Pool, passing_failures
-from abacus.platform.slices.layout import Slicing
-from abacus.platform.slices.sliced import side_by_side, slicing_of
+from abacus.platform.slices import Slicing, slicing_of
+from abacus.platform.slices.parts import side_by_side
 
 MOST_TOGETHER: Final = 1000  # things in a round, unless one caller brings more
 PATIENCE_S: Final = 5.0  # with a slice whose part takes longer than those of others; it may wait for another's locks
@@ -98,8 +98,12 @@ class SliceRounds(Generic[Thing, Result]):
         # Those whose keys are their own come first: a conflict with one of them can say then what was posted.
         for numbers in (parts.keys() - foreign.keys(), foreign.keys()):
             answers |= await side_by_side(
-                {number: self._in_slice(slicing, number, parts[number], foreign.get(number, {})) for number in numbers},
+                {
+                    number: partial(self._in_slice, slicing, number, parts[number], foreign.get(number, {}))
+                    for number in numbers
+                },
                 patience_s=self._patience_s,
+                at_once=slicing.slices,
             )
         errors = [answer for answer in answers.values() if isinstance(answer, BaseException)]
         fatal = [error for error in errors if not isinstance(error, Unavailable)]

@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from abacus.oversight.backtest.decide.lapses import Lapsing
 from abacus.oversight.merged import added_up, in_order
+from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection
-from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement
 from abacus.pricing.decide.card import Expiry, RateCard
 from abacus.pricing.explanation.sql import text
@@ -95,14 +95,14 @@ group by member_id, lapses, draft_lapses order by member_id, lapses, draft_lapse
 async def lapses(connection: Connection, draft: RateCard) -> list[Lapsing]:
     """By month, in a snapshot."""
     statement = _SUMS(**_values(draft))
-    parts = await in_each_slice(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
+    parts = await slices.each(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
     return added_up(parts, Lapsing, by=3)
 
 
 async def moved(connection: Connection, draft: RateCard) -> AsyncIterator[Sequence[Moved]]:
     """The members whose points would lapse in another month, a page at a time, in a snapshot."""
     statement = _MOVED(**_values(draft))
-    cursors = await in_each_slice(connection, lambda: connection.cursor(*statement))
+    cursors = await slices.each(connection, lambda: connection.cursor(*statement))
     async for page in in_order(cursors, "member_id"):
         yield [Moved(*row) for row in page]
 

@@ -15,8 +15,8 @@ from abacus.core.errors import Reason, Refused
 from abacus.core.points import MAX_POINTS, Rounding
 from abacus.core.sources import is_partner_sql
 from abacus.oversight.backtest.decide.difference import GRANTED, Backtest, Replayed
+from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection
-from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.explanation.sql import FACTS, FACTS_ARE_KNOWN, factor_of_facts
@@ -80,7 +80,7 @@ async def backtest(connection: Connection, card: RateCard, since: datetime, unti
     """
     statement = _draft(card, since, until)
     try:
-        parts = await in_each_slice(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
+        parts = await slices.each(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
     except asyncpg.DataError as error:
         raise Refused(f"an award's explanation cannot be read: {error}; `abacus ledger verify` names it") from error
     return Backtest([Replayed(*row) for row in chain.from_iterable(parts)])

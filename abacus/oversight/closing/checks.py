@@ -8,9 +8,9 @@ from abacus.oversight.closing.decide.covering import covers
 from abacus.oversight.closing.decide.obstacles import Obstacle
 from abacus.oversight.merged import added_up
 from abacus.oversight.reports.homes import Homes
+from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection
 from abacus.platform.quarantine.store import HELD
-from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement, columns
 from abacus.programs.expiry.decide.month import Month
 from abacus.programs.expiry.runs import RUNS, Run
@@ -69,7 +69,7 @@ async def _seal(connection: Connection, until: datetime) -> Seal | None:
     if not seals:
         return None
     posted = _LAST_POSTED(until=until)
-    last = await in_each_slice(connection, lambda: connection.fetchval(*posted, timeout=LONG_S))
+    last = await slices.each(connection, lambda: connection.fetchval(*posted, timeout=LONG_S))
     return next((seal for seal in seals if covers(seal.snapshot, last)), None)
 
 
@@ -82,7 +82,7 @@ async def _expiry(connection: Connection, where: Homes, month: Month) -> list[Ob
     ]
     named = {run.country for run in open_runs}
     never = _NEVER_RUN(countries=where.countries, first_day=month.first_day)
-    parts = await in_each_slice(connection, lambda: connection.fetch(*never, timeout=LONG_S))
+    parts = await slices.each(connection, lambda: connection.fetch(*never, timeout=LONG_S))
     obstacles += [
         Obstacle("expiry", f"{accounts} accounts of {country} lapsed before {month} and are not expired yet")
         for country, accounts in added_up(parts, _Lapsed, by=1)

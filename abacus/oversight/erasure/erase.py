@@ -5,6 +5,7 @@ import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import Clock
@@ -12,10 +13,9 @@ from abacus.core.errors import Refused, absent
 from abacus.oversight.erasure.decide.renaming import PSEUDONYM, Renaming
 from abacus.oversight.erasure.inventory import AFTER_ACCOUNTS, BEFORE_ACCOUNTS
 from abacus.oversight.erasure.ledger import Head, lock_heads, rename_accounts, settle_with_relay
+from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.slices.layout import Slicing
-from abacus.platform.slices.sliced import slicing_of
-from abacus.platform.slices.transaction import commit_together
+from abacus.platform.slices import Slicing, slicing_of
 from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.account_chain import Recompute
 from abacus.proof.verify import verify_accounts
@@ -77,12 +77,12 @@ class Eraser:
 
     async def look(self, member_id: str) -> Erasure:
         """The erasure that would be made: it is made, and rolled back."""
-        slicing = await slicing_of(self._pool)
-        async with passing_failures(), self._pool.acquire(schema=slicing.home_of(member_id)) as connection:
+        async with (await slices.slice_of(self._pool, member_id)).through() as connection:
             transaction = connection.transaction()
             await transaction.start()
             try:
-                return await self._erase(connection, slicing, member_id, "", "")
+                await self._allow(connection, member_id)
+                return await self._erase(connection, member_id, "", "")
             finally:
                 await transaction.rollback()
 
@@ -92,20 +92,21 @@ class Eraser:
         Raises `Refused` for a member without any rows, for accounts that do not verify, and for a login without the
         right.
         """
-        slicing = await slicing_of(self._pool)
-        home = slicing.home_of(member_id)
-        async with passing_failures(), self._pool.acquire(schema=home) as connection, connection.transaction():
-            erasure = await self._erase(connection, slicing, member_id, by, reason)
+        allow = partial(self._allow, member_id=member_id)
+        async with slices.together(self._pool, member_id, first=allow) as connection:
+            erasure = await self._erase(connection, member_id, by, reason)
             documents = {"accounts": _json(erasure.accounts), "rows": _json(erasure.rows)}
             await connection.execute(*_RECORD(**(erasure._asdict() | documents)))
             await also(connection, erasure)
         return erasure
 
-    async def _erase(self, connection: Connection, slicing: Slicing, member_id: str, by: str, reason: str) -> Erasure:
+    async def _allow(self, connection: Connection, member_id: str) -> None:
         await self._check_login(connection)
         await connection.execute(_REACH_ALL_SERVERS)
         await connection.execute(await connection.fetchval(*_ALLOW_RENAMING(member_id=member_id)))
-        await commit_together(connection)
+
+    async def _erase(self, connection: Connection, member_id: str, by: str, reason: str) -> Erasure:
+        slicing = await slicing_of(self._pool)
         renaming = Renaming(member_id, _pseudonym(slicing, slicing.slice_of(member_id)))
         rows: Counter[str] = Counter()
         for treat in BEFORE_ACCOUNTS:

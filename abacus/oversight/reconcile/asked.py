@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 from abacus.oversight.reconcile.decide.lines import AskGroup
 from abacus.oversight.reconcile.decide.verdict import FAULTS, OTHER, SAME, Ask, Queues, Verdict, verdict_of_ask
 from abacus.oversight.reconcile.messages import long_pages
+from abacus.platform import slices
 from abacus.platform.postgres import Connection, array, column
-from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement, row_of
 
 _POSTED: Final = Statement(f"""
@@ -130,13 +130,13 @@ async def _looked_up(
 async def _rejected(connection: Connection, keys: Sequence[str]) -> set[tuple[str, str | None]]:
     """The keys and fingerprints of those that were rejected."""
     statement = _REJECTED(keys=column(keys))
-    parts = await in_each_slice(connection, lambda: connection.fetch(*statement))
+    parts = await slices.each(connection, lambda: connection.fetch(*statement))
     return {tuple(row) for rows in parts for row in rows}
 
 
 async def _posted(connection: Connection, keys: Sequence[str]) -> dict[str, Posted]:
     statement = _POSTED(keys=column(keys))
-    parts = await in_each_slice(connection, lambda: connection.fetch(*statement))
+    parts = await slices.each(connection, lambda: connection.fetch(*statement))
     return {row["key"]: Posted(*row) for rows in parts for row in rows}
 
 

@@ -9,9 +9,9 @@ from abacus.oversight.reconcile.asked import Asked, Outcomes, outcomes, together
 from abacus.oversight.reconcile.decide.lines import Actions, Totals
 from abacus.oversight.reconcile.decide.verdict import Queues
 from abacus.oversight.reconcile.messages import LONG_S, AsOf, long_pages
+from abacus.platform import slices
 from abacus.platform.postgres import Connection
 from abacus.platform.quarantine.store import HELD
-from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement
 
 _ACTIONS: Final = Statement("""
@@ -61,9 +61,7 @@ class CampaignEffects:
     async def awards(self, as_of: AsOf, queues: Queues) -> Outcomes:
         """The outcomes of awards that were sent."""
         return together(
-            await in_each_slice(
-                self._connection, lambda: outcomes(self._connection, self._sent_in_slice(as_of), queues)
-            )
+            await slices.each(self._connection, lambda: outcomes(self._connection, self._sent_in_slice(as_of), queues))
         )
 
     async def totals(self) -> list[Totals]:
@@ -93,5 +91,5 @@ class CampaignEffects:
             ]
 
     async def _added_up(self, statement: tuple[Any, ...], *, facts: int) -> list[tuple[Any, ...]]:
-        read = await in_each_slice(self._connection, lambda: self._connection.fetch(*statement, timeout=LONG_S))
+        read = await slices.each(self._connection, lambda: self._connection.fetch(*statement, timeout=LONG_S))
         return added_up(read, facts=facts)

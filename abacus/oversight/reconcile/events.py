@@ -10,9 +10,9 @@ from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Finding, Wh
 from abacus.oversight.reconcile.decide.lines import Published
 from abacus.oversight.reconcile.ledger import PostedInWindow
 from abacus.oversight.reconcile.messages import LONG_S
+from abacus.platform import slices
 from abacus.platform.kafka.window import Stamped
 from abacus.platform.postgres import Connection
-from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement, arrays, unnested
 from abacus.proof.decide.seal_event import TYPE as SEAL
 from abacus.proof.examine import CLAIMED_AS
@@ -154,7 +154,7 @@ class EventTable:
 
     async def _rename(self, keys: Sequence[str]) -> None:
         of_erased = _OF_ERASED(keys=keys)
-        parts = await in_each_slice(self._connection, lambda: self._connection.fetch(*of_erased))
+        parts = await slices.each(self._connection, lambda: self._connection.fetch(*of_erased))
         if erased := [_Erased(*row) for part in parts for row in part]:
             await self._connection.execute(*_RENAME(**arrays(_Erased, erased)), timeout=LONG_S)
 

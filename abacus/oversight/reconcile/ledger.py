@@ -12,8 +12,9 @@ from abacus.core.sources import CAMPAIGN_PREFIX, STREAM, is_partner_sql, source_
 from abacus.ledger.relay.cursor import START, Position
 from abacus.ledger.types.kinds import Kind
 from abacus.oversight.reconcile.messages import LONG_S, long_pages
+from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, snapshot
-from abacus.platform.slices.sliced import in_each_slice, slicing_of
+from abacus.platform.slices import slicing_of
 from abacus.platform.sql import Statement
 
 # A campaign's award goes back to its action; where actions are not kept, to the claim of its event.
@@ -88,7 +89,7 @@ class PostedInWindow:
         await self._connection.execute("truncate reconcile_transfer")
         left = iter(self._positions)
         async with snapshot(self._pool) as reader:
-            await in_each_slice(reader, lambda: self._copy(reader, left))
+            await slices.each(reader, lambda: self._copy(reader, left))
         await self._connection.execute("analyze reconcile_transfer", timeout=LONG_S)
 
     async def _copy(self, reader: Connection, positions: Iterator[Position]) -> None:

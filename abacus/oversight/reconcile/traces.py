@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from abacus.oversight.reconcile.decide.entry import Entry
 from abacus.oversight.reconcile.decide.verdict import OTHER, SAME
+from abacus.platform import slices
 from abacus.platform.postgres import Connection, array, column
 from abacus.platform.quarantine.store import HELD
-from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement
 from abacus.proof.examine import CLAIMED_TOO
 
@@ -50,7 +50,7 @@ class _Transfer(NamedTuple):
 async def traces_of(connection: Connection, entries: Sequence[Entry]) -> list[Trace]:
     keys = {entry.key for entry in entries if entry.key is not None}
     statement = _POSTED(keys=column(keys))
-    parts = await in_each_slice(connection, lambda: connection.fetch(*statement))
+    parts = await slices.each(connection, lambda: connection.fetch(*statement))
     posted = {each.key: each for each in (_Transfer(*row) for row in chain.from_iterable(parts))}
     left = [entry for entry in entries if entry.key not in posted or not _is_same(entry, posted[entry.key])]
     ids, keys = column(entry.item for entry in left), {entry.key for entry in left if entry.key is not None}

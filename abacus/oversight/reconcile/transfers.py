@@ -11,9 +11,9 @@ from abacus.oversight.reconcile.decide.lines import Posted
 from abacus.oversight.reconcile.decide.verdict import OTHER, Queues
 from abacus.oversight.reconcile.ledger import PostedInWindow
 from abacus.oversight.reconcile.messages import LONG_S, AsOf
+from abacus.platform import slices
 from abacus.platform.postgres import Connection
 from abacus.platform.quarantine.store import HELD
-from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement
 from abacus.proof.examine import CLAIMED_AS
 
@@ -100,7 +100,7 @@ class Transfers:
         return await outcomes(self._connection, pages, queues)
 
     async def _rows_of_each(self, statement: tuple[Any, ...]) -> list[Any]:
-        parts = await in_each_slice(self._connection, lambda: self._connection.fetch(*statement, timeout=LONG_S))
+        parts = await slices.each(self._connection, lambda: self._connection.fetch(*statement, timeout=LONG_S))
         return list(chain.from_iterable(parts))
 
 

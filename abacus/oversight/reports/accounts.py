@@ -7,8 +7,8 @@ from typing import Final
 from abacus.oversight.merged import added_up
 from abacus.oversight.reports.decide.standing import Standing
 from abacus.oversight.reports.homes import Homes
+from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection
-from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement
 
 _STANDING: Final = Statement("""
@@ -36,5 +36,5 @@ group by program, country
 async def standing(connection: Connection, where: Homes, until: Sequence[datetime]) -> list[Standing]:
     """The balances before these moments, one for each country."""
     statement = _STANDING(countries=where.countries, until=until)
-    parts = await in_each_slice(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
+    parts = await slices.each(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
     return added_up(parts, Standing, by=2)

@@ -7,8 +7,8 @@ lifetime account each lot has a date of its own; points that were spent or are h
 from typing import Final, NamedTuple
 
 from abacus.oversight.merged import added_up
+from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection
-from abacus.platform.slices.sliced import in_each_slice
 from abacus.programs.expiry.lapsing import lapsing
 
 HELD: Final = "held"
@@ -46,5 +46,5 @@ class Due(NamedTuple):
 
 
 async def ageing(connection: Connection) -> list[Due]:
-    parts = await in_each_slice(connection, lambda: connection.fetch(_AGEING, timeout=LONG_S))
+    parts = await slices.each(connection, lambda: connection.fetch(_AGEING, timeout=LONG_S))
     return added_up(parts, Due, by=3)

@@ -16,8 +16,8 @@ from abacus.oversight.reports.decide.by import NOT_NAMED, By, columns
 from abacus.oversight.reports.decide.cohort import OWED, Cohort, Piece, arranged
 from abacus.oversight.reports.decide.kinds import OF_KIND
 from abacus.oversight.reports.homes import Homes
+from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection
-from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement
 
 
@@ -43,7 +43,7 @@ def _field(place: int, none: str) -> str:
 async def cohorts(connection: Connection, where: Homes, until: Sequence[datetime], by: Collection[By]) -> list[Cohort]:
     """The cohorts of all postings before these moments, one for each country."""
     statement = _statement(by)(countries=where.countries, zones=where.zone_names, until=until)
-    parts = await in_each_slice(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
+    parts = await slices.each(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
     return arranged([Piece(*row) for row in chain.from_iterable(parts)], by)
 
 

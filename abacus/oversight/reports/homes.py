@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from abacus.core.errors import SetAside
+from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection
-from abacus.platform.slices.sliced import in_each_slice
 from abacus.pricing.decide.book import CardBook
 
 _COUNTRIES: Final = "select distinct country from account"
@@ -44,7 +44,7 @@ class Homes(NamedTuple):
 
 
 async def homes(connection: Connection, book: CardBook, now: datetime) -> Homes:
-    parts = await in_each_slice(connection, lambda: connection.fetch(_COUNTRIES, timeout=LONG_S))
+    parts = await slices.each(connection, lambda: connection.fetch(_COUNTRIES, timeout=LONG_S))
     countries = sorted({row["country"] for rows in parts for row in rows})
     return Homes(countries, [_zone(book, country, now) for country in countries])
 

@@ -8,8 +8,8 @@ from abacus.oversight.reports.decide.by import By, columns
 from abacus.oversight.reports.decide.kinds import OF_KIND, SIGNS
 from abacus.oversight.reports.decide.rollforward import Movement, Rollforward, summed, tie
 from abacus.oversight.reports.homes import Homes
+from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection
-from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement, row_of
 from abacus.programs.expiry.decide.month import Month
 
@@ -20,7 +20,7 @@ async def rollforward(connection: Connection, where: Homes, month: Month, by: Co
     """
     since, until = where.begin(month.first_day), where.end(month.last_day)
     statement = _statement(by)(countries=where.countries, since=since, until=until)
-    parts = await in_each_slice(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
+    parts = await slices.each(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
     movements = [row_of(Movement, row) for row in chain.from_iterable(parts)]
     return Rollforward(summed(movements, by), tie(movements, await standing(connection, where, until)))
 

@@ -6,8 +6,8 @@ from datetime import date, datetime, timedelta
 from typing import Final
 
 from abacus.oversight.status.types import Overdue
+from abacus.platform import slices
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices.sliced import in_each_slice, rows_in_all
 from abacus.platform.sql import Statement
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
@@ -46,7 +46,7 @@ async def _month_ends(pool: Pool, now: datetime) -> list[Overdue]:
 async def _tiers(pool: Pool, now: datetime) -> list[Overdue]:
     day = (now - _LATE - timedelta(days=1)).date()
     accounts, until = Counter[str](), dict[str, date]()
-    for row in await rows_in_all(pool, _TIERS(day=day)):
+    for row in await slices.rows(pool, _TIERS(day=day)):
         country = row["country"]
         accounts[country] += row["accounts"]
         until[country] = min(row["until"], until.get(country, row["until"]))
@@ -71,5 +71,5 @@ async def _seals(pool: Pool, now: datetime) -> list[Overdue]:
 
 async def _first_posted_at(pool: Pool) -> datetime | None:
     async with pool.acquire() as connection:
-        moments = await in_each_slice(connection, lambda: connection.fetchval(_POSTED))
+        moments = await slices.each(connection, lambda: connection.fetchval(_POSTED))
     return min((moment for moment in moments if moment is not None), default=None)

@@ -15,11 +15,11 @@ from abacus.oversight.status.types import (
     WorkerState,
     Workforce,
 )
+from abacus.platform import slices
 from abacus.platform.kafka.window import lag
 from abacus.platform.postgres import Pool
 from abacus.platform.presence.store import Presence
 from abacus.platform.presence.types import Report
-from abacus.platform.slices.sliced import rows_in_all
 from abacus.platform.sql import Statement
 from abacus.platform.sqs.definition import definitions
 from abacus.platform.sqs.queue import Client, SqsQueue
@@ -100,5 +100,5 @@ async def relay(pool: Pool, topic: str, clock: Clock, *, most: int | None = None
 
 async def undelivered(pool: Pool, clock: Clock) -> Undelivered:
     """Raises `Unavailable`."""
-    parked = sum(row["count"] for row in await rows_in_all(pool, _PARKED()))
+    parked = sum(row["count"] for row in await slices.rows(pool, _PARKED()))
     return Undelivered(parked, *await WebhookOutbox(pool, clock).waiting())

@@ -10,9 +10,9 @@ from abacus.intake.partners.register import Register
 from abacus.ledger.store.read import LedgerReader
 from abacus.oversight.where.decide.mentions import Wanted, mentions
 from abacus.oversight.where.types import Place, Sighting
+from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantineStore
-from abacus.platform.slices.sliced import rows_in_all
 from abacus.platform.sql import Statement
 
 _MOST_ASIDE: Final = 1000
@@ -29,7 +29,7 @@ async def in_ledger(pool: Pool, keys: Sequence[str]) -> list[Sighting]:
         if transfer is not None:
             why = f"posted: {transfer.points:+,} {transfer.program} for {transfer.member_id}, as #{transfer.seq}"
             sightings.append(Sighting(Place.LEDGER, key, transfer.posted_at, why))
-    rows = await rows_in_all(pool, _REJECTIONS(keys=list(keys)))
+    rows = await slices.rows(pool, _REJECTIONS(keys=list(keys)))
     return sightings + [
         Sighting(Place.REJECTED, row["key"], row["rejected_at"], f"{row['reason']}: {row['detail']}") for row in rows
     ]

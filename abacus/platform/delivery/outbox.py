@@ -9,17 +9,18 @@ import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
+from operator import attrgetter
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import structlog
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
+from abacus.platform import slices
 from abacus.platform.delivery.types import LEASE, Backlog, DeliveryOutcome, Lease, LeasedClaim, Room, Settled
 from abacus.platform.pace.decide.pace import Pace, Slots
 from abacus.platform.pace.turns import Turns
-from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.slices.sliced import all_rows_in_reach, at_slice, slicing_of, unless_away
+from abacus.platform.postgres import Connection, Pool
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 _RNG: Final = random.Random()
@@ -124,12 +125,12 @@ class Outbox(Generic[ClaimT]):
         """
         if not lanes:
             return []
-        numbers = list(range((await slicing_of(self._pool)).slices))
-        _RNG.shuffle(numbers)
+        in_turn = list(await slices.slices_of(self._pool))
+        _RNG.shuffle(in_turn)
         taken: list[ClaimT] = []
-        for number in numbers:
+        for each in in_turn:
             try:
-                more = await unless_away(self._pool, self._take_in(number, lanes, room.without(taken)))
+                more = await slices.unless_away(self._pool, self._take_in(each, lanes, room.without(taken)))
                 taken += map(claim, more or ())
             except Unavailable:
                 if taken:
@@ -141,11 +142,11 @@ class Outbox(Generic[ClaimT]):
 
     async def settle(self, settled: Sequence[Settled[ClaimT]]) -> None:
         """Writes verdicts down. Deliveries of a slice whose server is away are attempted again when it is back."""
-        parts = (await slicing_of(self._pool)).by_slice(settled, lambda each: each.claim.lease.member_id)
-        for number, part in parts.items():
-            if await unless_away(self._pool, self._settle_in(number, part)) is None:
-                why = f"the server of slice {number} is away"
-                log.warning("attempted again", table=self._table.name, deliveries=len(part), why=why)
+        member_of = attrgetter("claim.lease.member_id")
+        found = await slices.split(self._pool, settled, self._settle_in, member_of=member_of)
+        if found.waiting:
+            why = str(found.errors[0])
+            log.warning("attempted again", table=self._table.name, deliveries=len(found.waiting), why=why)
 
     async def backlogs(self, lanes: Sequence[str] | None = None) -> Mapping[str, Backlog]:
         """The deliveries that wait in these lanes, or in all, in slices whose servers can be reached."""
@@ -153,23 +154,22 @@ class Outbox(Generic[ClaimT]):
         of_all = lanes is None
         reading = statements.backlogs(now=now) if of_all else statements.backlogs_of(lanes=lanes, now=now)
         backlogs = dict.fromkeys(lanes or (), Backlog(0, None))
-        for lane, waiting, oldest in await all_rows_in_reach(self._pool, reading):
+        for lane, waiting, oldest in await slices.rows_in_reach(self._pool, reading):
             known = backlogs.get(lane, Backlog(0, None))
             backlogs[lane] = Backlog(known.deliveries + waiting, min(oldest, known.oldest or oldest))
         return backlogs
 
-    async def _take_in(self, number: int, lanes: Collection[Lane], room: Room) -> list[Taken]:
+    async def _take_in(self, slice_: slices.Slice, lanes: Collection[Lane], room: Room) -> list[Taken]:
         now = self._clock.now()
         if all(lane.pace is None for lane in lanes):
-            async with passing_failures(), at_slice(self._pool, number) as near:
+            async with slice_.at() as near:
                 return await self._take(near, lanes, room, now)
-        async with passing_failures(), at_slice(self._pool, number) as near:
+        async with slice_.at() as near:
             rows = await near.fetch(*self._statements.due(lanes=[lane.name for lane in lanes], now=now))
         due = {row["lane"] for row in rows}
         if not due:
             return []
-        home = (await slicing_of(self._pool)).home(number)
-        async with passing_failures(), self._pool.acquire(schema=home) as connection, connection.transaction():
+        async with slice_.through() as connection, connection.transaction():
             return await self._take(connection, [lane for lane in lanes if lane.name in due], room, now)
 
     async def _take(self, connection: Connection, lanes: Collection[Lane], room: Room, now: datetime) -> list[Taken]:
@@ -206,16 +206,15 @@ class Outbox(Generic[ClaimT]):
             taken.append(Taken(lane, row, attempts, Lease(key, member_id, until), start_at))
         return taken
 
-    async def _settle_in(self, number: int, settled: Sequence[Settled[ClaimT]]) -> bool:
+    async def _settle_in(self, slice_: slices.Slice, settled: Sequence[Settled[ClaimT]]) -> None:
         settlements = [
             _Settlement(claim.lease.until, verdict.outcome, answer.status, verdict.retry_at, verdict.reason)
             for claim, answer, verdict in settled
         ]
         keys = arrays(self._table.key, [each.claim.lease.key for each in settled])
         statement = self._statements.settle(**keys, **arrays(_Settlement, settlements), now=self._clock.now())
-        async with passing_failures(), at_slice(self._pool, number) as near:
+        async with slice_.at() as near:
             await near.execute(*statement)
-        return True
 
     @property
     def _key_columns(self) -> int:

@@ -6,20 +6,24 @@ is known and changes nothing.
 """
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from math import inf
-from typing import Final, Protocol, TypeVar
+from operator import attrgetter
+from typing import Any, Final, Protocol, TypeVar
 
 import structlog
 
+from abacus.platform import slices
 from abacus.platform.following.topic import read_records
 from abacus.platform.kafka.reader import Record, StartAgain
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.sliced import is_there, slicing_of, unless_away
+from abacus.platform.slices import Slice, slice_at, slicing_of
 
+Thing = TypeVar("Thing")
 Result = TypeVar("Result")
 
 _LOOK_EVERY_S: Final = 1.0
+_MEMBER_OF: Final = attrgetter("member_id")
 
 log = structlog.get_logger(__name__)
 
@@ -40,17 +44,23 @@ class PassedOver:
         self._numbers: set[int] = set()
         self._looked_at = -inf
 
-    async def unless(self, number: int, work: Callable[[], Awaitable[Result]]) -> Result | None:
-        """What comes of the work in that slice; None when it is passed over, from now on or since before. Raises
-        `Unavailable` when more is away.
+    async def split(
+        self,
+        things: Iterable[Thing],
+        work: Callable[[Slice, Sequence[Thing]], Coroutine[Any, Any, Result]],
+        *,
+        member_of: Callable[[Thing], str] = _MEMBER_OF,
+    ) -> Sequence[Result]:
+        """What comes of the things, each done in its member's slice, but for those of slices that are passed over, from
+        now on or since before. Raises `Unavailable` when more is away.
         """
-        if number in self._numbers:
-            return None
-        done = await unless_away(self._pool, work())
-        if done is None:
+        slicing = await slicing_of(self._pool)
+        kept = [thing for thing in things if slicing.slice_of(member_of(thing)) not in self._numbers]
+        found = await slices.split(self._pool, kept, work, member_of=member_of)
+        for number in {slicing.slice_of(member_of(thing)) for thing in found.waiting}:
             self._numbers.add(number)
-            log.warning("events stay behind", why=f"the server of slice {number} is away")
-        return done
+            log.warning("events stay behind", why=f"slice {number} is away, or takes longer than others")
+        return found.done
 
     async def look(self) -> None:
         """Raises `StartAgain` when the server of a slice that is passed over is there again."""
@@ -58,7 +68,7 @@ class PassedOver:
             return
         self._looked_at = time.monotonic()
         for number in self._numbers:
-            if await is_there(self._pool, number):
+            if await (await slice_at(self._pool, number)).is_there():
                 self._numbers.clear()
                 raise StartAgain(f"the server of slice {number} is back")
 

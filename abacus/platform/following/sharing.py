@@ -8,7 +8,7 @@ from typing import Final
 from abacus.core.errors import Unavailable
 from abacus.platform.following.lease import count_shares, share
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 
 _LOOK_EVERY_S: Final = 1.0
 

@@ -14,10 +14,9 @@ import asyncpg
 from abacus.core.errors import Refused
 from abacus.platform.pool.citus_errors import is_on_its_way, passes, place_of
 from abacus.platform.pool.sliced_pool import Address, addresses
-from abacus.platform.postgres import LONG_S, Connection, Pool, is_passing, open_pool, passing_failures
+from abacus.platform.postgres import LONG_S, Connection, is_passing, open_pool, passing_failures
 from abacus.platform.slices import servers
-from abacus.platform.slices.sliced import slicing_of, slicing_on
-from abacus.platform.slices.transaction import commit_together
+from abacus.platform.slices.reach import slicing_on
 from abacus.platform.sql import Statement
 
 _TIMES: Final = 5  # that a move is tried, while something else is done to the slice
@@ -180,15 +179,6 @@ class Spreading:
                 "the slices lie on one server; `abacus migrate --citus` places them on several (docs/operate/slices.md)"
             )
         return where
-
-
-@asynccontextmanager
-async def on_all_slices(pool: Pool) -> AsyncIterator[Connection]:
-    """A transaction that may change all slices and what is not cut, on all servers or on none. Raises `Unavailable`."""
-    home = (await slicing_of(pool)).home(0)
-    async with passing_failures(), pool.acquire(schema=home) as connection, connection.transaction():
-        await commit_together(connection)
-        yield connection
 
 
 async def having_rows(connection: Connection, schema: str, tables: Sequence[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Final
 from abacus.core.errors import Unavailable
 from abacus.platform.metrics import PREPARED_OLDEST
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices.reach import slicing_of
 
 _LOOK_EVERY_S: Final = 15.0
 _WITHIN_S: Final = 5.0

@@ -1,5 +1,7 @@
-"""A transaction over slices of several servers. On one server it needs nothing beside its work."""
+"""What a transaction over several servers does beside its work. On one server it is nothing."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
 
 from abacus.platform.postgres import Connection
@@ -7,6 +9,14 @@ from abacus.platform.slices.layout import HEAD
 
 # A change of no row. For a transaction that has changed something in a slice, Citus does not move that slice.
 STAY: Final = f"update {HEAD} set one = one where not one"
+
+
+@asynccontextmanager
+async def in_place(connection: Connection) -> AsyncIterator[None]:
+    """A transaction in one slice, which stays on its server until the transaction ends."""
+    async with connection.transaction():
+        await stay(connection)
+        yield
 
 
 async def stay(connection: Connection) -> None:

@@ -13,7 +13,7 @@ from abacus.platform.metrics import EXPIRED, EXPIRED_POINTS
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import EXPIRY_QUEUE, Item, Stage
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import slicing_of
 from abacus.platform.sql import Statement
 from abacus.platform.sqs.port import Received
 from abacus.programs.expiry.decide.batch import Lapsed, claim_of, lapse_all

@@ -5,8 +5,8 @@ from datetime import date
 from itertools import chain
 from typing import Final, NamedTuple
 
+from abacus.platform import slices
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement, columns
 from abacus.programs.expiry.decide.month import Month
 from abacus.programs.expiry.lapsing import lapsing
@@ -39,7 +39,7 @@ async def preview(pool: Pool, country: str, month: Month, *, with_earlier: bool)
     first = date.min if with_earlier else month.first_day
     statement = _PREVIEW(country=country, first_day=first, last_day=month.last_day)
     async with passing_failures(), pool.acquire() as connection:
-        parts = await in_each_slice(connection, lambda: connection.fetch(*statement))
+        parts = await slices.each(connection, lambda: connection.fetch(*statement))
     members, points = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for each in (Expected(*row) for row in chain.from_iterable(parts)):
         members[each.country, each.program] += each.members

@@ -4,8 +4,8 @@ from datetime import date, datetime
 from itertools import chain
 from typing import Final, NamedTuple
 
+from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement, columns
 from abacus.programs.expiry.decide.month import Month
 
@@ -80,7 +80,7 @@ class ExpiryRuns:
     async def months_due(self, country: str, until: Month) -> list[Month]:
         """The months up to this one in which points of accounts of the country lapse."""
         async with passing_failures(), self._pool.acquire() as connection:
-            months = await in_each_slice(connection, lambda: _months_due(connection, country, until))
+            months = await slices.each(connection, lambda: _months_due(connection, country, until))
         return sorted(set(chain.from_iterable(months)))
 
 

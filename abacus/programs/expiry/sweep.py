@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason, Refused, SetAside, absent
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import slicing_of
 from abacus.platform.sqs.port import CALL_ITEMS, Queue
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.expiry.decide.envelope import MAX_ACCOUNTS, Envelope, parted

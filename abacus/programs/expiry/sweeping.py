@@ -12,9 +12,10 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.core.merging import merged_page, page_size
 from abacus.ledger.types.account import AccountId
+from abacus.platform import slices
 from abacus.platform.following.lease import lease
 from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.slices.sliced import in_each_slice, slicing_on
+from abacus.platform.slices import slicing_on
 from abacus.platform.sql import Statement, columns
 from abacus.programs.expiry.decide.envelope import Envelope, encode_envelope
 from abacus.programs.expiry.decide.month import Month
@@ -140,7 +141,7 @@ class Sweeping:
         statement = FIND(country=self._run["country"], **cursor, last_day=self._last_day, most=size)
         async with self._connection.transaction(readonly=True):
             await self._connection.execute(FIND_PLANS)
-            pages = await in_each_slice(self._connection, lambda: self._connection.fetch(*statement))
+            pages = await slices.each(self._connection, lambda: self._connection.fetch(*statement))
         return merged_page([[Lapsing(*row) for row in page] for page in pages], size, tuple)
 
     async def enter(self, envelopes: Sequence[Envelope], last: Lapsing) -> None:

@@ -15,7 +15,7 @@ from abacus.ledger.decide.opening import Opening, Origin
 from abacus.ledger.store.newcomers import refused_newcomers
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import slicing_of
 from abacus.programs.opening.decide.batch import Sorted, Staged, Taken, open_all, sort_out
 from abacus.programs.opening.decide.line import Fault, Known, Line, read_line
 from abacus.programs.opening.stage import Stage

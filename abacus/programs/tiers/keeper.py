@@ -4,21 +4,19 @@ offsets are committed after them.
 
 from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
 from typing import Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.ledger.types.account import AccountId
+from abacus.platform import slices
 from abacus.platform.following.passing_over import PassedOver
 from abacus.platform.following.topic import read_records
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import TIER_CHANGES, TIER_EVENTS
 from abacus.platform.patience import until_available
-from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.slices.sliced import at_slice, slicing_of
-from abacus.platform.slices.transaction import stay
+from abacus.platform.postgres import Connection, Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.tiers.accounts import Overtaken, know, lock, write
 from abacus.programs.tiers.calendar import hold_calendars
@@ -72,32 +70,31 @@ class Keeper:
             by_account.setdefault((each.member_id, each.program), []).append(each)
         if not by_account:
             return ()
-        slicing = await until_available(lambda: slicing_of(self._pool), self._health)
-        for number, ids in slicing.by_slice(by_account, lambda account: account[0]).items():
-            part = {id_: by_account[id_] for id_ in ids}
-            keeping = partial(self._passed_over.unless, number, partial(self.keep, number, part))
-            kept = await until_available(keeping, self._health)
-            if kept is None:
-                continue
+        await until_available(lambda: self._split(by_account), self._health)
+        return await self._passed_over.behind(records, heard_in)
+
+    async def _split(self, heard: dict[AccountId, list[Heard]]) -> None:
+        async def keep(slice_: slices.Slice, ids: Sequence[AccountId]) -> None:
+            kept = await self.keep(slice_, {id_: heard[id_] for id_ in ids})
             TIER_EVENTS.labels("counted").inc(kept.counted)
             TIER_EVENTS.labels("seen").inc(kept.seen)
             for change in kept.changes:
                 TIER_CHANGES.labels(change.program, change.reason, change.from_tier, change.to_tier).inc()
-        return await self._passed_over.behind(records, heard_in)
 
-    async def keep(self, number: int, heard: dict[AccountId, list[Heard]]) -> _Kept:
+        await self._passed_over.split(heard, keep, member_of=lambda account: account[0])
+
+    async def keep(self, slice_: slices.Slice, heard: dict[AccountId, list[Heard]]) -> _Kept:
         """Count what each account of the slice earned, in one transaction. Raises `Unavailable`."""
         book = await self._book_for([each for group in heard.values() for each in group])
         for _ in range(_RACES_BORNE):
             try:
-                async with passing_failures(), at_slice(self._pool, number) as connection, connection.transaction():
+                async with slice_.at() as connection, slices.in_place(connection):
                     return await self._keep(connection, heard, book)
             except Overtaken:
                 continue
         raise Unavailable("tiers", f"the batch was overtaken by others {_RACES_BORNE} times running")
 
     async def _keep(self, connection: Connection, heard: dict[AccountId, list[Heard]], book: CardBook) -> _Kept:
-        await stay(connection)
         locked = await lock(connection, heard)
         countries = {each.country for group in heard.values() for each in group}
         countries |= {account.country for account in locked.values() if account.country is not None}

@@ -15,7 +15,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
 from abacus.platform.metrics import TIERS_BEHIND, TIERS_PUBLISHED
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices.sliced import beside
+from abacus.platform.slices import beside
 from abacus.platform.sql import Statement, columns
 from abacus.programs.tiers.decide.events import encode_tier_changed
 from abacus.programs.tiers.decide.keeping import Change

@@ -13,10 +13,9 @@ from typing import Final, NamedTuple, TypeVar
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, SetAside
 from abacus.ledger.types.account import AccountId
+from abacus.platform import slices
 from abacus.platform.following.lease import lease, still_held
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Connection, Pool, passing_failures
-from abacus.platform.slices.sliced import at_slice, slicing_of
-from abacus.platform.slices.transaction import stay
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import RateCard
@@ -153,17 +152,10 @@ class Roll:
 
     async def _in_each(self, work: Callable[[Connection], Awaitable[Result]]) -> list[Result]:
         results: list[Result] = []
-        for number in range((await slicing_of(self._pool)).slices):
-            async with self._slice(number) as connection:
+        for each in await slices.slices_of(self._pool):
+            async with _by_key(each) as connection:
                 results.append(await work(connection))
         return results
-
-    @asynccontextmanager
-    async def _slice(self, number: int) -> AsyncIterator[Connection]:
-        async with passing_failures(), at_slice(self._pool, number) as connection:
-            for name, setting in LOOKUPS_BY_KEY.items():  # everything is looked up by key, as in posting
-                await connection.execute(*_SET(name=name, setting=setting))
-            yield connection
 
     async def _next(self, country: str) -> date | None:
         """The day through which to roll next."""
@@ -191,17 +183,16 @@ class Roll:
 
     async def _roll(self, leading: Connection, country: str, through: date) -> Run:
         runs = await self._in_each(lambda connection: self._begin(connection, country, through))
-        for number in range(len(runs)):
-            async with self._slice(number) as connection:
+        for number, each in enumerate(await slices.slices_of(self._pool)):
+            async with _by_key(each) as connection:
                 after = _NONE
                 while rows := await connection.fetch(
                     *self._lapsed_next(country=country, through=through, **after._asdict())
                 ):
                     lapsed = [Lapsed(*row) for row in rows]
                     await still_held(leading)
-                    async with connection.transaction():
-                        await stay(connection)
-                        await self._step(connection, country, through, [each.id for each in lapsed])
+                    async with slices.in_place(connection):
+                        await self._step(connection, country, through, [account.id for account in lapsed])
                     after = lapsed[-1]
                     runs[number] = await _run(connection, country, through)
                     self._progress(_together(runs))
@@ -210,8 +201,7 @@ class Roll:
         return _together(runs)
 
     async def _begin(self, connection: Connection, country: str, through: date) -> Run:
-        async with connection.transaction():
-            await stay(connection)
+        async with slices.in_place(connection):
             await move_calendar(connection, country, through)
             found = await connection.fetchval(*_FOUND(country=country, through=through))
             await connection.execute(*_BEGIN(country=country, through=through, found=found, now=self._clock.now()))
@@ -239,6 +229,15 @@ class Roll:
             return self._book.in_force(country, now).card
         except SetAside:
             return None  # its first card is still to come
+
+
+@asynccontextmanager
+async def _by_key(slice_: slices.Slice) -> AsyncIterator[Connection]:
+    """Everything in it is looked up by key, as in posting."""
+    async with slice_.at() as connection:
+        for name, setting in LOOKUPS_BY_KEY.items():
+            await connection.execute(*_SET(name=name, setting=setting))
+        yield connection
 
 
 def _together(runs: Sequence[Run]) -> Run:

@@ -1,18 +1,16 @@
 """Tiers in Postgres: the reading that everybody earns by, and the operator's override of it."""
 
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.types.account import AccountId
-from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
-from abacus.platform.slices.sliced import at_member, in_reach, slicing_of, unled
-from abacus.platform.slices.transaction import commit_together
+from abacus.platform import slices
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.programs.tiers.accounts import know, lock, look, write
@@ -100,23 +98,22 @@ class MembershipStore:
 
     async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
         """The tiers of these accounts, in one query of each slice."""
-        rows = [await self._read(*part) for part in (await self._parts(accounts)).items()]
-        return _by_account(chain.from_iterable(rows))
+        return _by_account((await self._split(accounts, patience_s=None)).whole())
 
     async def tiers_in_reach(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
         """Without those that lie on servers which are away. Raises `Unavailable` when all of them do."""
-        return _by_account(await in_reach(await self._parts(accounts), self._read))
+        return _by_account((await self._split(accounts)).in_reach())
 
     async def probe(self) -> None:
         """Raises `Unavailable` when no tier can be read."""
-        await in_reach(dict.fromkeys(range((await slicing_of(self._pool)).slices), ()), self._read)
+        (await slices.everywhere(self._pool, partial(_tiers, accounts=()))).in_reach()
 
     async def set(
         self, account: AccountId, tier: str, *, reason: str, actor: str, also: Also = nothing_else
     ) -> Membership:
         """From now on this is the tier, whatever the points say, until it is cleared."""
         now = self._clock.now()
-        async with self._changing(account) as connection:
+        async with slices.together(self._pool, account[0]) as connection:
             before = await _held(connection, account)
             membership = Membership(*account, tier, reason, actor, now)
             await connection.execute(*_SET(**membership._asdict()))
@@ -128,7 +125,7 @@ class MembershipStore:
     async def clear(self, account: AccountId, *, reason: str, actor: str, also: Also = nothing_else) -> str:
         """Leave the tier to the points again; returns the tier that counts now. Raises `Refused` when none was set."""
         now, (member_id, program) = self._clock.now(), account
-        async with self._changing(account) as connection:
+        async with slices.together(self._pool, account[0]) as connection:
             before = await _held(connection, account)
             if before.override is None:
                 raise Refused(f"no tier is set for {member_id!r} in {program}; `abacus tiers show` says what counts")
@@ -141,8 +138,7 @@ class MembershipStore:
     async def show(self, member_id: str) -> Sequence[Shown]:
         """The member's tier in each program that has one, as of one moment."""
         async with (
-            passing_failures(),
-            at_member(self._pool, member_id) as connection,
+            slices.at(self._pool, member_id) as connection,
             connection.transaction(isolation="repeatable_read"),
         ):
             ids = [(member_id, row["program"]) for row in await connection.fetch(*_PROGRAMS(member_id=member_id))]
@@ -153,31 +149,27 @@ class MembershipStore:
 
     async def history(self, member_id: str, limit: int) -> Sequence[Change]:
         """The newest changes first."""
-        async with passing_failures(), at_member(self._pool, member_id) as connection:
+        async with slices.at(self._pool, member_id) as connection:
             rows = await connection.fetch(*_HISTORY(member_id=member_id, limit=limit))
         return [Change(*row) for row in rows]
 
-    async def _read(self, number: int, accounts: Sequence[AccountId]) -> Sequence[Any]:
-        schema = (await slicing_of(self._pool)).home(number)
-        members, programs = [each for each, _ in accounts], [each for _, each in accounts]
-        async with passing_failures(), unled(self._pool, schema) as connection:
-            rows: Sequence[Any] = await connection.fetch(*tiers_in(schema)(member_ids=members, programs=programs))
-        return rows
-
-    async def _parts(self, accounts: Collection[AccountId]) -> Mapping[int, Sequence[AccountId]]:
-        return (await slicing_of(self._pool)).by_slice(accounts, lambda account: account[0])
-
-    @asynccontextmanager
-    async def _changing(self, account: AccountId) -> AsyncIterator[Connection]:
-        """A transaction in the account's slice, and on what is not cut: a change is logged with it."""
-        home = (await slicing_of(self._pool)).home_of(account[0])
-        async with passing_failures(), self._pool.acquire(schema=home) as connection, connection.transaction():
-            await commit_together(connection)
-            yield connection
+    async def _split(
+        self, accounts: Collection[AccountId], *, patience_s: float | None = slices.PATIENCE_S
+    ) -> slices.Split[AccountId, Sequence[Any]]:
+        return await slices.split(
+            self._pool, accounts, _tiers, member_of=lambda account: account[0], patience_s=patience_s
+        )
 
 
-def _by_account(rows: Iterable[Any]) -> dict[AccountId, str]:
-    return {(row["member_id"], row["program"]): row["tier"] for row in rows}
+async def _tiers(slice_: slices.Slice, accounts: Sequence[AccountId]) -> Sequence[Any]:
+    members, programs = [each for each, _ in accounts], [each for _, each in accounts]
+    async with slice_.unled() as connection:
+        rows: Sequence[Any] = await connection.fetch(*tiers_in(slice_.schema)(member_ids=members, programs=programs))
+    return rows
+
+
+def _by_account(rows: Iterable[Sequence[Any]]) -> dict[AccountId, str]:
+    return {(row["member_id"], row["program"]): row["tier"] for row in chain.from_iterable(rows)}
 
 
 async def _held(connection: Connection, account: AccountId) -> Known:

@@ -15,7 +15,7 @@ from abacus.engage.limits.types import Amounts
 from abacus.engage.limits.usage import used
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import slicing_of
 from tests.engage.limits.documents import NOW, Document, nothing_before, take
 
 OFFER: Final = Document("offer", "market", runs=7)

@@ -16,7 +16,7 @@ from abacus.intake.earning.issuing import Issuing
 from abacus.ledger.types.posting import Claim
 from abacus.platform.fresh_copy import Timing
 from abacus.platform.health import WorkerHealth
-from abacus.platform.slices.layout import UNCUT
+from abacus.platform.slices import UNCUT
 from abacus.pricing.decide.card import CardState, PublishedCard
 from abacus.pricing.store.reader import CardReader
 from tests.support.cards import LUNCH, SINGAPORE, message, times

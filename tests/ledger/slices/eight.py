@@ -4,7 +4,7 @@ from typing import Final
 
 from abacus.ledger.types.award import Award
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from tests.support.awards import NOW, award
 from tests.support.fixed_clock import FixedClock
 

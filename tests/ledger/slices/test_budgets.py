@@ -27,7 +27,7 @@ from abacus.ledger.types.posting import Outcome, Status
 from abacus.people.types.deed import Deed
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.postgres import Connection, Pool, open_pool
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import slicing_of
 from abacus.proof.decide.report import PartnerFault
 from abacus.proof.verify import verify
 from tests.ledger.moves import ACME, adjust, reverse, spend

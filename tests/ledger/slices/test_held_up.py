@@ -18,7 +18,8 @@ from abacus.ledger.types.award_envelope import encode_award
 from abacus.ledger.types.posting import Claim, SliceAway, Status
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.quarantine.store import QuarantineStore
-from abacus.platform.slices.sliced import in_reach, side_by_side
+from abacus.platform.slices import Slice, split
+from abacus.platform.slices.parts import side_by_side
 from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Received
 from abacus.programs.tiers.store import MembershipStore
@@ -92,21 +93,41 @@ async def test_what_a_slice_does_not_do_in_time_waits_and_the_others_part_is_don
 
 
 async def test_who_is_faster_is_not_waited_with_for_long(pool: Pool) -> None:
-    async def after(pause_s: float, result: str) -> list[str]:
-        await asyncio.sleep(pause_s)
-        return [result]
+    async def after(slice_: Slice, _: Sequence[str]) -> str:
+        if slice_.number == 2:
+            raise Unavailable("database", "the server is away")
+        await asyncio.sleep(30 if slice_.number == 0 else 0.2)
+        return "done"
 
-    async def failing() -> list[str]:
-        raise Unavailable("database", "the server is away")
+    found = await split(pool, MEMBERS, after, member_of=str, patience_s=0.2)
+    assert (found.done, found.waiting) == (["done"] * 6, [MEMBERS[0], MEMBERS[2]])
+    assert str(found.errors[0]) == "database unavailable: slice 0 takes longer than others"
+    assert found.in_reach() == found.done
+    with pytest.raises(Unavailable):
+        found.whole()
 
-    done = await side_by_side({0: after(30, "late"), 1: after(0.2, "done"), 2: failing()}, patience_s=0.2)
-    assert (str(done[0]), done[1]) == ("database unavailable: slice 0 takes longer than others", ["done"])
-    assert isinstance(done[2], Unavailable), "one that failed at once is no measure for the others"
 
-    async def read(number: int, pause_s: float) -> list[str]:
-        return await after(pause_s, f"of {number}")
+async def test_slices_that_are_slow_keep_no_hands_from_others() -> None:
+    async def late() -> None:
+        await asyncio.sleep(30)
 
-    assert await in_reach({0: 0.0, 1: 60.0, 2: 0.0}, read) == ["of 0", "of 2"]
+    async def at_once() -> str:
+        return "done"
+
+    done = await side_by_side({0: late, 1: late, 2: at_once, 3: at_once}, patience_s=0.2, at_once=2)
+    assert [isinstance(each, Unavailable) for each in done.values()] == [True, True, False, False]
+
+
+async def test_what_fails_while_all_servers_are_there_is_the_callers(pool: Pool) -> None:
+    async def failing(_: Slice, __: Sequence[str]) -> None:
+        raise Unavailable("database", "it is full")
+
+    async def of_another(_: Slice, __: Sequence[str]) -> None:
+        raise Unavailable("tiers", "others were faster")
+
+    for work in (failing, of_another):
+        with pytest.raises(Unavailable):
+            await split(pool, MEMBERS, work, member_of=str)
 
 
 async def test_awards_for_a_server_that_is_silent_come_again_and_others_are_posted(opened: Pool, silent: Proxy) -> None:

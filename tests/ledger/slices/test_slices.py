@@ -20,8 +20,8 @@ from abacus.ledger.types.posting import Claim, Status
 from abacus.platform.health import WorkerHealth
 from abacus.platform.migrations import cut
 from abacus.platform.postgres import Connection, Pool, open_pool
-from abacus.platform.slices.layout import CUT, MOST, OF_A_SLICE, UNCUT, Slicing
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import MOST, UNCUT, Slicing, slicing_of
+from abacus.platform.slices.layout import CUT, OF_A_SLICE
 from abacus.proof.verify import verify
 from tests.ledger.moves import spend
 from tests.ledger.slices.eight import CLOCK, EIGHT, FIRST, MEMBERS, SECOND, gift, keys_in

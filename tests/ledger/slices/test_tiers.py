@@ -11,12 +11,12 @@ import pytest
 from abacus.core.errors import Unavailable
 from abacus.intake.partners.members import MemberReader
 from abacus.ledger.store.post import PostgresLedger
+from abacus.platform import slices
 from abacus.platform.following.passing_over import PassedOver
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.kafka.reader import StartAgain
-from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.slices.sliced import at_slice, rows_in_all
+from abacus.platform.postgres import Connection, Pool
 from abacus.programs.tiers.decide.heard import heard_in
 from abacus.programs.tiers.publish_changes import change_publisher
 from abacus.programs.tiers.roll import Roll, Run
@@ -116,7 +116,7 @@ async def test_a_keeper_passes_over_a_slice_that_is_away_and_comes_back_to_it(po
         await counting.handle(second)
     for batch in (first, second):
         assert await counting.handle(batch) == ()
-    earned_by_all = await rows_in_all(pool, ("select member_id, earned from tier_tally",))
+    earned_by_all = await slices.rows(pool, ("select member_id, earned from tier_tally",))
     assert dict(map(tuple, earned_by_all)) == dict.fromkeys(MEMBERS, 300)
 
 
@@ -124,24 +124,28 @@ async def test_nothing_of_a_slice_is_done_before_what_stayed_behind(pool: Pool, 
     """Also while nobody has seen yet that its server is there again."""
     done: list[int] = []
 
-    async def work() -> bool:
-        async with passing_failures(), at_slice(pool, AWAY) as connection:
+    async def work(slice_: slices.Slice, _: Sequence[str]) -> None:
+        async with slice_.at() as connection:
             await connection.execute("select from account_tier")
-        done.append(AWAY)
-        return True
+        done.append(slice_.number)
+
+    async def come(passed_over: PassedOver) -> list[int]:
+        done.clear()
+        await passed_over.split(MEMBERS, work, member_of=str)
+        return sorted(done)
 
     passed_over = PassedOver(pool, look_every_s=3600)
     await take_away(owner, AWAY, "account_tier")
-    assert await passed_over.unless(AWAY, work) is None
+    others = [number for number in range(8) if number != AWAY]
+    assert await come(passed_over) == others
     await passed_over.look()
     await bring_back(owner, AWAY, "account_tier")
-    assert await passed_over.unless(AWAY, work) is None
+    assert await come(passed_over) == others
     await passed_over.look()
     assert await passed_over.behind([earned(member, 1, 10) for member in MEMBERS], heard_in) == [
         earned(MEMBERS[AWAY], 1, 10)
     ]
-    assert done == []
-    assert await PassedOver(pool).unless(AWAY, work)
+    assert await come(PassedOver(pool)) == [*range(8)]
 
 
 async def test_a_keeper_waits_for_what_passes_and_counts_once(pool: Pool, owner: Connection) -> None:

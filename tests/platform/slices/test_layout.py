@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.platform.slices.layout import MOST, Slicing
+from abacus.platform.slices import MOST, Slicing
 
 
 @given(st.text(), st.integers(1, MOST))

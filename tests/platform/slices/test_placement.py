@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from abacus.core.errors import Refused, Unavailable
 from abacus.platform.pool.sliced_pool import Address
 from abacus.platform.postgres import Pool, is_passing, open_pool, passing_failures
+from abacus.platform.slices import slice_at, slicing_of
 from abacus.platform.slices.layout import CUT, HEAD, OF_A_SLICE
 from abacus.platform.slices.placement import Spreading, evened, spreading
-from abacus.platform.slices.sliced import at_slice, slicing_of
 from tests.support.cluster import Servers
 from tests.support.internal_errors import internal
 from tests.support.proxy import proxied
@@ -176,14 +176,14 @@ async def test_slices_are_found_while_the_coordinator_is_away(
     monkeypatch.setattr("abacus.platform.pool.sliced_pool._LOOK_EVERY_S", 0.0)
     async with proxied(database_url) as (proxy, address):
         opened = await open_pool(address, size=2)
-        async with at_slice(opened, 0) as connection:
+        async with (await slice_at(opened, 0)).at() as connection:
             port = await connection.fetchval("select inet_server_port()")
         await proxy.cut()
-        async with at_slice(opened, 0) as connection:
+        async with (await slice_at(opened, 0)).at() as connection:
             assert await connection.fetchval("select inet_server_port()") == port
         opened.look_anew()
         with pytest.raises(Unavailable):
-            async with passing_failures(), at_slice(opened, 0):
+            async with (await slice_at(opened, 0)).at():
                 pass
         opened.terminate()
 
@@ -196,7 +196,7 @@ async def test_one_waits_for_a_coordinator_that_is_silent_and_others_go_on(
         opened = await open_pool(address, size=2)
 
         async def read() -> object:
-            async with at_slice(opened, 0) as connection:
+            async with (await slice_at(opened, 0)).at() as connection:
                 return await connection.fetchval("select 7")
 
         assert await read() == 7

@@ -9,11 +9,11 @@ import asyncpg
 import pytest
 
 from abacus.core.errors import AbacusError, RightMissing
+from abacus.platform import slices
 from abacus.platform.pool.sliced_pool import Address
 from abacus.platform.postgres import open_pool
 from abacus.platform.slices.placement import spreading
 from abacus.platform.slices.servers import ROLES, Door, Member, Server, Unprepared, lacks, shut
-from abacus.platform.slices.sliced import rows_in_all
 from tests.support.cluster import Servers
 from tests.support.slices import SLICES
 
@@ -162,6 +162,6 @@ async def test_a_login_that_a_server_does_not_let_in_is_told_with_the_server(
         opened = await open_pool(as_login(database_url, workers), size=1)
         try:
             with pytest.raises(RightMissing, match=r":\d+ says: permission denied to set role .* run `grant` there"):
-                await rows_in_all(opened, ("select from transfer",))
+                await slices.rows(opened, ("select from transfer",))
         finally:
             await opened.close()

@@ -12,7 +12,7 @@ from abacus.platform.following.leading import Leading
 from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from abacus.programs.tiers.decide.events import TierChanged
 from abacus.programs.tiers.publish_changes import change_publisher
 from abacus.programs.tiers.store import MembershipStore

@@ -10,8 +10,8 @@ from aiokafka.errors import KafkaError
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.ledger.relay.cursor import RelayCursor
+from abacus.platform import slices
 from abacus.platform.kafka.window import committed
-from abacus.platform.slices.sliced import rows_in_all
 from abacus.platform.sqs.dead_letters import dead_letters
 from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY
 from tests.reliability.chaos.ground import PARTITIONS, ProvingGround
@@ -71,7 +71,7 @@ async def left_in(ground: ProvingGround) -> Left:
         await _unread(ground, "calculator"),
         await _unread(ground, "campaigner") if ground.campaigned else 0,
         await (await ground.queue(CAMPAIGN_RETRY)).holds(),
-        sum(row["actions"] for row in await rows_in_all(ground.pool, (_UNDONE,))),
+        sum(row["actions"] for row in await slices.rows(ground.pool, (_UNDONE,))),
         await (await ground.queue(RETRY)).holds(),
         await (await ground.queue(AWARD)).holds(),
         await (await ground.queue(EXPIRY)).holds(),

@@ -27,7 +27,7 @@ from abacus.platform.following.publishing import Publisher
 from abacus.platform.following.together import together
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Connection, Pool, open_pool
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices import Slicing
 from tests.reliability.simulation.bridge import Bridge
 from tests.reliability.simulation.ledgers import PARTNER, Books
 from tests.reliability.simulation.life import Life

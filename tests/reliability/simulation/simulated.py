@@ -18,7 +18,7 @@ from abacus.intake.earning.retrier import Retrier
 from abacus.platform.fresh_copy import Timing
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import StreamReader
-from abacus.platform.slices.layout import UNCUT
+from abacus.platform.slices import UNCUT
 from abacus.platform.sqs.consumer import QueueConsumer
 from abacus.pricing.store.reader import CardReader
 from tests.reliability.simulation.cards import TIERS, published_cards

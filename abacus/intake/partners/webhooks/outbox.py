@@ -5,10 +5,10 @@ Entering messages and disabling a webhook both lock the webhook's row: a message
 with the others, or not at all. Statements that write to several messages lock them in the order of their ids.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import structlog
 
@@ -16,11 +16,11 @@ from abacus.core.clock import Clock
 from abacus.intake.partners.webhooks.decide.delivery import Delivery, SignedAddress
 from abacus.intake.partners.webhooks.decide.message import WebhookMessage
 from abacus.intake.partners.webhooks.decide.schedule import RETRIED_FOR
+from abacus.platform import slices
 from abacus.platform.delivery.outbox import Lane, Outbox, OutboxTable, Taken
 from abacus.platform.delivery.types import Backlog, DeliveryOutcome, Room, Settled
+from abacus.platform.following.passing_over import PassedOver
 from abacus.platform.postgres import Connection, Pool, passing_failures, rows_changed
-from abacus.platform.slices.placement import on_all_slices
-from abacus.platform.slices.sliced import at_slice, in_each_slice, slicing_of, unless_away
 from abacus.platform.sql import Statement, arrays, unnested
 
 KEPT_FOR: Final = timedelta(days=30)  # longer than a topic keeps the event: read again, it makes no second message
@@ -84,15 +84,7 @@ delete from webhook_delivery where message_id in (
     order by delivered_at limit {_PRUNED_AT_ONCE} for update skip locked)
 """)
 
-# Does the work in that slice, or passes it over.
-Unless: TypeAlias = Callable[[int, Callable[[], Awaitable[bool]]], Awaitable[bool | None]]
-
 log = structlog.get_logger(__name__)
-
-
-async def always(_: int, work: Callable[[], Awaitable[bool]]) -> bool | None:
-    """`Unless` that passes nothing over."""
-    return await work()
 
 
 class WebhookOutbox:
@@ -103,12 +95,12 @@ class WebhookOutbox:
         self._pool = pool
         self._clock = clock
 
-    async def enter(self, messages: Sequence[WebhookMessage], unless: Unless = always) -> None:
+    async def enter(self, messages: Sequence[WebhookMessage], passed_over: PassedOver | None = None) -> None:
         """Enters the messages whose partner had a webhook when they happened. Messages that were entered before stay as
-        they are. Those of a slice are entered `unless` it is passed over.
+        they are. Messages of slices that are `passed_over` are left out.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await enter(self._pool, connection, messages, self._clock.now(), unless)
+            await enter(self._pool, connection, messages, self._clock.now(), passed_over)
 
     async def take(self, room: Room) -> Sequence[Delivery]:
         """Takes from each partner as many messages as it has room for."""
@@ -123,7 +115,7 @@ class WebhookOutbox:
         gone = [each for each in settled if each.verdict.outcome is DeliveryOutcome.GONE]
         await self._outbox.settle([each for each in settled if each.verdict.outcome is not DeliveryOutcome.GONE])
         for each in gone:
-            if await unless_away(self._pool, self._disable(each)):
+            if await slices.unless_away(self._pool, self._disable(each)):
                 delivery = each.claim
                 why = each.answer.detail
                 log.warning("webhook disabled", partner=delivery.partner_id, url=delivery.webhook.url, why=why)
@@ -133,7 +125,7 @@ class WebhookOutbox:
         address by now, neither happens: then this message is due there.
         """
         now, delivery, why = self._clock.now(), gone.claim, gone.answer.detail
-        async with on_all_slices(self._pool) as connection:
+        async with slices.together(self._pool) as connection:
             statement = _DISABLE(partner_id=delivery.partner_id, url=delivery.webhook.url, now=now, why=why)
             disabled = await rows_changed(connection, statement) > 0
             if disabled:
@@ -145,8 +137,7 @@ class WebhookOutbox:
     async def prune(self) -> None:
         """Deletes some of the messages that were delivered long ago."""
         statement = _PRUNE(before=self._clock.now() - KEPT_FOR)
-        for number in range((await slicing_of(self._pool)).slices):
-            await unless_away(self._pool, _executed_in(self._pool, number, statement))
+        await slices.everywhere(self._pool, lambda each: _executed_in(each, statement))
 
     async def waiting(self) -> Backlog:
         """Without those of slices whose servers cannot be reached."""
@@ -156,7 +147,11 @@ class WebhookOutbox:
 
 
 async def enter(
-    pool: Pool, connection: Connection, messages: Sequence[WebhookMessage], now: datetime, unless: Unless = always
+    pool: Pool,
+    connection: Connection,
+    messages: Sequence[WebhookMessage],
+    now: datetime,
+    passed_over: PassedOver | None = None,
 ) -> None:
     """In a transaction of the connection, which holds the webhooks until all are entered."""
     if not messages:
@@ -164,25 +159,26 @@ async def enter(
     rows = await connection.fetch(*_HEARING(partners=sorted({message.partner_id for message in messages})))
     since = dict(map(tuple, rows))
     heard = [each for each in messages if each.partner_id in since and since[each.partner_id] <= each.happened_at]
-    slicing = await slicing_of(pool)
-    for number, part in slicing.by_slice(heard, lambda message: message.member_id).items():
-        statement = _ENTER(**arrays(WebhookMessage, part), now=now, retry_until=now + RETRIED_FOR)
-        if slicing.is_cut:
-            await unless(number, partial(_executed_in, pool, number, statement))
-        else:
-            await connection.execute(*statement)
+
+    async def enter_in(slice_: slices.Slice, part: Sequence[WebhookMessage]) -> None:
+        entering = _ENTER(**arrays(WebhookMessage, part), now=now, retry_until=now + RETRIED_FOR)
+        await _executed_in(slice_, entering)
+
+    if passed_over is None:
+        (await slices.split(pool, heard, enter_in, patience_s=None)).whole()
+    else:
+        await passed_over.split(heard, enter_in)
 
 
-async def _executed_in(pool: Pool, number: int, statement: tuple[Any, ...]) -> bool:
-    async with passing_failures(), at_slice(pool, number) as near:
+async def _executed_in(slice_: slices.Slice, statement: tuple[Any, ...]) -> None:
+    async with slice_.at() as near:
         await near.execute(*statement)
-    return True
 
 
 async def give_up_all(connection: Connection, partner_id: str, now: datetime, why: str) -> None:
     """The caller holds the lock on the webhook's row, on a connection to all slices."""
     statement = _GIVE_UP_ALL(partner_id=partner_id, now=now, why=why)
-    await in_each_slice(connection, lambda: connection.execute(*statement))
+    await slices.each(connection, lambda: connection.execute(*statement))
 
 
 def _delivery(webhooks: Mapping[str, SignedAddress], taken: Taken) -> Delivery:

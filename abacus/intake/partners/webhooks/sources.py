@@ -22,7 +22,7 @@ from abacus.platform.kafka.reader import Record
 from abacus.platform.metrics import WEBHOOKS
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices.sliced import beside
+from abacus.platform.slices import beside
 
 _BATCH: Final = 1000
 IDLE_S: Final = 0.2
@@ -45,7 +45,7 @@ class Postings:
         messages = read_records(records, posted)
         WEBHOOKS.labels(MessageType.POSTED, "unreadable").inc(messages.unreadable)
         if messages.values:
-            entering = partial(self._outbox.enter, messages.values, self._passed_over.unless)
+            entering = partial(self._outbox.enter, messages.values, self._passed_over)
             await until_available(entering, self._health)
         return await self._passed_over.behind(records, posted)
 

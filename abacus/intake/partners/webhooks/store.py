@@ -12,10 +12,9 @@ from abacus.intake.partners.webhooks.decide.schedule import RETRIED_FOR
 from abacus.intake.partners.webhooks.outbox import give_up_all
 from abacus.intake.partners.webhooks.sender import webhook_secrets
 from abacus.intake.partners.webhooks.trial import Receiver
+from abacus.platform import slices
 from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
-from abacus.platform.slices.placement import on_all_slices
-from abacus.platform.slices.sliced import all_rows_in_reach, in_each_slice
 from abacus.platform.sql import Statement, columns
 
 
@@ -133,7 +132,7 @@ class WebhookStore:
         """Of messages, without those of slices whose servers cannot be reached."""
         async with passing_failures(), self._pool.acquire() as connection:
             webhook = await _existing(connection, partner_id)
-        counts = await all_rows_in_reach(self._pool, _COUNT(partner_id=partner_id))
+        counts = await slices.rows_in_reach(self._pool, _COUNT(partner_id=partner_id))
         return webhook, UndeliveredCounts(*map(sum, zip(*counts, strict=True)))
 
     async def receiver(self, partner_id: str) -> Receiver:
@@ -166,7 +165,7 @@ class WebhookStore:
 
     async def remove(self, partner_id: str, *, also: Also = nothing_else) -> None:
         """Removes the webhook. Waiting messages are given up."""
-        async with on_all_slices(self._pool) as connection:
+        async with slices.together(self._pool) as connection:
             await _existing(connection, partner_id, lock=True)
             await connection.execute(*_REMOVE(partner_id=partner_id))
             await give_up_all(connection, partner_id, self._clock.now(), "the webhook was removed")
@@ -176,14 +175,14 @@ class WebhookStore:
         """The oldest first, without those of slices whose servers cannot be reached."""
         async with passing_failures(), self._pool.acquire() as connection:
             await _existing(connection, partner_id)
-        rows = await all_rows_in_reach(self._pool, _UNDELIVERED(partner_id=partner_id, most=limit))
+        rows = await slices.rows_in_reach(self._pool, _UNDELIVERED(partner_id=partner_id, most=limit))
         undelivered = [Undelivered(*row) for row in rows]
         return sorted(undelivered, key=lambda each: (each.created_at, each.message_id))[:limit]
 
     async def retry(self, partner_id: str, ids: Sequence[str], *, enable: bool, also: Also = nothing_else) -> int:
         """Makes these messages, or all undelivered ones, due now and for three days more. Returns how many."""
         now = self._clock.now()
-        async with on_all_slices(self._pool) as connection:
+        async with slices.together(self._pool) as connection:
             webhook = await _existing(connection, partner_id, lock=True)
             if webhook.disabled_at is not None:
                 if not enable:
@@ -195,7 +194,7 @@ class WebhookStore:
             statement = _RETRY(
                 partner_id=partner_id, message_ids=list(ids) or None, now=now, retry_until=now + RETRIED_FOR
             )
-            in_slices = await in_each_slice(connection, lambda: connection.fetch(*statement))
+            in_slices = await slices.each(connection, lambda: connection.fetch(*statement))
             rows = list(chain.from_iterable(in_slices))
             unknown = sorted(set(ids) - {row["message_id"] for row in rows})
             if unknown:

@@ -11,11 +11,10 @@ import structlog
 
 from abacus.core.clock import Clock
 from abacus.core.errors import LineStopped
-from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices.sliced import unled
+from abacus.platform.postgres import passing_failures
+from abacus.platform.slices import Slice
 from abacus.platform.sql import Statement, columns
 from abacus.signals.counters.decide.partition import Partition, ahead, over, wanted
-from abacus.signals.counters.store.home import Home
 
 MOST: Final = 1_000
 
@@ -29,13 +28,13 @@ log = structlog.get_logger(__name__)
 class Partitions:
     """Knows the partitions as this process last saw them. Another process may have dropped one since."""
 
-    def __init__(self, pool: Pool, clock: Clock, home: Home, *, most: int) -> None:
-        self._pool = pool
+    def __init__(self, clock: Clock, slice_: Slice, *, most: int) -> None:
         self._clock = clock
-        self._home = home
+        self._slice = slice_
+        self._number = None if slice_.schema is None else slice_.number
         self._most = most
         self._known: Sequence[Partition] = ()
-        self._all = f"select {columns(Partition)} from {home.table('counter_partition')} order by first"
+        self._all = f"select {columns(Partition)} from {slice_.table('counter_partition')} order by first"
 
     async def hold(self, untils: Mapping[int, int]) -> None:
         """Returns when there is a partition for each of these slots, and none of them is dropped before the slot's
@@ -57,7 +56,7 @@ class Partitions:
 
     async def look(self) -> None:
         """Reads which partitions there are."""
-        async with passing_failures(), unled(self._pool, self._home.schema) as connection:
+        async with self._slice.unled() as connection:
             self._known = [Partition(*row) for row in await connection.fetch(self._all)]
 
     async def tend(self) -> None:
@@ -66,13 +65,13 @@ class Partitions:
         await self.hold(ahead(now))
         await self.look()
         for partition in over(self._known, now):
-            statement = _DROP(first=partition.first, now=now, of_slice=self._home.number)
+            statement = _DROP(first=partition.first, now=now, of_slice=self._number)
             async with passing_failures():
-                if await self._pool.fetchval(*statement):
-                    log.info("partition of counters dropped", first=partition.first, of_slice=self._home.number)
+                if await self._slice.pool.fetchval(*statement):
+                    log.info("partition of counters dropped", first=partition.first, of_slice=self._number)
 
     async def _keep(self, partition: Partition) -> None:
         # Another process may have made one that overlaps; then whoever needs this one looks again.
         with suppress(asyncpg.DuplicateTableError, asyncpg.InvalidObjectDefinitionError):
             async with passing_failures():
-                await self._pool.execute(*_KEEP(**partition._asdict(), of_slice=self._home.number))
+                await self._slice.pool.execute(*_KEEP(**partition._asdict(), of_slice=self._number))

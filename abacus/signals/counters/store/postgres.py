@@ -12,9 +12,7 @@ import structlog
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.layout import Slicing
-from abacus.platform.slices.sliced import slicing_of
-from abacus.signals.counters.store.home import Home
+from abacus.platform.slices import Slice, Slicing, slices_of, slicing_of
 from abacus.signals.counters.store.partitions import MOST
 from abacus.signals.counters.store.slice_rows import SliceRows
 from abacus.signals.counters.types import Count, Row, RowKey, SlotRange
@@ -75,15 +73,15 @@ class PostgresCounterStore:
     async def tend_once(self) -> None:
         """The partitions of a slice that is away are tended another time."""
         try:
-            slicing = await slicing_of(self._pool)
+            slices = await slices_of(self._pool)
         except Unavailable as error:
             log.warning("partitions of counters are not tended", away=error)
             return
-        for number in range(slicing.slices):
+        for each in slices:
             try:
-                await self._in_slice(slicing, number).partitions.tend()
+                await self._rows_of(each).partitions.tend()
             except Unavailable as error:
-                log.warning("partitions of counters are not tended", of_slice=number, away=error)
+                log.warning("partitions of counters are not tended", of_slice=each.number, away=error)
 
     async def _of_each(
         self,
@@ -103,8 +101,8 @@ class PostgresCounterStore:
         self, parts: Mapping[int, _Part], work: Callable[[SliceRows, _Part], Awaitable[_Result]]
     ) -> Mapping[int, _Result]:
         """What comes of each slice's part. When some fail the others are done all the same."""
-        slicing = await slicing_of(self._pool)
-        doing = (work(self._in_slice(slicing, number), part) for number, part in parts.items())
+        slices = await slices_of(self._pool)
+        doing = (work(self._rows_of(slices[number]), part) for number, part in parts.items())
         results: dict[int, _Result] = {}
         errors: list[BaseException] = []
         for number, result in zip(parts, await asyncio.gather(*doing, return_exceptions=True), strict=True):
@@ -116,11 +114,10 @@ class PostgresCounterStore:
             raise min(errors, key=lambda error: isinstance(error, Unavailable))  # what does not pass, if there is any
         return results
 
-    def _in_slice(self, slicing: Slicing, number: int) -> SliceRows:
-        if number not in self._slices:
-            home = Home.of(slicing, number)
-            self._slices[number] = SliceRows(self._pool, self._clock, home, most_partitions=self._most_partitions)
-        return self._slices[number]
+    def _rows_of(self, slice_: Slice) -> SliceRows:
+        if slice_.number not in self._slices:
+            self._slices[slice_.number] = SliceRows(self._clock, slice_, most_partitions=self._most_partitions)
+        return self._slices[slice_.number]
 
 
 @cache

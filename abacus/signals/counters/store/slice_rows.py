@@ -9,10 +9,9 @@ import asyncpg
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.platform.postgres import DEPENDENCY, Connection, Pool, array, column, passing_failures
-from abacus.platform.slices.sliced import unled
+from abacus.platform.postgres import DEPENDENCY, Connection, array, column
+from abacus.platform.slices import Slice
 from abacus.platform.sql import Statement, arrays
-from abacus.signals.counters.store.home import Home
 from abacus.signals.counters.store.partitions import Partitions
 from abacus.signals.counters.types import Count, Row, RowKey, SlotRange
 
@@ -37,16 +36,15 @@ class _Statements(NamedTuple):
 class SliceRows:
     """The rows of a slice, or of a ledger that is not cut."""
 
-    def __init__(self, pool: Pool, clock: Clock, home: Home, *, most_partitions: int) -> None:
-        self._pool = pool
-        self._home = home
-        self._statements = _statements(home.table("counter_row"))
-        self.partitions: Final = Partitions(pool, clock, home, most=most_partitions)
+    def __init__(self, clock: Clock, slice_: Slice, *, most_partitions: int) -> None:
+        self._slice = slice_
+        self._statements = _statements(slice_.table("counter_row"))
+        self.partitions: Final = Partitions(clock, slice_, most=most_partitions)
 
     async def load(self, keys: Sequence[RowKey]) -> Mapping[RowKey, Count]:
         """The counts of these rows, as far as they are saved."""
         found: dict[RowKey, Count] = {}
-        async with passing_failures(), unled(self._pool, self._home.schema) as connection:
+        async with self._slice.unled() as connection:
             for some in _stretches(keys):
                 rows = await connection.fetch(*self._statements.load(**_grouped(some)))
                 found.update((RowKey(key, slot, writer), Count(count, upto)) for key, slot, writer, count, upto in rows)
@@ -67,7 +65,7 @@ class SliceRows:
 
     async def _of_each(self, statement: Statement, ranges: Sequence[SlotRange]) -> Sequence[int | bool]:
         found: list[int | bool] = []
-        async with passing_failures(), unled(self._pool, self._home.schema) as connection:
+        async with self._slice.unled() as connection:
             for some in _stretches(ranges):
                 found += [row[0] for row in await connection.fetch(*statement(**arrays(SlotRange, some)))]
         return found
@@ -87,7 +85,7 @@ class SliceRows:
         for _ in range(_TIMES):
             await self.partitions.hold(untils)
             try:
-                async with passing_failures(), unled(self._pool, self._home.schema) as connection:
+                async with self._slice.unled() as connection:
                     await self._write(connection, values)
             except asyncpg.CheckViolationError:  # a partition was dropped since this process last looked
                 await self.partitions.look()
@@ -97,7 +95,7 @@ class SliceRows:
 
     async def _write(self, connection: Connection, values: Mapping[str, object]) -> None:
         statement = self._statements.save(**values)
-        if self._home.schema is None:
+        if self._slice.schema is None:
             await connection.execute(*statement)
             return
         async with connection.transaction():

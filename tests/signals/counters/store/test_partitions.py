@@ -10,8 +10,8 @@ from abacus.core.errors import LineStopped
 from abacus.platform.migrations import make_sandbox
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.sandbox import SCHEMA
+from abacus.platform.slices import slicing_of
 from abacus.platform.slices.layout import WHOLE
-from abacus.platform.slices.sliced import slicing_of
 from abacus.signals.counters.decide.slots import slot_of
 from abacus.signals.counters.store.postgres import PostgresCounterStore
 from abacus.signals.counters.types import Count, Grain

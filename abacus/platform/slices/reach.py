@@ -1,0 +1,178 @@
+"""The slices of a pool's ledger, and connections and transactions that reach them.
+
+A statement for a slice is the statement for a whole ledger, and a slice may lie on another server: there it runs as a
+whole, beside its rows. The views of `public`, over all slices, bring every row to the coordinator first.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Final, NamedTuple, TypeVar
+
+from abacus.core.errors import Unavailable
+from abacus.platform.postgres import DEPENDENCY, Also, Connection, Pool, nothing_else, passing_failures
+from abacus.platform.slices.layout import HEAD, UNCUT, Slicing
+from abacus.platform.slices.transaction import commit_together, stay
+
+Result = TypeVar("Result")
+
+_IS_THERE: Final = f"select from {HEAD}"
+
+
+class Slice(NamedTuple):
+    """A slice of a pool's ledger; the whole ledger, where that is not cut."""
+
+    pool: Pool
+    number: int
+    schema: str | None  # of its tables; None for a whole ledger
+
+    @asynccontextmanager
+    async def at(self) -> AsyncIterator[Connection]:
+        """A connection to the slice's server: it has the slice's tables under their names, and no others. Raises
+        `Unavailable`.
+        """
+        async with passing_failures(), self.pool.acquire(schema=self.schema, near=True) as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def through(self) -> AsyncIterator[Connection]:
+        """A connection by way of the coordinator: it has the tables that are not cut as well. Raises `Unavailable`."""
+        async with passing_failures(), self.pool.acquire(schema=self.schema) as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def together(self, first: Also = nothing_else) -> AsyncIterator[Connection]:
+        """A transaction over this slice, others, and what is not cut, on all servers or on none. `first` is done before
+        other servers have a part in it.
+        """
+        async with self.through() as connection, connection.transaction():
+            await first(connection)
+            await commit_together(connection)
+            yield connection
+
+    def table(self, name: str) -> str:
+        """The name of its table in statements that may run in any session."""
+        return name if self.schema is None else f"{self.schema}.{name}"
+
+    @asynccontextmanager
+    async def unled(self) -> AsyncIterator[Connection]:
+        """A connection to the slice's server, for statements that name its schema. Postgres plans a statement anew
+        after its session was led elsewhere; statements that go from slice to slice by the thousand are not led.
+        """
+        async with passing_failures():
+            near = await self.pool.nearest(self.schema)
+            async with near.acquire() as connection:
+                yield connection
+
+    async def is_there(self) -> bool:
+        """Whether its server can be reached."""
+        try:
+            async with self.at() as connection:
+                await connection.execute(_IS_THERE)
+        except Unavailable:
+            return False
+        return True
+
+
+async def slicing_of(pool: Pool) -> Slicing:
+    """The slices of the pool's database. They are looked up once, because they never change."""
+    if pool.slices is None:
+        async with passing_failures(), pool.acquire() as connection:
+            pool.slices = (await slicing_on(connection)).slices
+    return Slicing(pool.slices)
+
+
+async def slicing_on(connection: Connection) -> Slicing:
+    """The slices of the connection's database."""
+    count = await connection.fetchval("select count(*) from slice")
+    return Slicing(count) if count else UNCUT
+
+
+async def slices_of(pool: Pool) -> Sequence[Slice]:
+    """All slices, in their order. Raises `Unavailable`."""
+    slicing = await slicing_of(pool)
+    return [Slice(pool, number, slicing.home(number)) for number in range(slicing.slices)]
+
+
+async def slice_at(pool: Pool, number: int) -> Slice:
+    """The slice with this number. Raises `Unavailable`."""
+    return Slice(pool, number, (await slicing_of(pool)).home(number))
+
+
+async def slice_of(pool: Pool, member_id: str) -> Slice:
+    """The member's slice. Raises `Unavailable`."""
+    return await slice_at(pool, (await slicing_of(pool)).slice_of(member_id))
+
+
+@asynccontextmanager
+async def at(pool: Pool, member_id: str) -> AsyncIterator[Connection]:
+    """A connection at the member's slice: to the tables that are cut, and no others. Raises `Unavailable`."""
+    async with (await slice_of(pool, member_id)).at() as connection:
+        yield connection
+
+
+@asynccontextmanager
+async def together(
+    pool: Pool, member_id: str | None = None, *, first: Also = nothing_else
+) -> AsyncIterator[Connection]:
+    """A transaction over several slices and what is not cut, on all servers or on none. It begins in the member's
+    slice, after what comes `first`; `each` leads it to the others. Raises `Unavailable`.
+    """
+    home = await slice_at(pool, 0) if member_id is None else await slice_of(pool, member_id)
+    async with home.together(first) as connection:
+        yield connection
+
+
+async def each(connection: Connection, read: Callable[[], Awaitable[Result]], *, locks: bool = False) -> list[Result]:
+    """The results of the same reading on this connection in each slice, in their order; one, where the ledger is not
+    cut. In a transaction that is one snapshot, so is the reading of each slice. A reading that `locks` keeps each slice
+    on its server.
+    """
+    slicing = await slicing_on(connection)
+    before, results = connection.slice_schema, list[Result]()
+    try:
+        for number in range(slicing.slices):
+            await connection.lead(slicing.home(number))
+            if locks:
+                await stay(connection)
+            results.append(await read())
+    except BaseException:
+        connection.is_astray()  # the server may have forgotten where it was led, with the transaction
+        raise
+    await connection.lead(before)
+    return results
+
+
+@asynccontextmanager
+async def beside(pool: Pool, schema: str | None, leading: Connection) -> AsyncIterator[Connection]:
+    """A connection to the slice's server, for a leader by a lease of its session at the coordinator; where the slice
+    lies there, the same connection.
+    """
+    near = await pool.nearest(schema)
+    if near is pool:
+        yield leading
+        return
+    async with near.acquire() as connection:
+        yield connection
+
+
+async def some_are_away(pool: Pool) -> bool:
+    """Whether the server of some slice cannot be reached. Raises `Unavailable` when the coordinator cannot."""
+    slices = await slices_of(pool)
+    if len(slices) == 1:
+        return False
+    async with passing_failures(), pool.acquire() as connection:
+        await connection.execute("select")
+    return not all(await asyncio.gather(*(each.is_there() for each in slices)))
+
+
+async def unless_away(pool: Pool, work: Awaitable[Result]) -> Result | None:
+    """What comes of work in one slice; None when it failed while the server of some slice is away: others can go on,
+    and this part comes later. Raises `Unavailable` when it failed for another reason, or the coordinator is away.
+    """
+    try:
+        return await work
+    except Unavailable as error:
+        if error.dependency != DEPENDENCY or not await some_are_away(pool):
+            raise
+        return None
