@@ -37,6 +37,7 @@ from abacus.platform.postgres import Pool, open_connection, open_pool
 from abacus.platform.quarantine.replay import PublishEvents
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import Item
+from abacus.platform.reading.shared_cache import shared_cache
 from abacus.platform.roles import APPLICATION_ROLE
 from abacus.platform.settings import Settings
 from abacus.platform.slices import Slicing, slicing_of
@@ -53,7 +54,6 @@ from abacus.signals.counters.reading.cache_share import PARTS_KEPT, CacheShare, 
 from abacus.signals.counters.reading.closed_parts import ClosedParts
 from abacus.signals.counters.reading.rounds import Rounds
 from abacus.signals.counters.reading.service import CountService
-from abacus.signals.counters.reading.shared_parts import shared_parts
 from abacus.signals.counters.store.opening import OpenedStore, open_store
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.events.directory import SourceDirectory
@@ -260,7 +260,12 @@ class Wiring:
         settings, clock = self.settings, self.clock
         keeps = self._cache_share(pool).keeps if keeps_parts else lambda _: False
         redis_url = settings.counts_redis_url if keeps_parts else None
-        shared = shared_parts(redis_url, prefix=settings.queue_prefix, health=self.process_health)
+        shared = shared_cache(
+            redis_url,
+            setting="ABACUS_COUNTS_REDIS_URL",
+            prefix=settings.queue_prefix,
+            health=self.process_health,
+        )
         definitions = self.counters(pool)
         await until_available(definitions.refresh, self.health)
         parts = ClosedParts(settings.counts_cache_parts)

@@ -11,7 +11,6 @@ import structlog
 
 from abacus.core.clock import Clock
 from abacus.engage.downstreams.decide.asking import NoAnswer, question, read_answer
-from abacus.engage.downstreams.decide.breaker import Breaker
 from abacus.engage.downstreams.decide.downstream import Downstream, Otherwise, Service
 from abacus.engage.downstreams.directory import ByName
 from abacus.engage.downstreams.store import Signed, valid_secrets
@@ -23,10 +22,15 @@ from abacus.platform.health import Health
 from abacus.platform.metrics import SERVICE_CALLS, SERVICE_SECONDS
 from abacus.platform.pace.turns import take_turns
 from abacus.platform.postgres import Pool
+from abacus.platform.reading.breaker import Breaker
+from abacus.platform.reading.decide.circuit import Patience
 from abacus.signals.events.types import Event, Value
 from abacus.signals.facts.types import NOT_NOW, NotNow
 
 CALLS_AT_ONCE: Final = 4  # to one service, of one process
+TRIES: Final = 5  # that fail in a row before the service is left alone
+FIRST_S: Final = 5.0  # it is left alone for so long, and twice as long each time
+LONGEST_S: Final = 60.0
 
 log = structlog.get_logger(__name__)
 
@@ -88,9 +92,9 @@ class Services:
         return [found[event.key] for event in events]
 
     async def _values(self, signed: Signed, service: Service, events: Sequence[Event]) -> list[Value | NotNow | None]:
-        name, now = signed.downstream.name, self._clock.now()
-        breaker = self._breakers.setdefault(name, Breaker())
-        if not breaker.may_ask(now):
+        name = signed.downstream.name
+        breaker = self._breaker_of(name)
+        if not breaker.lets_through():
             SERVICE_CALLS.labels(name, "not_asked").inc()
             return _otherwise(service, len(events))
         began = time.perf_counter()
@@ -98,17 +102,24 @@ class Services:
             await self._turn(signed.downstream, service)
             values = await self._asked(signed, service, events)
         except NoAnswer as fault:
-            breaker.failed(self._clock.now())
+            breaker.failed(str(fault))
             SERVICE_CALLS.labels(name, "failed").inc()
             log.warning("service gives no answer", service=name, why=str(fault), failures=breaker.failures)
-            if breaker.is_open:
-                self._health.miss(dependency_of(name), str(fault))
             return _otherwise(service, len(events))
         breaker.succeeded()
-        self._health.regained(dependency_of(name))
         SERVICE_CALLS.labels(name, "answered").inc()
         SERVICE_SECONDS.labels(name).observe(time.perf_counter() - began)
         return [*values]
+
+    def _breaker_of(self, name: str) -> Breaker:
+        if name not in self._breakers:
+            self._breakers[name] = Breaker(
+                dependency_of(name),
+                Patience(TRIES, FIRST_S, LONGEST_S),
+                clock_s=lambda: self._clock.now().timestamp(),
+                health=self._health,
+            )
+        return self._breakers[name]
 
     async def _turn(self, downstream: Downstream, service: Service) -> None:
         """Returns when the pace allows a call. Raises `NoAnswer` when that takes longer than a call may."""

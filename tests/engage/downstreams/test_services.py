@@ -12,9 +12,8 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER, NoAnswer, read_answer
-from abacus.engage.downstreams.decide.breaker import FIRST, TRIES
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind, Otherwise, Service
-from abacus.engage.downstreams.services import Services
+from abacus.engage.downstreams.services import FIRST_S, TRIES, Services
 from abacus.engage.downstreams.store import Signed
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.delivery.post import Poster
@@ -121,7 +120,7 @@ async def test_a_service_that_is_down_is_left_alone_for_a_while(pool: Pool) -> N
             assert asking.health.missed.keys() == ({"service risk"} if number >= TRIES else set())
             assert await asking.ask(1) == [None]
         assert len(receiver.requests) == TRIES
-        asking.clock.set(asking.clock.now() + FIRST)
+        asking.clock.set(asking.clock.now() + timedelta(seconds=FIRST_S))
         asking.answers(3)
         assert await asking.ask(1) == [3]
         assert asking.health.missed == {}

@@ -1,6 +1,5 @@
-"""Rounds: what many requests want to know of one part of the store is read together."""
+"""The rounds of one part of the store, by way of the cache that processes share."""
 
-import asyncio
 import random
 import time
 from collections.abc import Mapping, Sequence
@@ -10,17 +9,16 @@ from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.platform.gathering import Gatherer, PendingRequest
+from abacus.platform.gathering import PendingRequest
 from abacus.platform.health import Health
 from abacus.platform.metrics import COUNT_RANGES, COUNT_STORE_SECONDS
-from abacus.signals.counters.reading.breaker import Breaker
+from abacus.platform.reading.store_rounds import StoreRounds
 from abacus.signals.counters.reading.closed_parts import ClosedParts, Kept
 from abacus.signals.counters.reading.shared_parts import SharedParts
 from abacus.signals.counters.reading.types import Parts
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.types import SlotRange
 
-_MOST_REQUESTS: Final = 64
 _MOST_RANGES: Final = 4000  # of one question to the store
 _LEAST_KEPT: Final = 0.5  # of the time, at random: parts that were read together are not read together again
 _OF_THE_ROUND: Final = COUNT_RANGES.labels("round")
@@ -40,9 +38,7 @@ _Pending: TypeAlias = PendingRequest[Parts, PartSums]
 
 class PartRounds:
     """Reads the sums of ranges, and keeps those of closed parts for `keep_s` at most: in this process, and in the cache
-    that processes share. `name` is that of the part of the store, for whoever is told that it is away.
-
-    A round begins when one of `at_once` is free, so single requests do not wait, and under load a round has many.
+    that processes share. `name` is the name of the part of the store.
     """
 
     def __init__(
@@ -59,43 +55,39 @@ class PartRounds:
         rng: random.Random,
         health: Health | None,
     ) -> None:
-        self._name = name
         self._store = store
         self._clock = clock
-        self._within_s = within_s
-        self._breaker = Breaker(name, within_s=within_s, health=health)
         self._parts = parts
         self._keep_s = keep_s
         self._shared = shared
         self._rng = rng
-        self._gatherer: Gatherer[Parts, PartSums] = Gatherer(
-            self._round, gather_s=0, most_together=_MOST_REQUESTS, at_once=at_once
+        self._rounds: StoreRounds[Parts, PartSums] = StoreRounds(
+            name, self._round, within_s=within_s, at_once=at_once, health=health
         )
 
     @property
     def waiting(self) -> int:
         """Requests that no round has taken yet."""
-        return self._gatherer.waiting
+        return self._rounds.waiting
 
     async def read(self, wanted: Parts) -> PartSums:
         """The sums of these ranges, and perhaps of others, as far as they can be read within the time."""
         try:
-            async with asyncio.timeout(2 * self._within_s):  # of waiting for a round, and of the round
-                return await self._gatherer.ask(wanted)
-        except TimeoutError:
-            return PartSums({}, Unavailable(self._name, f"no answer within {2 * self._within_s:g} s"))
+            return await self._rounds.read(wanted)
+        except Unavailable as error:
+            return PartSums({}, error)
 
     async def why_away(self, probe: SlotRange) -> Unavailable | None:
         """Why it does not answer to this range; None where it does."""
         try:
-            await self._breaker.call(partial(self._store.sums, [probe]))
+            await self._rounds.ask_store(partial(self._store.sums, [probe]))
         except Unavailable as error:
             return error
         return None
 
     async def close(self) -> None:
         """Waits for the rounds that are under way."""
-        await self._gatherer.close()
+        await self._rounds.close()
 
     async def _round(self, pending: Sequence[_Pending]) -> None:
         closed = dict.fromkeys(part for each in pending for part in each.request.closed)
@@ -119,7 +111,7 @@ class PartRounds:
         while chunk := list(islice(waiting, _MOST_RANGES)):
             began = time.perf_counter()
             try:
-                found = await self._breaker.call(partial(self._store.sums, chunk))
+                found = await self._rounds.ask_store(partial(self._store.sums, chunk))
             except Unavailable as error:
                 return error
             COUNT_STORE_SECONDS.observe(time.perf_counter() - began)

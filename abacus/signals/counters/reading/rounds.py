@@ -9,14 +9,17 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.platform.health import Health
+from abacus.platform.reading.shared_cache import NothingShared, SharedCache
 from abacus.signals.counters.reading.closed_parts import ClosedParts
 from abacus.signals.counters.reading.part_rounds import PartRounds
-from abacus.signals.counters.reading.shared_parts import NothingShared, SharedParts
+from abacus.signals.counters.reading.shared_parts import SharedParts
 from abacus.signals.counters.reading.types import Parts
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.types import SlotRange
 
 STORE: Final = "counter store"
+
+_NOTHING_SHARED: Final = NothingShared()
 
 
 class Sums(NamedTuple):
@@ -37,7 +40,7 @@ class Rounds:
         within_s: float,
         parts: ClosedParts,
         keep_s: float,
-        shared: SharedParts | None = None,
+        shared: SharedCache = _NOTHING_SHARED,
         at_once: int = 2,
         rng: random.Random | None = None,
         health: Health | None = None,
@@ -50,7 +53,7 @@ class Rounds:
             within_s=within_s,
             parts=parts,
             keep_s=keep_s,
-            shared=shared or NothingShared(),
+            shared=SharedParts(shared),
             at_once=at_once,
             rng=rng or random.Random(),
             health=health,

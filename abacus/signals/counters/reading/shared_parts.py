@@ -1,44 +1,32 @@
-"""The cache of closed parts that processes share, if there is one. What it does not give is read from the store."""
+"""Closed parts in the cache that processes share."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from typing import Protocol
+from collections.abc import Mapping, Sequence
 
-from abacus.core.errors import Refused
-from abacus.platform.health import Health
+from abacus.platform.reading.shared_cache import CachedValue, SharedCache
 from abacus.signals.counters.reading.closed_parts import Kept
 from abacus.signals.counters.types import SlotRange
 
 
-class SharedParts(Protocol):
-    """A cache outside of the process. A cache that is away has nothing: neither method raises `Unavailable`."""
+class SharedParts:
+    """A key for each part. What the cache does not have is read from the store."""
 
-    async def find(self, parts: Sequence[SlotRange]) -> Mapping[SlotRange, Kept]: ...
+    def __init__(self, cache: SharedCache) -> None:
+        self._cache = cache
 
-    async def keep(self, kept: Mapping[SlotRange, Kept]) -> None: ...
-
-
-class NothingShared:
-    """In place of a cache: each process keeps parts for itself."""
-
-    async def find(self, parts: Sequence[SlotRange]) -> Mapping[SlotRange, Kept]:  # noqa: ARG002  # it has none
-        return {}
+    async def find(self, parts: Sequence[SlotRange]) -> Mapping[SlotRange, Kept]:
+        by_key = {_key(part): part for part in parts}
+        return {by_key[key]: _kept(value) for key, value in (await self._cache.find(list(by_key))).items()}
 
     async def keep(self, kept: Mapping[SlotRange, Kept]) -> None:
-        """Keeps nothing."""
+        await self._cache.keep(
+            {_key(part): CachedValue(f"{each.sum} {each.until:.0f}", each.until) for part, each in kept.items()}
+        )
 
 
-@asynccontextmanager
-async def shared_parts(url: str | None, *, prefix: str, health: Health | None) -> AsyncIterator[SharedParts]:
-    """The cache at this address, if there is one. Raises `Refused` where its client is not installed."""
-    if url is None:
-        yield NothingShared()
-        return
-    try:
-        from abacus.signals.counters.reading.redis_parts import opened  # noqa: PLC0415  # needs the extra `redis`
-    except ModuleNotFoundError:
-        raise Refused(
-            "ABACUS_COUNTS_REDIS_URL is set, and the package redis is missing; install abacus[redis]"
-        ) from None
-    async with opened(url, prefix=prefix, health=health) as parts:
-        yield parts
+def _key(part: SlotRange) -> str:
+    return f"part:{part.first}:{part.end}:{part.key}"
+
+
+def _kept(value: str) -> Kept:
+    sum_, until = value.split()
+    return Kept(int(sum_), float(until))

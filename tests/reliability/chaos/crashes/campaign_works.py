@@ -201,7 +201,7 @@ class CampaignRetries(_Campaigned):
     adds_to: ClassVar = CampaignEvents.name
     tries_again: ClassVar = ("abacus.engage.campaigns.retry_queue", "abacus.engage.campaigns.retrier")
     # The service is asked each time: left alone, its events would come back after delays that double, for minutes.
-    paces: ClassVar = {"abacus.engage.downstreams.decide.breaker:TRIES": 1_000}
+    paces: ClassVar = {"abacus.engage.downstreams.services:TRIES": 1_000}
 
     async def lay_out(self) -> None:
         self._open = AsyncExitStack()

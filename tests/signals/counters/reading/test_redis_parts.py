@@ -1,6 +1,5 @@
 """Closed parts in a Redis."""
 
-import asyncio
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -8,16 +7,16 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
+from abacus.platform.reading.redis_cache import opened
 from abacus.signals.counters.reading.closed_parts import ClosedParts, Kept
-from abacus.signals.counters.reading.redis_parts import opened
 from abacus.signals.counters.reading.rounds import Rounds
+from abacus.signals.counters.reading.shared_parts import SharedParts
 from abacus.signals.counters.reading.types import Parts
 from abacus.signals.counters.types import SlotRange
 from tests.signals.counters.reading.asking import NOW, WatchedStore
 from tests.support.fixed_clock import FixedClock
 from tests.support.memory_counters import MemoryCounterStore
 from tests.support.redis import redis_server
-from tests.support.shop import free_port
 
 A, B = SlotRange("34.1:rain:7", 0, 24), SlotRange("34.1:rain:ü 8", 24, 48)
 
@@ -30,7 +29,8 @@ async def url(tmp_path: Path) -> AsyncIterator[str]:
 
 async def test_parts_come_back_until_their_time_is_over(url: str) -> None:
     soon = time.time() + 3600
-    async with opened(url, prefix="a-") as parts, opened(url, prefix="b-") as of_others:
+    async with opened(url, prefix="a-") as cache, opened(url, prefix="b-") as other:
+        parts, of_others = SharedParts(cache), SharedParts(other)
         assert await parts.find([A, B]) == {}
         await parts.keep({A: Kept(487, soon), B: Kept(-3, time.time() - 5)})
         assert await parts.find([A, B]) == {A: Kept(487, float(round(soon)))}
@@ -44,34 +44,10 @@ async def test_processes_share_what_one_has_read(url: str) -> None:
     clock = FixedClock(NOW)
     store = WatchedStore(MemoryCounterStore(clock))
     for asked in (1, 1):
-        async with opened(url, prefix="abacus-") as parts:
+        async with opened(url, prefix="abacus-") as cache:
             own = ClosedParts(10)
-            rounds = Rounds(store, clock, within_s=5, parts=own, keep_s=10**9, shared=parts)
+            rounds = Rounds(store, clock, within_s=5, parts=own, keep_s=10**9, shared=cache)
             assert (await rounds.read(Parts([A], []))).by_range == {A: 0}
             assert own.known(A.key, [(A.first, A.end)], NOW.timestamp()) == (0, [])
             await rounds.close()
         assert len(store.asked) == asked
-
-
-async def test_a_redis_that_is_not_there_has_nothing() -> None:
-    async with opened(f"redis://127.0.0.1:{free_port()}/0", prefix="a-") as parts:
-        await parts.keep({A: Kept(1, time.time() + 60)})
-        assert await parts.find([A]) == {}
-
-
-async def test_a_silent_redis_is_not_waited_for() -> None:
-    async def silent(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await gone.wait()
-        writer.close()
-
-    gone = asyncio.Event()
-    server = await asyncio.start_server(silent, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    async with opened(f"redis://127.0.0.1:{port}/0", prefix="a-", within_s=0.05) as parts:
-        began = time.monotonic()
-        for _ in range(100):
-            assert await parts.find([A]) == {}
-        assert time.monotonic() - began < 3  # after a few, nobody asks for a while
-    gone.set()
-    server.close()
-    await server.wait_closed()

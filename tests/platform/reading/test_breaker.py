@@ -6,7 +6,8 @@ import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.platform.health import Health
-from abacus.signals.counters.reading.breaker import Breaker
+from abacus.platform.reading.breaker import Breaker
+from abacus.platform.reading.decide.circuit import Patience
 
 
 class Scene:
@@ -17,12 +18,10 @@ class Scene:
         self.fails = True
         self.calls = 0
         self.health = Health(())
-        self.breaker = Breaker(
-            "store", within_s=5, most_failures=2, rest_s=1, monotonic=lambda: self.now, health=self.health
-        )
+        self.breaker = Breaker("store", Patience(failures=2), clock_s=lambda: self.now, health=self.health)
 
     async def call(self) -> int:
-        return await self.breaker.call(self._answer)
+        return await self.breaker.call(self._answer, within_s=5)
 
     async def refused(self) -> None:
         with pytest.raises(Unavailable, match="store unavailable: it is away"):
@@ -74,16 +73,15 @@ async def test_failures_that_are_not_in_a_row_do_not_open_it() -> None:
 
 
 async def test_a_silent_store_is_not_waited_for() -> None:
-    breaker = Breaker("store", within_s=0.01)
     with pytest.raises(Unavailable, match=r"no answer within 0\.01 s"):
-        await breaker.call(asyncio.Event().wait)
+        await Breaker("store").call(asyncio.Event().wait, within_s=0.01)
 
 
 async def test_an_error_that_says_nothing_of_the_store_is_passed_on() -> None:
     async def mistaken() -> None:
         raise ValueError("a range that is none")
 
-    breaker = Breaker("store", within_s=1, most_failures=1)
+    breaker = Breaker("store", Patience(failures=1))
     with pytest.raises(ValueError, match="a range that is none"):
-        await breaker.call(mistaken)
+        await breaker.call(mistaken, within_s=1)
     assert not breaker.is_open

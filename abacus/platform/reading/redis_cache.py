@@ -1,4 +1,4 @@
-"""Closed parts in a Redis or a Valkey. This file alone needs the package `redis`, which the extra `redis` brings."""
+"""A shared cache in a Redis or a Valkey. This file alone needs the package `redis`, which the extra `redis` brings."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -9,9 +9,8 @@ from redis.exceptions import RedisError
 
 from abacus.core.errors import Unavailable
 from abacus.platform.health import Health
-from abacus.signals.counters.reading.breaker import Breaker
-from abacus.signals.counters.reading.closed_parts import Kept
-from abacus.signals.counters.types import SlotRange
+from abacus.platform.reading.breaker import Breaker
+from abacus.platform.reading.shared_cache import CachedValue
 
 SHARED: Final = "shared cache"
 
@@ -21,41 +20,42 @@ Result = TypeVar("Result")
 @asynccontextmanager
 async def opened(
     url: str, *, prefix: str, within_s: float = 0.1, health: Health | None = None
-) -> AsyncIterator["RedisParts"]:
+) -> AsyncIterator["RedisCache"]:
     """The cache at this address; it is not asked yet."""
     redis = Redis.from_url(url, socket_connect_timeout=within_s, socket_timeout=within_s, retry=None)
     try:
-        yield RedisParts(redis, prefix, within_s, health)
+        yield RedisCache(redis, prefix, within_s, health)
     finally:
         await redis.aclose()
 
 
-class RedisParts:
-    """`SharedParts`: a key for each part, which Redis forgets when its time is over. A Redis that is slow or away is
-    done without, and asked again after a moment.
+class RedisCache:
+    """`SharedCache`: Redis forgets each key when its time is over. A Redis that is slow or away is done without, and
+    asked again after a moment.
     """
 
     def __init__(self, redis: Redis, prefix: str, within_s: float, health: Health | None) -> None:
         self._redis = redis
         self._prefix = prefix
-        self._breaker = Breaker(SHARED, within_s=within_s, health=health)
+        self._within_s = within_s
+        self._breaker = Breaker(SHARED, health=health)
 
-    async def find(self, parts: Sequence[SlotRange]) -> Mapping[SlotRange, Kept]:
+    async def find(self, keys: Sequence[str]) -> Mapping[str, str]:
         async def read() -> Sequence[bytes | None]:
-            values: Any = await self._redis.mget([self._key(part) for part in parts])
+            values: Any = await self._redis.mget([self._prefix + key for key in keys])
             return values  # type: ignore[no-any-return]  # redis types its answers for both of its clients at once
 
         try:
             values = await self._asked(read)
         except Unavailable:
             return {}
-        return {part: _kept(value) for part, value in zip(parts, values, strict=True) if value is not None}
+        return {key: value.decode() for key, value in zip(keys, values, strict=True) if value is not None}
 
-    async def keep(self, kept: Mapping[SlotRange, Kept]) -> None:
+    async def keep(self, values: Mapping[str, CachedValue]) -> None:
         async def write() -> None:
             async with self._redis.pipeline(transaction=False) as pipeline:
-                for part, (sum_, until) in kept.items():
-                    pipeline.set(self._key(part), f"{sum_} {until:.0f}", exat=int(until))
+                for key, (value, until) in values.items():
+                    pipeline.set(self._prefix + key, value, exat=int(until))
                 await pipeline.execute()
 
         with suppress(Unavailable):
@@ -68,12 +68,4 @@ class RedisParts:
             except (RedisError, OSError) as error:
                 raise Unavailable(SHARED, str(error)) from error
 
-        return await self._breaker.call(named)
-
-    def _key(self, part: SlotRange) -> str:
-        return f"{self._prefix}part:{part.first}:{part.end}:{part.key}"
-
-
-def _kept(value: bytes) -> Kept:
-    sum_, until = value.split()
-    return Kept(int(sum_), float(until))
+        return await self._breaker.call(named, within_s=self._within_s)

@@ -1,0 +1,5 @@
+"""Reading a store outside of this process for many callers at once, none of whom waits long for one that is away.
+
+A *round* reads together what many callers want; a *breaker* leaves a store alone that fails; a *shared cache* keeps for
+all processes what one has read.
+"""

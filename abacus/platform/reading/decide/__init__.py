@@ -1,0 +1,1 @@
+"""Decisions of reading: pure, with the time as a value."""
