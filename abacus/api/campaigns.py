@@ -273,7 +273,7 @@ async def _history(call: PersonCall, name: str) -> Sequence[CampaignRecord]:
 async def _submitted(call: PersonCall, campaign: Campaign, *, is_new: bool) -> Response:
     desk = _desk(call)
     try:
-        record, approval = await (desk.publish if is_new else desk.submit)(campaign, call.actor)
+        record, approval = await (desk.propose if is_new else desk.submit)(campaign, call.actor)
     except DocumentFaults as error:
         raise _faults(error) from None
     except CannotDecide as error:

@@ -39,6 +39,10 @@ class DocumentDesk(Generic[Document, Around]):
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             return await self._look(connection)
 
+    async def read(self, document: Mapping[str, object], around: Around) -> Document:
+        """The draft of a document. Raises `DocumentFaults`."""
+        return await self.kind.read(document, around)
+
     async def latest(self) -> Mapping[Key, Document]:
         """The latest version of each document."""
         return {each.version.key: each.document for each in await self._store.latest()}
@@ -68,13 +72,14 @@ class DocumentDesk(Generic[Document, Around]):
         found = []
         for draft in drafts:
             history = histories[kind.key(draft)]
-            displaced = kind.displaced(draft, history)
-            changes = kind.changes(None if displaced is None else displaced.document, draft)
-            found.append(Difference(draft, None if displaced is None else kind.label(displaced), changes))
-            if changes:
+            found.append(kind.difference(draft, history))
+            if found[-1].changes:
                 number = history[-1].version.number + 1 if history else 1
                 history.append(Record(draft, Version(kind.key(draft), number, now, "", None, kind.own(draft))))
         return found
+
+    def check_publishes(self, by: Actor) -> None:
+        """Whether somebody may publish at all, whatever it is."""
 
     async def publish(self, differences: Sequence[Difference[Document]], by: Actor) -> Sequence[Outcome[Document]]:
         """Publishes the drafts, all of them or none."""

@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from abacus.core.document_text import write_toml
 from abacus.core.errors import Absent, absent
 from abacus.core.fields import Fault
-from abacus.documents.types import Document, Key, Record, Version
+from abacus.documents.types import Difference, Document, Key, Record, Version
 from abacus.people.types.deed import Deed
 
 Around = TypeVar("Around")
@@ -31,6 +31,8 @@ class Table(NamedTuple):
     own: Sequence[str] = ()
     withdrawals: Withdrawals | None = None
     key_type: str = "text"
+    at: str = "published_at"
+    by: str = "published_by"
 
 
 def _nowhere(_: object) -> None:
@@ -39,6 +41,10 @@ def _nowhere(_: object) -> None:
 
 def _nothing_own(_: object) -> Mapping[str, Any]:
     return {}
+
+
+def _nothing_anew(_: object) -> list[str]:
+    return []
 
 
 def _latest(_: object, history: Sequence[Record[Document]]) -> Record[Document] | None:
@@ -73,7 +79,16 @@ class DocumentKind(Generic[Document, Around]):
     country: Callable[[Document], str | None] = _nowhere
     own: Callable[[Document], Mapping[str, Any]] = _nothing_own  # the values of the table's own columns
     to_toml: Callable[[dict[str, Any]], str] = write_toml
+    anew: Callable[[Record[Document]], list[str]] = _nothing_anew  # what a draft changes that says the same
     displaced: Callable[[Document, Sequence[Record[Document]]], Record[Document] | None] = _latest
+
+    def difference(self, draft: Document, history: Sequence[Record[Document]]) -> Difference[Document]:
+        """What a draft changes beside the versions that there are."""
+        displaced = self.displaced(draft, history)
+        if displaced is None:
+            return Difference(draft, None, self.changes(None, draft))
+        changes = self.changes(displaced.document, draft) or self.anew(displaced)
+        return Difference(draft, self.label(displaced), changes)
 
     @property
     def withdrawals(self) -> Withdrawals:

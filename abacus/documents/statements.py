@@ -13,7 +13,7 @@ class Statements:
     """Reading leaves out the documents of versions whose marks are `known`."""
 
     def __init__(self, table: Table) -> None:
-        name, key, own, withdrawals, key_type = table
+        name, key, own, withdrawals, key_type, at, by = table
         mark, withdrawn, join = f"d.{key} || '@' || d.version", "null, null, null", ""
         if withdrawals is not None:
             other, _, verb = withdrawals
@@ -25,11 +25,12 @@ class Statements:
                 values (:key, :version, :now, :by, :reason)
             """)
         told = f"""
-            d.{key}, d.version, case when k.mark is null then d.document end, d.published_at, d.published_by,
+            d.{key}, d.version, case when k.mark is null then d.document end, d.{at}, d.{by},
             {", ".join([withdrawn, *(f"d.{each}" for each in own)])}
             from {name} d {join} left join unnest(:known::text[]) k (mark) on k.mark = {mark}
         """
-        columns = ["version", "document", "published_at", "published_by", *own]
+        columns = [key, "version", "document", at, by, *own]
+        values = ["key", "version", "document", "at", "by", *own]
         self.lock = Statement(f"select pg_advisory_xact_lock(hashtext('{name}'))")
         self.hold = Statement(f"select pg_advisory_xact_lock_shared(hashtext('{name}'))")
         self.latest = Statement(f"select distinct on (d.{key}) {told} order by d.{key}, d.version desc")
@@ -37,5 +38,5 @@ class Statements:
             select {told} where :keys::{key_type}[] is null or d.{key} = any(:keys) order by d.{key}, d.version
         """)
         self.insert = Statement(f"""
-            insert into {name} ({key}, {", ".join(columns)}) values (:key, {", ".join(f":{each}" for each in columns)})
+            insert into {name} ({", ".join(columns)}) values ({", ".join(f":{each}" for each in values)})
         """)

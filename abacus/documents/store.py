@@ -97,9 +97,9 @@ class DocumentStore(Generic[Document, Around]):
         judged = await kind.read(kind.to_document(draft), around)
         if faults := kind.check(judged, latest.values(), around):
             raise DocumentFaults(faults)
-        displaced = kind.displaced(judged, history)
-        if displaced is not None and not kind.changes(displaced.document, judged):
-            raise Refused(f"{kind.label(displaced)} is this {kind.word} already: nothing to publish")
+        difference = kind.difference(judged, history)
+        if not difference.changes:
+            raise Refused(f"{difference.against} is this {kind.word} already: nothing to publish")
         return judged
 
     @asynccontextmanager
@@ -115,7 +115,7 @@ class DocumentStore(Generic[Document, Around]):
         kind = self._kind
         version = Version(kind.key(document), number, now, by, None, kind.own(document))
         written = kind.to_document(document)
-        row = {"key": version.key, "version": number, "published_at": now, "published_by": by, **version.own}
+        row = {"key": version.key, "version": number, "at": now, "by": by, **version.own}
         await connection.execute(*self._reader.statements.insert(document=json.dumps(written), **row))
         return self._reader.restored(written, version)
 

@@ -53,5 +53,5 @@ async def submitted(open_desk: Desk, **fields: Any) -> Approval:
     """By ann."""
     await cards(open_desk)
     desk = open_desk.backends.campaigns
-    _, approval = await desk.publish(await desk.read({**MARKET, **fields}), ANN)
+    _, approval = await desk.propose(await desk.read({**MARKET, **fields}), ANN)
     return approval

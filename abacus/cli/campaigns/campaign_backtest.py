@@ -9,8 +9,8 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from abacus.cli.campaigns.campaign_drafts import around
 from abacus.cli.campaigns.campaign_simulate import chosen, facts_now, members_now, not_asked
+from abacus.cli.campaigns.family import around
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.progress import shown_progress
 from abacus.cli.terminal.shell import AsJson, console, counted, moment, pool, print_json, run, settings, table

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import orjson
 import typer
 
-from abacus.cli.campaigns.campaign_drafts import around, faultless
 from abacus.cli.campaigns.campaign_events import read_event
+from abacus.cli.campaigns.family import around, draft_in
 from abacus.cli.campaigns.services import services
 from abacus.cli.counters.counter_get import count_now
 from abacus.cli.terminal.acting import acting
@@ -83,7 +83,7 @@ async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool
 async def chosen(which: str, connections: Pool, beside: Surroundings) -> Campaign:
     """The campaign of a file, or a version of one that is there. Raises `Refused` and `DocumentFaults`."""
     if Path(which).suffix in {".toml", ".json"}:
-        return (await faultless([Path(which)], beside))[0].campaign
+        return await draft_in(Path(which), beside)
     name, version = split_label(which)
     for record in reversed(await CampaignStore(connections).history(name)):
         if version in {None, record.campaign.version}:

@@ -1,59 +1,31 @@
 """`abacus campaigns`: check, compare, publish, pause, resume, end and look at campaigns."""
 
-import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from abacus.cli.campaigns.campaign_drafts import around, faultless, plan_of, publish_files, read_drafts
-from abacus.cli.campaigns.campaign_drafts import submit as submit_latest
-from abacus.cli.terminal.acting import acting
-from abacus.cli.terminal.draft_plans import print_difference, print_faults
+from abacus.cli.campaigns.family import FAMILY, acting_at_desk, submission, submitted
+from abacus.cli.documents.commands import AsToml, add_diff, add_lint, add_publish, print_document
 from abacus.cli.terminal.known import check_priced
-from abacus.cli.terminal.shell import AsJson, pool, print_json, run, table
-from abacus.core.errors import Refused, absent
-from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore, Change
-from abacus.engage.campaigns.decide.campaign import split_label
-from abacus.engage.campaigns.decide.document import describe_changes, described, to_document, to_toml
+from abacus.cli.terminal.shell import AsJson, print_json, run, table
+from abacus.core.errors import Refused
+from abacus.engage.campaigns.campaign_store import CampaignRecord
+from abacus.engage.campaigns.decide.document import to_document
 from abacus.engage.campaigns.decide.states import Act, State
-from abacus.engage.notify.renderer import rendering
-from abacus.people.types.deed import Deed
-from abacus.platform.database_clock import clock_of
+from abacus.engage.campaigns.desk import CampaignDesk
+from abacus.engage.campaigns.kind import CAMPAIGNS
 
 app = typer.Typer(
     no_args_is_help=True, help="Campaigns: if this happens to a member, and that holds, then it is done, within limits."
 )
 
-Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Campaigns, in TOML or JSON.", show_default=False)]
 Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
 Reason = Annotated[str, typer.Option(help="For the log.", show_default=False)]
 
 
-@app.command()
-def lint(files: Files, as_json: AsJson = False) -> None:
-    """Check campaigns by what is published, and print every fault with its path."""
-    run(_lint(files, as_json=as_json))
-
-
-@app.command()
-def diff(
-    file: Annotated[Path, typer.Argument(help="A campaign, in TOML or JSON.", show_default=False)],
-    against: Annotated[str | None, typer.Option(metavar="NAME@N", help="Default: the latest version.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Say in words what a draft would change."""
-    run(_diff(file, against, as_json=as_json))
-
-
-@app.command()
-def publish(
-    files: Files,
-    yes: Annotated[bool, typer.Option("--yes", help="Submit without asking. Only a terminal is asked.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Draft new versions and submit them. They run once another person has approved them."""
-    run(publish_files(files, ask=not yes and sys.stdin.isatty(), as_json=as_json))
+add_lint(app, FAMILY)
+add_diff(app, FAMILY)
+add_publish(app, FAMILY, help_="Draft new versions and submit them. They run once another person has approved them.")
 
 
 @app.command()
@@ -101,52 +73,31 @@ def list_campaigns(
 def show(
     which: Annotated[str, typer.Argument(metavar="NAME[@N]", show_default=False)],
     as_json: AsJson = False,
-    as_toml: Annotated[bool, typer.Option("--toml", help="Print it as a file to edit.")] = False,
+    as_toml: AsToml = False,
 ) -> None:
     """Show a campaign: the latest version, or another."""
     run(_show(which, as_json=as_json, as_toml=as_toml))
 
 
-async def _lint(files: list[Path], *, as_json: bool) -> None:
-    async with pool() as connections, rendering() as renderer:
-        drafts, faults = await read_drafts(files, await around(connections, await acting(connections)), renderer)
-    valid = {file: f"{campaign.name} of {campaign.country}" for file, campaign in drafts}
-    print_faults(valid, faults, as_json=as_json)
-
-
-async def _diff(file: Path, against: str | None, *, as_json: bool) -> None:
-    async with pool() as connections:
-        store = CampaignStore(connections)
-        (draft,) = await faultless([file], await around(connections, await acting(connections)))
-        if against:
-            old = (await _version(store, against)).campaign
-            name: str | None = old.label
-            changes = describe_changes(old, draft.campaign)
-        else:
-            latest = {record.campaign.name: record for record in await store.latest()}
-            _, name, changes = plan_of(draft, latest)
-    print_difference(draft.file, name, changes, as_json=as_json)
-
-
 async def _submit(name: str, *, as_json: bool) -> None:
-    async with pool() as connections:
-        at = await acting(connections)
-        beside = await around(connections, at)
-        row = await submit_latest(connections, at, name, beside, lambda text: typer.echo(text, err=as_json))
+    async with acting_at_desk() as (desk, at):
+        desk.check_publishes(at.actor)
+        campaign = (await _version(desk, name)).campaign
+        at.check(CAMPAIGNS.deed, campaign.country)
+        record, approval = await desk.submit(campaign, at.actor)
+    typer.echo(submitted(record.campaign.label, approval), err=as_json)
     if as_json:
-        print_json(row)
+        print_json(submission(record.campaign.label, approval))
 
 
 async def _move(name: str, act: Act, reason: str, *, as_json: bool) -> None:
     if not reason.strip():
         raise Refused("--reason: say why")
-    async with pool() as connections:
-        store, at = CampaignStore(connections), await acting(connections)
-        country = (await _version(store, name)).campaign.country
-        also = at.does(Deed.EDIT_CAMPAIGNS, f"campaign:{name}", country=country, did=act.value, reason=reason)
-        change = Change(at.actor.source, at.clock.now(), reason.strip())
-        record = await store.move(name, None, act, change, also)
-    state = record.state(change.now)
+    async with acting_at_desk() as (desk, at):
+        campaign = (await _version(desk, name)).campaign
+        at.check(CAMPAIGNS.deed, campaign.country)
+        record = await desk.move(campaign, act, reason.strip(), at.actor)
+        state = record.state(desk.now())
     if as_json:
         print_json({"name": record.campaign.label, "state": state})
     else:
@@ -154,12 +105,11 @@ async def _move(name: str, act: Act, reason: str, *, as_json: bool) -> None:
 
 
 async def _list(name: str | None, state: State | None, country: str | None, *, as_json: bool) -> None:
-    async with pool() as connections:
-        store, now = CampaignStore(connections), (await clock_of(connections)).now()
-        await check_priced(connections, country)
-        records = await store.latest() if name is None else await store.history(name)
+    async with acting_at_desk() as (desk, at):
+        await check_priced(at.pool, country)
+        records, now = await (desk.campaigns() if name is None else desk.history(name)), desk.now()
     if name is not None and not records:
-        raise absent("campaign", name, "`abacus campaigns list` prints all")
+        raise CAMPAIGNS.unknown(name)
     rows = [
         _row(record, record.state(now))
         for record in records
@@ -188,22 +138,17 @@ def _row(record: CampaignRecord, state: State) -> dict[str, Any]:
 
 
 async def _show(which: str, *, as_json: bool, as_toml: bool) -> None:
-    async with pool() as connections:
-        record, now = await _version(CampaignStore(connections), which), (await clock_of(connections)).now()
-    document = to_document(record.campaign)
-    if as_json:
-        print_json({"name": record.campaign.label, "state": record.state(now), "campaign": document})
-    elif as_toml:
-        typer.echo(to_toml(record.campaign), nl=False)
-    else:
-        table(record.campaign.label, ["field", "value"], [list(line) for line in described(record.campaign)])
+    async with acting_at_desk() as (desk, _):
+        record, now = await _version(desk, which), desk.now()
+    campaign, state = record.campaign, {"state": record.state(now)}
+    print_document(FAMILY, campaign.label, campaign, state, as_json=as_json, as_toml=as_toml)
 
 
-async def _version(store: CampaignStore, label: str) -> CampaignRecord:
+async def _version(desk: CampaignDesk, label: str) -> CampaignRecord:
     """The version; without one, the latest. Raises `Refused`."""
-    name, version = split_label(label)
-    history = await store.history(name)
+    name, version = CAMPAIGNS.split_label(label)
+    history = await desk.history(name)
     for record in reversed(history):
         if version in {None, record.campaign.version}:
             return record
-    raise absent("campaign", label, "`abacus campaigns list` prints all")
+    raise CAMPAIGNS.unknown_version(label) if history else CAMPAIGNS.unknown(label)

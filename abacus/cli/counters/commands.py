@@ -21,6 +21,7 @@ from abacus.cli.documents.commands import (
     opened,
     print_document,
 )
+from abacus.cli.documents.drafts import Judged
 from abacus.cli.documents.family import Family
 from abacus.cli.terminal.draft_files import read_files, refuse
 from abacus.cli.terminal.shell import AsJson, print_json, run, settings, table
@@ -103,7 +104,7 @@ app.command("reconcile")(reconcile)
 
 async def _lint(files: Sequence[Path], sources: Sequence[Path] | None, *, as_json: bool) -> None:
     if sources:
-        await lint_beside(FAMILY, files, _in_files(sources), {}, as_json=as_json)
+        await lint_beside(FAMILY, files, Judged(COUNTERS.read, _in_files(sources), {}), as_json=as_json)
     else:
         await lint_files(FAMILY, files, as_json=as_json)
 

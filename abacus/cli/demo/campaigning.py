@@ -142,7 +142,7 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
             if in_force:
                 campaigns.append(in_force[-1].campaign)
                 continue
-            record, asked = await desk.publish(await desk.read(of), _EDITOR)
+            record, asked = await desk.propose(await desk.read(of), _EDITOR)
             await approvals.approve(asked.approval_id, _APPROVER, asked.digest)
             campaigns.append(record.campaign)
     return campaigns

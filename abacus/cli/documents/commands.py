@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from abacus.cli.documents.drafts import FilePlan, faultless, read_drafts
+from abacus.cli.documents.drafts import FilePlan, Judged, faultless, judged_by, read_drafts
 from abacus.cli.documents.family import Family, Rows
 from abacus.cli.terminal.acting import Acting, acting
 from abacus.cli.terminal.draft_plans import agreed, print_difference, print_faults, unchanged
@@ -17,7 +17,7 @@ from abacus.cli.terminal.shell import AsJson, pool, print_json, run, table
 from abacus.core.errors import Refused
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import Around
-from abacus.documents.types import Document, Key
+from abacus.documents.types import Document
 
 Yes = Annotated[bool, typer.Option("--yes", help="Publish without asking. Only a terminal is asked.")]
 AsToml = Annotated[bool, typer.Option("--toml", help="Print it as a file to edit.")]
@@ -59,8 +59,10 @@ def add_diff(app: typer.Typer, family: Family[Document, Around]) -> None:
         run(compare(family, file, against, as_json=as_json))
 
 
-def add_publish(app: typer.Typer, family: Family[Document, Around]) -> None:
-    @app.command(help=f"Publish {family.drafts} as new versions. A fault in any of them, and none is published.")
+def add_publish(app: typer.Typer, family: Family[Document, Around], *, help_: str | None = None) -> None:
+    usual = f"Publish {family.drafts} as new versions. A fault in any of them, and none is published."
+
+    @app.command(help=help_ or usual)
     def publish(
         files: Annotated[list[Path], files_argument(family)],
         yes: Yes = False,
@@ -103,21 +105,16 @@ async def opened(family: Family[Document, Around]) -> AsyncIterator[tuple[Docume
 
 async def lint_files(family: Family[Document, Around], files: Sequence[Path], *, as_json: bool) -> None:
     if family.offline is not None:
-        await lint_beside(family, files, family.offline(), {}, as_json=as_json)
+        await lint_beside(family, files, Judged(family.kind.read, family.offline(), {}), as_json=as_json)
         return
     async with opened(family) as (desk, _):
-        await lint_beside(family, files, await desk.around(), await desk.latest(), as_json=as_json)
+        await lint_beside(family, files, await judged_by(desk), as_json=as_json)
 
 
 async def lint_beside(
-    family: Family[Document, Around],
-    files: Sequence[Path],
-    around: Around,
-    latest: Mapping[Key, Document],
-    *,
-    as_json: bool,
+    family: Family[Document, Around], files: Sequence[Path], judged: Judged[Document, Around], *, as_json: bool
 ) -> None:
-    drafts, faults = await read_drafts(files, family.kind, around, latest)
+    drafts, faults = await read_drafts(files, family.kind, judged)
     valid = {draft.file: family.sentence(draft.document) for draft in drafts}
     print_faults(valid, faults, as_json=as_json)
 
@@ -125,7 +122,7 @@ async def lint_beside(
 async def compare(family: Family[Document, Around], file: Path, against: str | None, *, as_json: bool) -> None:
     kind = family.kind
     async with opened(family) as (desk, _):
-        (draft,) = await faultless([file], kind, await desk.around(), await desk.latest())
+        (draft,) = await faultless([file], kind, await judged_by(desk))
         if against is None:
             (difference,) = await desk.differences([draft.document])
             name, changes = difference.against, difference.changes
@@ -140,7 +137,8 @@ async def publish_files(family: Family[Document, Around], files: Sequence[Path],
     say = partial(typer.echo, err=as_json)  # standard output is for the one document
     kind = family.kind
     async with opened(family) as (desk, at):
-        drafts = await faultless(files, kind, await desk.around(), await desk.latest())
+        desk.check_publishes(at.actor)
+        drafts = await faultless(files, kind, await judged_by(desk))
         for draft in drafts:
             at.check(kind.deed, kind.country(draft.document))
         differences = await desk.differences([draft.document for draft in drafts])
@@ -149,13 +147,12 @@ async def publish_files(family: Family[Document, Around], files: Sequence[Path],
         outcomes = await desk.publish([plan.difference for plan in changing], at.actor)
     rows = []
     for plan, outcome in zip(changing, outcomes, strict=True):
-        say(f"{outcome.label} published")
+        say(family.told(outcome))
         if not as_json:
             family.afterwards(outcome)
-        changed = {"file": plan.file, "name": outcome.label, "against": plan.against, "changes": plan.changes}
-        rows.append({**changed, **outcome.told})
+        rows.append(family.row(plan, outcome))
     if as_json:
-        print_json({"published": rows, "unchanged": unchanged(plans)})
+        print_json({**family.done(rows), "unchanged": unchanged(plans)})
 
 
 async def print_list(
@@ -204,7 +201,7 @@ async def _of_file(family: Family[Document, Around], which: str) -> tuple[None, 
     with suppress(Refused):
         kind.split_label(which)
         return None
-    (draft,) = await faultless([Path(which)], kind, family.offline(), {})
+    (draft,) = await faultless([Path(which)], kind, Judged(kind.read, family.offline(), {}))
     return None, draft.document
 
 

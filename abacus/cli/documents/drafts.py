@@ -1,11 +1,12 @@
 """Draft documents: read from files, and judged beside each other and what is published."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Generic, NamedTuple
 
 from abacus.cli.terminal.draft_files import FileFault, document_in, refuse
 from abacus.core.fields import DocumentFaults, Fault
+from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import Around, DocumentKind
 from abacus.documents.types import Difference, Document, Key
 
@@ -32,26 +33,36 @@ class FilePlan(NamedTuple, Generic[Document]):
         return self.difference.changes
 
 
+class Judged(NamedTuple, Generic[Document, Around]):
+    """How drafts are read, and what they are judged by: what is around them, and the latest versions."""
+
+    read: Callable[[Mapping[str, object], Around], Awaitable[Document]]
+    around: Around
+    latest: Mapping[Key, Document]
+
+
+async def judged_by(desk: DocumentDesk[Document, Around]) -> Judged[Document, Around]:
+    """What is published."""
+    return Judged(desk.read, await desk.around(), await desk.latest())
+
+
 async def read_drafts(
-    files: Sequence[Path],
-    kind: DocumentKind[Document, Around],
-    around: Around,
-    latest: Mapping[Key, Document],
+    files: Sequence[Path], kind: DocumentKind[Document, Around], judged: Judged[Document, Around]
 ) -> tuple[list[FileDraft[Document]], list[FileFault]]:
     """The drafts of the files without faults, and the faults of the others. Each is judged beside those before it."""
     read: list[FileDraft[Document]] = []
     faults: list[FileFault] = []
     for path in files:
         try:
-            read.append(FileDraft(str(path), await kind.read(document_in(path), around)))
+            read.append(FileDraft(str(path), await judged.read(document_in(path), judged.around)))
         except DocumentFaults as error:
             faults += [FileFault(path, fault) for fault in error.faults]
     drafts: list[FileDraft[Document]] = []
     of_key: dict[Key, str] = {}
-    beside = dict(latest)
+    beside = dict(judged.latest)
     for file, draft in read:
         key = kind.key(draft)
-        found = kind.check(draft, beside.values(), around)
+        found = kind.check(draft, beside.values(), judged.around)
         if key in of_key:
             found = [Fault(kind.name_field, f"{of_key[key]} is a draft of {key} too")]
         faults += [FileFault(Path(file), fault) for fault in found]
@@ -62,12 +73,9 @@ async def read_drafts(
 
 
 async def faultless(
-    files: Sequence[Path],
-    kind: DocumentKind[Document, Around],
-    around: Around,
-    latest: Mapping[Key, Document],
+    files: Sequence[Path], kind: DocumentKind[Document, Around], judged: Judged[Document, Around]
 ) -> list[FileDraft[Document]]:
     """The drafts of these files. Raises `DocumentFaults` with every fault of each."""
-    drafts, faults = await read_drafts(files, kind, around, latest)
+    drafts, faults = await read_drafts(files, kind, judged)
     refuse(faults)
     return drafts

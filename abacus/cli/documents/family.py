@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Generic
 
+from abacus.cli.documents.drafts import FilePlan
 from abacus.cli.terminal.acting import Acting
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import Around, DocumentKind
@@ -13,6 +14,20 @@ from abacus.documents.types import Document, Outcome, Record
 
 def _nothing(_: object) -> None:
     pass
+
+
+def _published(outcome: Outcome[Any]) -> str:
+    return f"{outcome.label} published"
+
+
+def _row(plan: FilePlan[Any], outcome: Outcome[Any]) -> dict[str, Any]:
+    """Of a published draft, in JSON."""
+    changed = {"file": plan.file, "name": outcome.label, "against": plan.against, "changes": plan.changes}
+    return changed | dict(outcome.told)
+
+
+def _done(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"published": rows}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +43,9 @@ class Family(Generic[Document, Around]):
     sentence: Callable[[Document], str]  # of a file without faults
     offline: Callable[[], Around] | None = None
     metavar: str = "NAME"
+    told: Callable[[Outcome[Document]], str] = _published
+    row: Callable[[FilePlan[Document], Outcome[Document]], dict[str, Any]] = _row
+    done: Callable[[list[dict[str, Any]]], dict[str, Any]] = _done
     afterwards: Callable[[Outcome[Document]], None] = _nothing  # says more of what was published
 
 

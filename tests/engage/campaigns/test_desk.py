@@ -69,7 +69,7 @@ async def test_a_campaign_answers_to_nothing_before_it_was_approved(
     desk_and_approvals: tuple[CampaignDesk, Approvals],
 ) -> None:
     desk, approvals = desk_and_approvals
-    _, asked = await desk.publish(await desk.read(market(timedelta(days=6))), ANN)
+    _, asked = await desk.propose(await desk.read(market(timedelta(days=6))), ANN)
     await approvals.approve(asked.approval_id, EVE, asked.digest)
     (record,) = await desk.history("market")
     assert record.approved_at is not None

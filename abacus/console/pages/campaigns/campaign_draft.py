@@ -119,7 +119,7 @@ async def _submitted(call: Call, text: str) -> Page | See:
     try:
         campaign = await desk.read(read_toml(text))
         call.check(Deed.EDIT_CAMPAIGNS, campaign.country)
-        _, approval = await desk.publish(campaign, call.actor)
+        _, approval = await desk.propose(campaign, call.actor)
     except DocumentFaults as error:
         return await _page(call, text, faults=error.faults)
     except CannotDecide as fault:

@@ -1,0 +1,81 @@
+"""Campaigns on the command line: their desk, and drafts in files."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from abacus.cli.documents.drafts import FilePlan, Judged, faultless
+from abacus.cli.documents.family import Family
+from abacus.cli.people.approvals import document as approval_document
+from abacus.cli.people.approvals import large_moves
+from abacus.cli.terminal.acting import Acting, acting
+from abacus.cli.terminal.shell import pool, settings
+from abacus.configuration import built_in_sources
+from abacus.documents.types import Outcome
+from abacus.engage.campaigns.around import surroundings
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.desk import CampaignDesk
+from abacus.engage.campaigns.kind import CAMPAIGNS
+from abacus.engage.campaigns.trying import tried_campaign
+from abacus.engage.notify.renderer import rendering
+from abacus.people.types.approval import Approval
+from abacus.platform.postgres import Pool
+
+
+@asynccontextmanager
+async def campaign_desk(at: Acting) -> AsyncIterator[CampaignDesk]:
+    async with rendering() as renderer:
+        approvals = large_moves(at.pool, at).approvals
+        yield CampaignDesk(at.pool, at.clock, built_in_sources(settings()), approvals, renderer)
+
+
+@asynccontextmanager
+async def acting_at_desk() -> AsyncIterator[tuple[CampaignDesk, Acting]]:
+    async with pool() as connections:
+        at = await acting(connections)
+        async with campaign_desk(at) as desk:
+            yield desk, at
+
+
+async def around(connections: Pool, at: Acting) -> Surroundings:
+    """What drafts are judged by."""
+    return await surroundings(connections, built_in_sources(settings()), at.clock.now())
+
+
+async def draft_in(file: Path, beside: Surroundings) -> Campaign:
+    """Raises `DocumentFaults` with every fault of the file."""
+    async with rendering() as renderer:
+        judged = Judged(lambda document, known: tried_campaign(document, known, renderer), beside, {})
+        (draft,) = await faultless([file], CAMPAIGNS, judged)
+    return draft.document
+
+
+def submitted(label: str | None, approval: Approval | None) -> str:
+    waits = approval and approval.approval_id
+    return f"{label} is submitted: another person approves it with `abacus approvals approve {waits}`"
+
+
+def submission(label: str | None, approval: Approval | None) -> dict[str, Any]:
+    """In JSON."""
+    return {"name": label, "approval": approval and approval_document(approval)}
+
+
+def _row(plan: FilePlan[Campaign], outcome: Outcome[Campaign]) -> dict[str, Any]:
+    changed = {"file": plan.file, "against": plan.against, "changes": plan.changes}
+    return changed | submission(outcome.label, outcome.approval)
+
+
+FAMILY: Final = Family(
+    kind=CAMPAIGNS,
+    desk=campaign_desk,
+    files="Campaigns, in TOML or JSON.",
+    drafts="campaigns",
+    one="a campaign",
+    nothing_new="the campaigns are there already",
+    sentence=lambda campaign: f"{campaign.name} of {campaign.country}",
+    told=lambda outcome: submitted(outcome.label, outcome.approval),
+    row=_row,
+    done=lambda rows: {"submitted": rows},
+)
