@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 
 from abacus.cli.examples import example_cards
 from abacus.core.errors import Unavailable
-from abacus.engage.actions.tables import CAMPAIGN_ACTION
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.effects import actions_of
 from abacus.engage.campaigns.decide.run import Matched, Outcome, PlannedAction, Run
@@ -108,7 +107,7 @@ async def _write(pool: Pool, campaigns: Sequence[Campaign], actions: int, due_at
         rows = _rows(campaigns, range(first, min(actions, first + _AT_ONCE)), due_at)
         async with pool.acquire() as connection:
             await connection.copy_records_to_table(
-                CAMPAIGN_ACTION.name, records=rows, columns=[*PlannedAction._fields, "decided_at"], timeout=600
+                "campaign_action", records=rows, columns=[*PlannedAction._fields, "decided_at"], timeout=600
             )
     await pool.execute("vacuum analyze campaign_action", timeout=600)
     print(f"  {actions:,} actions wait", file=sys.stderr, flush=True)

@@ -14,7 +14,6 @@ from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.document import to_document
 from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.decide.states import Status
-from abacus.engage.campaigns.tables import CAMPAIGN
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
 from abacus.signals.events.decide.source import parse_source
@@ -93,8 +92,9 @@ async def put_in_force(settings: Settings, number: int) -> Sequence[Campaign]:
         around = await surroundings(pool, built_in_sources(settings), now)
         campaigns = [parse_campaign(each, around).numbered(1) for each in offers(number, now)]
         async with pool.acquire() as connection:
+            rows = list(_rows(campaigns, now))
             await connection.copy_records_to_table(
-                CAMPAIGN.name, records=_rows(campaigns, now), columns=[each.name for each in CAMPAIGN.columns]
+                "campaign", records=[tuple(each.values()) for each in rows], columns=list(rows[0])
             )
         await pool.execute("vacuum analyze campaign")
     finally:
@@ -102,10 +102,10 @@ async def put_in_force(settings: Settings, number: int) -> Sequence[Campaign]:
     return campaigns
 
 
-def _rows(campaigns: Iterable[Campaign], now: datetime) -> Iterator[tuple[Any, ...]]:
+def _rows(campaigns: Iterable[Campaign], now: datetime) -> Iterator[dict[str, Any]]:
     approved_at = now - _APPROVED_BEFORE
     for each in campaigns:
-        row = {
+        yield {
             "name": each.name,
             "version": each.version,
             "country": each.country,
@@ -121,4 +121,3 @@ def _rows(campaigns: Iterable[Campaign], now: datetime) -> Iterator[tuple[Any, .
             "approved_at": approved_at,
             "reason": None,
         }
-        yield tuple(row[column.name] for column in CAMPAIGN.columns)

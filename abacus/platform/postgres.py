@@ -1,7 +1,6 @@
 """Connections to Postgres, and the meaning of its failures for the caller.
 
-Workers read and write through asyncpg with the SQL in sight; SQLAlchemy's tables (`tables.py` of each room) are the
-source of the schema and of the migrations. docs/adr/0002 says why.
+Everything reads and writes through asyncpg with the SQL in sight, and the migrations make the tables: docs/adr/0002.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence

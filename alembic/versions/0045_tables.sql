@@ -19,14 +19,17 @@ create table account (
     expires_on date,
     last_seq bigint not null default 0,
     head_hash bytea not null default '\x',
+    -- The transaction of the last transfer: no later transfer may carry a smaller one (docs/adr/0003).
     last_xid xid8 not null default '0',
+    -- How far its lots are used up, when it last lapsed, and whether each lot has a day of its own (docs/adr/0016).
     lots_closed bigint not null default 0,
     lots_drawn bigint not null default 0,
     lapsed_seq bigint not null default 0,
     lifetime boolean not null default false,
-    active_until date,
+    active_until date, -- Its day by activity: `expires_on` goes with the points, this stays (docs/adr/0043).
     constraint account_pkey primary key (member_id, program)
 ) with (fillfactor = 70);
+-- A month's end finds its accounts in this order.
 create index account_country_expires_on_member_id_program_idx on account (country, expires_on, member_id, program);
 
 create table transfer (
@@ -41,21 +44,28 @@ create table transfer (
     occurred_at timestamptz not null,
     posted_at timestamptz not null,
     expires_on date,
+    -- json and not jsonb: the text stays as it was written, because the hash covers that text.
     explanation json not null,
     reverses text,
     actor text,
     xid xid8 not null default pg_current_xact_id(),
     hash bytea not null,
+    -- The fields that the hash covers (`ledger/decide/chain.py`); rows of format 1 were written without a source,
+    -- those before format 3 without the way in which the account lapses.
     format smallint not null default 1,
     source text,
     lifetime boolean,
     constraint transfer_pkey primary key (member_id, program, seq)
 );
+-- The relay reads in commit order.
 create index transfer_xid_idx on transfer (xid);
+-- The relay is rewound to a time.
 create index transfer_posted_at_idx on transfer using brin (posted_at);
+-- The earlier reversals of a transfer.
 create index transfer_member_id_program_reverses_idx on transfer (member_id, program, reverses)
     where reverses is not null;
 
+-- Points that a transfer took from one lot by name, rather than from the oldest. Append-only, as transfers are.
 create table draw (
     member_id text collate "C" not null,
     program text collate "C" not null,
@@ -65,6 +75,7 @@ create table draw (
     constraint draw_pkey primary key (member_id, program, lot_seq, seq)
 );
 
+-- Points held for someone, changed only under the lock of their account.
 create table hold (
     member_id text collate "C" not null,
     hold_id uuid not null,
@@ -78,6 +89,7 @@ create table hold (
     settled_seq bigint,
     constraint hold_pkey primary key (member_id, hold_id)
 );
+-- Overdue holds.
 create index hold_until_idx on hold (until) where status = 'open';
 
 -- How far the ledger is told of, and what seals say of it.
@@ -92,6 +104,7 @@ create table relay_cursor (
     constraint relay_cursor_pkey primary key (topic)
 );
 
+-- `published_at` is null until the brokers have it. All else of a seal is never changed.
 create table seal (
     number bigint not null,
     sealed_at timestamptz not null,
@@ -102,11 +115,13 @@ create table seal (
     previous bytea not null,
     hash bytea not null,
     published_at timestamptz,
-    format smallint not null default 1,
+    format smallint not null default 1, -- The fields that its leaves and its own hash cover (`proof/decide/seal.py`).
     constraint seal_pkey primary key (number)
 );
 create index seal_published_at_idx on seal (published_at) where published_at is null;
 
+-- The leaf of an old seal's tree for an account that bears another name now (docs/adr/0017), and its place among the
+-- leaves. The account itself, under the name that it has now, is left out of that tree.
 create table sealed_leaf (
     member_id text collate "C" not null,
     program text collate "C" not null,
@@ -118,6 +133,7 @@ create table sealed_leaf (
 );
 create index sealed_leaf_seal_number_position_idx on sealed_leaf (seal_number, "position");
 
+-- What a seal has of each slice; of a ledger that is not cut there are no rows.
 create table seal_slice (
     seal_number bigint not null,
     slice smallint not null,
@@ -134,6 +150,8 @@ create table slice (
     constraint slice_pkey primary key (number)
 );
 
+-- Each key with the slice that it belongs to, entered before anything is written under it. Only where there are
+-- slices.
 create table key_slice (
     key text collate "C" not null,
     slice smallint not null,
@@ -153,6 +171,7 @@ create table rate_card (
     constraint rate_card_pkey primary key (scope, version)
 );
 
+-- A card that is withdrawn before it begins is never in force. Append-only, as cards are.
 create table rate_card_withdrawal (
     scope text not null,
     version integer not null,
@@ -180,6 +199,7 @@ create table assumption (
 
 -- Tiers.
 
+-- The tier that an operator has set; it stands above the tier by points until it is cleared.
 create table membership (
     member_id text collate "C" not null,
     program text collate "C" not null,
@@ -190,10 +210,11 @@ create table membership (
     constraint membership_pkey primary key (member_id, program)
 );
 
+-- The tier by points, and how far the points stream is counted. Every change of an account's tier locks this row.
 create table account_tier (
     member_id text collate "C" not null,
     program text collate "C" not null,
-    country text,
+    country text, -- null until points were earned at home
     tier text not null,
     until date,
     last_seq bigint not null default 0,
@@ -207,7 +228,7 @@ create table tier_tally (
     member_id text collate "C" not null,
     program text collate "C" not null,
     starts_on date not null,
-    ends_on date not null,
+    ends_on date not null, -- a new policy may divide the calendar otherwise
     until date not null,
     earned bigint not null,
     tier text not null,
@@ -215,6 +236,7 @@ create table tier_tally (
     constraint tier_tally_pkey primary key (member_id, program, starts_on, ends_on)
 ) with (fillfactor = 70);
 
+-- Every change of the tier that counts. It is published from here, in the order of `n` for each account.
 create table tier_change (
     member_id text collate "C" not null,
     program text collate "C" not null,
@@ -235,12 +257,14 @@ create table tier_change (
 );
 create index tier_change_member_id_program_n_idx on tier_change (member_id, program, n) where published_at is null;
 
+-- Through which day the tiers of a country have been rolled.
 create table tier_calendar (
     country text not null,
     rolled_through date not null,
     constraint tier_calendar_pkey primary key (country)
 );
 
+-- One run for each country and day; it is taken up again until it is finished.
 create table tier_roll (
     country text not null,
     through date not null,
@@ -254,6 +278,8 @@ create table tier_roll (
 
 -- The end of points, month by month.
 
+-- `swept_at` is null until every account is entered, `finished_at` until every batch is done. The three columns of
+-- the cursor (`found_…`) name the last account that was entered.
 create table expiry_run (
     country text collate "C" not null,
     month text collate "C" not null,
@@ -268,6 +294,8 @@ create table expiry_run (
     constraint expiry_run_pkey primary key (country, month)
 );
 
+-- An envelope is kept from before it is sent until it is done, so that it can be sent again as it was. Its counts
+-- are written by the transaction that expired it: together they are the run's.
 create table expiry_batch (
     country text collate "C" not null,
     month text collate "C" not null,
@@ -301,6 +329,7 @@ create table quarantine (
     constraint quarantine_pkey primary key (id)
 );
 create index quarantine_status_reason_set_aside_at_idx on quarantine (status, reason, set_aside_at);
+-- Finds the outcome of an award.
 create index quarantine_key_idx on quarantine (key);
 
 -- Partners: who they are, what they may award and what they asked for.
@@ -311,16 +340,16 @@ create table partner (
     fixed_points boolean not null,
     computed_points boolean not null,
     countries text[] not null,
-    card_scope text,
+    card_scope text, -- its own card; without one, the country's
     requests_per_minute integer not null,
-    signing_secret text,
+    signing_secret text, -- requests must be signed with it; without one, they need not be signed
     created_at timestamptz not null,
     created_by text not null,
     disabled_at timestamptz,
     may_spend boolean not null default true,
     may_adjust boolean not null default false,
     may_see_others boolean not null default false,
-    sources text[],
+    sources text[], -- of transactions, beside its own id; null: any, for partners from before
     may_count boolean not null default false,
     constraint partner_pkey primary key (partner_id)
 );
@@ -336,6 +365,8 @@ create table partner_key (
 );
 create index partner_key_partner_id_idx on partner_key (partner_id);
 
+-- Each partner's limits, and the points that it has awarded. Each batch with an award of the partner locks its row.
+-- In a ledger in slices these are the points that slices have awarded, or may award: their parts say which.
 create table allowance (
     partner_id text collate "C" not null,
     per_award bigint,
@@ -348,6 +379,8 @@ create table allowance (
     constraint allowance_pkey primary key (partner_id)
 );
 
+-- What a slice has awarded for a partner, and how much of the partner's budgets is elsewhere (docs/adr/0061). Only
+-- where there are slices.
 create table allowance_part (
     partner_id text collate "C" not null,
     per_award bigint,
@@ -370,6 +403,7 @@ create table allowance_member (
     constraint allowance_member_pkey primary key (member_id, partner_id, day)
 );
 
+-- Awards that met a limit, kept for ever as claims are.
 create table rejection (
     key text collate "C" not null,
     member_id text collate "C" not null,
@@ -382,8 +416,10 @@ create table rejection (
     xid xid8 not null default pg_current_xact_id(),
     constraint rejection_pkey primary key (key)
 );
+-- Webhooks read rejections in commit order.
 create index rejection_xid_idx on rejection (xid);
 
+-- Awards requested by partners, by the id that the partner knows. `queued_at` is null until the queue has taken it.
 create table partner_award (
     award_id uuid not null,
     key text collate "C" not null,
@@ -398,13 +434,14 @@ create table partner_award (
     fingerprint text not null,
     explanation json not null,
     asked_at timestamptz not null,
-    taken_until timestamptz,
+    taken_until timestamptz, -- a process is sending it, at most until then
     queued_at timestamptz,
     lifetime boolean not null default false,
     provisional boolean not null default false,
     constraint partner_award_pkey primary key (award_id)
 );
 
+-- What partners asked for in the last days, and how it was answered.
 create table partner_request (
     partner_id text collate "C" not null,
     at timestamptz not null,
@@ -423,18 +460,21 @@ create index partner_request_partner_id_request_id_idx on partner_request (partn
 create index partner_request_at_idx on partner_request (at);
 create index partner_request_refused_idx on partner_request (partner_id, at, noted_id) where status >= 400;
 
+-- The address for messages to a partner about its awards.
 create table webhook (
     partner_id text collate "C" not null,
     url text not null,
     secret text not null,
-    former_secret text,
+    former_secret text, -- signs too, until then
     former_secret_until timestamptz,
-    created_at timestamptz not null,
+    created_at timestamptz not null, -- earlier events are not sent
     disabled_at timestamptz,
     disabled_why text,
     constraint webhook_pkey primary key (partner_id)
 );
 
+-- What partners are told. A delivered one stays for a month, so that an event that is read again makes no second
+-- one.
 create table webhook_delivery (
     message_id text collate "C" not null,
     partner_id text collate "C" not null,
@@ -444,7 +484,7 @@ create table webhook_delivery (
     attempts integer not null default 0,
     due_at timestamptz not null,
     retry_until timestamptz not null,
-    taken_until timestamptz,
+    taken_until timestamptz, -- a worker is sending it, at most until then
     delivered_at timestamptz,
     given_up_at timestamptz,
     last_status integer,
@@ -458,6 +498,7 @@ create index webhook_delivery_partner_id_created_at_idx on webhook_delivery (par
     where delivered_at is null;
 create index webhook_delivery_delivered_at_idx on webhook_delivery (delivered_at) where delivered_at is not null;
 
+-- How far rejections have been turned into deliveries.
 create table webhook_cursor (
     source text not null,
     xid xid8 not null,
@@ -470,7 +511,7 @@ create table webhook_cursor (
 
 create table person (
     person_id text collate "C" not null,
-    grants text[] not null,
+    grants text[] not null, -- `support:SG`, `admin`
     created_at timestamptz not null,
     created_by text not null,
     disabled_at timestamptz,
@@ -490,13 +531,14 @@ create table person_token (
 );
 create index person_token_person_id_idx on person_token (person_id);
 
+-- What was asked for is never changed; the status goes one way. `asked_by` and `decided_by` are sources.
 create table approval (
     approval_id uuid not null,
     kind text not null,
     subject text not null,
     country text,
     summary text not null,
-    document text not null,
+    document text not null, -- canonical JSON, as text: the digest covers it
     digest text not null,
     asked_by text not null,
     asked_at timestamptz not null,
@@ -504,7 +546,7 @@ create table approval (
     decided_by text,
     decided_at timestamptz,
     note text,
-    before_people boolean not null default false,
+    before_people boolean not null default false, -- It was decided by a name that was typed, before there were people.
     constraint approval_pkey primary key (approval_id),
     constraint approval_status_check check (status in ('pending', 'approved', 'done', 'rejected', 'void')),
     constraint approval_second_person_check check (
@@ -515,6 +557,7 @@ create table approval (
 create unique index approval_open_idx on approval (kind, subject) where status in ('pending', 'approved');
 create index approval_asked_at_idx on approval (asked_at);
 
+-- Append-only. `subject` says what it was done to, by kind and id: `member:bob`, `partner:acme`, `card:SG@7`.
 create table audit_log (
     entry_id uuid not null,
     at timestamptz not null,
@@ -531,6 +574,8 @@ create index audit_log_subject_idx on audit_log (subject);
 
 -- Books, and what was erased from them.
 
+-- `files` and `accepted` are JSON texts: the SHA-256 of each file by its name, and the obstacles that were accepted.
+-- The seal is the first that covers the month's end. A row that reopens the month has no files and no seal.
 create table month_close (
     month text collate "C" not null,
     number integer not null,
@@ -550,27 +595,29 @@ create table erasure (
     erased_at timestamptz not null,
     erased_by text not null,
     reason text not null,
-    accounts json not null,
-    rows json not null,
+    accounts json not null, -- of each: transfers, balance, and the head of its chain before and after
+    rows json not null, -- how many were touched, by table
     constraint erasure_pkey primary key (pseudonym)
 );
 
 -- Messages to members.
 
+-- One row for each event. It stays after it was told, so that an event that is read again is not told again.
 create table notice (
     member_id text collate "C" not null,
     event_id text collate "C" not null,
     happened_at timestamptz not null,
     seq bigint not null,
     part json not null,
-    due_at timestamptz not null,
-    told_at timestamptz,
+    due_at timestamptz not null, -- until then it waits for others to be told with
+    told_at timestamptz, -- set when a message was made of it, or the member wants none
     constraint notice_pkey primary key (member_id, event_id)
 );
 create index notice_due_at_idx on notice (due_at) where told_at is null;
 create index notice_member_id_idx on notice (member_id) where told_at is null;
 create index notice_told_at_idx on notice (told_at);
 
+-- One row for each message and channel.
 create table notification (
     member_id text collate "C" not null,
     message_id text collate "C" not null,
@@ -591,6 +638,7 @@ create index notification_channel_due_at_idx on notification (channel, due_at)
 create index notification_parked_at_idx on notification (parked_at) where parked_at is not null;
 create index notification_sent_at_idx on notification (sent_at) where sent_at is not null;
 
+-- Null means the default: English, and every channel that there is.
 create table notification_preference (
     member_id text collate "C" not null,
     locale text,
@@ -611,6 +659,7 @@ create table event_source (
     constraint event_source_pkey primary key (source, version)
 );
 
+-- A version is never changed: the latest of a definition is in force.
 create table counter_definition (
     definition_id integer not null,
     version integer not null,
@@ -620,6 +669,7 @@ create table counter_definition (
     constraint counter_definition_pkey primary key (definition_id, version)
 );
 
+-- A version that is retired counts no more. Append-only, as definitions are.
 create table counter_retirement (
     definition_id integer not null,
     version integer not null,
@@ -638,6 +688,7 @@ create table counter_row (
     constraint counter_row_pkey primary key (key, slot, writer)
 ) partition by range (slot);
 
+-- A partition holds the slots from `first`, up to and without `next`. It is dropped from the second `until` on.
 create table counter_partition (
     first integer not null,
     next integer not null,
@@ -645,6 +696,9 @@ create table counter_partition (
     constraint counter_partition_pkey primary key (first)
 );
 
+-- A topic of one identity, as it is read by the live writers, whose `definition_id` and `part` are 0, or by a
+-- backfill of a definition, whose part is the first, the second … that was asked for, from `begins_at` on. Rows
+-- never change.
 create table counter_series (
     series bigint not null,
     topic text collate "C" not null,
@@ -658,6 +712,8 @@ create table counter_series (
     constraint counter_series_of_key unique (topic, identity, definition_id, definition_version, part)
 );
 
+-- The offsets that a definition counts in a writer's partition: from `first` on, and for a backfill up to and
+-- without `after`. A writer is a partition of a series: series * 65536 + partition. Rows never change.
 create table counter_start (
     writer bigint not null,
     definition_id integer not null,
@@ -668,6 +724,8 @@ create table counter_start (
     constraint counter_start_pkey primary key (writer, definition_id, definition_version)
 );
 
+-- What a writer made of the events up to the offset `upto`, all of which are saved. `starts` is the number of rows
+-- of `counter_start` for it: who knows of fewer cannot move `upto`.
 create table counter_tally (
     writer bigint not null,
     upto bigint not null,
@@ -691,6 +749,7 @@ create table counter_setting (
     constraint counter_setting_pkey primary key (name)
 );
 
+-- A version is never changed, and the latest is in force. The last few of each segment are kept.
 create table segment_version (
     name text collate "C" not null,
     version integer not null,
@@ -704,6 +763,8 @@ create table segment_version (
 );
 alter table segment_version alter column members set storage external; -- compressed bitmaps
 
+-- A number is given once, from `member_number_next`, whose row is locked until the number is committed: so no two
+-- members have one number, without a unique key that does not begin with the member.
 create table member_number (
     member_id text collate "C" not null,
     number integer not null,
@@ -717,6 +778,7 @@ create table member_number_next (
     constraint member_number_next_pkey primary key (of)
 );
 
+-- These numbers mean nobody any more, and never will again.
 create table member_number_erased (
     number integer not null,
     constraint member_number_erased_pkey primary key (number)
@@ -724,6 +786,7 @@ create table member_number_erased (
 
 -- Downstreams and campaigns.
 
+-- The latest version is in force. A retired one keeps its document, by which campaigns were read.
 create table downstream (
     name text collate "C" not null,
     version integer not null,
@@ -734,6 +797,7 @@ create table downstream (
     constraint downstream_pkey primary key (name, version)
 );
 
+-- A former secret signs beside the new one for a while.
 create table downstream_secret (
     name text collate "C" not null,
     secret text not null,
@@ -748,6 +812,7 @@ create table pace (
     constraint pace_pkey primary key (receiver)
 );
 
+-- A document is never changed. Of the versions of a campaign one at most is in force.
 create table campaign (
     name text collate "C" not null,
     version integer not null,
@@ -771,6 +836,7 @@ create table campaign (
 create index campaign_status_ends_at_idx on campaign (status, ends_at);
 create unique index campaign_in_force on campaign (name) where status in ('approved', 'paused');
 
+-- One row for each event that a campaign was decided for, kept for ever: no event is decided twice.
 create table campaign_claim (
     key text collate "C" not null,
     member_id text collate "C" not null,
@@ -781,6 +847,8 @@ create table campaign_claim (
 );
 create index campaign_claim_member_id_idx on campaign_claim (member_id);
 
+-- Over the whole life of a campaign (no scope), a day, a week or a month. Marks are times in microseconds, eight
+-- bytes each.
 create table campaign_progress (
     member_id text collate "C" not null,
     campaign text collate "C" not null,
@@ -815,6 +883,7 @@ create table campaign_slot (
     constraint campaign_slot_pkey primary key (campaign, period, slot)
 );
 
+-- While a process is at an action, `due_at` is when another one may take it.
 create table campaign_action (
     member_id text collate "C" not null,
     key text collate "C" not null,
@@ -839,6 +908,7 @@ create table campaign_action (
 create index campaign_action_receiver_due_at_idx on campaign_action (receiver, due_at)
     where done_at is null and refused_at is null;
 
+-- What came of events, by day, arm and outcome; each process adds to rows of its own.
 create table campaign_sum (
     campaign text collate "C" not null,
     version integer not null,
@@ -852,6 +922,8 @@ create table campaign_sum (
     constraint campaign_sum_pkey primary key (campaign, version, day, variant, outcome, slot)
 );
 
+-- How many events were looked at, by hour; a country that is not told is empty. Each process adds to rows of its
+-- own.
 create table campaign_seen (
     source text collate "C" not null,
     type text collate "C" not null,
@@ -888,6 +960,7 @@ create table console_password (
     constraint console_password_pkey primary key (person_id)
 );
 
+-- `last_step` is the half minute of the last code that was used: none is used twice.
 create table console_authenticator (
     person_id text collate "C" not null,
     secret text not null,
@@ -908,6 +981,7 @@ create table console_link (
     constraint console_link_pkey primary key (prefix)
 );
 
+-- A form whose room has no idempotency of its own leaves its key here, in the transaction of what it did.
 create table console_form (
     key text collate "C" not null,
     person_id text collate "C" not null,
@@ -915,6 +989,7 @@ create table console_form (
     constraint console_form_pkey primary key (key)
 );
 
+-- `digest` is that of the token by which the command acts for the person. It holds while the errand runs.
 create table console_errand (
     errand_id uuid not null,
     kind text collate "C" not null,

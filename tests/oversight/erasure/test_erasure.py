@@ -3,16 +3,13 @@
 import csv
 import io
 import json
-import pkgutil
 from collections.abc import Sequence
-from importlib import import_module
 from uuid import uuid4
 
 import asyncpg
 import orjson
 import pytest
 
-import abacus
 from abacus.console.errands.acting import ERRAND_TOKEN
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Order, Outcome, State
@@ -27,7 +24,6 @@ from abacus.oversight.erasure.ledger import Head
 from abacus.people.decide.approving import check_unchanged
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.audit import log
-from abacus.platform.metadata import METADATA
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.proof.erased_leaves import keep_leaves
@@ -40,6 +36,13 @@ from tests.support.neighbours import neighbours_are_through
 from tests.support.slices import home_of, tables_of
 
 POSTED, DUPLICATE = Status.POSTED, Status.DUPLICATE
+
+# In a ledger in slices `public` has views of their tables; the application has no rights to what slices leave behind.
+_TABLES = """
+select c.relname::text as name from pg_class c
+where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
+    and c.relname not in ('alembic_version') and c.relname not like 'pg\\_%' and c.relname not like 'citus\\_%'
+"""
 
 
 async def test_the_id_is_nowhere_and_every_sum_is_as_it_was(pool: Pool, owner: Pool) -> None:
@@ -115,14 +118,11 @@ async def test_what_was_set_aside_about_others_stays(pool: Pool, owner: Pool) ->
         assert await store.get(id_) is not None, "the store has it under the id of its body"
 
 
-def test_every_table_has_its_treatment() -> None:
-    """Of every room: importing its tables registers them."""
-    for module in pkgutil.walk_packages(abacus.__path__, "abacus."):
-        if module.name.endswith("tables"):
-            import_module(module.name)
+async def test_every_table_has_its_treatment(pool: Pool) -> None:
+    there = {row["name"] for row in await pool.fetch(_TABLES)}
     declared = [TREATED, NAMELESS, ledger_of.TABLES]
-    assert set(METADATA.tables) == set().union(*declared)
-    assert sum(map(len, declared)) == len(METADATA.tables), "each in one place"
+    assert there == set().union(*declared)
+    assert sum(map(len, declared)) == len(there), "each in one place"
 
 
 async def test_a_delivery_of_before_is_a_duplicate_and_a_new_one_opens_a_new_account(pool: Pool, owner: Pool) -> None:
