@@ -13,7 +13,7 @@ from typing import Final
 
 from abacus.core.clock import SystemClock
 from abacus.engage.actions.action_store import ActionStore
-from abacus.engage.campaigns.decide.effects import AWARDS
+from abacus.engage.actions.types import AWARDS
 from abacus.engage.campaigns.decide.run import Matched
 from abacus.engage.campaigns.effects import Effects
 from abacus.platform.embedded import EmbeddedStack

@@ -9,9 +9,10 @@ from typing import Any, Final, NamedTuple
 
 from abacus.cli.examples import example_cards
 from abacus.core.errors import Unavailable
+from abacus.engage.actions.types import PlannedAction
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.effects import actions_of
-from abacus.engage.campaigns.decide.run import Matched, Outcome, PlannedAction, Run
+from abacus.engage.campaigns.decide.run import Matched, Outcome, Run
 from abacus.engage.campaigns.decide.worth import Worth
 from abacus.engage.limits.types import Amounts
 from abacus.platform.postgres import Pool

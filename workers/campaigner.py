@@ -6,23 +6,26 @@ from typing import Final
 
 from abacus.bootstrap import Run, Service, Wiring
 from abacus.core.vouching import Producer
-from abacus.engage.actions.action_runner import ActionRunner, to_award_queue, to_events, to_members, turns_of
+from abacus.engage.actions.action_runner import ActionRunner
 from abacus.engage.actions.action_store import ActionStore
 from abacus.engage.actions.calls import CallOutbox, webhooks_of
+from abacus.engage.actions.receiver_pace import turns_of
+from abacus.engage.actions.receivers import to_award_queue, to_events, to_members
+from abacus.engage.actions.types import AWARDS, EVENTS, MESSAGES
 from abacus.engage.actions.webhook_caller import CONCURRENCY, caller
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
-from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.evaluator import CampaignEvaluator
 from abacus.engage.campaigns.exhaustion import CampaignExhaustion
 from abacus.engage.campaigns.facts import campaign_facts
-from abacus.engage.campaigns.guards import Guards
+from abacus.engage.campaigns.guards import CampaignGuards
 from abacus.engage.campaigns.retrier import CampaignRetrier
 from abacus.engage.campaigns.retry_queue import RetryQueue
 from abacus.engage.campaigns.seen import SeenStore
 from abacus.engage.campaigns.sums import done_before
 from abacus.engage.campaigns.verdicts import Verdicts
+from abacus.engage.campaigns.versions import CampaignVersions
 from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER
 from abacus.engage.downstreams.services import CALLS_AT_ONCE, Services
 from abacus.engage.limits.exhaustion_watch import ExhaustionWatch
@@ -54,7 +57,7 @@ _COUNTING_CONNECTIONS: Final = 2
 _MOST_RECORDS: Final = 4_000
 _GATHER_S: Final = 0.05
 _POSTS_AT_ONCE: Final = CONCURRENCY.at_once + 4 * CALLS_AT_ONCE
-_HANDS: Final = (AWARDS, AWARDS, MESSAGES, EVENTS)  # while awards are sent, the next are taken
+_RECEIVERS: Final = (AWARDS, AWARDS, MESSAGES, EVENTS)  # while awards are sent, the next are taken
 
 
 async def wire(wiring: Wiring) -> Run:
@@ -111,7 +114,7 @@ async def wire(wiring: Wiring) -> Run:
     awards = wiring.signed_by(Producer.CAMPAIGNER, await wiring.queue(client, AWARD))
     await until_available(campaigns.refresh, wiring.health)
     await until_available(downstreams.refresh, wiring.health)
-    following, again, calling, watching, *acting = sub_workers_of(wiring.health, 4 + len(_HANDS))
+    following, again, calling, watching, *acting = sub_workers_of(wiring.health, 4 + len(_RECEIVERS))
 
     def follow(topic: str, health: WorkerHealth) -> Run:
         campaigner = Campaigner(
@@ -136,18 +139,27 @@ async def wire(wiring: Wiring) -> Run:
         clock=clock,
     )
     actions = ActionStore(sliced, clock)
-    guards = Guards(CampaignStore(pool), campaigns.around, facts, cards.book, clock)
+    versions = CampaignVersions(CampaignStore(pool))
+    guards = CampaignGuards(versions.of, campaigns.around, facts, cards.book, clock).refusals
     turns = turns_of(pool, downstreams.by_name, clock)
-    hands = {
+    handover = {
         AWARDS: to_award_queue(awards),
         MESSAGES: to_members(Notices(sliced, clock), await wiring.entered(rendering())),
         EVENTS: to_events(publisher.publish, settings.events_topic),
     }
     runners = [
         ActionRunner(
-            receiver, hands[receiver], actions, guards, turns, pool=sliced, slicing=slicing, clock=clock, health=health
+            receiver,
+            handover[receiver],
+            actions,
+            guards,
+            turns,
+            pool=sliced,
+            slicing=slicing,
+            clock=clock,
+            health=health,
         )
-        for receiver, health in zip(_HANDS, acting, strict=True)
+        for receiver, health in zip(_RECEIVERS, acting, strict=True)
     ]
     calls = CallOutbox(sliced, clock, lambda: webhooks_of(downstreams.by_name()))
     idle_s = slicing.pause_s(IDLE_S)

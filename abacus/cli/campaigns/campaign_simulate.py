@@ -15,9 +15,9 @@ from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.shell import AsJson, console, pool, print_json, run, settings, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import absent
+from abacus.engage.actions.types import PlannedAction
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign, split_label
-from abacus.engage.campaigns.decide.run import PlannedAction
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.facts import campaign_facts
 from abacus.engage.campaigns.simulation import Simulated, simulate

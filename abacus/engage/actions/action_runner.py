@@ -1,47 +1,35 @@
-"""Does what campaigns have decided, when its time has come: a loop for each receiver."""
+"""Does actions when their time has come: a loop for each receiver."""
 
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.clock import Clock
-from abacus.engage.actions.action_store import ActionStore, Batch, DueAction
-from abacus.engage.actions.messages import told
-from abacus.engage.campaigns.decide.effects import AWARDS, EVENTS, MESSAGES
-from abacus.engage.campaigns.guards import Guards
-from abacus.engage.downstreams.directory import ByName
-from abacus.engage.notify.notices import Notices
-from abacus.engage.notify.renderer import Renderer
+from abacus.engage.actions.action_store import ActionStore, Batch
+from abacus.engage.actions.types import DueAction, Guards
 from abacus.platform.delivery.deliverer import IDLE_S
 from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.metrics import CAMPAIGN_ACTIONS, CAMPAIGN_ACTIONS_OLDEST, CAMPAIGN_ACTIONS_WAITING
-from abacus.platform.pace.turns import take_turns
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Pool
 from abacus.platform.slices.layout import Slicing
 from abacus.platform.slices.sliced import unless_away
-from abacus.platform.sqs.packing import pack
-from abacus.platform.sqs.port import Queue
 
 _MOST: Final = 1_000  # actions in one transaction
 _LOOK_EVERY_S: Final = 5.0
-
 _LOOK_AGAIN: Final = timedelta(seconds=30)  # at what cannot be told now
-_AT_ONCE: Final = timedelta(0)
 _RNG: Final = random.Random()
-_NONE_REFUSED: Final[Mapping[DueAction, str]] = {}
 
-# How many of so many actions the receiver's pace allows now; those turns are taken. Raises `Unavailable`.
-TurnsOf = Callable[[str, int], Awaitable[int]]
-# Returns when the receiver has these actions, but for those that it refuses, with the reason. Raises `Unavailable`, and
-# then it may have some; it is called again.
-Hand = Callable[[Batch, Sequence[DueAction]], Awaitable[Mapping[DueAction, str]]]
-Publish = Callable[[str, Sequence[StreamMessage]], Awaitable[None]]
+# Returns when the receiver has these actions, but for refused actions, with the reason. Raises `Unavailable`: the
+# receiver may have some of them then, and the handover is done again.
+Handover: TypeAlias = Callable[[Batch, Sequence[DueAction]], Awaitable[Mapping[DueAction, str]]]
+
+# Of the actions wanted, the number that the receiver's pace allows now; those turns are taken. Raises `Unavailable`.
+TurnsOf: TypeAlias = Callable[[str, int], Awaitable[int]]
 
 
 class _Done(NamedTuple):
@@ -52,14 +40,14 @@ class _Done(NamedTuple):
 
 
 class ActionRunner:
-    """Takes the actions of one receiver, slice after slice, looks at their guards, and hands over those that still
-    hold. Any number of processes share the work.
+    """Takes the due actions of one receiver, slice after slice, and hands over each action whose guards still hold. Any
+    number of processes share the work.
     """
 
     def __init__(
         self,
         receiver: str,
-        hand: Hand,
+        handover: Handover,
         actions: ActionStore,
         guards: Guards,
         turns: TurnsOf,
@@ -73,7 +61,7 @@ class ActionRunner:
         self._turns = turns
         self._actions = actions
         self._guards = guards
-        self._hand = hand
+        self._handover = handover
         self._pool = pool
         self._slicing = slicing
         self._clock = clock
@@ -108,10 +96,10 @@ class ActionRunner:
             most = await self._turns(self._receiver, len(batch.actions)) if batch.actions else 0
             actions = batch.actions[:most]
             if actions:
-                refusals = await self._guards.refusals(actions)
+                refusals = await self._guards(actions)
                 kept_back = {*refusals.against, *refusals.unknown}
                 holding = [each for each in actions if each not in kept_back]
-                refused = {**await self._hand(batch, holding), **refusals.against}
+                refused = {**await self._handover(batch, holding), **refusals.against}
                 done = [each for each in holding if each not in refused]
                 await self._actions.end(batch, done, refused)
                 await self._actions.put_off(batch, refusals.unknown, _LOOK_AGAIN)
@@ -123,52 +111,3 @@ class ActionRunner:
         backlog = await self._actions.backlog(self._receiver)
         CAMPAIGN_ACTIONS_WAITING.labels(self._receiver).set(backlog.deliveries)
         CAMPAIGN_ACTIONS_OLDEST.labels(self._receiver).set(backlog.age_s(self._clock.now()))
-
-
-def turns_of(pool: Pool, downstreams: Callable[[], ByName], clock: Clock) -> TurnsOf:
-    """By the pace of the downstream of that name, kept over all processes."""
-
-    async def turns(receiver: str, wanted: int) -> int:
-        signed = downstreams().get(receiver)
-        if signed is None or signed.downstream.retired or signed.downstream.pace is None:
-            return wanted
-        return (await take_turns(pool, receiver, signed.downstream.pace, clock.now(), wanted)).turns
-
-    return turns
-
-
-def to_award_queue(queue: Queue) -> Hand:
-    """Awards go on the award queue, the only door for new points."""
-
-    async def hand(_: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
-        await queue.send(list(pack("awards", [each.document for each in actions])))
-        return _NONE_REFUSED
-
-    return hand
-
-
-def to_members(notices: Notices, renderer: Renderer) -> Hand:
-    """Messages become notices, in the transaction that ends the actions."""
-
-    async def hand(batch: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
-        said = await told(actions, renderer)
-        if said.notices:
-            await notices.enter_beside(batch.connection, said.notices, gathered_for=_AT_ONCE)
-        return said.refused
-
-    return hand
-
-
-def to_events(publish: Publish, events_topic: str) -> Hand:
-    """Events of campaigns are published as those of other senders."""
-
-    async def hand(_: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
-        messages = [StreamMessage(each.member_id.encode(), each.document) for each in actions]
-        if messages:
-            await publish(events_topic, messages)
-        return _NONE_REFUSED
-
-    return hand
-
-
-RECEIVERS: Final = (AWARDS, MESSAGES, EVENTS)

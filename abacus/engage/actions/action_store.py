@@ -1,7 +1,8 @@
-"""Actions of campaigns that wait in Postgres for their time.
+"""Actions that wait in Postgres for their time.
 
-Those of one receiver and slice are taken in batches, longest due first, and stay locked while they are done: no other
-process takes them, and when this one dies they are free again. What was done twice for that reason has the same keys.
+Due actions of one receiver and slice are taken in batches, longest due first, and stay locked while they are done: no
+other process takes them, and when this one dies they are free again. An action that was done twice for that reason has
+the same key.
 """
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -10,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
+from abacus.engage.actions.types import DueAction, PlannedAction
 from abacus.platform.delivery.types import Backlog
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.slices.sliced import at_slice, rows_in_reach, slicing_of
@@ -17,22 +19,8 @@ from abacus.platform.slices.transaction import stay
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 
-class DueAction(NamedTuple):
-    """An action whose time has come. `event` is there where a guard has to be looked at."""
-
-    member_id: str
-    key: str
-    number: int
-    campaign: str
-    version: int
-    step: int
-    decided_at: datetime
-    document: bytes
-    event: bytes | None
-
-
-class Ended(NamedTuple):
-    """An action that is done, or with a reason one that never will be."""
+class _Ended(NamedTuple):
+    """An action that is done, or never will be: that has a reason."""
 
     member_id: str
     key: str
@@ -40,7 +28,7 @@ class Ended(NamedTuple):
     reason: str | None
 
 
-class _Place(NamedTuple):
+class _Key(NamedTuple):
     """The key of an action."""
 
     member_id: str
@@ -65,15 +53,24 @@ _END: Final = Statement(f"""
 update campaign_action a set
     done_at = case when u.reason is null then :now::timestamptz end,
     refused_at = case when u.reason is not null then :now::timestamptz end, reason = u.reason
-from {unnested(Ended, reason="text")}
+from {unnested(_Ended, reason="text")}
 where a.member_id = u.member_id and a.key = u.key and a.number = u.number
 """)
 _PUT_OFF: Final = Statement(f"""
 update campaign_action a set due_at = :due_at
-from {unnested(_Place)}
+from {unnested(_Key)}
 where a.member_id = u.member_id and a.key = u.key and a.number = u.number
 """)
 _BACKLOG: Final = Statement(f"select count(*) as actions, min(due_at) as oldest from campaign_action where {_DUE}")
+
+
+async def plan(connection: Connection, actions: Sequence[PlannedAction], decided_at: datetime) -> None:
+    """In the transaction of the decision, which is led to the slice of the members."""
+    rows = [(*each, decided_at) for each in actions]
+    if rows:
+        await connection.copy_records_to_table(
+            "campaign_action", records=rows, columns=(*PlannedAction._fields, "decided_at")
+        )
 
 
 class ActionStore:
@@ -100,13 +97,13 @@ class ActionStore:
 
     async def end(self, batch: Batch, done: Collection[DueAction], refused: Mapping[DueAction, str]) -> None:
         """Some actions of the batch are done, and some are refused, with the reason."""
-        ended = [Ended(each.member_id, each.key, each.number, refused.get(each)) for each in [*done, *refused]]
-        await batch.connection.execute(*_END(**arrays(Ended, ended), now=self._clock.now()))
+        ended = [_Ended(each.member_id, each.key, each.number, refused.get(each)) for each in [*done, *refused]]
+        await batch.connection.execute(*_END(**arrays(_Ended, ended), now=self._clock.now()))
 
     async def put_off(self, batch: Batch, actions: Collection[DueAction], by: timedelta) -> None:
         """These are due later. They stay as they are otherwise."""
-        later = [_Place(each.member_id, each.key, each.number) for each in actions]
-        await batch.connection.execute(*_PUT_OFF(**arrays(_Place, later), due_at=self._clock.now() + by))
+        later = [_Key(each.member_id, each.key, each.number) for each in actions]
+        await batch.connection.execute(*_PUT_OFF(**arrays(_Key, later), due_at=self._clock.now() + by))
 
     async def backlog(self, receiver: str) -> Backlog:
         """The actions of a receiver that are due, in those slices whose servers can be reached."""

@@ -1,4 +1,4 @@
-"""Calls of webhooks that campaigns have decided, in Postgres: one process takes each at a time, at the pace of its
+"""Calls of webhooks that wait in Postgres: one process takes each at a time, at the pace of its
 host.
 """
 
@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.ids import fingerprint
-from abacus.engage.actions.action_store import DueAction
 from abacus.engage.actions.decide.deeds import DeedKind
+from abacus.engage.actions.types import DueAction
 from abacus.engage.downstreams.decide.downstream import WEBHOOK_PREFIX, Downstream, Kind
 from abacus.engage.downstreams.directory import ByName
 from abacus.platform.delivery.outbox import FAILING_SINCE, Lane, Outbox, OutboxTable, Taken

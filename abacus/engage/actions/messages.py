@@ -1,12 +1,12 @@
-"""The messages that campaigns have decided: what their templates say, which is known when they are told."""
+"""Messages to members: what their templates say, which is known when they are told."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
 
-from abacus.engage.actions.action_store import DueAction
 from abacus.engage.actions.decide.templates import restored
+from abacus.engage.actions.types import DueAction
 from abacus.engage.notify.decide.message import Words
 from abacus.engage.notify.decide.news import Campaigned, CampaignWords
 from abacus.engage.notify.decide.notice import Notice
@@ -41,24 +41,17 @@ async def in_words(documents: Sequence[Mapping[str, Any]], renderer: Renderer) -
     renderings = [_renderings(each) for each in documents]
     answers = iter(await renderer.render([each for some in renderings for each in some.values()]))
     said: list[InWords | Unrenderable] = []
-    for document, some in zip(documents, renderings, strict=True):
+    for some in renderings:
         words = {locale: next(answers) for locale in some}
         faults = [each for each in words.values() if isinstance(each, Unrenderable)]
         fine = {locale: each for locale, each in words.items() if isinstance(each, Words)}
-        said.append(faults[0] if faults else _rendered_before(document) or fine)
+        said.append(faults[0] if faults else fine)
     return said
 
 
 def _renderings(document: Mapping[str, Any]) -> dict[str, Rendering]:
-    if "templates" not in document:
-        return {}
     fields = restored(document["fields"])
     return {locale: Rendering(template, locale, fields) for locale, template in document["templates"].items()}
-
-
-def _rendered_before(document: Mapping[str, Any]) -> InWords:
-    """Of an action that was decided by an Abacus that rendered it then."""
-    return {locale: Words(**each) for locale, each in document.get("words", {}).items()}
 
 
 def _notice(action: DueAction, country: str, words: InWords) -> Notice:

@@ -1,4 +1,4 @@
-"""Calls webhooks for campaigns: what a guard is against is not sent any more, and what fails is tried again."""
+"""Calls webhooks: what a guard is against is not sent any more, and what fails is tried again."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from abacus.core.backoff import Backoff
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.engage.actions.calls import Call, CallOutbox
-from abacus.engage.campaigns.guards import Guards
+from abacus.engage.actions.types import Guards
 from abacus.engage.downstreams.decide.downstream import WEBHOOK_PREFIX
 from abacus.engage.downstreams.directory import ByName
 from abacus.engage.downstreams.store import valid_secrets
@@ -69,7 +69,7 @@ def caller(
         if signed is None or signed.downstream.retired or signed.downstream.url is None:
             return Answer(Said.REFUSED, f"the webhook {call.receiver} is retired")
         try:
-            refused = await guards.refusals([call.waiting])
+            refused = await guards([call.waiting])
             valid = await valid_secrets(secrets, signed)
         except (Unavailable, SecretUnreadable) as fault:  # it may pass
             return Answer(Said.FAILED, str(fault))

@@ -14,11 +14,12 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
+from abacus.engage.actions.action_store import plan
 from abacus.engage.campaigns.decide.batch import Decided, decide
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.effects import actions_of
 from abacus.engage.campaigns.decide.progress import Place, places_of
-from abacus.engage.campaigns.decide.run import Matched, PlannedAction, Run
+from abacus.engage.campaigns.decide.run import Matched, Run
 from abacus.engage.campaigns.progress_rows import lock_progress, write_progress
 from abacus.engage.campaigns.sums import add_sums, done_before
 from abacus.engage.limits.decide.pots import Limited, Pot, is_exhausted, limited_by, pot_of
@@ -48,24 +49,6 @@ class _Claim(NamedTuple):
     campaign: str
     version: int
     decided_at: datetime
-
-
-class _Action(NamedTuple):
-    """A row of `campaign_action`."""
-
-    member_id: str
-    key: str
-    number: int
-    campaign: str
-    version: int
-    step: int
-    variant: str | None
-    kind: str
-    receiver: str
-    decided_at: datetime
-    due_at: datetime
-    document: bytes
-    event: bytes | None
 
 
 _CLAIMED: Final = Statement("select key from campaign_claim where key = any(:keys::text[])")
@@ -202,9 +185,7 @@ class Effects:
             raise _Overtaken
         if not await write_progress(connection, decided.progress, locked):
             raise _Overtaken
-        actions = [_row(due, now) for run in decided.runs for due in actions_of(run, now)]
-        if actions:
-            await connection.copy_records_to_table("campaign_action", records=actions, columns=_Action._fields)
+        await plan(connection, [action for run in decided.runs for action in actions_of(run, now)], now)
         await add_sums(connection, decided.runs, self._slot)
 
 
@@ -230,7 +211,3 @@ def _limited(matched: Iterable[Matched]) -> dict[Pot, Limited]:
     for each in matched:
         limited |= limited_by(each.campaign, each.event.occurred_at)
     return limited
-
-
-def _row(due: PlannedAction, now: datetime) -> _Action:
-    return _Action(**due._asdict(), decided_at=now)

@@ -1,14 +1,13 @@
-"""The guards of delayed actions: what still has to hold, or must not, when their time has come."""
+"""The guards of the actions of campaigns: what still has to hold, or must not, when their time has come."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Refused, SetAside, Unavailable
+from abacus.core.errors import Refused, SetAside
 from abacus.core.fields import DocumentFaults
-from abacus.engage.actions.action_store import DueAction
 from abacus.engage.actions.decide.deeds import Action
-from abacus.engage.campaigns.campaign_store import CampaignStore
+from abacus.engage.actions.types import DueAction, Refusals
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.sides import of_campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
@@ -25,6 +24,10 @@ UNLESS: Final = "unless"
 IF_STILL: Final = "if_still"
 
 
+# The version of a campaign. Raises `Unavailable`.
+CampaignOf: TypeAlias = Callable[[str, int], Awaitable[Campaign]]
+
+
 class _Guarded(NamedTuple):
     """A rule of a guard, for an action."""
 
@@ -33,34 +36,26 @@ class _Guarded(NamedTuple):
     question: Question[CampaignSubject]
 
 
-class Refusals(NamedTuple):
-    """The actions that a guard is against now, with the reason, and those whose guard cannot be looked at now."""
-
-    against: Mapping[DueAction, str]
-    unknown: Collection[DueAction]
-
-
-class Guards:
-    """Looks at the guards of actions."""
+class CampaignGuards:
+    """Looks at the guards of the actions of campaigns."""
 
     def __init__(
         self,
-        campaigns: CampaignStore,
+        campaign_of: CampaignOf,
         around: Callable[[], Surroundings],
         facts: FactRegistry[CampaignSubject],
         cards: Callable[[], CardBook],
         clock: Clock,
     ) -> None:
-        self._campaigns = campaigns
+        self._campaign_of = campaign_of
         self._around = around
         self._facts = facts
         self._cards = cards
         self._clock = clock
-        self._known: dict[tuple[str, int], Campaign] = {}
         self._plans: dict[tuple[str, int, int, int, str], tuple[Surroundings, Plan]] = {}
 
     async def refusals(self, actions: Sequence[DueAction]) -> Refusals:
-        """Looks at the guards of those that have any. Raises `Unavailable`."""
+        """Looks at the guards of the actions that have any. Raises `Unavailable`."""
         asked: list[_Guarded] = []
         refused: dict[DueAction, str] = {}
         for each in actions:
@@ -80,7 +75,7 @@ class Guards:
 
     async def _asked(self, waiting: DueAction, message: bytes) -> list[_Guarded]:
         """Raises `SetAside`, `DocumentFaults` and `Refused`."""
-        campaign, around = await self._campaign(waiting), self._around()
+        campaign, around = await self._campaign_of(waiting.campaign, waiting.version), self._around()
         event = own_reader(around.sources.values()).read(message, self._clock.now())
         if event is None:
             raise Refused("its event is of no source any more")
@@ -90,15 +85,6 @@ class Guards:
         return [
             _Guarded(waiting, name, Question(subject, plan)) for name, plan in self._plans_of(campaign, waiting, around)
         ]
-
-    async def _campaign(self, waiting: DueAction) -> Campaign:
-        place = waiting.campaign, waiting.version
-        if place not in self._known:
-            history = await self._campaigns.history(waiting.campaign)
-            self._known |= {(each.campaign.name, each.campaign.version): each.campaign for each in history}
-        if place not in self._known:
-            raise Unavailable("campaigns", f"there is no {waiting.campaign}@{waiting.version}")
-        return self._known[place]
 
     def _plans_of(self, campaign: Campaign, waiting: DueAction, around: Surroundings) -> list[tuple[str, Plan]]:
         action = _action(campaign, waiting)

@@ -9,14 +9,15 @@ import orjson
 from abacus.core.errors import Unavailable
 from abacus.engage.actions.decide.deeds import Award
 from abacus.engage.actions.messages import in_words
+from abacus.engage.actions.types import MESSAGES, PlannedAction
 from abacus.engage.campaigns.decide.batch import decide
 from abacus.engage.campaigns.decide.calendar import runs_at
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.conditions import condition_text, conditions_of, value_text
-from abacus.engage.campaigns.decide.effects import MESSAGES, actions_of
+from abacus.engage.campaigns.decide.effects import actions_of
 from abacus.engage.campaigns.decide.progress import places_of
-from abacus.engage.campaigns.decide.run import Matched, PlannedAction, Run
+from abacus.engage.campaigns.decide.run import Matched, Run
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import worth_of
 from abacus.engage.campaigns.progress_rows import read_progress

@@ -14,9 +14,11 @@ import pytest
 
 from abacus.core.backoff import Backoff
 from abacus.core.errors import Unavailable
-from abacus.engage.actions.action_runner import ActionRunner, to_members
-from abacus.engage.actions.action_store import ActionStore, DueAction
+from abacus.engage.actions.action_runner import ActionRunner
+from abacus.engage.actions.action_store import ActionStore
 from abacus.engage.actions.calls import CallOutbox, call_again
+from abacus.engage.actions.receivers import to_members
+from abacus.engage.actions.types import DueAction, Refusals
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.deferred import decode_deferred
@@ -24,7 +26,6 @@ from abacus.engage.campaigns.effects import Decisions, Effects
 from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate, Evaluation
 from abacus.engage.campaigns.facts import ProgressFacts
 from abacus.engage.campaigns.first_events import without_contradictions
-from abacus.engage.campaigns.guards import Guards, Refusals
 from abacus.engage.campaigns.retry_queue import RetryQueue
 from abacus.engage.campaigns.sums import done_before
 from abacus.engage.campaigns.verdicts import put_off
@@ -95,15 +96,10 @@ def candidates_of(offer: Campaign) -> list[Candidate]:
     return [Candidate("t:0:1", b"{}", event, ready, CARDS["SG"]) for event in ONE_EACH]
 
 
-class Unguarded(Guards):
+async def unguarded(actions: Sequence[DueAction]) -> Refusals:
     """Where nothing has a guard."""
-
-    def __init__(self) -> None:
-        pass
-
-    async def refusals(self, actions: Sequence[DueAction]) -> Refusals:
-        assert all(each.event is None for each in actions)
-        return Refusals({}, ())
+    assert all(each.event is None for each in actions)
+    return Refusals({}, ())
 
 
 async def all_turns(_: str, wanted: int) -> int:
@@ -116,7 +112,7 @@ async def done_once(pool: Pool, actions: ActionStore) -> None:
     renderer = Renderer()
     hand = to_members(Notices(pool, LATER), renderer)
     given = {"pool": pool, "slicing": EIGHT, "clock": LATER, "health": health}
-    runner = ActionRunner("messages", hand, actions, Unguarded(), all_turns, **given)
+    runner = ActionRunner("messages", hand, actions, unguarded, all_turns, **given)
     working = asyncio.create_task(runner.run(stop))
 
     async def nothing_waits() -> bool:

@@ -1,4 +1,4 @@
-"""The messages of campaigns: templates that stand in the document, and the fields that they may use. Pure."""
+"""Messages to members: templates that stand in a document, and the fields that they may use. Pure."""
 
 import re
 from collections.abc import Mapping

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
@@ -10,8 +10,9 @@ from abacus.core.ids import fingerprint
 from abacus.core.sources import campaign_source
 from abacus.engage.actions.decide.deeds import Action, Award, Call, Publish, Tell
 from abacus.engage.actions.decide.templates import fields_of, kept
+from abacus.engage.actions.types import AWARDS, EVENTS, MESSAGES, PlannedAction
 from abacus.engage.campaigns.decide.campaign import Step
-from abacus.engage.campaigns.decide.run import PlannedAction, Run
+from abacus.engage.campaigns.decide.run import Run
 from abacus.engage.campaigns.decide.worth import Worth
 from abacus.ledger.types.award import Award as PointsAward
 from abacus.ledger.types.award_envelope import encode_award
@@ -22,10 +23,6 @@ from abacus.pricing.explanation.types import Campaigned
 from abacus.programs.expiry.decide.policy import last_good_day
 from abacus.signals.events.decide.message import encode_event
 from abacus.signals.events.types import Event
-
-AWARDS: Final = "awards"  # the receivers that are there from the start
-MESSAGES: Final = "messages"
-EVENTS: Final = "events"
 
 
 def actions_of(run: Run, now: datetime) -> Iterator[PlannedAction]:

@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
 from abacus.core.errors import SetAside
 from abacus.core.ids import campaign_key
-from abacus.engage.actions.decide.deeds import DeedKind
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.worth import Worth
 from abacus.engage.limits.types import NOTHING, Amounts, Scope
@@ -86,23 +84,3 @@ class Run:
     steps: tuple[int, ...] = ()
     amounts: Amounts = NOTHING
     refusal: Refusal | None = None
-
-
-class PlannedAction(NamedTuple):
-    """An action that is to be done: the `number`th of the step whose effect has this key. `receiver` is the downstream
-    that gets it. `document` is JSON; `event` is the event as it is published, where a guard is looked at when the
-    action is due.
-    """
-
-    member_id: str
-    key: str
-    number: int
-    campaign: str
-    version: int
-    step: int
-    variant: str | None
-    kind: DeedKind
-    receiver: str
-    due_at: datetime
-    document: bytes
-    event: bytes | None

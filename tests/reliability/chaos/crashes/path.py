@@ -179,6 +179,7 @@ RULES: Final = (
     _Rule("abacus.engage.downstreams.facts", "*", "*", Stage.DECIDE),
     _Rule("abacus.engage.campaigns.facts", "*", "*", Stage.DECIDE),
     _Rule("abacus.engage.campaigns.guards", "*", "*", Stage.DECIDE),
+    _Rule("abacus.engage.campaigns.versions", "*", "*", Stage.DECIDE),
     _Rule("abacus.engage.campaigns.retry_queue", "*", "*quarantine*", Stage.QUARANTINE),
     _Rule("abacus.engage.campaigns.retry_queue", "*", "*queue.send(*", Stage.RETRY),
     _Rule("abacus.engage.campaigns.retrier", "*", "*quarantine*", Stage.QUARANTINE),
@@ -213,10 +214,11 @@ RULES: Final = (
     _Rule("abacus.engage.actions.action_runner", "*._of_slice", "*_guards*", Stage.DECIDE),
     _Rule("abacus.engage.actions.action_runner", "*._of_slice", "*", Stage.BEGIN, Kind.ENTER),
     _Rule("abacus.engage.actions.action_runner", "*._of_slice", "*", Stage.COMMIT, Kind.LEAVE),
-    _Rule("abacus.engage.actions.action_runner", "to_award_queue*", "*", Stage.SEND),
-    _Rule("abacus.engage.actions.action_runner", "to_members*", "*", Stage.NOTICE),
-    _Rule("abacus.engage.actions.action_runner", "to_events*", "*", Stage.PRODUCE),
     _Rule("abacus.engage.actions.action_runner", "*", "*", Stage.HANDLE),
+    _Rule("abacus.engage.actions.receiver_pace", "*", "*", Stage.HANDLE),
+    _Rule("abacus.engage.actions.receivers", "to_award_queue*", "*", Stage.SEND),
+    _Rule("abacus.engage.actions.receivers", "to_members*", "*", Stage.NOTICE),
+    _Rule("abacus.engage.actions.receivers", "to_events*", "*", Stage.PRODUCE),
     _Rule("abacus.engage.actions.action_store", "*.taken", "*", Stage.BEGIN, Kind.ENTER),
     _Rule("abacus.engage.actions.action_store", "*.taken", "*", Stage.COMMIT, Kind.LEAVE),
     _Rule("abacus.engage.actions.action_store", "*.taken", "*", Stage.LOCK),
@@ -229,7 +231,7 @@ PATH: Final = tuple(dict.fromkeys(rule.module for rule in RULES))
 
 # Of these modules only a part is on the way; the rest are commands of an operator, and questions of the API.
 _ONLY: Final[Mapping[str, Sequence[str]]] = {
-    "abacus.engage.actions.action_store": ("ActionStore.taken", "ActionStore.end", "ActionStore.put_off"),
+    "abacus.engage.actions.action_store": ("plan", "ActionStore.taken", "ActionStore.end", "ActionStore.put_off"),
     "abacus.engage.campaigns.campaign_store": (
         *("CampaignStore.move", "CampaignStore.history"),
         *("_step", "_set", "_history"),

@@ -54,7 +54,7 @@ REASONS: Final = (
     _Reason("abacus.platform.following.lease", "count_shares", "*", _IN_SLICES),
     _Reason("abacus.engage.campaigns.effects", "Effects._parts", "entered(*", _IN_SLICES),
     _Reason("abacus.engage.limits.pot_store", "PotStore.lock.lock_here", "stay(*", _IN_SLICES),
-    _Reason("abacus.engage.actions.action_runner", "turns_of.*", "*", _PACED),
+    _Reason("abacus.engage.actions.receiver_pace", "*", "*", _PACED),
     _Reason("abacus.intake.earning.calculator", "*.run", "stop.wait()", _STOPPED),
     _Reason(
         "abacus.intake.earning.deciding",

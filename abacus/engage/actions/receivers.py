@@ -1,0 +1,54 @@
+"""The receivers that are there from the start: the award queue, members and the topic of events."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Final, TypeAlias
+
+from abacus.engage.actions.action_runner import Handover
+from abacus.engage.actions.action_store import Batch
+from abacus.engage.actions.messages import told
+from abacus.engage.actions.types import DueAction
+from abacus.engage.notify.notices import Notices
+from abacus.engage.notify.renderer import Renderer
+from abacus.platform.kafka.publisher import StreamMessage
+from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.port import Queue
+
+Publish: TypeAlias = Callable[[str, Sequence[StreamMessage]], Awaitable[None]]
+
+_AT_ONCE: Final = timedelta(0)
+_NONE_REFUSED: Final[Mapping[DueAction, str]] = {}
+
+
+def to_award_queue(queue: Queue) -> Handover:
+    """Awards go on the award queue, the only door for new points."""
+
+    async def hand_over(_: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
+        await queue.send(list(pack("awards", [each.document for each in actions])))
+        return _NONE_REFUSED
+
+    return hand_over
+
+
+def to_members(notices: Notices, renderer: Renderer) -> Handover:
+    """Messages become notices, in the transaction that ends the actions."""
+
+    async def hand_over(batch: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
+        said = await told(actions, renderer)
+        if said.notices:
+            await notices.enter_beside(batch.connection, said.notices, gathered_for=_AT_ONCE)
+        return said.refused
+
+    return hand_over
+
+
+def to_events(publish: Publish, events_topic: str) -> Handover:
+    """Events of ours are published as those of other senders."""
+
+    async def hand_over(_: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
+        messages = [StreamMessage(each.member_id.encode(), each.document) for each in actions]
+        if messages:
+            await publish(events_topic, messages)
+        return _NONE_REFUSED
+
+    return hand_over

@@ -1,0 +1,56 @@
+"""An action as it is planned, and as it is taken when its time has come. Pure values."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple, TypeAlias
+
+from abacus.engage.actions.decide.deeds import DeedKind
+
+AWARDS: Final = "awards"  # the receivers that are there from the start
+MESSAGES: Final = "messages"
+EVENTS: Final = "events"
+
+
+class PlannedAction(NamedTuple):
+    """An action that is to be done: the `number`th of the step whose effect has this key. `receiver` is the downstream
+    that gets it. `document` is JSON; `event` is the event as it is published, where a guard is looked at when the
+    action is due.
+    """
+
+    member_id: str
+    key: str
+    number: int
+    campaign: str
+    version: int
+    step: int
+    variant: str | None
+    kind: DeedKind
+    receiver: str
+    due_at: datetime
+    document: bytes
+    event: bytes | None
+
+
+class DueAction(NamedTuple):
+    """An action whose time has come. `event` is there where a guard has to be looked at."""
+
+    member_id: str
+    key: str
+    number: int
+    campaign: str
+    version: int
+    step: int
+    decided_at: datetime
+    document: bytes
+    event: bytes | None
+
+
+class Refusals(NamedTuple):
+    """The actions that a guard is against now, with the reason, and those whose guard cannot be looked at now."""
+
+    against: Mapping[DueAction, str]
+    unknown: Collection[DueAction]
+
+
+# Looks at the guards of actions. Raises `Unavailable`.
+Guards: TypeAlias = Callable[[Sequence[DueAction]], Awaitable[Refusals]]
