@@ -61,7 +61,7 @@ pictures: env ## the pages of the console in a demo's house, for docs/country-te
 chaos: env ## real workers on the services, faults of every kind, and everything accounted for; ARGS=--short is less
 	@$(PY) -m tests.reliability.chaos $(ARGS)
 
-crashes: env ## a worker killed at every await on a message's way, another one takes over; ARGS='--sample 40' is less
+crashes: env ## a worker killed on each side of each call beyond its process, another one takes over; ARGS='--sample 40' is less
 	@$(PY) -m tests.reliability.chaos.crashes $(ARGS)
 
 nightly: env ## every test with new random cases, all crash points, the whole chaos suite; for a machine with hours to spare

@@ -27,7 +27,8 @@ class Place(NamedTuple):
 
 
 def documents() -> list[Path]:
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+    named = ("README.md", "CONTRIBUTING.md", "tests/reliability/README.md")
+    return [*(ROOT / name for name in named), *sorted(DOCS.rglob("*.md"))]
 
 
 def places(document: Path) -> Iterator[Place]:

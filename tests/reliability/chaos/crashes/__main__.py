@@ -1,4 +1,6 @@
-"""`make crashes`: workers die at every await on a message's way; others finish their work, and nothing is wrong."""
+"""`make crashes`: workers die on each side of every call beyond their process; others finish their work, and nothing is
+wrong.
+"""
 
 import argparse
 import asyncio
@@ -15,24 +17,21 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from tests.reliability.chaos.crashes.path import Stage, sites_of, stage_of
+from tests.reliability.chaos.crashes.crossing import Stage, crossing_of, stage_of
 from tests.reliability.chaos.crashes.run import Crash, Fate, Unfit, Verdict, Yard, crashes_of, yard
-from tests.reliability.chaos.crashes.site import Point, points_of
-from tests.reliability.chaos.crashes.unvisited import why_not
 from tests.reliability.chaos.crashes.work import Work
 from tests.reliability.chaos.crashes.works import WORKS
 
 _FAULTS: Final = 1
 _REFUSED: Final = 2
 _errors: Final = Console(stderr=True, soft_wrap=True, highlight=False)
-_POINTS: Final[Mapping[str, Point]] = {point.name: point for point in points_of(sites_of())}
 
 Visits = Mapping[type[Work], frozenset[str]]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.reliability.chaos.crashes", description=__doc__)
-    parser.add_argument("--list", action="store_true", help="name the points and their stages, and visit none")
+    parser.add_argument("--list", action="store_true", help="visit the points and name them; kill nobody")
     parser.add_argument(
         "--only", action="append", metavar="TEXT", help="crashes whose worker, work or point holds this"
     )
@@ -41,21 +40,21 @@ def main() -> int:
     parser.add_argument("--lanes", type=int, default=4 * (os.cpu_count() or 1), help="how many at a time")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
     options = parser.parse_args()
-    if options.list:
-        _list(as_json=options.json)
-        return 0
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # that a topic is not there yet is expected
     started = time.monotonic()
     seed = random.randrange(2**32) if options.seed is None else options.seed
     try:
-        visits, verdicts = asyncio.run(_run(options.only, options.sample, seed, max(1, options.lanes)))
+        sample = 0 if options.list else options.sample
+        visits, verdicts = asyncio.run(_run(options.only, sample, seed, max(1, options.lanes)))
     except Unfit as error:
         _errors.print(f"without a crash: {error}", markup=False)
         return _REFUSED
+    if options.list:
+        _list(visits, as_json=options.json)
+        return 0
     if not verdicts:
         _errors.print("no crash has such a name; --list names the points", markup=False)
         return _REFUSED
-    unexplained = [] if options.only else [point for point in _unvisited(visits) if why_not(point.site) is None]
     seconds = round(time.monotonic() - started)
     if options.json:
         print(json.dumps(_document(visits, verdicts, seconds=seconds, seed=seed)))
@@ -64,9 +63,7 @@ def main() -> int:
         held = sum(verdict.fate is Fate.HELD for verdict in verdicts)
         sampled = f", a sample by seed {seed}" if options.sample else ""
         print(f"\n{held} of {len(verdicts)} crashes held in {seconds} s{sampled}")
-        for point in unexplained:
-            print(f"not visited, and nobody says why: {point.name}")
-    return _FAULTS if unexplained or any(verdict.fate is not Fate.HELD for verdict in verdicts) else 0
+    return _FAULTS if any(verdict.fate is not Fate.HELD for verdict in verdicts) else 0
 
 
 async def _run(
@@ -106,23 +103,13 @@ async def _crash(opened: Yard, crashes: Sequence[Crash], progress: Progress) -> 
 
 
 def _words(crash: Crash) -> str:
-    point = _POINTS.get(crash.point)
-    stage = f" {stage_of(point.site)}" if point else ""
+    stage = f" {stage_of(crossing_of(crash.point))}" if crash.point else ""
     return f"{crash.work.worker}, {crash.work.name}:{stage} {crash.point}"
-
-
-def _unvisited(visits: Visits) -> list[Point]:
-    visited = frozenset[str]().union(*visits.values())
-    return [point for name, point in _POINTS.items() if name not in visited]
 
 
 def _show(visits: Visits, verdicts: Sequence[Verdict]) -> None:
     console = Console(width=None if sys.stdout.isatty() else 160)
-    missing = Table("not visited", "because")
-    for point in _unvisited(visits):
-        missing.add_row(point.name, why_not(point.site) or "[red]?[/]")
-    console.print(missing)
-    table = Table("stage", "sites", "points", "visited", "crashes", "held")
+    table = Table("stage", "points", "crashes", "held")
     for row in _by_stage(visits, verdicts):
         table.add_row(*map(str, row.values()))
     console.print(table)
@@ -132,14 +119,12 @@ def _by_stage(visits: Visits, verdicts: Sequence[Verdict]) -> list[dict[str, Any
     visited = frozenset[str]().union(*visits.values())
     rows: list[dict[str, Any]] = []
     for stage in Stage:
-        points = {name: point for name, point in _POINTS.items() if stage_of(point.site) is stage}
+        points = {point for point in visited if stage_of(crossing_of(point)) is stage}
         tried = [verdict for verdict in verdicts if verdict.crash.point in points]
         rows.append(
             {
                 "stage": str(stage),
-                "sites": len({point.site for point in points.values()}),
                 "points": len(points),
-                "visited": len(visited & points.keys()),
                 "crashes": len(tried),
                 "held": sum(verdict.fate is Fate.HELD for verdict in tried),
             }
@@ -152,7 +137,6 @@ def _document(visits: Visits, verdicts: Sequence[Verdict], **more: int) -> dict[
     return {
         **more,
         "stages": _by_stage(visits, verdicts),
-        "not_visited": [{"point": point.name, "because": why_not(point.site)} for point in _unvisited(visits)],
         "crashes": [
             {
                 "worker": verdict.crash.work.worker,
@@ -167,14 +151,20 @@ def _document(visits: Visits, verdicts: Sequence[Verdict], **more: int) -> dict[
     }
 
 
-def _list(*, as_json: bool) -> None:
+def _list(visits: Visits, *, as_json: bool) -> None:
     points = [
-        {"stage": str(stage_of(point.site)), "point": name, "text": point.site.text} for name, point in _POINTS.items()
+        {
+            "worker": crash.work.worker,
+            "work": crash.work.name,
+            "stage": stage_of(crossing_of(crash.point)),
+            "point": crash.point,
+        }
+        for crash in crashes_of(visits)
     ]
     if as_json:
         print(json.dumps({"points": points}))
         return
-    table = Table("stage", "point", "text")
+    table = Table("worker", "work", "stage", "point")
     for each in points:
         table.add_row(*each.values())
     Console(width=None if sys.stdout.isatty() else 180).print(table)

@@ -19,6 +19,7 @@ from abacus.platform.kafka.window import TopicWindow
 from abacus.platform.sqs.definition import CAMPAIGN_RETRY
 from abacus.signals.events.decide.source import parse_source
 from abacus.signals.events.kind import Reserved, SourceStore
+from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.earning_works import QUIET_S
 from tests.reliability.chaos.crashes.facts import award_of, paid
 from tests.reliability.chaos.crashes.lane import Lane
@@ -119,6 +120,22 @@ class CampaignEvents(_Campaigned):
     """
 
     name: ClassVar = "events"
+    passes: ClassVar = frozenset(
+        {
+            Stage.RECEIVE,
+            Stage.DECIDE,
+            Stage.BEGIN,
+            Stage.LOCK,
+            Stage.CLAIM,
+            Stage.INSERT,
+            Stage.COMMIT,
+            Stage.NOTICE,
+            Stage.SEND,
+            Stage.PRODUCE,
+            Stage.OFFSET_COMMIT,
+            Stage.JOIN,
+        }
+    )
 
     async def lay_out(self) -> None:
         await self._publish_source()
@@ -198,8 +215,20 @@ class CampaignRetries(_Campaigned):
     """A service gives no answer at first, so events wait on the queue of campaigns; and a broken envelope is there."""
 
     name: ClassVar = "events that wait"
-    adds_to: ClassVar = CampaignEvents.name
-    tries_again: ClassVar = ("abacus.engage.campaigns.retry_queue", "abacus.engage.campaigns.retrier")
+    passes: ClassVar = frozenset(
+        {
+            Stage.RECEIVE,
+            Stage.DECIDE,
+            Stage.RETRY,
+            Stage.QUARANTINE,
+            Stage.CLAIM,
+            Stage.INSERT,
+            Stage.COMMIT,
+            Stage.SEND,
+            Stage.DELETE,
+            Stage.OFFSET_COMMIT,
+        }
+    )
     # The service is asked each time: left alone, its events would come back after delays that double, for minutes.
     paces: ClassVar = {"abacus.engage.downstreams.services:TRIES": 1_000}
 

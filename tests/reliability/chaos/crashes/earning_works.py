@@ -12,6 +12,7 @@ from abacus.intake.earning.decide.source_message import SourceMessage, encode_re
 from abacus.ledger.types.award_envelope import encode_award
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.packing import pack
+from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.facts import award_of, body_of, cancelled, paid, refund_of
 from tests.reliability.chaos.crashes.work import Work
 
@@ -29,6 +30,9 @@ class Stream(Work):
 
     worker: ClassVar = "calculator"
     name: ClassVar = "stream"
+    passes: ClassVar = frozenset(
+        {Stage.RECEIVE, Stage.DECIDE, Stage.SEND, Stage.RETRY, Stage.QUARANTINE, Stage.OFFSET_COMMIT, Stage.JOIN}
+    )
 
     async def lay_out(self) -> None:
         mark = self.mark
@@ -62,7 +66,7 @@ class StreamWithoutTiers(Work):
 
     worker: ClassVar = "calculator"
     name: ClassVar = "tiers away"
-    adds_to: ClassVar = Stream.name
+    passes: ClassVar = frozenset({Stage.RECEIVE, Stage.DECIDE, Stage.SEND, Stage.RETRY, Stage.OFFSET_COMMIT})
 
     async def lay_out(self) -> None:
         self._waits_until: float | None = None
@@ -103,7 +107,7 @@ class StoppedStream(StreamWithoutTiers):
     """As above, and the worker is told to stop while it waits: it leaves its batch to the next worker."""
 
     name: ClassVar = "stopped while tiers are away"
-    adds_to: ClassVar = StreamWithoutTiers.name
+    passes: ClassVar = frozenset({Stage.RECEIVE, Stage.DECIDE, Stage.RETRY, Stage.JOIN})
     paces: ClassVar = {"abacus.platform.kafka.reader:_DRAIN_S": 0.2}
 
     async def is_done(self) -> bool:
@@ -116,6 +120,7 @@ class Retries(Work):
 
     worker: ClassVar = "retrier"
     name: ClassVar = "retries"
+    passes: ClassVar = frozenset({Stage.RECEIVE, Stage.DECIDE, Stage.SEND, Stage.RETRY, Stage.QUARANTINE, Stage.DELETE})
 
     async def lay_out(self) -> None:
         self._offsets = count()

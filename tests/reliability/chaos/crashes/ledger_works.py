@@ -17,6 +17,7 @@ from abacus.ledger.types.award_envelope import encode_award
 from abacus.ledger.types.reversal_message import encode_reversal
 from abacus.platform.sqs.definition import AWARD
 from abacus.platform.sqs.packing import pack
+from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.facts import award_of, body_of, paid, refund_of
 from tests.reliability.chaos.crashes.lane import Lane
 from tests.reliability.chaos.crashes.month_works import expire, lapsing, next_month
@@ -30,6 +31,18 @@ class Awards(Work):
 
     worker: ClassVar = "awarder"
     name: ClassVar = "awards"
+    passes: ClassVar = frozenset(
+        {
+            Stage.RECEIVE,
+            Stage.BEGIN,
+            Stage.CLAIM,
+            Stage.LOCK,
+            Stage.INSERT,
+            Stage.QUARANTINE,
+            Stage.COMMIT,
+            Stage.DELETE,
+        }
+    )
 
     async def lay_out(self) -> None:
         mark, book = self.mark, self.lane.book
@@ -55,8 +68,9 @@ class Refunds(Work):
 
     worker: ClassVar = "awarder"
     name: ClassVar = "refunds"
-    adds_to: ClassVar = Awards.name
-    tries_again: ClassVar = ("abacus.ledger.store.rows",)
+    passes: ClassVar = frozenset(
+        {Stage.RECEIVE, Stage.BEGIN, Stage.CLAIM, Stage.LOCK, Stage.DECIDE, Stage.INSERT, Stage.COMMIT, Stage.DELETE}
+    )
 
     async def lay_out(self) -> None:
         kim, lea = [await self.earlier(who, number) for number, who in enumerate(("kim", "lea"))]
@@ -87,8 +101,9 @@ class PartnersAwards(Work):
 
     worker: ClassVar = "awarder"
     name: ClassVar = "partner's awards"
-    adds_to: ClassVar = Awards.name
-    tries_again: ClassVar = ("abacus.ledger.store.post",)
+    passes: ClassVar = frozenset(
+        {Stage.RECEIVE, Stage.BEGIN, Stage.CLAIM, Stage.LOCK, Stage.INSERT, Stage.COMMIT, Stage.DELETE}
+    )
 
     async def lay_out(self) -> None:
         self._partner = f"p-{self.mark}"
@@ -128,7 +143,7 @@ class BlockedAwards(Awards):
     """A stranger locks one of the accounts for a while, so the worker has to keep its messages."""
 
     name: ClassVar = "awards that wait"
-    adds_to: ClassVar = Awards.name
+    passes: ClassVar = frozenset({Stage.RECEIVE, Stage.HEARTBEAT, Stage.COMMIT, Stage.DELETE})
     paces: ClassVar = {"abacus.platform.sqs.consumer:_KEEP_EVERY_S": 0.2}
 
     @asynccontextmanager
@@ -155,7 +170,7 @@ class StoppedAwards(Awards):
     """As above, and the worker is told to stop meanwhile: it gives its messages back."""
 
     name: ClassVar = "awards given back"
-    adds_to: ClassVar = BlockedAwards.name
+    passes: ClassVar = frozenset({Stage.RECEIVE, Stage.HEARTBEAT})
     paces: ClassVar = {"abacus.platform.sqs.consumer:_DRAIN_S": 0.2}
 
     @asynccontextmanager

@@ -14,6 +14,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.programs.expiry.decide.month import Month
 from abacus.programs.expiry.expirer import Expirer
 from abacus.programs.expiry.sweep import MonthEndJob, Task
+from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.facts import award_of, paid
 from tests.reliability.chaos.crashes.lane import Lane
 from tests.reliability.chaos.crashes.work import Work
@@ -50,6 +51,19 @@ class Expiries(Work):
 
     worker: ClassVar = "expirer"
     name: ClassVar = "expiries"
+    passes: ClassVar = frozenset(
+        {
+            Stage.RECEIVE,
+            Stage.BEGIN,
+            Stage.CLAIM,
+            Stage.LOCK,
+            Stage.DECIDE,
+            Stage.INSERT,
+            Stage.QUARANTINE,
+            Stage.COMMIT,
+            Stage.DELETE,
+        }
+    )
 
     async def lay_out(self) -> None:
         month, book, queue = next_month(), self.lane.book, self.lane.queues[EXPIRY]

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import ClassVar
 
+from tests.reliability.chaos.crashes.crossing import Side, Stage, point
 from tests.reliability.chaos.crashes.work import Work
 
 
@@ -12,6 +13,7 @@ class Transfers(Work):
 
     worker: ClassVar = "relay"
     name: ClassVar = "transfers"
+    passes: ClassVar = frozenset({Stage.JOIN, Stage.DECIDE, Stage.PRODUCE, Stage.CURSOR})
 
     async def lay_out(self) -> None:
         for number, who in enumerate(("ann", "bob", "ann", "eve", "ann")):
@@ -25,7 +27,7 @@ class TransfersOfAnother(Transfers):
     """Another relay leads, and goes only when this one has ended."""
 
     name: ClassVar = "transfers of another"
-    adds_to: ClassVar = Transfers.name
+    passes: ClassVar = frozenset({Stage.JOIN})
 
     @asynccontextmanager
     async def hindered(self) -> AsyncIterator[None]:
@@ -38,4 +40,4 @@ class TransfersOfAnother(Transfers):
 
     async def is_done(self) -> bool:
         """Whether the worker stands by."""
-        return any("leading:_stand_by" in point for point in self.lane.visited())
+        return point("database: call pg_try_advisory_lock", Side.AFTER) in self.lane.visited()

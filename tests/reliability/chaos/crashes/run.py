@@ -15,11 +15,9 @@ import asyncpg
 
 from abacus.core.errors import Unavailable
 from abacus.platform.embedded import EmbeddedStack
+from tests.reliability.chaos.crashes.crossing import Stage, crossing_of, is_beside, stage_of
 from tests.reliability.chaos.crashes.lane import open_lane, publish_cards
-from tests.reliability.chaos.crashes.path import sites_of
-from tests.reliability.chaos.crashes.site import points_of
 from tests.reliability.chaos.crashes.trial import Outcome, attempt
-from tests.reliability.chaos.crashes.unvisited import why_not
 from tests.reliability.chaos.crashes.work import Work
 from tests.support.cluster import Servers
 from tests.support.ledgers import make_ledger
@@ -27,7 +25,6 @@ from tests.support.services import Services
 
 _TRIES: Final = 3
 _VISITS: Final = 3  # a point that a work visits only now and then cannot be where its worker dies
-_WITHOUT_EXCUSE: Final = frozenset(point.name for point in points_of(sites_of()) if why_not(point.site) is None)
 
 
 class Fate(StrEnum):
@@ -68,15 +65,13 @@ class Unfit(Exception):
 
 
 def crashes_of(visits: Mapping[type[Work], frozenset[str]]) -> list[Crash]:
-    """A crash at each point that a work visits; for a work that adds to another, only at the points that differ."""
-    by_name = {work.name: visited for work, visited in visits.items()}
-    return [
-        Crash(work, point)
-        for work, visited in visits.items()
-        for point in sorted(visited)
-        if point not in by_name.get(work.adds_to or "", ())
-        or point.startswith(tuple(f"{m}:" for m in work.tries_again))
-    ]
+    """A crash at each point that a work visits."""
+    return [Crash(work, point) for work, visited in visits.items() for point in sorted(visited)]
+
+
+def _missing(work: type[Work], visited: frozenset[str]) -> list[Stage]:
+    passed = {stage_of(crossing_of(point)) for point in visited}
+    return sorted(work.passes - passed)
 
 
 class Yard:
@@ -92,13 +87,14 @@ class Yard:
 
     async def visits(self, works: Sequence[type[Work]]) -> dict[type[Work], frozenset[str]]:
         """The points that each work visits every time. Raises `Unfit`."""
-        points: dict[type[Work], frozenset[str]] = dict.fromkeys(works, _WITHOUT_EXCUSE)
+        points: dict[type[Work], frozenset[str]] = {}
         waiting = deque(Crash(work, "") for work in works for _ in range(_VISITS))
 
         def note(crash: Crash, outcome: Outcome) -> None:
             if outcome.faults:
                 raise Unfit(f"{crash.work.worker}, {crash.work.name}: {'; '.join(outcome.faults)}")
-            points[crash.work] &= outcome.visited
+            on_the_way = frozenset(point for point in outcome.visited if not is_beside(crossing_of(point)))
+            points[crash.work] = points.get(crash.work, on_the_way) & on_the_way
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -106,6 +102,10 @@ class Yard:
                     group.create_task(self._work_off(waiting, note))
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
+        if missing := [
+            f"{work.worker}, {work.name}: {stage}" for work in works for stage in _missing(work, points[work])
+        ]:
+            raise Unfit(f"a stage is not passed: {'; '.join(missing)}")
         return points
 
     async def crash(self, crashes: Sequence[Crash], tell: Callable[[Verdict], None]) -> list[Verdict]:

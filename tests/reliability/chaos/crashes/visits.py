@@ -28,7 +28,7 @@ def wake() -> None:
 
 
 def passed(point: str) -> None:
-    """Called on each side of every await on the path."""
+    """Called on each side of every crossing."""
     if not _watch.awake or point in _watch.seen:
         return
     if _watch.fatal is None:

@@ -9,6 +9,7 @@ from abacus.core.errors import Reason
 from abacus.core.ids import expiry_key, refund_key
 from abacus.ledger.types.award import Award
 from abacus.programs.expiry.decide.month import Month
+from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.due import Due
 from tests.reliability.chaos.crashes.facts import award_of, body_of, message_of, paid
 from tests.reliability.chaos.crashes.lane import Lane
@@ -19,8 +20,7 @@ class Work(ABC):
 
     worker: ClassVar[str]
     name: ClassVar[str]
-    adds_to: ClassVar[str | None] = None  # only points that the other work does not visit are tried
-    tries_again: ClassVar[tuple[str, ...]] = ()  # and all points of these modules, which do something else here
+    passes: ClassVar[frozenset[Stage]]  # a run in which it does not pass these is refused
     paces: ClassVar[Mapping[str, float]] = {}  # numbers of the worker that may be killed: "module:NAME" of a constant
 
     def __init__(self, lane: Lane, mark: str) -> None:

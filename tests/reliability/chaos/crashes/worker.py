@@ -13,15 +13,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-if __name__ == "__main__":
-    from tests.reliability.chaos.crashes import preload  # noqa: F401  # the hook comes before the modules that it changes
-
 from abacus.bootstrap import Run, Wire, Wiring
 from abacus.cli.terminal.shell import run
 from abacus.platform.health import Health
 from abacus.platform.logs import configure_logging
 from abacus.platform.settings import Settings, read_settings
 from abacus.process import run_workers, stopped_by_signals
+from tests.reliability.chaos.crashes.boundary import watch
 from tests.reliability.chaos.crashes.visits import set_watch, wake
 from workers import wires
 
@@ -74,4 +72,5 @@ def _waking(wire: Wire) -> Wire:
 if __name__ == "__main__":
     if len(sys.argv) != _NAMED:
         sys.exit(__doc__)
+    watch()
     work(Order((sys.argv[1],), read_settings(), book=Path(os.devnull), fatal=sys.argv[2]))

@@ -1,4 +1,4 @@
-"""The changes that CONTRIBUTING.md shows are those of mutants in the list of today."""
+"""The changes that the page of the tools of reliability shows are those of mutants in the list of today."""
 
 import re
 from typing import Final
@@ -10,7 +10,7 @@ from tests.reliability.mutants.table import MUTANTS
 from tests.support.paths import ROOT
 
 _EXAMPLE: Final = re.compile(r"^\| `((?:Node|Behind|Clause)\(.+\))` \|", re.MULTILINE)
-EXAMPLES: Final = _EXAMPLE.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+EXAMPLES: Final = _EXAMPLE.findall((ROOT / "tests/reliability/README.md").read_text(encoding="utf-8"))
 
 
 def test_every_kind_of_change_has_an_example() -> None:
