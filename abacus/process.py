@@ -13,8 +13,8 @@ import structlog
 
 from abacus.api.health import health_app
 from abacus.api.server import bound, serve
+from abacus.api.wiring import http_limits
 from abacus.bootstrap import Wire, announcements_of, run_worker
-from abacus.configuration import http_limits
 from abacus.core.clock import SystemClock
 from abacus.core.errors import AbacusError
 from abacus.platform.health import Health

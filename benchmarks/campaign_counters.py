@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from abacus.cli.house.stack import make_ready
-from abacus.configuration import built_in_sources
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.postgres import open_pool
 from abacus.signals.counters.decide.reading import parse_definition
 from abacus.signals.counters.kind import DefinitionStore, held_sources
+from abacus.signals.events.wiring import built_in_sources
 from benchmarks.pipeline import worker
 from benchmarks.ratio import ratio_of
 from benchmarks.report import Figure, rate

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from abacus.configuration import built_in_sources
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.document import to_document
@@ -19,6 +18,7 @@ from abacus.platform.settings import Settings
 from abacus.signals.events.decide.source import parse_source
 from abacus.signals.events.kind import Reserved, SourceStore
 from abacus.signals.events.replaying import again_topic
+from abacus.signals.events.wiring import built_in_sources
 from abacus.signals.segments.numbers import MemberNumbers
 from abacus.signals.segments.store import Author, SegmentStore
 from abacus.signals.segments.types import How, Members

@@ -32,9 +32,9 @@ def needs(names: Iterable[str]) -> "frozenset[Service]":
 def check(names: Iterable[str], settings: "Settings") -> None:
     """Checks the settings of these workers before they start. Raises `Refused` with one line."""
     if "notifier" in names:
-        from workers import notifier  # noqa: PLC0415  # as above
+        from abacus.engage.notify.wiring import plan_of  # noqa: PLC0415  # as above
 
-        notifier.plan_of(settings)
+        plan_of(settings)
     if "console" in names:
         from workers import console  # noqa: PLC0415  # as above
 

@@ -1,7 +1,6 @@
 """Serves the partner award API, with the probes of its process, on ABACUS_API_HOST:ABACUS_API_PORT."""
 
 import asyncio
-import contextlib
 from functools import partial
 from typing import Final
 
@@ -12,40 +11,40 @@ from abacus.api.backends import Backends
 from abacus.api.entrance import Entrance
 from abacus.api.sandbox import Sandbox
 from abacus.api.server import bound
+from abacus.api.wiring import http_limits
 from abacus.approving.executors import approving
-from abacus.bootstrap import Run, Service, Wiring
-from abacus.configuration import alone_of, built_in_sources, http_limits, terms_of
+from abacus.bootstrap import Service
 from abacus.core.errors import Unavailable
 from abacus.core.vouching import Producer
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.award_intake import AwardIntake
-from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.members import MemberReader
 from abacus.intake.partners.movement_batcher import MovementBatcher
 from abacus.intake.partners.register import Register
 from abacus.intake.partners.requests.journal import RequestJournal
 from abacus.intake.partners.requests.store import RequestStore
 from abacus.intake.partners.signing_secrets import SigningSecrets
-from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.watch import Watch
+from abacus.intake.partners.wiring import partner_directory
 from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.read import LedgerReader
-from abacus.people.directory import PeopleDirectory
-from abacus.people.store.people import PeopleStore
+from abacus.ledger.wiring import alone_of
+from abacus.people.wiring import people_directory, terms_of
 from abacus.platform.announcements import Announced
 from abacus.platform.migrations import has_sandbox
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, passing_failures
-from abacus.platform.rate_limits.limiter import RateLimiter
-from abacus.platform.rate_limits.store import BucketStore
 from abacus.platform.sandbox import SESSION
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.queue import SqsQueue
+from abacus.platform.wiring import Run, Wiring
+from abacus.pricing.wiring import cards_in_use
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.events.posting import EventDesk, Publish, without_broker
+from abacus.signals.events.wiring import built_in_sources, sources_in_use
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.SQS})
 USES: Final = frozenset({Service.KAFKA})  # where an address is set; without one no events are posted
@@ -72,7 +71,7 @@ async def wire(wiring: Wiring) -> Run:
 async def _opened(wiring: Wiring) -> ASGIApp:
     is_open = asyncio.Event()
     backends = await _backends(wiring, is_open)
-    for part in (backends.events, backends.movement_batcher, backends.award_intake, backends.limiter):
+    for part in (backends.events, backends.movement_batcher, backends.award_intake):
         wiring.at_the_end(part.close)
     journal = RequestJournal(RequestStore(await wiring.pool(size=1, within_s=DATABASE_WITHIN_S)), wiring.clock)
     wiring.at_the_end(journal.write)
@@ -90,25 +89,17 @@ async def _backends(wiring: Wiring, is_open: asyncio.Event) -> Backends:
     queue = await wiring.queue(client, AWARD)
     retry_queue = await wiring.queue(client, RETRY)
     register = Register(pool, wiring.clock)
-    directory = Directory(PartnerStore(pool, wiring.clock), wiring.clock)
-    people = PeopleDirectory(PeopleStore(pool, wiring.clock), wiring.clock)
+    directory, people = partner_directory(wiring, pool), people_directory(wiring, pool)
     movement_batcher = MovementBatcher(PostgresMoves(moving, wiring.clock), register)
     award_intake = AwardIntake(
         wiring.signed_by(Producer.API, queue), wiring.signed_by(Producer.API, retry_queue), register
     )
-    limiter = RateLimiter(BucketStore(pool), wiring.clock)
-    cards, sources = wiring.cards(pool), wiring.sources(pool)
+    limiter = wiring.limiter(pool)
+    cards, sources = cards_in_use(wiring, pool), sources_in_use(wiring, pool)
     await until_available(cards.refresh, wiring.health)
     await until_available(sources.refresh, wiring.health)
     await until_available(directory.refresh, wiring.health)
-    wiring.announcements.call(directory.wake, on=Announced.PARTNERS)
-    wiring.beside(directory.keep_fresh())
-    wiring.beside(directory.keep_noting_use())
-    wiring.beside(people.keep_fresh())
-    wiring.beside(people.keep_noting_use())
-    wiring.at_the_end(partial(_note_use, directory, people))
     wiring.beside(award_intake.keep_books())
-    wiring.beside(limiter.keep_giving_back())
     wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
     secrets, sources_there = wiring.secrets(), built_in_sources(wiring.settings)
     alone = alone_of(wiring.settings)
@@ -154,12 +145,6 @@ def _publishing_events(wiring: Wiring) -> Publish:
     if wiring.settings.kafka_bootstrap is None:
         return without_broker
     return partial(wiring.publisher(within_s=BROKER_WITHIN_S).publish, wiring.settings.events_topic)
-
-
-async def _note_use(directory: Directory, people: PeopleDirectory) -> None:
-    with contextlib.suppress(Unavailable):
-        await directory.note_use()
-        await people.note_use()
 
 
 async def _watch_dependencies(wiring: Wiring, pool: Pool, queue: SqsQueue, is_open: asyncio.Event) -> None:

@@ -3,32 +3,9 @@
 from functools import partial
 from typing import Final
 
-from abacus.bootstrap import Run, Service, Wiring
+from abacus.bootstrap import Service
 from abacus.engage.campaigns.names import CampaignNames
-from abacus.intake.awarding.awarder import LATER_S, Awarder, hands_for
-from abacus.intake.awarding.door import Door
-from abacus.intake.pulse.store import PulseStore
-from abacus.intake.pulse.tally import Tally
-from abacus.ledger.store.moves import PostgresMoves
-from abacus.ledger.store.post import PostgresLedger
-from abacus.platform.postgres import LOOKUPS_BY_KEY
-from abacus.platform.quarantine.store import QuarantineStore
-from abacus.platform.sqs.consumer import QueueConsumer
-from abacus.platform.sqs.definition import AWARD
+from abacus.intake.awarding.wiring import awarder
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.SQS})
-CONNECTIONS: Final = 4
-
-
-async def wire(wiring: Wiring) -> Run:
-    pool = await wiring.pool(size=CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
-    ledger = PostgresLedger(pool, wiring.clock)
-    moves = PostgresMoves(pool, wiring.clock)
-    door = Door(wiring.cards(pool), wiring.clock, wiring.verifier(), CampaignNames(pool))
-    tally = Tally(PulseStore(pool), wiring.clock)
-    wiring.at_the_end(tally.write)
-    wiring.beside(tally.keep_writing())
-    queue = await wiring.queue(await wiring.sqs(), AWARD)
-    later = partial(queue.send, delay_s=LATER_S)
-    awarder = Awarder(door, ledger, moves, QuarantineStore(pool, wiring.clock), wiring.clock, tally=tally, later=later)
-    return QueueConsumer(queue, awarder.handle, wiring.health, hands=hands_for(await wiring.slicing(pool))).run
+wire = partial(awarder, campaigns_of=CampaignNames)

@@ -4,7 +4,7 @@ import random
 from datetime import timedelta
 from typing import Final
 
-from abacus.bootstrap import Run, Service, Wiring
+from abacus.bootstrap import Service
 from abacus.core.vouching import Producer
 from abacus.engage.actions.action_runner import ActionRunner
 from abacus.engage.actions.action_store import ActionStore
@@ -26,8 +26,10 @@ from abacus.engage.campaigns.seen import SeenStore
 from abacus.engage.campaigns.sums import done_before
 from abacus.engage.campaigns.verdicts import Verdicts
 from abacus.engage.campaigns.versions import CampaignVersions
+from abacus.engage.campaigns.wiring import campaigns_in_use
 from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER
 from abacus.engage.downstreams.services import CALLS_AT_ONCE, Services
+from abacus.engage.downstreams.wiring import downstreams_in_use
 from abacus.engage.limits.exhaustion_watch import ExhaustionWatch
 from abacus.engage.limits.pot_store import SLOTS, PotStore
 from abacus.engage.notify.notices import Notices
@@ -45,11 +47,15 @@ from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.sqs.consumer import QueueConsumer
 from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY
+from abacus.platform.wiring import Run, Wiring
+from abacus.pricing.wiring import cards_in_use
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.counters.headway import Headway
 from abacus.signals.counters.series import SeriesBook
+from abacus.signals.counters.wiring import counter_store, counting_service
 from abacus.signals.facts.counters import CounterFacts
 from abacus.signals.facts.members import MemberFacts
+from abacus.signals.segments.wiring import segments_in_use
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA, Service.SQS})
 _CONNECTIONS: Final = 8
@@ -66,19 +72,20 @@ async def wire(wiring: Wiring) -> Run:
     slicing, sliced = await wiring.slicing(pool), pool
     if slicing.is_cut:  # in slices many rows are inserted by statements that Citus plans with their values only
         sliced = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_VALUES, keeps_nothing=True)
-    cards, campaigns = wiring.cards(pool), wiring.campaigns(pool)
-    store, _ = await wiring.counter_store(
+    cards, campaigns = cards_in_use(wiring, pool), campaigns_in_use(wiring, pool)
+    store, _ = await counter_store(
+        wiring,
         await wiring.pool(
             size=_COUNTING_CONNECTIONS,
             settings=LOOKUPS_BY_KEY,
             keeps_nothing=True,
             within_s=settings.counts_timeout_seconds,
-        )
+        ),
     )
-    counting = await wiring.counting(pool, store, keeps_parts=False)
+    counting = await counting_service(wiring, pool, store, keeps_parts=False)
     wiring.at_the_end(counting.close)
     members = MemberFacts(pool, MembershipStore(pool, clock).tiers_of, LedgerReader(pool).standings_of)
-    downstreams = wiring.downstreams(pool)
+    downstreams = downstreams_in_use(wiring, pool)
     poster = Poster(to_private=settings.webhooks_to_private, at_once=_POSTS_AT_ONCE, whole_up_to=LONGEST_ANSWER)
     wiring.at_the_end(poster.close)
     secrets = wiring.secrets()
@@ -91,7 +98,7 @@ async def wire(wiring: Wiring) -> Run:
         counters=CounterFacts(
             pool, campaigns.around, counting.counts, headway.passed, events_topic=settings.events_topic
         ),
-        segments=wiring.segments(pool).look,
+        segments=segments_in_use(wiring, pool).look,
         services=Services(downstreams.by_name, poster, pool, clock, secrets, health=wiring.process_health).ask,
     )
     client, quarantine, rng = await wiring.sqs(), QuarantineStore(pool, clock), random.Random()

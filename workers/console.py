@@ -11,10 +11,10 @@ from starlette.types import ASGIApp
 
 from abacus.api.entrance import Entrance
 from abacus.api.server import bound
+from abacus.api.wiring import http_limits
 from abacus.approving.card_desk import CardDesk
 from abacus.approving.executors import approving
-from abacus.bootstrap import Run, Service, Wiring
-from abacus.configuration import alone_of, built_in_sources, cassandra_of, groups_of, http_limits, terms_of
+from abacus.bootstrap import Service
 from abacus.console.app import console_app
 from abacus.console.backends import Address, Backends, Watched
 from abacus.console.entry.authenticators import Authenticators
@@ -40,19 +40,24 @@ from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.movement import Moved, Movement
+from abacus.ledger.wiring import alone_of
+from abacus.oversight.status.wiring import groups_of
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.person import Role
+from abacus.people.wiring import terms_of
 from abacus.platform.logins import console_login
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import DEPENDENCY, Pool, open_pool, passing_failures
 from abacus.platform.quarantine.store import QuarantineStore
-from abacus.platform.rate_limits.limiter import RateLimiter
-from abacus.platform.rate_limits.store import BucketStore
 from abacus.platform.settings import Settings
 from abacus.platform.sqs.queue import Client
+from abacus.platform.wiring import Run, Wiring
+from abacus.pricing.wiring import cards_in_use
 from abacus.signals.counters.store.opening import open_store
 from abacus.signals.counters.store.port import CounterStore
+from abacus.signals.counters.wiring import cassandra_of
+from abacus.signals.events.wiring import built_in_sources
 from workers import PIPELINE
 
 NEEDS: Final = frozenset({Service.DATABASE})
@@ -124,11 +129,9 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
     clock, settings = wiring.clock, wiring.settings
     store, sessions = PeopleStore(pool, clock), SessionStore(pool, clock, plan.limits)
     directory = PeopleDirectory(store, clock)
-    limiter = RateLimiter(BucketStore(pool), clock, apart="console:")
-    cards = wiring.cards(pool)
+    limiter = wiring.limiter(pool, apart="console:")
+    cards = cards_in_use(wiring, pool)
     wiring.beside(directory.keep_fresh())
-    wiring.beside(limiter.keep_giving_back())
-    wiring.at_the_end(limiter.close)
     await until_available(directory.refresh, wiring.health)
     provider = Provider(plan.client, plan.reading, clock) if plan.client is not None else None
     if provider is not None:

@@ -3,13 +3,14 @@
 from datetime import timedelta
 from typing import Final
 
-from abacus.bootstrap import Run, Service, Wiring
+from abacus.bootstrap import Service
 from abacus.platform.following.together import together
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.topic_id import TopicIds
 from abacus.platform.postgres import LOOKUPS_BY_KEY
 from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.wiring import Run, Wiring
 from abacus.signals.counters.counter import EventCounter
 from abacus.signals.counters.decide.batch import Remembering
 from abacus.signals.counters.documents import Documents
@@ -18,6 +19,7 @@ from abacus.signals.counters.open_rows import OpenRows
 from abacus.signals.counters.partitions import OpenPartitions
 from abacus.signals.counters.series import SeriesBook
 from abacus.signals.counters.topic import KafkaTopic
+from abacus.signals.counters.wiring import counter_store, counters_in_use
 from abacus.signals.counters.writer import CounterWriter
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
@@ -30,8 +32,8 @@ async def wire(wiring: Wiring) -> Run:
     settings, clock = wiring.settings, wiring.clock
     bootstrap = settings.required("kafka_bootstrap")
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
-    documents = Documents(wiring.counters(pool).catalog, settings.events_topic)
-    store = await wiring.counter_store(pool)
+    documents = Documents(counters_in_use(wiring, pool).catalog, settings.events_topic)
+    store = await counter_store(wiring, pool)
     wiring.beside(store.tend())
     counter = EventCounter(
         store.store,

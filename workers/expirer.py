@@ -2,23 +2,8 @@
 
 from typing import Final
 
-from abacus.bootstrap import Run, Service, Wiring
-from abacus.ledger.store.holds import HoldKeeper
-from abacus.ledger.store.moves import PostgresMoves
-from abacus.platform.postgres import LOOKUPS_BY_KEY
-from abacus.platform.quarantine.store import QuarantineStore
-from abacus.platform.sqs.consumer import QueueConsumer
-from abacus.platform.sqs.definition import EXPIRY
-from abacus.programs.expiry.expirer import Expirer
+from abacus.bootstrap import Service
+from abacus.programs.expiry.wiring import expirer
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.SQS})
-HANDS: Final = 2  # while one waits for Postgres, the other decodes and computes
-
-
-async def wire(wiring: Wiring) -> Run:
-    pool = await wiring.pool(size=HANDS + 2, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
-    expirer = Expirer(pool, QuarantineStore(pool, wiring.clock), wiring.clock)
-    holds = HoldKeeper(pool, PostgresMoves(pool, wiring.clock), wiring.clock)
-    wiring.beside(holds.keep_releasing())
-    queue = await wiring.queue(await wiring.sqs(), EXPIRY)
-    return QueueConsumer(queue, expirer.handle, wiring.health, hands=HANDS).run
+wire = expirer

@@ -2,19 +2,8 @@
 
 from typing import Final
 
-from abacus.bootstrap import Run, Service, Wiring
-from abacus.core.vouching import Producer
-from abacus.intake.earning.retrier import Retrier
-from abacus.platform.quarantine.store import QuarantineStore
-from abacus.platform.sqs.consumer import QueueConsumer
-from abacus.platform.sqs.definition import RETRY
+from abacus.bootstrap import Service
+from abacus.intake.earning.wiring import retrier
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.SQS})
-
-
-async def wire(wiring: Wiring) -> Run:
-    pool = await wiring.pool(size=4)
-    client = await wiring.sqs()
-    issuing = await wiring.issuing(pool, client, Producer.RETRIER)
-    retrier = Retrier(issuing, QuarantineStore(pool, wiring.clock), wiring.verifier())
-    return QueueConsumer(await wiring.queue(client, RETRY), retrier.handle, wiring.health).run
+wire = retrier

@@ -5,13 +5,16 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from abacus.bootstrap import Run, Service, Wiring
+from abacus.bootstrap import Service
+from abacus.engage.campaigns.wiring import campaigns_in_use
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.offsets import begins_since
 from abacus.platform.kafka.window import committed
 from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.wiring import Run, Wiring
 from abacus.signals.counters.decide.following import asked_by_counters
+from abacus.signals.counters.wiring import counters_in_use
 from abacus.signals.events.decide.substream import Asked, joined
 from abacus.signals.events.substream import LargeTopics, SubstreamCopier
 
@@ -25,10 +28,11 @@ async def wire(wiring: Wiring) -> Run:
     settings = wiring.settings
     bootstrap = settings.required("kafka_bootstrap")
     pool = await wiring.pool(size=2)
-    counters = wiring.counters(pool)
+    counters, campaigns = counters_in_use(wiring, pool), campaigns_in_use(wiring, pool)
     publisher = wiring.publisher()
     large = LargeTopics(
-        _Together(lambda: asked_by_counters(counters.catalog()), wiring.campaigns(pool).asked), settings.events_topic
+        _Together(lambda: asked_by_counters(counters.catalog()), campaigns.asked),
+        settings.events_topic,
     )
 
     def follow(topic: str, health: WorkerHealth) -> Run:

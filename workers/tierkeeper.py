@@ -2,38 +2,8 @@
 
 from typing import Final
 
-from abacus.bootstrap import Run, Service, Wiring
-from abacus.platform.following.sharing import share_of_slices
-from abacus.platform.following.together import together
-from abacus.platform.health import sub_workers_of
-from abacus.platform.patience import until_available
-from abacus.platform.postgres import LOOKUPS_BY_KEY
-from abacus.platform.slices import MOST
-from abacus.programs.tiers.keeper import Keeper
-from abacus.programs.tiers.publish_changes import IDLE_S, change_publisher, lease_of
+from abacus.bootstrap import Service
+from abacus.programs.tiers.wiring import tierkeeper
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
-# One for each slice that is led, one for the keeper, one to count processes, and one to look servers up.
-_CONNECTIONS: Final = MOST + 3
-
-
-async def wire(wiring: Wiring) -> Run:
-    settings, clock, topic = wiring.settings, wiring.clock, wiring.settings.tiers_topic
-    # Everything is looked up by key, as in posting.
-    pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
-    cards = wiring.cards(pool)
-    await until_available(cards.refresh, wiring.health)
-    slicing = await wiring.slicing(pool)
-    reading, *publishing = sub_workers_of(wiring.health, 1 + slicing.slices)
-    keeper = Keeper(pool, cards, clock, reading)
-    share, idle_s = share_of_slices(lease_of(topic), pool, slicing, wiring.beside), slicing.pause_s(IDLE_S)
-    publishers = (
-        change_publisher(
-            pool, wiring.publisher(), topic, clock, health, schema=slicing.home(number), share=share, idle_s=idle_s
-        )
-        for number, health in enumerate(publishing)
-    )
-    return together(
-        wiring.following(settings.points_topic, "tierkeeper", keeper.handle, reading),
-        *(each.run for each in publishers),
-    )
+wire = tierkeeper

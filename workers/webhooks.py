@@ -1,40 +1,9 @@
 """Sends partners the outcome of their awards: from the points stream and the rejections to their webhooks."""
 
-import random
 from typing import Final
 
-from abacus.bootstrap import Run, Service, Wiring
-from abacus.intake.partners.webhooks.outbox import WebhookOutbox
-from abacus.intake.partners.webhooks.sender import CONCURRENCY, webhook_sender
-from abacus.intake.partners.webhooks.sources import IDLE_S, LEASE, Postings, rejections
-from abacus.platform.delivery.post import Poster
-from abacus.platform.following.sharing import share_of_slices
-from abacus.platform.following.together import together
-from abacus.platform.health import sub_workers_of
-from abacus.platform.slices import MOST
+from abacus.bootstrap import Service
+from abacus.intake.partners.wiring import webhooks
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA})
-_CONNECTIONS: Final = 4
-
-
-async def wire(wiring: Wiring) -> Run:
-    settings, clock = wiring.settings, wiring.clock
-    # Beside these, one for each slice whose rejections are read, and one to count processes.
-    pool = await wiring.pool(size=_CONNECTIONS + MOST + 1)
-    slicing = await wiring.slicing(pool)
-    poster = Poster(to_private=settings.webhooks_to_private, at_once=CONCURRENCY.at_once)
-    wiring.at_the_end(poster.close)
-    reading, sending, *rejecting = sub_workers_of(wiring.health, 2 + slicing.slices)
-    outbox, idle_s = WebhookOutbox(pool, clock), slicing.pause_s(IDLE_S)
-    share = share_of_slices(LEASE, pool, slicing, wiring.beside)
-    rejected = (
-        rejections(pool, clock, health, schema=slicing.home(number), share=share, idle_s=idle_s)
-        for number, health in enumerate(rejecting)
-    )
-    return together(
-        wiring.following(settings.points_topic, "webhooks", Postings(pool, outbox, reading).handle, reading),
-        *(each.run for each in rejected),
-        webhook_sender(
-            outbox, poster, clock, sending, rng=random.Random(), secrets=wiring.secrets(), idle_s=idle_s
-        ).run,
-    )
+wire = webhooks

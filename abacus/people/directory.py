@@ -38,6 +38,7 @@ class PeopleDirectory:
         self.keep_noting_use = self._keyring.keep_noting_use
         self.note_use = self._keyring.note_use
         self.refresh = self._keyring.refresh
+        self.wake = self._keyring.wake
 
     async def find(self, text: str) -> Actor | None:
         """The person of this token, or None. Raises `Unavailable` when nobody was ever read."""

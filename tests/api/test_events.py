@@ -10,7 +10,6 @@ import httpx
 import pytest
 from aiokafka import AIOKafkaConsumer
 
-from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.sandbox import new_test_access
 from abacus.intake.partners.store import PartnerStore
@@ -20,6 +19,7 @@ from abacus.platform.postgres import open_pool
 from abacus.platform.sandbox import SESSION
 from abacus.signals.events.decide.source import Source, parse_source
 from abacus.signals.events.kind import Reserved, SourceStore
+from abacus.signals.events.wiring import built_in_sources
 from tests.support.house import House, until
 from tests.support.logged import limits_logged
 from tests.support.problems import kind

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from aiokafka import AIOKafkaConsumer
 
-from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, SetAside
 from abacus.platform.kafka.reader import Record
@@ -14,6 +13,7 @@ from abacus.platform.quarantine.store import HELD, REPLAYED, QuarantineStore
 from abacus.platform.quarantine.types import Item, Stage
 from abacus.signals.events.kind import Reserved, SourceStore
 from abacus.signals.events.replaying import event_item
+from abacus.signals.events.wiring import built_in_sources
 from tests.signals.events.weather import DROP, TOPIC, WEATHER, put
 from tests.support.commands import abacus
 from tests.support.house import House, completed, until

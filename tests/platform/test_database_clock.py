@@ -6,11 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from abacus.bootstrap import Wiring, announcements_of
+from abacus.bootstrap import announcements_of
 from abacus.cli.terminal.acting import acting
 from abacus.platform.database_clock import DatabaseClock, clock_of
 from abacus.platform.health import Health
 from abacus.platform.postgres import Pool
+from abacus.platform.wiring import Wiring
 from tests.support.house import House
 from tests.support.wrong_clock import Wrong, is_right
 

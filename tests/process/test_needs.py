@@ -3,14 +3,17 @@
 import ast
 import inspect
 import re
+from functools import partial
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Final
 
 import pytest
 
-from abacus.bootstrap import Service, Wiring, require_addresses
+from abacus.bootstrap import Service, require_addresses
 from abacus.core.errors import Refused
 from abacus.platform.settings import Settings
+from abacus.platform.wiring import Wiring
 from tests.deployment.manifests import objects, read
 from tests.support.paths import DOCS, ROOT
 from workers import WORKERS, needs
@@ -23,9 +26,29 @@ BEHIND: Final = {
     "kafka_bootstrap": Service.KAFKA,
     "sqs": Service.SQS,
     "queue": Service.SQS,
-    "issuing": Service.SQS,
 }
 ADDRESSES: Final = {"database_url": "postgresql://db/abacus", "kafka_bootstrap": "kafka:9092"}
+
+
+def trees_of(module: ModuleType) -> list[ast.AST]:
+    """The source of a worker, and of the functions of rooms' wirings that it uses, directly or through others."""
+    trees: list[ast.AST] = [ast.parse(inspect.getsource(module))]
+    seen: set[Any] = set()
+    waiting = [module.wire.func if isinstance(module.wire, partial) else module.wire, *functions_in(trees[0], module)]
+    while waiting:
+        function = waiting.pop()
+        if function in seen or not function.__module__.endswith(".wiring"):
+            continue
+        seen.add(function)
+        trees.append(ast.parse(inspect.getsource(function)))
+        waiting += functions_in(trees[-1], import_module(function.__module__))
+    return trees
+
+
+def functions_in(tree: ast.AST, module: ModuleType) -> list[Any]:
+    """The functions of the module, its own and imported ones, that this piece of it names."""
+    named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return [each for name, each in vars(module).items() if name in named and inspect.isfunction(each)]
 
 
 def test_every_file_is_a_worker_by_name() -> None:
@@ -35,15 +58,15 @@ def test_every_file_is_a_worker_by_name() -> None:
 @pytest.mark.parametrize("name", WORKERS)
 def test_a_worker_needs_what_it_is_wired_with(name: str) -> None:
     module = import_module(f"workers.{name}")
-    tree = ast.parse(inspect.getsource(module))
+    nodes = [node for tree in trees_of(module) for node in ast.walk(tree)]
     parts = [
         node.attr
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
         and node.value.id in ("wiring", "settings")
     ]
-    settings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    settings = [node.value for node in nodes if isinstance(node, ast.Constant)]
     declared = needs([name]) | getattr(module, "USES", frozenset())
     assert declared == {BEHIND[each] for each in (*parts, *settings) if isinstance(each, str) and each in BEHIND}
 

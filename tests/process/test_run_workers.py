@@ -6,10 +6,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from abacus import process as module
-from abacus.bootstrap import Run, Wire, Wiring
+from abacus.bootstrap import Wire
 from abacus.core.errors import Refused
 from abacus.platform.health import Health
 from abacus.platform.settings import Settings
+from abacus.platform.wiring import Run, Wiring
 from abacus.process import run_workers
 
 

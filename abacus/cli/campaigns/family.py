@@ -11,7 +11,6 @@ from abacus.cli.people.approvals import document as approval_document
 from abacus.cli.people.approvals import large_moves
 from abacus.cli.terminal.acting import Acting, acting
 from abacus.cli.terminal.shell import pool, settings
-from abacus.configuration import built_in_sources
 from abacus.documents.types import Outcome
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.decide.campaign import Campaign
@@ -22,6 +21,7 @@ from abacus.engage.campaigns.trying import tried_campaign
 from abacus.engage.notify.renderer import rendering
 from abacus.people.types.approval import Approval
 from abacus.platform.postgres import Pool
+from abacus.signals.events.wiring import built_in_sources
 
 
 @asynccontextmanager

@@ -25,7 +25,6 @@ from abacus.cli.documents.drafts import Judged
 from abacus.cli.documents.family import Family
 from abacus.cli.terminal.draft_files import read_files, refuse
 from abacus.cli.terminal.shell import AsJson, print_json, run, settings, table
-from abacus.configuration import built_in_sources
 from abacus.core.errors import Refused
 from abacus.documents.types import Record
 from abacus.signals.counters.decide.definition import Definition, to_document
@@ -33,6 +32,7 @@ from abacus.signals.counters.decide.reading import faults_today
 from abacus.signals.counters.kind import COUNTERS, Sources, by_name, counter_desk
 from abacus.signals.counters.new_keys import new_keys_of
 from abacus.signals.events.decide.source import Source, parse_source
+from abacus.signals.events.wiring import built_in_sources
 
 app = typer.Typer(
     no_args_is_help=True, help="Counters: how often something happened, for any key, in any range of time."

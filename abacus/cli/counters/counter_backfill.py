@@ -12,7 +12,6 @@ from rich.progress import Progress as Bars
 
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings
-from abacus.configuration import built_in_sources, cassandra_of
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable, absent
 from abacus.people.types.deed import Deed
@@ -34,6 +33,8 @@ from abacus.signals.counters.reading.cache_share import CacheShareStore
 from abacus.signals.counters.series import SeriesBook
 from abacus.signals.counters.store.opening import open_store
 from abacus.signals.counters.topic import KafkaTopic
+from abacus.signals.counters.wiring import cassandra_of
+from abacus.signals.events.wiring import built_in_sources
 
 _FORGET_EVERY_S: Final = 600.0
 

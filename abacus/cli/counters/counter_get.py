@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from abacus.cli.terminal.shell import AsJson, console, moment, pool, print_json, run, settings
-from abacus.configuration import cassandra_of
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Absent, Refused
 from abacus.platform.postgres import Pool
@@ -18,6 +17,7 @@ from abacus.signals.counters.reading.decide.plan import Planner
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted, Why
 from abacus.signals.counters.store.opening import open_store
 from abacus.signals.counters.types import SlotRange
+from abacus.signals.counters.wiring import cassandra_of
 
 
 def get(

@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 
 from abacus.cli.terminal.shell import console, run, settings
-from abacus.configuration import cassandra_of
 from abacus.core.errors import Refused
 from abacus.signals.counters.store.cassandra.schema import make, statements
 from abacus.signals.counters.store.cassandra.session import Session
+from abacus.signals.counters.wiring import cassandra_of
 
 app = typer.Typer(help="Where the rows of counters are.", no_args_is_help=True)
 

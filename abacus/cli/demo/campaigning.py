@@ -9,7 +9,6 @@ from typing import Any, Final
 from abacus.approving.executors import approving
 from abacus.cli.terminal.acting import Acting, login
 from abacus.cli.terminal.shell import people_database
-from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.campaigns.campaign_store import CampaignStore
@@ -35,6 +34,7 @@ from abacus.signals.events.decide.message import encode_event, partition_key
 from abacus.signals.events.decide.source import Source, parse_source
 from abacus.signals.events.kind import Reserved, SourceStore
 from abacus.signals.events.types import Event
+from abacus.signals.events.wiring import built_in_sources
 
 _APP: Final = "demo-app"
 _SOURCE: Final[Mapping[str, Any]] = {

@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from abacus.cli.counters.counter_get import count_now
-from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.signals.counters.decide.reading import parse_definition
 from abacus.signals.counters.kind import DefinitionStore, held_sources
 from abacus.signals.counters.reading.types import Lookup
+from abacus.signals.events.wiring import built_in_sources
 
 _COMPLETED: Final = "transactions/transaction.completed"
 _COUNTERS: Final[Sequence[Mapping[str, Any]]] = (

@@ -8,10 +8,10 @@ import typer
 from abacus.cli.documents.commands import add_commands
 from abacus.cli.documents.family import Family, Rows
 from abacus.cli.terminal.shell import counted, settings
-from abacus.configuration import built_in_sources
 from abacus.documents.types import Record
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.kind import SOURCES, Reserved, source_desk
+from abacus.signals.events.wiring import built_in_sources
 
 app = typer.Typer(no_args_is_help=True, help="Sources of events: where the events of a stream stand in its messages.")
 

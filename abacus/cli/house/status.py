@@ -8,12 +8,12 @@ from typing import Any, Final
 import typer
 
 from abacus.cli.terminal.shell import AsJson, console, database, print_json, run, settings, sqs, table
-from abacus.configuration import groups_of
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.oversight.status.decide.problems import exit_code, problems
 from abacus.oversight.status.reading import Places, read
 from abacus.oversight.status.types import Problem, QueueState, Snapshot, WorkerState
+from abacus.oversight.status.wiring import groups_of
 from workers import PIPELINE
 
 _QUEUE: Final = ("queue", "waiting", "in flight", "delayed", "oldest")

@@ -10,7 +10,6 @@ import typer
 
 from abacus.cli.campaigns.campaign_events import read_event
 from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, pool, print_json, run, settings
-from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
 from abacus.core.ids import award_id
@@ -26,6 +25,7 @@ from abacus.pricing.explanation.types import Campaigned
 from abacus.pricing.explanation.words import in_words
 from abacus.pricing.store.cards import CardStore
 from abacus.proof.decide.recompute import recompute
+from abacus.signals.events.wiring import built_in_sources
 
 _AGREES = {True: "agrees", False: "DOES NOT AGREE", None: "cannot be told"}
 

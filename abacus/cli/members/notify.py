@@ -18,10 +18,10 @@ from abacus.engage.notify.expiring import ExpiringJob, ReminderRun
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.parked import ParkedMessage, ParkedMessages
 from abacus.engage.notify.templates import words_of
+from abacus.engage.notify.wiring import templates_of
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
-from workers.notifier import templates_of
 
 app = typer.Typer(help="Notifications of members.", no_args_is_help=True)
 

@@ -12,15 +12,17 @@ import typer
 from abacus.approving.executors import approving
 from abacus.cli.terminal.acting import Acting, acting
 from abacus.cli.terminal.shell import AsJson, console, pool, print_json, run, settings, table
-from abacus.configuration import alone_of, built_in_sources, terms_of
 from abacus.core.errors import Refused, absent
 from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.movement import Moved, Movement
+from abacus.ledger.wiring import alone_of
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Status
 from abacus.people.types.deed import Deed
+from abacus.people.wiring import terms_of
 from abacus.platform.postgres import Pool
+from abacus.signals.events.wiring import built_in_sources
 
 app = typer.Typer(help="What waits for a second person.", no_args_is_help=True)
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from abacus.bootstrap import replaying_events
 from abacus.cli.quarantine.replay_preview import previews
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.known import check_country
@@ -39,6 +38,7 @@ from abacus.platform.quarantine.store import HELD, QuarantineStore, Which
 from abacus.platform.quarantine.types import AWARD_QUEUE, CAMPAIGN_RETRY_QUEUE, EXPIRY_QUEUE, RETRY_QUEUE, HeldItem
 from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY
 from abacus.platform.sqs.queue import SqsQueue
+from abacus.signals.events.wiring import replaying_events
 
 app = typer.Typer(help="Messages that could not be processed.", no_args_is_help=True)
 

@@ -5,7 +5,6 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, SetAside
 from abacus.intake.earning.decide.retry import RetryPolicy
@@ -21,6 +20,7 @@ from abacus.pricing.store.reader import CardReader
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.events.kind import SourceStore
 from abacus.signals.events.replaying import replay_events
+from abacus.signals.events.wiring import built_in_sources
 
 
 class Outcome(StrEnum):

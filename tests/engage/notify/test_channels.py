@@ -23,13 +23,13 @@ from abacus.engage.notify.channels.sns import Client, SnsChannel, sns_client
 from abacus.engage.notify.channels.webhook import WebhookChannel
 from abacus.engage.notify.decide.message import ChannelName, Outgoing, Words, document
 from abacus.engage.notify.decide.news import SAMPLES, Kind
+from abacus.engage.notify.wiring import plan_of
 from abacus.platform.delivery.post import Poster
 from abacus.platform.delivery.types import Answer, Said
 from abacus.platform.settings import Settings
 from tests.engage.notify.telling import Notepad, earned, enter_and_gather, settled
 from tests.support.house import House, until
 from tests.support.receiver import receiving
-from workers.notifier import plan_of
 
 ARN = f"arn:aws:sns:ap-southeast-1:{DEFAULT_ACCOUNT_ID}:members"
 SECRET = "whsec_" + "QUJD" * 10 + "QQ=="

@@ -13,7 +13,6 @@ from uuid import uuid4
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from abacus.configuration import built_in_sources
 from abacus.core.clock import SystemClock
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
@@ -24,6 +23,7 @@ from abacus.programs.expiry.decide.month import Month
 from abacus.signals.counters.kind import DefinitionStore, held_sources
 from abacus.signals.events.decide.source import parse_source
 from abacus.signals.events.kind import Reserved, SourceStore
+from abacus.signals.events.wiring import built_in_sources
 from benchmarks.pipeline import environment
 from localstack.running import Services
 from tests.reliability.chaos.births import Nursery

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from abacus.configuration import built_in_sources
 from abacus.platform.settings import Settings
+from abacus.signals.events.wiring import built_in_sources
 from tests.reliability.chaos.counted import Arrival, PlainCount, definitions, faults_of_counts, plain_count
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)

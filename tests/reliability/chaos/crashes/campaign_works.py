@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final
 
-from abacus.configuration import built_in_sources
 from abacus.core.errors import Reason, Refused
 from abacus.core.ids import campaign_key
 from abacus.engage.campaigns.campaign_store import CampaignStore, Change
@@ -19,6 +18,7 @@ from abacus.platform.kafka.window import TopicWindow
 from abacus.platform.sqs.definition import CAMPAIGN_RETRY
 from abacus.signals.events.decide.source import parse_source
 from abacus.signals.events.kind import Reserved, SourceStore
+from abacus.signals.events.wiring import built_in_sources
 from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.earning_works import QUIET_S
 from tests.reliability.chaos.crashes.facts import award_of, paid

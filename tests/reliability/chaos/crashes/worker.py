@@ -13,11 +13,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from abacus.bootstrap import Run, Wire, Wiring
+from abacus.bootstrap import Wire
 from abacus.cli.terminal.shell import run
 from abacus.platform.health import Health
 from abacus.platform.logs import configure_logging
 from abacus.platform.settings import Settings, read_settings
+from abacus.platform.wiring import Run, Wiring
 from abacus.process import run_workers, stopped_by_signals
 from tests.reliability.chaos.crashes.boundary import watch
 from tests.reliability.chaos.crashes.visits import set_watch, wake

@@ -1,0 +1,16 @@
+"""How campaigns are put together."""
+
+from abacus.engage.campaigns.directory import CampaignDirectory
+from abacus.platform.announcements import Announced
+from abacus.platform.postgres import Pool
+from abacus.platform.wiring import Wiring
+from abacus.signals.events.wiring import built_in_sources
+
+
+def campaigns_in_use(wiring: Wiring, pool: Pool) -> CampaignDirectory:
+    settings = wiring.settings
+    campaigns = CampaignDirectory(
+        pool, built_in_sources(settings), wiring.clock, uncounted_from=settings.campaign_uncounted_from
+    )
+    woken_by = (Announced.CAMPAIGNS, Announced.COUNTERS, Announced.EVENT_SOURCES, Announced.DOWNSTREAMS)
+    return wiring.keep(campaigns, on=woken_by)

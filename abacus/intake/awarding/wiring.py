@@ -1,0 +1,34 @@
+"""How posting awards is put together."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from abacus.intake.awarding.awarder import LATER_S, Awarder, hands_for
+from abacus.intake.awarding.door import Campaigns, Door
+from abacus.intake.pulse.store import PulseStore
+from abacus.intake.pulse.tally import Tally
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.post import PostgresLedger
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.sqs.consumer import QueueConsumer
+from abacus.platform.sqs.definition import AWARD
+from abacus.platform.wiring import Run, Wiring
+from abacus.pricing.wiring import cards_in_use
+
+CONNECTIONS: Final = 4
+
+
+async def awarder(wiring: Wiring, campaigns_of: Callable[[Pool], Campaigns]) -> Run:
+    pool = await wiring.pool(size=CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+    ledger = PostgresLedger(pool, wiring.clock)
+    moves = PostgresMoves(pool, wiring.clock)
+    door = Door(cards_in_use(wiring, pool), wiring.clock, wiring.verifier(), campaigns_of(pool))
+    tally = Tally(PulseStore(pool), wiring.clock)
+    wiring.at_the_end(tally.write)
+    wiring.beside(tally.keep_writing())
+    queue = await wiring.queue(await wiring.sqs(), AWARD)
+    later = partial(queue.send, delay_s=LATER_S)
+    posting = Awarder(door, ledger, moves, QuarantineStore(pool, wiring.clock), wiring.clock, tally=tally, later=later)
+    return QueueConsumer(queue, posting.handle, wiring.health, hands=hands_for(await wiring.slicing(pool))).run

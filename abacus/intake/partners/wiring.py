@@ -1,0 +1,47 @@
+"""How partners are known, and told of their awards."""
+
+import random
+from typing import Final
+
+from abacus.intake.partners.directory import Directory
+from abacus.intake.partners.store import PartnerStore
+from abacus.intake.partners.webhooks.outbox import WebhookOutbox
+from abacus.intake.partners.webhooks.sender import CONCURRENCY, webhook_sender
+from abacus.intake.partners.webhooks.sources import IDLE_S, LEASE, Postings, rejections
+from abacus.platform.announcements import Announced
+from abacus.platform.delivery.post import Poster
+from abacus.platform.following.sharing import share_of_slices
+from abacus.platform.following.together import together
+from abacus.platform.health import sub_workers_of
+from abacus.platform.postgres import Pool
+from abacus.platform.slices import MOST
+from abacus.platform.wiring import Run, Wiring
+
+_CONNECTIONS: Final = 4
+
+
+def partner_directory(wiring: Wiring, pool: Pool) -> Directory:
+    return wiring.keep_keys(Directory(PartnerStore(pool, wiring.clock), wiring.clock), on=(Announced.PARTNERS,))
+
+
+async def webhooks(wiring: Wiring) -> Run:
+    settings, clock = wiring.settings, wiring.clock
+    # Beside these, one for each slice whose rejections are read, and one to count processes.
+    pool = await wiring.pool(size=_CONNECTIONS + MOST + 1)
+    slicing = await wiring.slicing(pool)
+    poster = Poster(to_private=settings.webhooks_to_private, at_once=CONCURRENCY.at_once)
+    wiring.at_the_end(poster.close)
+    reading, sending, *rejecting = sub_workers_of(wiring.health, 2 + slicing.slices)
+    outbox, idle_s = WebhookOutbox(pool, clock), slicing.pause_s(IDLE_S)
+    share = share_of_slices(LEASE, pool, slicing, wiring.beside)
+    rejected = (
+        rejections(pool, clock, health, schema=slicing.home(number), share=share, idle_s=idle_s)
+        for number, health in enumerate(rejecting)
+    )
+    return together(
+        wiring.following(settings.points_topic, "webhooks", Postings(pool, outbox, reading).handle, reading),
+        *(each.run for each in rejected),
+        webhook_sender(
+            outbox, poster, clock, sending, rng=random.Random(), secrets=wiring.secrets(), idle_s=idle_s
+        ).run,
+    )

@@ -1,0 +1,28 @@
+"""How the relay is put together: transfers and seals go to the points stream, and the log is chained."""
+
+from abacus.ledger.relay.publish_transfers import lease_of, transfer_relay
+from abacus.platform.following.sharing import share_of_slices
+from abacus.platform.following.together import together
+from abacus.platform.health import sub_workers_of
+from abacus.platform.slices import MOST
+from abacus.platform.slices.prepared import keep_looking
+from abacus.platform.wiring import Run, Wiring
+from abacus.proof.keep_log import log_keeper
+from abacus.proof.publish_seals import seal_publisher
+
+
+async def relay(wiring: Wiring) -> Run:
+    topic, clock = wiring.settings.points_topic, wiring.clock
+    # One for each slice that is led, for seals, for the log, to count processes; two to look servers up and at them.
+    pool = await wiring.pool(size=MOST + 5)
+    slicing = await wiring.slicing(pool)
+    if slicing.is_cut:
+        wiring.beside(keep_looking(pool))
+    sealing, logging, *relaying = sub_workers_of(wiring.health, 2 + slicing.slices)
+    share = share_of_slices(lease_of(topic), pool, slicing, wiring.beside)
+    relays = (
+        transfer_relay(pool, wiring.publisher(), topic, clock, health, schema=slicing.home(number), share=share)
+        for number, health in enumerate(relaying)
+    )
+    seals, log = seal_publisher(pool, wiring.publisher(), topic, clock, sealing), log_keeper(pool, logging)
+    return together(*(each.run for each in (*relays, seals, log)))

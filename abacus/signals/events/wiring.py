@@ -1,0 +1,47 @@
+"""How sources of events are put together: the published ones, and those that are there from the start."""
+
+from collections.abc import Mapping, Sequence
+
+from abacus.core.clock import SystemClock
+from abacus.core.errors import SetAside
+from abacus.platform.announcements import Announced
+from abacus.platform.kafka.publisher import StreamPublisher
+from abacus.platform.postgres import Pool
+from abacus.platform.quarantine.replay import PublishEvents
+from abacus.platform.quarantine.types import Item
+from abacus.platform.settings import Settings
+from abacus.platform.wiring import Wiring
+from abacus.signals.events.decide.builtin import built_in
+from abacus.signals.events.decide.source import Source
+from abacus.signals.events.directory import SourceDirectory
+from abacus.signals.events.kind import SourceStore
+from abacus.signals.events.replaying import replay_events
+
+
+def built_in_sources(settings: Settings) -> list[Source]:
+    """The event sources that are there from the start."""
+    return built_in(
+        transactions_topic=settings.transactions_topic,
+        points_topic=settings.points_topic,
+        tiers_topic=settings.tiers_topic,
+    )
+
+
+def sources_in_use(wiring: Wiring, pool: Pool) -> SourceDirectory:
+    sources = SourceDirectory(SourceStore(pool).latest, built_in_sources(wiring.settings))
+    return wiring.keep(sources, on=(Announced.EVENT_SOURCES,))
+
+
+def replaying_events(pool: Pool, settings: Settings) -> PublishEvents:
+    """Publishes events of the quarantine, for a command. Raises `Refused` where there are any and no broker is set."""
+
+    async def publish(items: Sequence[Item]) -> Mapping[str, SetAside]:
+        publisher = StreamPublisher(settings.required("kafka_bootstrap"))
+        published = [record.document for record in await SourceStore(pool).latest()]
+        sources = [*built_in_sources(settings), *published]
+        try:
+            return await replay_events(items, sources, publisher.publish, settings.events_topic, SystemClock().now())
+        finally:
+            await publisher.close()
+
+    return publish
