@@ -13,10 +13,9 @@ from abacus.api.entrance import Entrance
 from abacus.api.server import bound
 from abacus.api.wiring import http_limits
 from abacus.approving.card_desk import CardDesk
-from abacus.approving.executors import approving
+from abacus.approving.wiring import large_moves
 from abacus.bootstrap import Service
 from abacus.console.app import console_app
-from abacus.console.backends import Address, Backends, Watched
 from abacus.console.entry.authenticators import Authenticators
 from abacus.console.entry.decide import vouching
 from abacus.console.entry.door import Door
@@ -29,27 +28,27 @@ from abacus.console.entry.types import SessionLimits
 from abacus.console.errands.runner import ErrandRunner
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Room
+from abacus.console.pages.operations.watched import Watched
 from abacus.console.pages.people.sign_in import BACK
+from abacus.console.premises import Address, Premises
 from abacus.console.reading import Reading, Replica, reading_of
 from abacus.console.selections.store import SelectionStore
 from abacus.console.tidying import keep_tidying
 from abacus.console.web.outages import Outages
 from abacus.core.errors import Refused, Unavailable
-from abacus.engage.campaigns.desk import CampaignDesk
-from abacus.engage.notify.renderer import rendering
+from abacus.engage.campaigns.wiring import campaign_desk
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.movement import Moved, Movement
-from abacus.ledger.wiring import alone_of
 from abacus.oversight.status.wiring import groups_of
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.person import Role
-from abacus.people.wiring import terms_of
 from abacus.platform.logins import console_login
 from abacus.platform.patience import until_available
-from abacus.platform.postgres import DEPENDENCY, Pool, open_pool, passing_failures
+from abacus.platform.postgres import DEPENDENCY, Pool, open_pool, ping
 from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.rooms import Rooms
 from abacus.platform.settings import Settings
 from abacus.platform.sqs.queue import Client
 from abacus.platform.wiring import Run, Wiring
@@ -57,7 +56,6 @@ from abacus.pricing.wiring import cards_in_use
 from abacus.signals.counters.store.opening import open_store
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.wiring import cassandra_of
-from abacus.signals.events.wiring import built_in_sources
 from workers import PIPELINE
 
 NEEDS: Final = frozenset({Service.DATABASE})
@@ -66,7 +64,6 @@ DATABASE_WITHIN_S: Final = 5.0
 _QUEUES_WITHIN_S: Final = 3.0
 _CONNECTIONS: Final = 8
 _PROBE_EVERY_S: Final = 1.0
-_PROBE_WITHIN_S: Final = 2.0
 _NOT_TOLD: Final = frozenset(
     {"ABACUS_CONSOLE_DATABASE_URL", "ABACUS_CONSOLE_OWNER_DATABASE_URL", "ABACUS_PEOPLE_DATABASE_URL"}
 )
@@ -120,22 +117,16 @@ async def _opened(wiring: Wiring, plan: Plan) -> ASGIApp:
     login = console_login(wiring.settings.console_database_url)
     pool = await wiring.pool(size=_CONNECTIONS, keeps_nothing=True, within_s=DATABASE_WITHIN_S, login=login)
     outages = Outages(wiring.clock)
-    backends = await _backends(wiring, plan, pool, outages)
+    premises = await _premises(wiring, plan, pool, outages)
     wiring.beside(_watch(wiring, pool, outages))
-    return console_app(backends)
+    return console_app(premises, wiring.process_health)
 
 
-async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) -> Backends:
+async def _premises(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) -> Premises:
     clock, settings = wiring.clock, wiring.settings
     store, sessions = PeopleStore(pool, clock), SessionStore(pool, clock, plan.limits)
-    directory = PeopleDirectory(store, clock)
-    limiter = wiring.limiter(pool, apart="console:")
-    cards = cards_in_use(wiring, pool)
-    wiring.beside(directory.keep_fresh())
+    directory, cards = wiring.keep(PeopleDirectory(store, clock)), cards_in_use(wiring, pool)
     await until_available(directory.refresh, wiring.health)
-    provider = Provider(plan.client, plan.reading, clock) if plan.client is not None else None
-    if provider is not None:
-        wiring.at_the_end(provider.close)
     door = Door(
         people=directory,
         store=store,
@@ -143,7 +134,7 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
         passwords=Passwords(pool, clock),
         authenticators=Authenticators(pool, clock, wiring.secrets()),
         links=Links(pool, clock),
-        limiter=limiter,
+        limiter=wiring.limiter(pool, apart="console:"),
         clock=clock,
         code_for=plan.code_for,
     )
@@ -153,47 +144,58 @@ async def _backends(wiring: Wiring, plan: Plan, pool: Pool, outages: Outages) ->
         (moved,) = await moves.move([movement])
         return moved
 
-    alone = alone_of(settings)
     cassandra = cassandra_of(settings)
     counters, _ = await wiring.entered(open_store(cassandra, pool, clock))
-    large = approving(pool, clock, move, alone, built_in_sources(settings), terms=terms_of(settings))
+    large = large_moves(wiring, pool, move)
     errands = ErrandStore(pool, clock, Room(settings.console_errands_open, settings.console_errands_per_hour))
     wiring.beside(ErrandRunner(errands, *environments(settings)).keep_running())
     wiring.beside(keep_tidying(pool, clock, large.approvals))
-    return Backends(
+    rooms = Rooms(
+        directory,
+        store,
+        large.approvals,
+        large,
+        QuarantineStore(pool, clock),
+        SelectionStore(pool, clock),
+        cards,
+        CardDesk(pool, clock, large.approvals),
+        await campaign_desk(wiring, pool, large.approvals),
+        PartnerStore(pool, clock),
+        errands,
+        await _watched(wiring),
+        *_provider(wiring, plan),
+    )
+    return Premises(
         address=plan.address,
         clock=clock,
-        health=wiring.process_health,
-        outages=outages,
         pool=pool,
+        outages=outages,
         door=door,
-        provider=provider,
         sessions=sessions,
-        directory=directory,
-        people=store,
-        approvals=large.approvals,
-        quarantine=QuarantineStore(pool, clock),
-        selections=SelectionStore(pool, clock),
-        cards=cards,
-        card_desk=CardDesk(pool, clock, large.approvals),
-        campaigns=CampaignDesk(
-            pool, clock, built_in_sources(settings), large.approvals, await wiring.entered(rendering())
-        ),
-        watched=Watched(
-            settings.points_topic,
-            settings.queue_prefix,
-            PIPELINE,
-            groups_of(settings),
-            settings.kafka_bootstrap,
-            await _sqs(wiring),
-        ),
         here=reading_of(pool, clock, counters),
-        move=move,
-        large=large,
-        partners=PartnerStore(pool, clock),
-        errands=errands,
+        rooms=rooms,
         erases=settings.console_owner_database_url is not None,
         replica=_replica(wiring, counters if cassandra is not None else None),
+    )
+
+
+def _provider(wiring: Wiring, plan: Plan) -> tuple[Provider, ...]:
+    if plan.client is None:
+        return ()
+    provider = Provider(plan.client, plan.reading, wiring.clock)
+    wiring.at_the_end(provider.close)
+    return (provider,)
+
+
+async def _watched(wiring: Wiring) -> Watched:
+    settings = wiring.settings
+    return Watched(
+        settings.points_topic,
+        settings.queue_prefix,
+        PIPELINE,
+        groups_of(settings),
+        settings.kafka_bootstrap,
+        await _sqs(wiring),
     )
 
 
@@ -233,11 +235,10 @@ async def _watch(wiring: Wiring, pool: Pool, outages: Outages) -> None:
     """Ready means that the database answers: without it nobody is known."""
     while True:
         try:
-            async with asyncio.timeout(_PROBE_WITHIN_S), passing_failures():
-                await pool.fetchval("select 1")
-        except (Unavailable, TimeoutError) as error:
+            await ping(pool)
+        except Unavailable as error:
             outages.failed(DEPENDENCY)
-            wiring.health.waiting(Unavailable(DEPENDENCY, str(error) or "no answer in time"))
+            wiring.health.waiting(error)
         else:
             outages.back(DEPENDENCY)
             wiring.health.ready()

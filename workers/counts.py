@@ -5,18 +5,17 @@ from typing import Final
 
 from starlette.types import ASGIApp
 
-from abacus.api.backends import CountBackends
+from abacus.api.auth import Access
 from abacus.api.count_app import count_app
 from abacus.api.entrance import Entrance
 from abacus.api.server import bound
 from abacus.api.wiring import http_limits
 from abacus.bootstrap import Service
-from abacus.intake.partners.requests.journal import RequestJournal
-from abacus.intake.partners.requests.store import RequestStore
 from abacus.intake.partners.signing_secrets import SigningSecrets
-from abacus.intake.partners.wiring import partner_directory
+from abacus.intake.partners.wiring import partner_directory, request_journal
 from abacus.people.wiring import people_directory
 from abacus.platform.postgres import LOOKUPS_BY_KEY
+from abacus.platform.rooms import Rooms
 from abacus.platform.wiring import Run, Wiring
 from abacus.signals.counters.reading.service import CountService
 from abacus.signals.counters.wiring import counter_store, counting_service
@@ -42,12 +41,9 @@ async def wire(wiring: Wiring) -> Run:
 async def _opened(wiring: Wiring) -> ASGIApp:
     # Callers are let in over a pool of their own: it has room while the store of counters is slow.
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True, within_s=DATABASE_WITHIN_S)
-    clock = wiring.clock
     directory, people = partner_directory(wiring, pool), people_directory(wiring, pool)
-    journal = RequestJournal(RequestStore(pool), clock)
     limiter = wiring.limiter(pool, apart="counts:")
-    wiring.at_the_end(journal.write)
-    wiring.beside(journal.keep_writing())
+    journal = request_journal(wiring, pool)
     store_pool = await wiring.pool(
         size=_AT_ONCE,
         settings=LOOKUPS_BY_KEY,
@@ -57,18 +53,15 @@ async def _opened(wiring: Wiring) -> ASGIApp:
     store, _ = await counter_store(wiring, store_pool)
     counting = await counting_service(wiring, pool, store, at_once=_AT_ONCE)
     wiring.at_the_end(counting.close)
-    app = count_app(
-        CountBackends(
-            clock=clock,
-            health=wiring.process_health,
-            directory=directory,
-            people=people,
-            signing_secrets=SigningSecrets(wiring.secrets()),
-            limiter=limiter,
-            counting=counting,
-        ),
-        journal=journal,
+    access = Access(
+        clock=wiring.clock,
+        directory=directory,
+        people=people,
+        signing_secrets=SigningSecrets(wiring.secrets()),
+        limiter=limiter,
+        rooms=Rooms(counting),
     )
+    app = count_app(access, wiring.process_health, journal=journal)
     wiring.beside(_watch(wiring, counting))
     return app
 

@@ -47,4 +47,4 @@ async def adjust(member_id: MemberId, request: Request) -> Response:
         raise ApiProblem("invalid", f"/actor: {detail}", errors=[FieldFault(pointer="/actor", detail=detail)])
     opening = Opening.FIRST if isinstance(call, Call) else opening_of(order)
     target = await target_for(call, Deed.ADJUST, member_id, order, opening=opening)
-    return await answer_large(call, adjustment_of(order, target, key, call.agent, call.backends.clock.now()))
+    return await answer_large(call, adjustment_of(order, target, key, call.agent, call.access.clock.now()))

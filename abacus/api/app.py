@@ -16,13 +16,13 @@ from abacus.api import (
     preferences,
     problems,
 )
-from abacus.api.auth import Guard
-from abacus.api.backends import Backends
+from abacus.api.auth import Access, Guard
 from abacus.api.document import bare_app, describe
 from abacus.api.front import Front
 from abacus.api.health import probe_routes
 from abacus.api.manual import manual_routes
 from abacus.intake.partners.requests.journal import RequestJournal
+from abacus.platform.health import Health
 
 _DESCRIPTION = """
 Award points to members, exactly once, let them be spent, and read what became of them.
@@ -34,7 +34,9 @@ Points are integers, amounts are decimal strings, times are RFC 3339 with an off
 _KEYS: Final = "A partner's key, `abk_live_…`, or `abk_test_…` for the sandbox; or a person's token, `abp_…`"
 
 
-def api_app(backends: Backends, public_url: str | None = None, journal: RequestJournal | None = None) -> ASGIApp:
+def api_app(
+    access: Access, health: Health, public_url: str | None = None, journal: RequestJournal | None = None
+) -> ASGIApp:
     """The API. `public_url` is the address that callers use, for its document; without one, the document names the
     address that it was fetched from, whatever that is: a request's Host header says nothing of TLS in front of us.
     """
@@ -54,6 +56,6 @@ def api_app(backends: Backends, public_url: str | None = None, journal: RequestJ
         problems.router,
     ):
         app.router.routes.extend(router.routes)
-    app.router.routes.extend([*probe_routes(backends.health), *manual_routes(public_url)])
+    app.router.routes.extend([*probe_routes(health), *manual_routes(public_url)])
     describe(app, _KEYS, public_url)
-    return Front(Guard(app, backends), journal)
+    return Front(Guard(app, access), journal)

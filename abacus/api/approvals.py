@@ -16,6 +16,8 @@ from abacus.api.moves import declined, described
 from abacus.api.problems import documented
 from abacus.core.errors import AbacusError, SetAside, Unavailable
 from abacus.intake.partners.decide.ask import ReasonText
+from abacus.ledger.store.large_moves import LargeMoves
+from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.movement import Declined
 from abacus.people.decide.rights import countries_of
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Status
@@ -121,7 +123,7 @@ async def adjustments(request: Request, status: Annotated[Status | None, Query()
         shown = await _seen(call, status, [Kind.ADJUSTMENT])
     else:
         _check_may_adjust(call)
-        room = call.backends.large_moves.approvals
+        room = call.rooms[LargeMoves].approvals
         shown = await room.all(status=status, kinds=[Kind.ADJUSTMENT], asked_by=call.partner.source)
     return answers.json_answer({"adjustments": [answers.pending(each) for each in shown]})
 
@@ -142,8 +144,8 @@ async def approve_adjustment(adjustment_id: ApprovalId, request: Request) -> Res
     """Approve an adjustment as the second person, with a person's token; the answer is the transfer."""
     call = person_of(request)
     approved = await _approved(call, adjustment_id, request, Kind.ADJUSTMENT)
-    claim = await call.backends.ledger.claim(approved.subject)
-    transfer = await call.backends.ledger.transfer(claim) if claim is not None else None
+    claim = await call.rooms[LedgerReader].claim(approved.subject)
+    transfer = await call.rooms[LedgerReader].transfer(claim) if claim is not None else None
     if transfer is None:
         raise Unavailable("ledger", "what was posted cannot be read")
     return answers.json_answer(answers.moved(transfer), 201)
@@ -170,7 +172,7 @@ async def _approved(call: PersonCall, approval_id: UUID, request: Request, kind:
     body = await read_body(request, _APPROVING)
     await _open_to(call, approval_id, kind)
     try:
-        return await call.backends.large_moves.approvals.approve(approval_id, call.actor, body.digest)
+        return await call.rooms[LargeMoves].approvals.approve(approval_id, call.actor, body.digest)
     except CannotDecide as error:
         raise ApiProblem(error.kind, error.detail) from None
     except CannotExecute as error:
@@ -181,7 +183,7 @@ async def _rejected(call: PersonCall, approval_id: UUID, request: Request, kind:
     body = await read_body(request, _REJECTING)
     await _open_to(call, approval_id, kind)
     try:
-        return await call.backends.large_moves.approvals.reject(approval_id, call.actor, body.reason)
+        return await call.rooms[LargeMoves].approvals.reject(approval_id, call.actor, body.reason)
     except CannotDecide as error:
         raise ApiProblem(error.kind, error.detail) from None
 
@@ -198,12 +200,12 @@ def _void(error: CannotExecute, cause: AbacusError | None) -> ApiProblem:
 
 async def _seen(call: PersonCall, status: Status | None, kinds: list[Kind] | None) -> list[Approval]:
     given: dict[str, Any] = {"status": status, "kinds": kinds, "countries": countries_of(call.actor, Deed.SEE)}
-    return await call.backends.large_moves.approvals.all(**given)
+    return await call.rooms[LargeMoves].approvals.all(**given)
 
 
 async def _open_to(call: PersonCall, approval_id: UUID, kind: Kind | None = None) -> Approval:
     """The approval, if the person may see it; it is also told of what it asked for itself. Raises `ApiProblem`."""
-    approval = await call.backends.large_moves.approvals.find(approval_id)
+    approval = await call.rooms[LargeMoves].approvals.find(approval_id)
     countries = countries_of(call.actor, Deed.SEE)
     if (
         approval is None

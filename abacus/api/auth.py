@@ -4,17 +4,16 @@ An ASGI application around the routes and not a dependency of each: FastAPI's de
 """
 
 from collections.abc import MutableMapping
-from typing import Any, Final, Generic, NamedTuple, Protocol, Self
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Protocol
 
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Match
 from starlette.types import Message, Receive, Scope, Send
-from typing_extensions import TypeVar
 
 from abacus.api.api_problem import ApiProblem
-from abacus.api.backends import LIVE, Backends, PartnerDirectory
 from abacus.api.problems import problem_of
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable
@@ -25,44 +24,58 @@ from abacus.intake.partners.decide.keys import is_test_key
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.decide.signature import BadSignature, SignedRequest, check_signature
 from abacus.intake.partners.signing_secrets import SigningSecrets
+from abacus.ledger.decide.allowance import Allowance
 from abacus.people.decide.rights import check, may, may_somewhere, roles_for, words
 from abacus.people.directory import PeopleDirectory
 from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
 from abacus.platform.rate_limits.limiter import RateLimiter
+from abacus.platform.rooms import Rooms
 
 _GUARDED: Final = "/v1/"
 _REQUESTS_OF_A_PERSON: Final = 3000  # a minute, over all processes of the API
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="abacus"'}
 
 
-class Access(Protocol):
-    """What lets callers in, of the backends that answer them."""
-
-    @property
-    def clock(self) -> Clock: ...
-    @property
-    def directory(self) -> PartnerDirectory: ...
-    @property
-    def people(self) -> PeopleDirectory: ...
-    @property
-    def signing_secrets(self) -> SigningSecrets: ...
-    @property
-    def limiter(self) -> RateLimiter: ...
-    @property
-    def sandbox(self) -> Self | None: ...
-    @property
-    def mode(self) -> str: ...
+LIVE: Final = "live"
+TEST: Final = "test"
 
 
-Served = TypeVar("Served", bound=Access, default=Backends)
+class PartnerDirectory(Protocol):
+    """Finds the partner of a key. Both methods raise `Unavailable` when no partners were ever read."""
+
+    async def find(self, text: str) -> Partner | None: ...
+
+    def allowance(self, partner_id: str) -> Allowance: ...
 
 
-class Call(NamedTuple, Generic[Served]):
-    """The partner of a request, and the backends for answering it."""
+@dataclass(frozen=True)
+class Access:
+    """What lets callers in, and the rooms that are open to them. One for each process, and one more for the sandbox."""
+
+    clock: Clock
+    directory: PartnerDirectory
+    people: PeopleDirectory
+    signing_secrets: SigningSecrets
+    limiter: RateLimiter
+    rooms: Rooms
+    mode: str = LIVE
+    sandbox: "Access | None" = None  # for test keys; it has none itself
+
+    def label(self, partner_id: str) -> str:
+        """The partner's name in metrics, which count its awards in the sandbox apart."""
+        return partner_id if self.mode == LIVE else f"{self.mode}:{partner_id}"
+
+
+class Call(NamedTuple):
+    """The partner of a request, and what is open to it."""
 
     partner: Partner
-    backends: Served
+    access: Access
+
+    @property
+    def rooms(self) -> Rooms:
+        return self.access.rooms
 
     @property
     def agent(self) -> Agent:
@@ -85,11 +98,15 @@ class Call(NamedTuple, Generic[Served]):
             raise ApiProblem("country-not-allowed", f"this partner may not do that in {country}")
 
 
-class PersonCall(NamedTuple, Generic[Served]):
-    """The person of a request, and the backends for answering it."""
+class PersonCall(NamedTuple):
+    """The person of a request, and what is open to it."""
 
     actor: Actor
-    backends: Served
+    access: Access
+
+    @property
+    def rooms(self) -> Rooms:
+        return self.access.rooms
 
     @property
     def agent(self) -> Agent:
@@ -124,7 +141,7 @@ def caller_of(request: Request) -> Call | PersonCall:
 
 
 def call_of(request: Request) -> Call:
-    """The partner and the backends of this request. Raises `ApiProblem` for a person."""
+    """The partner of this request. Raises `ApiProblem` for a person."""
     call = caller_of(request)
     if isinstance(call, PersonCall):
         raise ApiProblem("partner-needed")
@@ -132,19 +149,19 @@ def call_of(request: Request) -> Call:
 
 
 def person_of(request: Request) -> PersonCall:
-    """The person and the backends of this request. Raises `ApiProblem` for a partner."""
+    """The person of this request. Raises `ApiProblem` for a partner."""
     call = caller_of(request)
     if isinstance(call, Call):
         raise ApiProblem("person-needed", f"this is the key of the partner {call.partner.partner_id}")
     return call
 
 
-class Guard(Generic[Served]):
+class Guard:
     """Lets partners and people through to the routes that know them, and everyone to the open routes."""
 
-    def __init__(self, app: FastAPI, backends: Served) -> None:
+    def __init__(self, app: FastAPI, access: Access) -> None:
         self._app = app
-        self._backends = backends
+        self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].startswith(_GUARDED):
@@ -152,7 +169,7 @@ class Guard(Generic[Served]):
                 authorization = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
                 call = await self._call(authorization, scope["state"])
                 if isinstance(call, Call):
-                    secret = await call.backends.signing_secrets.of(call.partner)
+                    secret = await call.access.signing_secrets.of(call.partner)
                     if secret is not None:
                         receive = await self._signed(secret, scope, receive)
             except (ApiProblem, Unavailable) as error:
@@ -166,8 +183,8 @@ class Guard(Generic[Served]):
     def _route(self, scope: Scope) -> BaseRoute | None:
         return next((route for route in self._app.routes if route.matches(scope)[0] is Match.FULL), None)
 
-    async def _call(self, authorization: str, state: MutableMapping[str, Any]) -> Call[Served] | PersonCall[Served]:
-        """The person, or the partner with the backends for its key: those of a test key lead to nothing live. Raises
+    async def _call(self, authorization: str, state: MutableMapping[str, Any]) -> Call | PersonCall:
+        """The person, or the partner with the access of its key: that of a test key leads to nothing live. Raises
         `ApiProblem`, or `Unavailable` when the partners, or the people, were never read.
         """
         answer_headers = state["headers"]
@@ -176,20 +193,20 @@ class Guard(Generic[Served]):
             raise ApiProblem("unauthorized", headers=_CHALLENGE)
         key = key.strip()
         if PERSON_TOKEN.fits(key):
-            actor = await self._backends.people.find(key)
+            actor = await self._access.people.find(key)
             if actor is None:
                 raise ApiProblem("unauthorized", "the token is not valid", headers=_CHALLENGE)
-            await _take(self._backends, actor.source, _REQUESTS_OF_A_PERSON, answer_headers)
-            return PersonCall(actor, self._backends)
-        backends = self._backends.sandbox if is_test_key(key) else self._backends
-        partner = await backends.directory.find(key) if backends is not None else None
-        if backends is None or partner is None:
+            await _take(self._access, actor.source, _REQUESTS_OF_A_PERSON, answer_headers)
+            return PersonCall(actor, self._access)
+        access = self._access.sandbox if is_test_key(key) else self._access
+        partner = await access.directory.find(key) if access is not None else None
+        if access is None or partner is None:
             raise ApiProblem("unauthorized", "the key is not valid", headers=_CHALLENGE)
-        state["partner_id"], state["mode"] = partner.partner_id, backends.mode
-        if backends.mode != LIVE:
-            answer_headers["abacus-mode"] = backends.mode
-        await _take(backends, partner.source, partner.requests_per_minute, answer_headers)
-        return Call(partner, backends)
+        state["partner_id"], state["mode"] = partner.partner_id, access.mode
+        if access.mode != LIVE:
+            answer_headers["abacus-mode"] = access.mode
+        await _take(access, partner.source, partner.requests_per_minute, answer_headers)
+        return Call(partner, access)
 
     async def _signed(self, secret: str, scope: Scope, receive: Receive) -> Receive:
         """Checks the signature, and returns a `receive` that gives the checked body again. Raises `ApiProblem`."""
@@ -202,7 +219,7 @@ class Guard(Generic[Served]):
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
         try:
             signed = SignedRequest.of(scope["method"], f"{path}?{query}" if query else path, body, headers)
-            check_signature(secret, signed, self._backends.clock.now())
+            check_signature(secret, signed, self._access.clock.now())
         except BadSignature as error:
             raise ApiProblem("bad-signature", str(error), headers=_CHALLENGE) from None
         given = False
@@ -217,9 +234,9 @@ class Guard(Generic[Served]):
         return again
 
 
-async def _take(backends: Access, who: str, requests_per_minute: int, answer_headers: dict[str, str]) -> None:
+async def _take(access: Access, who: str, requests_per_minute: int, answer_headers: dict[str, str]) -> None:
     """Counts the request. Raises `ApiProblem` for one too many."""
-    permit = await backends.limiter.take(who, requests_per_minute)
+    permit = await access.limiter.take(who, requests_per_minute)
     answer_headers["ratelimit-limit"] = str(permit.limit)
     answer_headers["ratelimit-remaining"] = str(permit.remaining)
     answer_headers["ratelimit-reset"] = str(permit.reset_s)

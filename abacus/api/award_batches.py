@@ -21,14 +21,14 @@ from starlette.responses import Response
 from abacus.api import answers
 from abacus.api.answer_schemas import BatchAnswer
 from abacus.api.api_problem import ApiProblem
-from abacus.api.auth import call_of
+from abacus.api.auth import Access, call_of
 from abacus.api.award_entries import check_id, enter, entry_of, tiers_of
-from abacus.api.backends import Backends
 from abacus.api.idempotency import is_idempotency_key
 from abacus.api.lean import LeanRoute
 from abacus.api.problems import documented, problem_of, problem_of_faults
 from abacus.core.errors import OF_CARDS, Unavailable
 from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
+from abacus.intake.partners.calculations import Calculations
 from abacus.intake.partners.decide.ask import (
     ComputedAsk,
     Considered,
@@ -103,10 +103,10 @@ async def award_batch(batch: BatchAsk, request: Request) -> Response:
     return answers.json_answer({"results": results})
 
 
-async def _award_all(items: Sequence[Any], partner: Partner, backends: Backends) -> list[dict[str, Any]]:
+async def _award_all(items: Sequence[Any], partner: Partner, access: Access) -> list[dict[str, Any]]:
     """The outcome of each item, in order. Raises `Unavailable` when nothing can be priced."""
-    now = backends.clock.now()
-    calculator = backends.calculator()
+    now = access.clock.now()
+    calculator = access.rooms[Calculations].current()
     results: list[dict[str, Any]] = [{"idempotency_key": _key_of(item), "outcome": "refused"} for item in items]
     considered: dict[int, Considered] = {}
     refused: dict[int, FixedItem | ComputedItem] = {}  # refused again one by one, unless later cards know better
@@ -116,7 +116,7 @@ async def _award_all(items: Sequence[Any], partner: Partner, backends: Backends)
             considered[place] = consider(ask, partner, calculator, now)
         except (Objection, Unavailable):
             refused[place] = ask
-    tiers = await tiers_of(list(considered.values()), backends)
+    tiers = await tiers_of(list(considered.values()), access)
 
     async def entry_at(place: int, each: Considered, tier: str | None) -> Entry:
         try:
@@ -124,12 +124,12 @@ async def _award_all(items: Sequence[Any], partner: Partner, backends: Backends)
         except Objection as error:
             if error.kind not in OF_CARDS:
                 raise
-        return await entry_of(each.ask, partner, backends, results[place]["idempotency_key"])
+        return await entry_of(each.ask, partner, access, results[place]["idempotency_key"])
 
     async def enter_one(place: int, deciding: Awaitable[Entry]) -> None:
         try:
             entry = await deciding
-            accepted = await enter(entry, backends)
+            accepted = await enter(entry, access)
         except (Objection, Unavailable) as error:
             results[place]["problem"] = problem_of(error, f"/awards/{place}").document()
         except ApiProblem as problem:
@@ -144,7 +144,7 @@ async def _award_all(items: Sequence[Any], partner: Partner, backends: Backends)
             for (place, each), tier in zip(considered.items(), tiers, strict=True)
         ),
         *(
-            enter_one(place, entry_of(ask, partner, backends, results[place]["idempotency_key"]))
+            enter_one(place, entry_of(ask, partner, access, results[place]["idempotency_key"]))
             for place, ask in refused.items()
         ),
     )

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from abacus.api.api_problem import ApiProblem
-from abacus.api.backends import Backends
+from abacus.api.auth import Access
 from abacus.core.errors import Unavailable
 from abacus.core.ids import award_id, partner_key
 from abacus.core.members import fault_of_new_member
 from abacus.intake.earning.decide.calculate import Calculator
-from abacus.intake.partners.award_intake import Accepted, AlreadyAwarded, KeyInFlight, KeyReused
+from abacus.intake.partners.award_intake import Accepted, AlreadyAwarded, AwardIntake, KeyInFlight, KeyReused
+from abacus.intake.partners.calculations import Calculations
 from abacus.intake.partners.decide.ask import (
     ComputedAsk,
     Considered,
@@ -22,25 +23,28 @@ from abacus.intake.partners.decide.ask import (
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.decide.quote import ComputedQuote, Quote, consider_quote, quote_for
+from abacus.intake.partners.members import MemberReader
+from abacus.intake.partners.register import Register
 from abacus.ledger.decide.allowance import OverLimit
 from abacus.ledger.types.limits import RejectionReason
 from abacus.platform.metrics import PARTNER_AWARDS
 from abacus.pricing.decide.card import BASE_TIER
+from abacus.programs.tiers.store import MembershipStore
 
 _TIERS_WITHIN_S: Final = 2.0
 
 
-async def entry_of(ask: FixedAsk | ComputedAsk, partner: Partner, backends: Backends, idempotency_key: str) -> Entry:
+async def entry_of(ask: FixedAsk | ComputedAsk, partner: Partner, access: Access, idempotency_key: str) -> Entry:
     """The entry for a request. Raises `Objection`, and `Unavailable` when the card for it cannot be read."""
-    now = backends.clock.now()
-    await check_newcomer(ask.member_id, backends)
+    now = access.clock.now()
+    await check_newcomer(ask.member_id, access)
 
     async def decide(calculator: Calculator) -> Entry:
         considered = consider(ask, partner, calculator, now)
-        tier = (await tiers_of([considered], backends))[0]
+        tier = (await tiers_of([considered], access))[0]
         return entry_for(considered, calculator, tier, idempotency_key, now)
 
-    return await backends.by_cards(decide)
+    return await access.rooms[Calculations].by_cards(decide)
 
 
 def check_id(member_id: str) -> None:
@@ -50,34 +54,34 @@ def check_id(member_id: str) -> None:
         raise Objection("invalid", fault, "/member_id")
 
 
-async def check_newcomer(member_id: str, backends: Backends) -> None:
+async def check_newcomer(member_id: str, access: Access) -> None:
     """The same, unless it is a member's already. The ledger refuses such an award, too, but nobody is told at once."""
     try:
         check_id(member_id)
     except Objection:
-        if not await backends.members.holdings(member_id):
+        if not await access.rooms[MemberReader].holdings(member_id):
             raise
 
 
-async def quote_of(ask: FixedAsk | ComputedQuote, partner: Partner, backends: Backends) -> Quote:
+async def quote_of(ask: FixedAsk | ComputedQuote, partner: Partner, access: Access) -> Quote:
     """The award that the request would become.
 
     Raises `Objection`, and `Unavailable` when the card or the tier for it cannot be read.
     """
-    now = backends.clock.now()
-    await check_newcomer(ask.member_id, backends)
+    now = access.clock.now()
+    await check_newcomer(ask.member_id, access)
 
     async def decide(calculator: Calculator) -> Quote:
         considered = consider_quote(ask, partner, calculator, now)
-        tier = (await tiers_of([considered], backends))[0]
+        tier = (await tiers_of([considered], access))[0]
         if tier is None:
             raise Unavailable("tiers", "the member's tier cannot be read now")
         return quote_for(considered, calculator, tier, now)
 
-    return await backends.by_cards(decide)
+    return await access.rooms[Calculations].by_cards(decide)
 
 
-async def tiers_of(considered: Sequence[Considered], backends: Backends) -> Sequence[str | None]:
+async def tiers_of(considered: Sequence[Considered], access: Access) -> Sequence[str | None]:
     """The tier of each member, read together for all computed transactions; None for each that cannot be read now."""
     accounts = [(each.member_id, each.card.card.program) for each in considered]
     computed = {account for each, account in zip(considered, accounts, strict=True) if each.transaction is not None}
@@ -85,48 +89,48 @@ async def tiers_of(considered: Sequence[Considered], backends: Backends) -> Sequ
         return [BASE_TIER] * len(accounts)
     try:
         async with asyncio.timeout(_TIERS_WITHIN_S):
-            listed = await backends.tiers.tiers_in_reach(computed)
+            listed = await access.rooms[MembershipStore].tiers_in_reach(computed)
     except (Unavailable, TimeoutError):
         return [None] * len(accounts)
     return [listed.get(account) if account in computed else BASE_TIER for account in accounts]
 
 
-async def enter(entry: Entry, backends: Backends) -> Accepted:
+async def enter(entry: Entry, access: Access) -> Accepted:
     """Enters the award and counts the outcome. Raises `ApiProblem` or `Unavailable`."""
     try:
-        await _check_limits(entry, backends)
-        accepted = await backends.award_intake.enter(entry)
+        await _check_limits(entry, access)
+        accepted = await access.rooms[AwardIntake].enter(entry)
     except KeyInFlight:
-        PARTNER_AWARDS.labels(backends.label(entry.partner_id), "refused").inc()
+        PARTNER_AWARDS.labels(access.label(entry.partner_id), "refused").inc()
         raise ApiProblem("key-in-flight", headers={"Retry-After": "1"}) from None
     except KeyReused as reused:
-        PARTNER_AWARDS.labels(backends.label(entry.partner_id), "refused").inc()
+        PARTNER_AWARDS.labels(access.label(entry.partner_id), "refused").inc()
         raise ApiProblem("idempotency-key-reused", reused.detail) from None
     except AlreadyAwarded as before:
-        PARTNER_AWARDS.labels(backends.label(entry.partner_id), "refused").inc()
+        PARTNER_AWARDS.labels(access.label(entry.partner_id), "refused").inc()
         is_its_own = before.awarded_as.startswith(partner_key(entry.partner_id, ""))
         extra = {"award_id": str(award_id(before.awarded_as))} if is_its_own else {}
         detail = f"the transaction {before.transaction} was awarded before"
         raise ApiProblem(str(RejectionReason.ALREADY_AWARDED), detail, extra=extra) from None
     except OverLimit as over:
-        PARTNER_AWARDS.labels(backends.label(entry.partner_id), "refused").inc()
+        PARTNER_AWARDS.labels(access.label(entry.partner_id), "refused").inc()
         raise ApiProblem(str(over.reason), over.detail) from None
-    PARTNER_AWARDS.labels(backends.label(entry.partner_id), "replayed" if accepted.replayed else "accepted").inc()
+    PARTNER_AWARDS.labels(access.label(entry.partner_id), "replayed" if accepted.replayed else "accepted").inc()
     return accepted
 
 
-async def _check_limits(entry: Entry, backends: Backends) -> None:
+async def _check_limits(entry: Entry, access: Access) -> None:
     """Refuses early an award that the posting would reject, as far as is known here; but not one that was accepted
     before.
 
     Raises `OverLimit`.
     """
-    today = backends.clock.now().date()
+    today = access.clock.now().date()
     try:
-        backends.directory.allowance(entry.partner_id).on(today).check(entry.award.points, 0)
+        access.directory.allowance(entry.partner_id).on(today).check(entry.award.points, 0)
     except OverLimit:
         try:
-            known = await backends.register.states([entry.award_id])
+            known = await access.rooms[Register].states([entry.award_id])
         except Unavailable:
             known = {}
         if entry.award_id not in known:

@@ -16,10 +16,11 @@ from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute
 from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, documented
 from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
-from abacus.intake.partners.award_intake import Accepted
+from abacus.intake.partners.award_intake import Accepted, AwardIntake
 from abacus.intake.partners.decide.ask import Ask
 from abacus.intake.partners.decide.quote import QuoteAsk
-from abacus.intake.partners.register import AwardStatus
+from abacus.intake.partners.register import AwardStatus, Register
+from abacus.intake.partners.watch import Watch
 
 _LONGEST_WAIT_S: Final = 10
 _PREFER: Final = "Prefer"
@@ -63,14 +64,14 @@ async def award(ask: Annotated[Ask, Body()], request: Request) -> Response:
 
     The answer comes when the award queue has the award. The same key and the same facts give the first answer again.
     """
-    partner, backends = call_of(request)
-    entry = await entry_of(ask, partner, backends, idempotency_key_of(request))
-    accepted = await enter(entry, backends)
+    partner, access = call_of(request)
+    entry = await entry_of(ask, partner, access, idempotency_key_of(request))
+    accepted = await enter(entry, access)
     headers = {"Idempotency-Replayed": "true"} if accepted.replayed else {}
     seconds = _seconds_to_wait(", ".join(request.headers.getlist(_PREFER)))
     if seconds:
         headers["Preference-Applied"] = f"wait={seconds}"
-        outcome = await backends.watch.outcome(entry.award_id, seconds)
+        outcome = await access.rooms[Watch].outcome(entry.award_id, seconds)
         if outcome is not None and outcome.status is AwardStatus.POSTED:
             return answers.json_answer(answers.state(outcome), 201, headers)
         if outcome is not None and outcome.status is AwardStatus.REJECTED:
@@ -88,9 +89,9 @@ async def award(ask: Annotated[Ask, Body()], request: Request) -> Response:
 )
 async def award_state(award_id: Annotated[UUID, Path()], request: Request) -> Response:
     """The award: queued, posted, rejected or quarantined, with the explanation of its points."""
-    partner, backends = call_of(request)
-    remembered = backends.award_intake.remembered(award_id)
-    award = (await backends.register.states([award_id])).get(award_id)
+    partner, access = call_of(request)
+    remembered = access.rooms[AwardIntake].remembered(award_id)
+    award = (await access.rooms[Register].states([award_id])).get(award_id)
     if award is not None and award.partner_id == partner.partner_id:
         return answers.json_answer(answers.state(award))
     if remembered is not None and remembered.partner_id == partner.partner_id:
@@ -111,7 +112,7 @@ async def quote(ask: Annotated[QuoteAsk, Body()], request: Request) -> Response:
     past or the future: it is priced by the card of its time and the member's tier of today.
     """
     call = call_of(request)
-    return answers.json_answer(answers.quoted(await quote_of(ask, *call), call.backends.clock.now()))
+    return answers.json_answer(answers.quoted(await quote_of(ask, *call), call.access.clock.now()))
 
 
 def _seconds_to_wait(prefer: str) -> int:

@@ -242,7 +242,7 @@ async def _moved(name: str, act: Act, request: Request) -> Response:
 
 
 def _desk(call: PersonCall) -> CampaignDesk:
-    desk = call.backends.campaigns
+    desk = call.rooms.find(CampaignDesk)
     if desk is None:
         raise ApiProblem("not-found", "no campaign runs in a sandbox")
     return desk

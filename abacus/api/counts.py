@@ -21,12 +21,12 @@ from starlette.responses import Response
 
 from abacus.api.api_problem import ApiProblem, Problem
 from abacus.api.auth import Call, PersonCall
-from abacus.api.backends import CountBackends
 from abacus.api.lean import LeanRoute
 from abacus.api.problems import documented, problem_of_faults
 from abacus.people.types.deed import Deed
 from abacus.platform.metrics import COUNT_LOOKUPS
 from abacus.platform.validation import Moment
+from abacus.signals.counters.reading.service import CountService
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted
 
 MOST_QUERIES: Final = 100
@@ -145,18 +145,18 @@ class CountsAnswer(BaseModel):
 )
 async def counts(ask: CountsAsk, request: Request) -> Response:
     """Up to 100 lookups. A lookup that cannot be counted has an `error`, and the others have their counts."""
-    call: Call[CountBackends] | PersonCall[CountBackends] = request.scope["state"]["call"]
+    call: Call | PersonCall = request.scope["state"]["call"]
     _check_may_count(call)
     results: list[dict[str, Any]] = [{"key": _key_of(query)} for query in ask.queries]
     readable = _readable(ask.queries, results)
-    outcomes = await call.backends.counting.counts([query.lookup for query in readable.values()])
+    outcomes = await call.rooms[CountService].counts([query.lookup for query in readable.values()])
     for place, outcome in zip(readable, outcomes, strict=True):
         results[place].update(_result(outcome))
     answer = {"results": results, "partial": any(isinstance(o, NotCounted) and o.why.is_ours for o in outcomes)}
     return Response(orjson.dumps(answer, option=orjson.OPT_UTC_Z), media_type="application/json")
 
 
-def _check_may_count(call: Call[CountBackends] | PersonCall[CountBackends]) -> None:
+def _check_may_count(call: Call | PersonCall) -> None:
     """A key belongs to no country, so a person needs a role in all of them. Raises `ApiProblem`."""
     if isinstance(call, PersonCall):
         call.check(Deed.SEE, None)

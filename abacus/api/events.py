@@ -19,6 +19,7 @@ from abacus.intake.partners.decide.ask import Objection
 from abacus.signals.events.decide.form import EventFault
 from abacus.signals.events.decide.message import EXAMPLE, EventMessage
 from abacus.signals.events.decide.posted import NotASender
+from abacus.signals.events.posting import EventDesk
 from abacus.signals.events.types import Event
 
 MOST_IN_BATCH: Final = 1000
@@ -53,7 +54,7 @@ async def post_event(event: Annotated[EventMessage, Body()], request: Request) -
     """
     call = call_of(request)
     read = await _read(event, call)
-    await call.backends.events.post([read])
+    await call.rooms[EventDesk].post([read])
     return answers.json_answer({"key": read.key}, 202)
 
 
@@ -74,7 +75,7 @@ async def post_events(batch: EventBatch, request: Request) -> Response:
     call = call_of(request)
     results, accepted = await _read_all(batch.events, call)
     if accepted:
-        await call.backends.events.post(accepted)
+        await call.rooms[EventDesk].post(accepted)
     return answers.json_answer({"results": results}, 202)
 
 
@@ -98,9 +99,9 @@ async def _read_all(items: Sequence[Any], call: Call) -> tuple[list[dict[str, An
 
 async def _read(message: EventMessage, call: Call, within: str = "") -> Event:
     """Raises `ApiProblem`, and `Unavailable` when the sources were never read."""
-    backends = call.backends
+    access = call.access
     try:
-        event = await backends.events.read(message, call.partner.partner_id, backends.clock.now())
+        event = await access.rooms[EventDesk].read(message, call.partner.partner_id, access.clock.now())
     except NotASender as error:
         raise ApiProblem("source-not-allowed", str(error)) from None
     except EventFault as error:
@@ -110,7 +111,7 @@ async def _read(message: EventMessage, call: Call, within: str = "") -> Event:
         raise invalid([fault]) from None
     if event.member_id is not None:
         try:
-            await check_newcomer(event.member_id, backends)
+            await check_newcomer(event.member_id, access)
         except Objection as error:
             raise invalid([FieldFault(pointer=within + error.pointer, detail=error.detail)]) from None
     return event

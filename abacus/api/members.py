@@ -12,13 +12,12 @@ from starlette.responses import Response
 from abacus.api import answers
 from abacus.api.answer_schemas import LotsAnswer, MemberAnswer, TransfersAnswer
 from abacus.api.api_problem import ApiProblem, FieldFault
-from abacus.api.auth import call_of
-from abacus.api.backends import Backends
+from abacus.api.auth import Access, call_of
 from abacus.api.problems import documented
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
 from abacus.intake.partners.decide.partner import Partner
-from abacus.intake.partners.members import Holding
-from abacus.ledger.store.read import Remaining
+from abacus.intake.partners.members import Holding, MemberReader
+from abacus.ledger.store.read import LedgerReader, Remaining
 from abacus.platform.validation import Moment
 
 _PAGE: Final = 50
@@ -51,14 +50,14 @@ async def transfers(member_id: MemberId, request: Request, query: Annotated[Page
     """The transfers, the newest first. Follow `next` for the page after. Of others' transfers `key`, `actor` and
     `explanation` are null, unless the operator lets you see them.
     """
-    partner, backends = call_of(request)
-    holdings = await _holdings(member_id, partner, backends)
+    partner, access = call_of(request)
+    holdings = await _holdings(member_id, partner, access)
     programs = [held.account.program for held in holdings if query.program in {None, held.account.program}]
     below = dict.fromkeys(programs, _FROM_THE_NEWEST)
     for name, seq in _positions(query.cursor).items():
         if name in below:
             below[name] = seq
-    listed = await backends.ledger.history(member_id, below, query.limit + 1)
+    listed = await access.rooms[LedgerReader].history(member_id, below, query.limit + 1)
     page = listed[: query.limit]
     for each in page:
         below[each.program] = each.seq
@@ -85,15 +84,15 @@ async def lots(member_id: MemberId, request: Request, query: Annotated[PageQuery
     """Each transfer that added points and is not used up, the oldest first: in that order points are spent. Follow
     `next` for the page after. Of others' awards `key` is null, unless the operator lets you see it.
     """
-    partner, backends = call_of(request)
-    holdings = await _holdings(member_id, partner, backends)
+    partner, access = call_of(request)
+    holdings = await _holdings(member_id, partner, access)
     programs = sorted(held.account.program for held in holdings if query.program in {None, held.account.program})
     after = _positions(query.cursor)
     remaining: list[Remaining] = []
     for program in programs:
         if len(remaining) <= query.limit:
             room = query.limit + 1 - len(remaining)
-            remaining += await backends.ledger.lots(member_id, program, after.get(program, 0), room)
+            remaining += await access.rooms[LedgerReader].lots(member_id, program, after.get(program, 0), room)
     page = remaining[: query.limit]
     reached = after | {each.program: each.seq for each in page}
     following = _cursor(reached) if len(remaining) > query.limit else None
@@ -111,24 +110,28 @@ async def member(member_id: MemberId, request: Request, query: Annotated[AsOfQue
     """The accounts of a member in the countries where you may award: as they are, or as they were at a time. An account
     that had no transfer by then is left out.
     """
-    partner, backends = call_of(request)
-    accounts = [holding.now for holding in await _holdings(member_id, partner, backends)]
+    partner, access = call_of(request)
+    accounts = [holding.now for holding in await _holdings(member_id, partner, access)]
     if query.as_of is None:
         return answers.json_answer(answers.member(member_id, accounts))
-    if query.as_of > backends.clock.now():
+    if query.as_of > access.clock.now():
         detail = "the future is not known"
         raise ApiProblem("in-the-future", detail, errors=[FieldFault(pointer="query/as_of", detail=detail)])
-    then = [each for each in await backends.members.as_of(member_id, query.as_of) if partner.may_award_in(each.country)]
+    then = [
+        each
+        for each in await access.rooms[MemberReader].as_of(member_id, query.as_of)
+        if partner.may_award_in(each.country)
+    ]
     return answers.json_answer(answers.member(member_id, then) | {"as_of": query.as_of})
 
 
-async def _holdings(member_id: str, partner: Partner, backends: Backends) -> list[Holding]:
+async def _holdings(member_id: str, partner: Partner, access: Access) -> list[Holding]:
     """The member's accounts in the partner's countries. Without the right to read others, a partner sees the members
     whose points it has moved. Raises `ApiProblem`.
     """
-    every = await backends.members.holdings(member_id)
+    every = await access.rooms[MemberReader].holdings(member_id)
     holdings = [holding for holding in every if partner.may_award_in(holding.account.country)]
-    if not holdings or not (partner.reads_all or await backends.members.knows(member_id, partner.source)):
+    if not holdings or not (partner.reads_all or await access.rooms[MemberReader].knows(member_id, partner.source)):
         raise ApiProblem("not-found", "no account of this member is open to you")
     return holdings
 

@@ -17,6 +17,9 @@ from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, documented
 from abacus.core.errors import SetAside, Unavailable
 from abacus.core.ids import ID_PATTERN, IDEMPOTENCY_KEY_PATTERN
 from abacus.intake.earning.decide.calculate import Calculator
+from abacus.intake.partners.calculations import Calculations
+from abacus.intake.partners.members import MemberReader
+from abacus.intake.partners.movement_batcher import MovementBatcher
 from abacus.intake.partners.orders import (
     CaptureOrder,
     HoldOrder,
@@ -34,6 +37,9 @@ from abacus.intake.partners.orders import (
     target_of,
 )
 from abacus.ledger.decide.reused_key import reused_by
+from abacus.ledger.store.holds import HoldReader
+from abacus.ledger.store.large_moves import LargeMoves
+from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.movement import (
     Adjustment,
@@ -123,7 +129,7 @@ async def hold(member_id: MemberId, request: Request) -> Response:
     key = call.key(idempotency_key_of(request))
     order = await read_body(request, _HOLD)
     target = await target_for(call, Deed.MOVE_POINTS, member_id, order)
-    return await moved_answer(call, hold_of(order, target, key, call.agent, call.backends.clock.now()))
+    return await moved_answer(call, hold_of(order, target, key, call.agent, call.access.clock.now()))
 
 
 @router.get(
@@ -138,7 +144,7 @@ async def hold(member_id: MemberId, request: Request) -> Response:
 async def holds(member_id: MemberId, request: Request) -> Response:
     """The holds that you placed and that are open."""
     call = _spender(request)
-    mine = await call.backends.holds.open_holds(member_id, source=call.partner.source)
+    mine = await call.rooms[HoldReader].open_holds(member_id, source=call.partner.source)
     return answers.json_answer({"member_id": member_id, "holds": [answers.hold(each) for each in mine]})
 
 
@@ -195,12 +201,12 @@ async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Re
     key = call.key(idempotency_key_of(request))
     order = await read_body(request, _REVERSE) or ReverseOrder()
     original = await _original(call, transfer_id)
-    now = call.backends.clock.now()
+    now = call.access.clock.now()
 
     async def card(calculator: Calculator) -> PublishedCard:
         return card_now(calculator.book, original.country, now)
 
-    in_force = await call.backends.by_cards(card)
+    in_force = await call.rooms[Calculations].by_cards(card)
     return await answer_large(call, reversal_of(order, original, in_force, key=key, agent=call.agent, now=now))
 
 
@@ -209,27 +215,27 @@ async def target_for(
 ) -> Target:
     """The account of an order, among those in which the caller may do this. Raises `Objection` and `ApiProblem`."""
     call.check_somewhere(deed)
-    holdings = await call.backends.members.holdings(member_id)
+    holdings = await call.rooms[MemberReader].holdings(member_id)
     accounts: list[Account] = [each.account for each in holdings if call.is_open(deed, each.account.country)]
-    now = call.backends.clock.now()
+    now = call.access.clock.now()
 
     async def decide(calculator: Calculator) -> Target:
         return target_of(member_id, order, accounts, calculator.book, now, opening=opening)
 
-    target = await call.backends.by_cards(decide)
+    target = await call.rooms[Calculations].by_cards(decide)
     call.check(deed, target.country)
     return target
 
 
 async def moved_answer(call: Call, movement: Movement) -> Response:
     """Does the movement and answers. Raises `ApiProblem`, `KeyReused` and `Unavailable`."""
-    return await _answer(call, await call.backends.movement_batcher.move(movement))
+    return await _answer(call, await call.rooms[MovementBatcher].move(movement))
 
 
 async def answer_large(call: Call | PersonCall, movement: Adjustment | Reversal) -> Response:
     """The same for a movement that waits for a second person if it is large."""
     try:
-        outcome = await call.backends.large_moves.do(movement)
+        outcome = await call.rooms[LargeMoves].do(movement)
     except CannotDecide as error:
         raise ApiProblem(error.kind, error.detail) from None
     if isinstance(outcome, Approval):
@@ -252,9 +258,9 @@ async def posted(call: Call | PersonCall, moved: Moved) -> Transfer:
         settles = isinstance(moved.movement, Capture | Release)
         if settles:
             raise ApiProblem("hold-not-open")
-        first = await call.backends.ledger.transfer(moved.claim) if moved.claim is not None else None
+        first = await call.rooms[LedgerReader].transfer(moved.claim) if moved.claim is not None else None
         raise ApiProblem("idempotency-key-reused", reused_by(moved.movement, first))
-    transfer = await call.backends.ledger.transfer(moved.claim) if moved.claim is not None else None
+    transfer = await call.rooms[LedgerReader].transfer(moved.claim) if moved.claim is not None else None
     if transfer is None:
         raise Unavailable("ledger", "the first answer cannot be read")
     return transfer
@@ -272,7 +278,7 @@ def _spender(request: Request) -> Call:
 
 
 async def _hold(call: Call, member_id: str, hold_id: UUID) -> Hold:
-    held = await call.backends.holds.hold(member_id, hold_id, source=call.partner.source)
+    held = await call.rooms[HoldReader].hold(member_id, hold_id, source=call.partner.source)
     if held is None:
         raise ApiProblem("no-such-hold")
     return held
@@ -281,7 +287,7 @@ async def _hold(call: Call, member_id: str, hold_id: UUID) -> Hold:
 async def _original(call: Call | PersonCall, transfer_id: str) -> Transfer:
     call.check_somewhere(Deed.REVERSE)
     place = parse_transfer_id(transfer_id)
-    transfer = await call.backends.ledger.at(*place) if place is not None else None
+    transfer = await call.rooms[LedgerReader].at(*place) if place is not None else None
     if transfer is None or not call.is_open(Deed.REVERSE, transfer.country):
         raise ApiProblem("not-found", "no such transfer is open to you")
     if isinstance(call, PersonCall):

@@ -15,6 +15,8 @@ from abacus.api.problems import documented
 from abacus.core.ids import ID_PATTERN
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.rendering import LOCALE_PATTERN
+from abacus.engage.notify.preferences import PreferenceStore
+from abacus.intake.partners.members import MemberReader
 
 router = APIRouter(prefix="/v1/members", tags=["members"])
 
@@ -76,7 +78,7 @@ async def preferences(member_id: MemberId, request: Request) -> Response:
     """The preferences of a member that is open to you. Null means the default."""
     call = call_of(request)
     await _check_open(member_id, call)
-    return json_answer((await call.backends.preferences.get(member_id))._asdict())
+    return json_answer((await call.rooms[PreferenceStore].get(member_id))._asdict())
 
 
 @router.put(
@@ -91,7 +93,7 @@ async def set_preferences(member_id: MemberId, request: Request) -> Response:
     call = call_of(request)
     ask = await read_body(request, _BODY)
     await _check_open(member_id, call)
-    preference = await call.backends.preferences.set(
+    preference = await call.rooms[PreferenceStore].set(
         member_id, locale=ask.locale, channels=ask.channels, by=call.partner.partner_id
     )
     return json_answer(preference._asdict())
@@ -102,7 +104,7 @@ async def _check_open(member_id: str, call: Call) -> None:
     every member with an account in its countries; one without any points yet, if it may award everywhere. Raises
     `ApiProblem`.
     """
-    partner, members = call.partner, call.backends.members
+    partner, members = call.partner, call.rooms[MemberReader]
     if partner.may_see_others:
         holdings = await members.holdings(member_id)
         is_open = any(partner.may_award_in(holding.account.country) for holding in holdings)

@@ -1,4 +1,4 @@
-"""The backends for test keys: the same parts as for live keys, on the sandbox's tables, and without a queue.
+"""The access of test keys: the same parts as for live keys, on the sandbox's tables, and without a queue.
 
 They read rate cards, the sources of events and the rights of partners from the live tables, and write nothing there;
 the front notes their requests beside the live ones. Events are checked, and published nowhere.
@@ -7,7 +7,7 @@ the front notes their requests beside the live ones. Events are checked, and pub
 from collections.abc import Coroutine, Sequence
 from typing import Final
 
-from abacus.api.backends import TEST, Backends
+from abacus.api.auth import TEST, Access
 from abacus.approving.executors import approving
 from abacus.core.errors import Unavailable
 from abacus.core.vouching import Verifier
@@ -15,6 +15,7 @@ from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.awarding.door import Door
 from abacus.intake.partners.award_intake import AwardIntake
+from abacus.intake.partners.calculations import Calculations
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.members import MemberReader
 from abacus.intake.partners.movement_batcher import MovementBatcher
@@ -33,8 +34,11 @@ from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rate_limits.store import BucketStore
+from abacus.platform.rooms import Rooms
 from abacus.platform.sqs.port import Received, Unsent
+from abacus.pricing.store.reader import CardReader
 from abacus.programs.tiers.store import MembershipStore
+from abacus.signals.events.posting import EventDesk
 
 _NAME: Final = "sandbox"
 
@@ -65,14 +69,16 @@ class _TakesNothing:
 
 
 class Sandbox:
-    """The backends, and the work that goes on beside requests."""
+    """The access, and the work that goes on beside requests."""
 
-    def __init__(self, live: Backends, live_directory: Directory, pool: Pool, secrets: Secrets, alone: Alone) -> None:
+    def __init__(
+        self, live: Access, live_directory: Directory, cards: CardReader, pool: Pool, *, secrets: Secrets, alone: Alone
+    ) -> None:
         clock = live.clock
         register, moves = Register(pool, clock), PostgresMoves(pool, clock, counted=False)
         quarantine = QuarantineStore(pool, clock, counted=False)
         # Its envelopes do not leave the process, so nobody signs them; and no campaign runs in a sandbox.
-        door = Door(live.cards, clock, Verifier())
+        door = Door(cards, clock, Verifier())
         awarder = Awarder(door, PostgresLedger(pool, clock), moves, quarantine, clock, counted=False)
         self._directory = Directory(PartnerStore(pool, clock), clock)
         self.refresh = self._directory.refresh
@@ -80,26 +86,27 @@ class Sandbox:
         self._intake = AwardIntake(_PostsAtOnce(awarder), _TakesNothing(), register)
         self._holds = HoldKeeper(pool, moves, clock)
         self._limiter = RateLimiter(BucketStore(pool), clock)
-        self.backends = Backends(
+        self.access = Access(
             clock=clock,
-            health=live.health,
-            cards=live.cards,
-            tiers=MembershipStore(pool, clock),
             directory=SandboxDirectory(self._directory, live_directory),
             people=live.people,
             signing_secrets=SigningSecrets(secrets),
-            award_intake=self._intake,
-            register=register,
-            watch=Watch(register),
-            members=MemberReader(pool),
-            ledger=LedgerReader(pool),
-            preferences=PreferenceStore(pool, clock),
-            events=live.events.rehearsing(),
-            movement_batcher=self._batcher,
-            holds=HoldReader(pool),
-            large_moves=approving(pool, clock, self._batcher.move, alone, ()),  # no campaign runs in a sandbox
             limiter=self._limiter,
             mode=TEST,
+            rooms=Rooms(
+                Calculations(cards),
+                MembershipStore(pool, clock),
+                self._intake,
+                register,
+                Watch(register),
+                MemberReader(pool),
+                LedgerReader(pool),
+                PreferenceStore(pool, clock),
+                live.rooms[EventDesk].rehearsing(),
+                self._batcher,
+                HoldReader(pool),
+                approving(pool, clock, self._batcher.move, alone, ()),  # no campaign runs in a sandbox
+            ),
         )
 
     def wake(self) -> None:

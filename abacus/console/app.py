@@ -8,33 +8,34 @@ from starlette.types import ASGIApp
 
 from abacus.api.front import Front
 from abacus.api.health import probe_routes
-from abacus.console.backends import Backends
 from abacus.console.pages import campaigns, counters, finance, home, members, operations, partners, people, rates
 from abacus.console.pages.people.sign_in import SignIn
+from abacus.console.premises import Premises
 from abacus.console.web.answer import Answers
 from abacus.console.web.assets import Assets
 from abacus.console.web.cookies import Cookies
 from abacus.console.web.faults import PageFault
 from abacus.console.web.headers import Guarded
 from abacus.console.web.routes import Routing
+from abacus.platform.health import Health
 
 # A capability with pages takes its place here, and in the navigation.
 _CAPABILITIES: Final = (home, rates, campaigns, members, partners, counters, finance, operations, people)
 SERVED: Final = tuple(served for capability in _CAPABILITIES for served in capability.SERVED)
 
 
-def console_app(backends: Backends) -> ASGIApp:
+def console_app(premises: Premises, health: Health) -> ASGIApp:
     assets = Assets()
-    answers, cookies = Answers(assets), Cookies(secure=backends.address.is_secure)
-    routing = Routing(backends, cookies, answers)
+    answers, cookies = Answers(assets), Cookies(secure=premises.address.is_secure)
+    routing = Routing(premises, cookies, answers)
     app = Starlette(
         routes=[
-            *probe_routes(backends.health),
+            *probe_routes(health),
             assets.route(),
-            *SignIn(backends, cookies, answers).routes(routing),
+            *SignIn(premises, cookies, answers).routes(routing),
             *(routing.route(each) for each in SERVED),
         ],
         exception_handlers={HTTPException: routing.elsewhere, PageFault: routing.elsewhere},
     )
     app.router.redirect_slashes = False
-    return Guarded(Front(app), secure=backends.address.is_secure)
+    return Guarded(Front(app), secure=premises.address.is_secure)

@@ -3,6 +3,7 @@
 Everything reads and writes through asyncpg with the SQL in sight, and the migrations make the tables: docs/adr/0002.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias
@@ -16,6 +17,7 @@ from abacus.platform.pool.sliced_pool import NOTHING_NOTED, Noted, SlicedPool
 from abacus.platform.roles import APPLICATION_ROLE
 
 DEPENDENCY: Final = "database"
+_PING_WITHIN_S: Final = 2.0
 LONG_S: Final = 3600.0  # for a statement that reads the whole ledger
 
 # Settings of a connection that only looks rows up by key: they keep a planner whose statistics lag behind a growing
@@ -161,6 +163,12 @@ def is_duplicate(error: asyncpg.PostgresError) -> bool:
     looks again sees the other's row, and tries no more often than a few times.
     """
     return isinstance(error, asyncpg.UniqueViolationError) or is_refused_copy(error)
+
+
+async def ping(pool: Pool, *, within_s: float = _PING_WITHIN_S) -> None:
+    """Raises `Unavailable` where the database does not answer in time."""
+    async with passing_failures(), asyncio.timeout(within_s):
+        await pool.fetchval("select 1")
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ from typing import Any, Final
 from uuid import UUID, uuid4
 
 from abacus.console.errands.acting import ERRAND_TOKEN
+from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Order, Outcome, State
 from tests.console.desk import Desk
 
@@ -48,7 +49,7 @@ async def errand(
     open_desk: Desk, errand_id: UUID, order: Order = ORDER, *, by: str = "ann", document: Any = DOCUMENT
 ) -> None:
     """One that is done."""
-    store, runner = open_desk.backends.errands, uuid4()
+    store, runner = open_desk.rooms[ErrandStore], uuid4()
     await store.ask(errand_id, order, by)
     taken = await store.take(runner, ERRAND_TOKEN.new())
     assert taken is not None

@@ -4,8 +4,10 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from abacus.cli.examples import example_cards
+from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.people.types.approval import Approval
 from abacus.pricing.store.cards import CardStore
+from abacus.pricing.store.reader import CardReader
 from tests.console.desk import Desk
 from tests.people.approving import ANN
 
@@ -46,12 +48,12 @@ runs = { overall = 10 }
 async def cards(open_desk: Desk) -> None:
     for card in example_cards():
         await CardStore(open_desk.pool).publish(card, by="tests", now=datetime.now(UTC))
-    await open_desk.backends.cards.refresh()
+    await open_desk.rooms[CardReader].refresh()
 
 
 async def submitted(open_desk: Desk, **fields: Any) -> Approval:
     """By ann."""
     await cards(open_desk)
-    desk = open_desk.backends.campaigns
+    desk = open_desk.rooms[CampaignDesk]
     _, approval = await desk.propose(await desk.read({**MARKET, **fields}), ANN)
     return approval

@@ -14,7 +14,6 @@ from argon2 import PasswordHasher
 from abacus.approving.card_desk import CardDesk
 from abacus.approving.executors import approving
 from abacus.console.app import console_app
-from abacus.console.backends import Address, Backends, Watched
 from abacus.console.entry.authenticators import Authenticators
 from abacus.console.entry.decide.vouching import Reading
 from abacus.console.entry.door import Attempts, Door
@@ -24,6 +23,8 @@ from abacus.console.entry.provider import Client, Provider
 from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.types import SessionLimits
 from abacus.console.errands.store import ErrandStore
+from abacus.console.pages.operations.watched import Watched
+from abacus.console.premises import Address, Premises
 from abacus.console.reading import Replica, reading_of
 from abacus.console.selections.store import SelectionStore
 from abacus.console.web.outages import Outages
@@ -46,6 +47,7 @@ from abacus.platform.postgres import Pool, nothing_else
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rate_limits.store import BucketStore
+from abacus.platform.rooms import Rooms
 from abacus.pricing.store.cards import CardStore
 from abacus.pricing.store.reader import CardReader
 from abacus.signals.events.decide.builtin import built_in
@@ -77,7 +79,7 @@ class Clock:
 class Desk:
     """A console, and how to get people into it."""
 
-    backends: Backends
+    premises: Premises
     clock: Clock
     pool: Pool
     passwords: Passwords
@@ -87,22 +89,26 @@ class Desk:
     app: Any
     _stack: AsyncExitStack
 
+    @property
+    def rooms(self) -> Rooms:
+        return self.premises.rooms
+
     async def browser(self, address: str = "192.0.2.1") -> "Browser":
         transport = httpx.ASGITransport(app=self.app, client=(address, 4711))
         client = httpx.AsyncClient(transport=transport, base_url=self.url, headers={"Accept": "text/html"})
         return Browser(await self._stack.enter_async_context(client))
 
     async def hire(self, person_id: str, *roles: str, password: str = PASSWORD) -> None:
-        await self.backends.people.create(person_id, parse_grants(roles), by=ADMIN, also=nothing_else)
+        await self.premises.rooms[PeopleStore].create(person_id, parse_grants(roles), by=ADMIN, also=nothing_else)
         await self.passwords.set(person_id, password, by=ADMIN.source, also=nothing_else)
         await self.refresh()
 
     async def refresh(self) -> None:
-        await self.backends.directory.refresh()
+        await self.premises.rooms[PeopleDirectory].refresh()
 
     async def partner(self, partner_id: str, name: str = "Acme") -> None:
         made = Partner(partner_id, name, True, True, (), None, 1000, None, self.clock.now(), "tests", None)  # noqa: FBT003  # as stored
-        await self.backends.partners.create(made, Limits(per_day=500), new_key())
+        await self.premises.rooms[PartnerStore].create(made, Limits(per_day=500), new_key())
 
     async def inside(self, person_id: str, *roles: str) -> "Browser":
         """A browser of a new person who is in."""
@@ -178,17 +184,16 @@ async def desk(
     large = approving(pool, clock, move, Alone(10, 10), SOURCES)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(limiter.close)
-        provider = None
+        providers = []
         if issuer is not None and reading is not None:
             client = Client(issuer, "abacus", "hush", f"{url}/sign-in/provider/back")
-            provider = Provider(client, reading, clock)
-            stack.push_async_callback(provider.close)
-        backends = Backends(
+            providers.append(Provider(client, reading, clock))
+            stack.push_async_callback(providers[0].close)
+        premises = Premises(
             address=Address(url, behind_proxy=behind_proxy),
             clock=clock,
-            health=Health(["console"]),
-            outages=Outages(clock),
             pool=pool,
+            outages=Outages(clock),
             door=Door(
                 people=directory,
                 store=people,
@@ -201,24 +206,35 @@ async def desk(
                 code_for=code_for,
                 attempts=attempts,
             ),
-            provider=provider,
             sessions=sessions,
-            directory=directory,
-            people=people,
-            approvals=large.approvals,
-            quarantine=QuarantineStore(pool, clock),
-            selections=SelectionStore(pool, clock),
-            cards=cards,
-            card_desk=CardDesk(pool, clock, large.approvals),
-            campaigns=CampaignDesk(pool, clock, SOURCES, large.approvals, await stack.enter_async_context(rendering())),
-            watched=Watched("abacus.points.v1", "abacus-", ("calculator", "awarder")),
             here=reading_of(pool, clock),
-            move=move,
-            large=large,
-            partners=PartnerStore(pool, clock),
             erases=True,
-            errands=ErrandStore(pool, clock),
             replica=replica,
+            rooms=Rooms(
+                directory,
+                people,
+                large.approvals,
+                large,
+                QuarantineStore(pool, clock),
+                SelectionStore(pool, clock),
+                cards,
+                CardDesk(pool, clock, large.approvals),
+                CampaignDesk(pool, clock, SOURCES, large.approvals, await stack.enter_async_context(rendering())),
+                Watched("abacus.points.v1", "abacus-", ("calculator", "awarder")),
+                PartnerStore(pool, clock),
+                ErrandStore(pool, clock),
+                *providers,
+            ),
         )
         await directory.refresh()
-        yield Desk(backends, clock, pool, passwords, authenticators, links, url, console_app(backends), stack)
+        yield Desk(
+            premises,
+            clock,
+            pool,
+            passwords,
+            authenticators,
+            links,
+            url,
+            console_app(premises, Health(["console"])),
+            stack,
+        )

@@ -1,5 +1,6 @@
 """A house with one of each thing that pages show."""
 
+from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval
 from tests.console.asking import BACKTEST, BACKTESTED, RATES_BACKTEST, RATES_BACKTESTED, RATES_TRIAL, TRIAL, errand
 from tests.console.campaigning import submitted
@@ -14,7 +15,7 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await submitted(open_desk)
     await open_desk.partner("acme")
     await publish_counter(open_desk.pool, RAIN, await publish_weather(open_desk.pool))
-    approval = await open_desk.backends.approvals.ask(proposal(country=country), ANN.agent)
+    approval = await open_desk.rooms[Approvals].ask(proposal(country=country), ANN.agent)
     await errand(open_desk, approval.approval_id)
     await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)
     await errand(open_desk, RATES_TRIAL, RATES_BACKTEST, document=RATES_BACKTESTED)

@@ -3,7 +3,9 @@
 from typing import Final
 from uuid import UUID
 
+from abacus.console.selections.store import SelectionStore
 from abacus.core.errors import Reason
+from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import Item, Stage
 from tests.console.desk import Desk
 
@@ -14,9 +16,9 @@ ITEM: Final = Item(
 
 
 async def hold(open_desk: Desk, *items: Item) -> None:
-    await open_desk.backends.quarantine.add(items or [ITEM])
+    await open_desk.rooms[QuarantineStore].add(items or [ITEM])
 
 
 async def hold_and_select(open_desk: Desk) -> None:
     await hold(open_desk)
-    await open_desk.backends.selections.freeze(SELECTION, "ticked", [ITEM.id], "ann")
+    await open_desk.rooms[SelectionStore].freeze(SELECTION, "ticked", [ITEM.id], "ann")

@@ -5,6 +5,7 @@ from typing import Final
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
+from abacus.pricing.store.reader import CardReader
 from tests.console.desk import Browser, Desk
 from tests.support.cards import SINGAPORE
 from tests.support.hooks import award, post
@@ -14,7 +15,7 @@ HERE: Final = "/members/bob"
 
 async def opened(pool: Pool, open_desk: Desk, member: str = "bob") -> None:
     await CardStore(pool).publish(SINGAPORE, by="tests", now=open_desk.clock.now())
-    await open_desk.backends.cards.refresh()
+    await open_desk.rooms[CardReader].refresh()
     await post(pool, award(f"txn:rides:{member}", 100, member))
     open_desk.clock.pass_(seconds=60)  # what is done on the pages comes later
 

@@ -2,6 +2,7 @@
 
 from playwright.async_api import Browser
 
+from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool
 from tests.console.one_member import HERE, balance, opened
 from tests.console.window import office
@@ -27,7 +28,7 @@ async def test_a_large_adjustment_takes_two_people(browser: Browser, pool: Pool)
         async with open_office.window() as window:
             await window.see("/approvals")
             await window.sign_in("ben")
-            [asked] = await open_office.desk.backends.approvals.all()
+            [asked] = await open_office.desk.rooms[Approvals].all()
             await window.follow(asked.summary)
             await window.press(f"Approve {asked.digest[:8]}")
             await window.see(HERE)

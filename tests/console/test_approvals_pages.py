@@ -14,6 +14,7 @@ from abacus.people.types.approval import Approval, Kind, Proposal
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import parse_card, to_document
 from abacus.pricing.store.cards import CardStore
+from abacus.pricing.store.reader import CardReader
 from tests.console.desk import Desk, desk, token_in
 from tests.people.approving import ANN, Effects, proposal
 
@@ -23,12 +24,12 @@ EVIL = "<script>alert(1)</script>"
 def with_effects(open_desk: Desk) -> tuple[Approvals, Effects]:
     """The console's approvals, whose executors note what takes effect."""
     effects = Effects()
-    open_desk.backends.approvals.carried_out_by(dict.fromkeys(Kind, effects))
-    return open_desk.backends.approvals, effects
+    open_desk.rooms[Approvals].carried_out_by(dict.fromkeys(Kind, effects))
+    return open_desk.rooms[Approvals], effects
 
 
 async def status(open_desk: Desk, approval: Approval) -> str:
-    found = await open_desk.backends.approvals.find(approval.approval_id)
+    found = await open_desk.rooms[Approvals].find(approval.approval_id)
     assert found is not None
     return str(found.status)
 
@@ -138,9 +139,9 @@ async def test_a_card_is_compared_with_the_one_in_force(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         card = next(each for each in example_cards() if each.scope == "SG")
         await CardStore(pool).publish(card, by="tests", now=datetime.now(UTC))
-        await open_desk.backends.cards.refresh()
+        await open_desk.rooms[CardReader].refresh()
         changed = parse_card({**to_document(card), "timezone": "Asia/Kuala_Lumpur"})
-        approval = await open_desk.backends.approvals.ask(card_proposal(changed, ["timezone"]), ANN.agent)
+        approval = await open_desk.rooms[Approvals].ask(card_proposal(changed, ["timezone"]), ANN.agent)
         ben = await open_desk.inside("ben", "approver:SG")
         twin = (await ben.twin(f"/approvals/{approval.approval_id}")).json()
         assert twin["compares"]
@@ -173,7 +174,7 @@ async def test_times_are_in_the_zone_of_the_person_with_the_country_s_beside(poo
     async with desk(pool) as open_desk:
         for card in example_cards():
             await CardStore(pool).publish(card, by="tests", now=datetime.now(UTC))
-        await open_desk.backends.cards.refresh()
+        await open_desk.rooms[CardReader].refresh()
         approvals, _ = with_effects(open_desk)
         approval = await approvals.ask(proposal(), ANN.agent)
         ben, here = await open_desk.inside("ben", "viewer"), f"/approvals/{approval.approval_id}"

@@ -6,6 +6,8 @@ import pytest
 
 from abacus.console.decide.sentences import sentences_of
 from abacus.console.decide.trials import simulated
+from abacus.console.errands.store import ErrandStore
+from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.platform.postgres import Pool
 from tests.console.asking import BACKTEST, BACKTESTED, TRIAL, errand
 from tests.console.campaigning import TOML, cards, submitted
@@ -107,7 +109,7 @@ async def test_what_people_wrote_is_text(pool: Pool) -> None:
 async def test_what_it_says(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         await submitted(open_desk)
-        (record,) = await open_desk.backends.campaigns.history("market")
+        (record,) = await open_desk.rooms[CampaignDesk].history("market")
     assert [(each.depth, f"{each.begins} {each.says}".strip()) for each in sentences_of(record.campaign)] == [
         (0, "When transactions/transaction.completed happens in SG"),
         (0, "if one of these holds"),
@@ -161,7 +163,7 @@ async def test_a_draft_is_tried_before_it_is_submitted_and_its_trials_stand_wher
             "/campaigns-draft", "/campaigns-draft", text=TOML, act="simulate", event=event, member="-bob"
         )
         assert tried.status_code == 200
-        (simulation,) = await open_desk.backends.errands.all(["SG"], after=None, limit=9)
+        (simulation,) = await open_desk.rooms[ErrandStore].all(["SG"], after=None, limit=9)
         assert simulation.arguments == [
             "campaigns",
             "simulate",
@@ -175,7 +177,7 @@ async def test_a_draft_is_tried_before_it_is_submitted_and_its_trials_stand_wher
         open_desk.clock.pass_(seconds=1)
         days = {"since": "2026-11-01", "until": "2026-11-07"}
         await ann.send("/campaigns-draft", "/campaigns-draft", text=TOML, act="backtest", **days)
-        backtest, _ = await open_desk.backends.errands.all(["SG"], after=None, limit=9)
+        backtest, _ = await open_desk.rooms[ErrandStore].all(["SG"], after=None, limit=9)
         assert backtest.arguments[3:] == [
             "--from=2026-11-01T00:00:00+08:00",
             "--to=2026-11-08T00:00:00+08:00",
@@ -185,7 +187,7 @@ async def test_a_draft_is_tried_before_it_is_submitted_and_its_trials_stand_wher
             act = "simulate" if "event" in wrong else "backtest"
             refused = await ann.send("/campaigns-draft", "/campaigns-draft", text=TOML, act=act, **{**days, **wrong})
             assert refused.status_code == 422
-        assert len(await open_desk.backends.errands.all(None, after=None, limit=9)) == 2
+        assert len(await open_desk.rooms[ErrandStore].all(None, after=None, limit=9)) == 2
         sent = await ann.send("/campaigns-draft", "/campaigns-draft", text=TOML, act="submit")
         shown = (await ben.twin(sent.headers["location"])).json()
         assert [each["done"]["errand"]["errand_id"] for each in shown["trials"]["value"]] == [

@@ -5,6 +5,8 @@ from playwright.async_api import Browser, expect
 
 from abacus.core.clock import SystemClock
 from abacus.oversight.reports.decide.kinds import SIGNS
+from abacus.people.store.approvals import Approvals
+from abacus.pricing.store.reader import CardReader
 from abacus.proof.store import Seals
 from tests.console.errand_runner import running
 from tests.console.window import office
@@ -18,7 +20,7 @@ WAIT_MS = 60_000
 @pytest.mark.long
 async def test_a_month_is_closed(browser: Browser, house: House) -> None:
     async with office(browser, house.pool) as open_office, running(open_office.desk, house):
-        await open_office.desk.backends.cards.refresh()
+        await open_office.desk.rooms[CardReader].refresh()
         await fill(house.pool, "bob", "eve", transfers=1)
         await Seals(house.pool, SystemClock()).make()
         await open_office.desk.hire("fay", "finance")
@@ -38,7 +40,7 @@ async def test_a_month_is_closed(browser: Browser, house: House) -> None:
             }.items():
                 await page.get_by_label(label, exact=True).fill(value)
             await window.press("Ask for it")
-            [asked] = await open_office.desk.backends.approvals.all()
+            [asked] = await open_office.desk.rooms[Approvals].all()
             async with open_office.window() as other:
                 await other.see(f"/approvals/{asked.approval_id}")
                 await other.sign_in("dora")

@@ -6,6 +6,7 @@ import pytest
 
 from abacus.console.app import console_app
 from abacus.ledger.store.read import LedgerReader
+from abacus.platform.health import Health
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from tests.console.desk import desk
@@ -76,7 +77,7 @@ async def test_a_console_without_the_login_names_the_command(pool: Pool) -> None
     async with desk(pool) as open_desk:
         await opened(pool, open_desk)
         eve = await open_desk.inside("eve", "operator")
-        without = replace(open_desk, app=console_app(replace(open_desk.backends, erases=False)))
+        without = replace(open_desk, app=console_app(replace(open_desk.premises, erases=False), Health(["console"])))
         other = await without.browser()
         await other.sign_in("eve")
         page = (await other.see(HERE)).text

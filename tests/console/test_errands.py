@@ -17,6 +17,7 @@ from abacus.console.errands.store import LOST_AFTER, ErrandStore
 from abacus.console.errands.types import Errand, Order, Outcome, Room, State, TooMany
 from abacus.console.tidying import KEPT, tidy
 from abacus.core.errors import Refused
+from abacus.people.store.people import PeopleStore
 from abacus.platform.postgres import Pool
 from tests.console.asking import DOCUMENT, FILE, ORDER, TABLE, errand
 from tests.console.desk import Desk, desk
@@ -28,7 +29,7 @@ LIST = Order("rates", "all", None, ("rates", "list", "--json"))
 
 async def ended(open_desk: Desk, errand_id: UUID) -> Errand:
     async def found() -> Errand:
-        errand = await open_desk.backends.errands.find(errand_id)
+        errand = await open_desk.rooms[ErrandStore].find(errand_id)
         assert errand is not None
         return errand
 
@@ -42,14 +43,14 @@ async def is_over(found: Callable[[], Awaitable[Errand]]) -> bool:
 
 async def asked(open_desk: Desk, order: Order, by: str = "ann") -> UUID:
     errand_id = uuid4()
-    return await open_desk.backends.errands.ask(errand_id, order, by)
+    return await open_desk.rooms[ErrandStore].ask(errand_id, order, by)
 
 
 @pytest.mark.long
 async def test_commands_run_as_the_person_and_their_papers_and_files_are_there(house: House, pool: Pool) -> None:
     async with desk(pool) as open_desk, running(open_desk, house):
         await open_desk.hire("ann", "support")
-        store = open_desk.backends.errands
+        store = open_desk.rooms[ErrandStore]
         listed = await ended(open_desk, await asked(open_desk, LIST))
         assert (listed.state, listed.exit_code, listed.told) == (State.DONE, 0, None)
         document = await store.output(listed.errand_id)
@@ -74,7 +75,7 @@ async def test_a_command_ends_with_its_errand_or_with_the_console(house: House, 
     forever = Order("counts", "", None, ("worker", "counts"))
     async with desk(pool) as open_desk:
         await open_desk.hire("ann", "admin")
-        store = open_desk.backends.errands
+        store = open_desk.rooms[ErrandStore]
         async with running(open_desk, house, ABACUS_COUNTS_PORT="0"):
             first = await asked(open_desk, forever)
             second = await asked(open_desk, forever._replace(arguments=("worker", "counts", "counts")))
@@ -97,14 +98,14 @@ async def test_a_command_ends_with_its_errand_or_with_the_console(house: House, 
 async def test_the_token_of_an_errand_holds_while_it_runs(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         await open_desk.hire("ann", "support")
-        store, runner, token = open_desk.backends.errands, uuid4(), ERRAND_TOKEN.new()
+        store, runner, token = open_desk.rooms[ErrandStore], uuid4(), ERRAND_TOKEN.new()
         await asked(open_desk, LIST)
         taken = await store.take(runner, token)
         assert taken is not None
         assert await store.take(runner, ERRAND_TOKEN.new()) is None
-        assert (await actor_of(token.text, pool, open_desk.backends.people)).source == "person:ann"
+        assert (await actor_of(token.text, pool, open_desk.rooms[PeopleStore])).source == "person:ann"
         with pytest.raises(Refused):
-            await actor_of(f"{token.text[:-1]}_", pool, open_desk.backends.people)
+            await actor_of(f"{token.text[:-1]}_", pool, open_desk.rooms[PeopleStore])
         assert not await store.beat(taken.errand_id, uuid4(), "of another process")
         assert await store.beat(taken.errand_id, runner, "half of it")
         open_desk.clock.pass_(seconds=LOST_AFTER.total_seconds() + 1)
@@ -114,7 +115,7 @@ async def test_the_token_of_an_errand_holds_while_it_runs(pool: Pool) -> None:
         assert (lost.state, lost.progress) == (State.FAILED, "half of it")
         assert not await store.beat(taken.errand_id, runner, None)
         with pytest.raises(Refused, match="does not run any more"):
-            await actor_of(token.text, pool, open_desk.backends.people)
+            await actor_of(token.text, pool, open_desk.rooms[PeopleStore])
 
 
 def order(number: int, subject: str = "rows") -> Order:
@@ -154,7 +155,7 @@ async def test_of_many_at_once_no_more_pass(pool: Pool) -> None:
 
 async def test_the_same_order_is_one_errand_while_it_is_open(pool: Pool) -> None:
     async with desk(pool) as open_desk:
-        store = open_desk.backends.errands
+        store = open_desk.rooms[ErrandStore]
         first = await asked(open_desk, ORDER)
         assert await asked(open_desk, ORDER) == first
         assert await asked(open_desk, ORDER._replace(papers={"a.toml": "x = 2"})) != first
@@ -168,7 +169,7 @@ async def test_the_same_order_is_one_errand_while_it_is_open(pool: Pool) -> None
 async def test_persons_take_turns(pool: Pool) -> None:
     """Ann asks for many first; each of a process's places goes to the person who waited longest for one."""
     async with desk(pool) as open_desk:
-        store, runner = open_desk.backends.errands, uuid4()
+        store, runner = open_desk.rooms[ErrandStore], uuid4()
         for by, number in (*(("ann", number) for number in range(4)), ("ben", 0), ("cat", 0), ("ben", 1)):
             await store.ask(uuid4(), order(number), by)
             open_desk.clock.pass_(seconds=1)
@@ -192,7 +193,7 @@ async def test_persons_take_turns(pool: Pool) -> None:
 
 async def test_a_place_is_left_for_others(pool: Pool) -> None:
     async with desk(pool) as open_desk:
-        store, runner, other = open_desk.backends.errands, uuid4(), uuid4()
+        store, runner, other = open_desk.rooms[ErrandStore], uuid4(), uuid4()
         for number in range(4):
             await store.ask(uuid4(), order(number), "ann")
         assert (await store.waiting())[0] == 4
@@ -209,7 +210,7 @@ async def test_a_page_tells_who_has_too_many(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         ann = await open_desk.inside("ann", "operator")
         for number in range(10):
-            await open_desk.backends.errands.ask(uuid4(), order(number), "ann")
+            await open_desk.rooms[ErrandStore].ask(uuid4(), order(number), "ann")
         refused = await ann.send("/trust", "/trust/verify")
         assert refused.status_code == 429
         assert "10 errands of yours wait or run" in refused.text
@@ -259,10 +260,10 @@ async def test_old_rows_go(pool: Pool) -> None:
         errand_id = uuid4()
         await errand(open_desk, errand_id)
         await tidy(pool, open_desk.clock)
-        assert await open_desk.backends.errands.find(errand_id) is not None
+        assert await open_desk.rooms[ErrandStore].find(errand_id) is not None
         open_desk.clock.pass_(seconds=(KEPT + timedelta(seconds=1)).total_seconds())
         await tidy(pool, open_desk.clock)
-        assert await open_desk.backends.errands.find(errand_id) is None
+        assert await open_desk.rooms[ErrandStore].find(errand_id) is None
         assert await pool.fetchval("select count(*) from console_session") == 0
         assert await pool.fetchval("select count(*) from console_errand_file") == 0
 

@@ -8,6 +8,7 @@ import pytest
 
 from abacus.console.decide.checklist import checklist
 from abacus.console.decide.reports import REPORTS, chart_of
+from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Errand, Order
 from abacus.core.errors import Refused
 from abacus.oversight.closing.decide.record import Act, Signed
@@ -25,7 +26,7 @@ UNTIED = {**GOOD, "may_be_signed": False, "obstacles": [{"name": "not-tied", "sa
 
 
 async def asked(open_desk: Desk, kind: str) -> list[Errand]:
-    return [each for each in await open_desk.backends.errands.all(None, after=None, limit=99) if each.kind == kind]
+    return [each for each in await open_desk.rooms[ErrandStore].all(None, after=None, limit=99) if each.kind == kind]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ async def test_a_report_is_asked_for(pool: Pool, name: str, typed: dict[str, str
         (kept,) = asked_.keeps
         assert asked_.arguments == ["report", name, *arguments, "--json", f"--parquet={kept}"]
         document = {"rows": [{"program": "GRP", "month": "2026-05", "lapses": "2026-12", "liability": "12.50"}]}
-        await open_desk.backends.errands.cancel(asked_.errand_id, by="fay")
+        await open_desk.rooms[ErrandStore].cancel(asked_.errand_id, by="fay")
         open_desk.clock.pass_(seconds=1)
         order = Order(asked_.kind, asked_.subject, None, tuple(asked_.arguments), keeps=(kept,))
         await errand(open_desk, uuid4(), order, document=document)
@@ -153,7 +154,7 @@ async def test_a_month_that_is_not_tied_cannot_be_signed(pool: Pool) -> None:
             "--check",
             "--json",
         ]
-        await open_desk.backends.errands.cancel(checked.errand_id, by="fay")
+        await open_desk.rooms[ErrandStore].cancel(checked.errand_id, by="fay")
         open_desk.clock.pass_(seconds=1)
         order = Order("close-check", "2026-06", None, tuple(checked.arguments), json.loads(checked.papers))
         await errand(open_desk, uuid4(), order, document=UNTIED)
@@ -181,7 +182,7 @@ async def test_the_account_of_the_month_comes_with_the_check(pool: Pool) -> None
         (accounted,) = await asked(open_desk, "close-reconcile")
         # From where June begins first to where it ends last, by the cards of the examples.
         assert accounted.arguments[1:3] == ["--from=2026-05-31T16:00:00+00:00", "--to=2026-06-30T17:00:00+00:00"]
-        await open_desk.backends.errands.cancel(accounted.errand_id, by="fay")
+        await open_desk.rooms[ErrandStore].cancel(accounted.errand_id, by="fay")
         open_desk.clock.pass_(seconds=1)
         order = Order("close-reconcile", "2026-06", None, tuple(accounted.arguments))
         await errand(open_desk, uuid4(), order, document={"comes_out": True})
@@ -254,7 +255,9 @@ async def test_trust_asks_for_what_is_long(pool: Pool) -> None:
             assert (await olga.send("/trust", "/trust/prove", **wrong)).status_code == 422
         proof = {"member": "--bob", "program": "GRP", "seal": "3"}
         assert (await olga.send("/trust", "/trust/prove", **proof)).status_code == 303
-        found = {each.kind: each.arguments for each in await open_desk.backends.errands.all(None, after=None, limit=9)}
+        found = {
+            each.kind: each.arguments for each in await open_desk.rooms[ErrandStore].all(None, after=None, limit=9)
+        }
         assert found == {
             "verify": ["ledger", "verify", "--json"],
             "seal": ["ledger", "seal", "--json"],

@@ -8,6 +8,8 @@ from playwright.async_api import Browser
 from abacus.console.app import SERVED
 from abacus.console.entry.decide.vouching import Reading, read_groups
 from abacus.people.decide.names import parse_grants
+from abacus.people.store.approvals import Approvals
+from abacus.people.store.people import PeopleStore
 from abacus.people.types.approval import Kind
 from abacus.platform.postgres import Pool, nothing_else
 from tests.console.addresses import address
@@ -38,7 +40,7 @@ async def test_who_signs_in_comes_to_the_page_that_was_asked_for(browser: Browse
 async def test_another_person_approves_what_the_author_cannot(browser: Browser, pool: Pool) -> None:
     async with office(browser, pool) as open_office:
         effects = Effects()
-        open_office.desk.backends.approvals.carried_out_by(dict.fromkeys(Kind, effects))
+        open_office.desk.rooms[Approvals].carried_out_by(dict.fromkeys(Kind, effects))
         approval = await furnished(open_office.desk)
         for person in ("ann", "ben"):
             await open_office.desk.hire(person, "approver:SG")
@@ -75,7 +77,7 @@ async def test_a_role_that_is_taken_away_counts_at_the_next_click(browser: Brows
         await window.see("/people")
         await window.sign_in("eve")
         assert "eve" in await window.text()
-        people = open_office.desk.backends.people
+        people = open_office.desk.rooms[PeopleStore]
         await people.give_roles("eve", parse_grants(["viewer"]), by=ADMIN, also=nothing_else)
         await open_office.desk.refresh()
         await window.see("/people")

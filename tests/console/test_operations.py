@@ -10,6 +10,7 @@ from abacus.core.errors import Reason
 from abacus.platform.postgres import Pool
 from abacus.platform.presence.store import Presence
 from abacus.platform.presence.types import ProcessNote, Report, WorkerNote
+from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import Item, Stage
 from tests.console.desk import Desk, desk
 from tests.support.slices import SLICES
@@ -21,7 +22,7 @@ async def set_aside(open_desk: Desk, reason: Reason, text: str) -> Item:
     item = Item(
         Stage.TRANSACTION, f"kafka:{text}/0/1", reason, f"not so: {text}", text.encode(), key=f"txn:rides:{text}"
     )
-    await open_desk.backends.quarantine.add([item])
+    await open_desk.rooms[QuarantineStore].add([item])
     return item
 
 

@@ -4,6 +4,7 @@ import re
 
 from abacus.console.app import SERVED
 from abacus.platform.postgres import Pool, open_pool
+from abacus.pricing.store.reader import CardReader
 from tests.console.addresses import address
 from tests.console.desk import desk
 from tests.console.furnished import furnished
@@ -21,7 +22,7 @@ async def test_no_page_scans_a_table_of_the_ledger(pool: Pool, database_url: str
     alone, seen = await open_pool(database_url, size=1, keeps_nothing=True), set[str]()
     try:
         async with desk(alone) as open_desk:
-            await open_desk.backends.cards.refresh()
+            await open_desk.rooms[CardReader].refresh()
             eve = await open_desk.inside("eve", "admin")
             for served in SERVED:
                 if served.method == "GET" and not served.is_stream:

@@ -12,6 +12,7 @@ from abacus.console.entry.decide.vouching import Reading, Vouched, read_groups, 
 from abacus.core.errors import Refused
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.audit import log
+from abacus.people.store.people import PeopleStore
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool, nothing_else
 from tests.console.desk import Browser, desk
@@ -65,7 +66,7 @@ async def test_a_person_of_the_provider_gets_the_roles_of_its_groups(pool: Pool,
 
 async def test_a_disabled_person_stays_out(pool: Pool, provider: Identities) -> None:
     async with desk(pool, issuer=provider.issuer, reading=READING) as open_desk:
-        people = open_desk.backends.people
+        people = open_desk.rooms[PeopleStore]
         await people.create("ann@example.com", parse_grants(["viewer"]), by=ADMIN, also=nothing_else)
         await people.disable("ann@example.com", by=ADMIN, also=nothing_else)
         assert (await arrive(await open_desk.browser())).status_code == 403

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Errand, Order
 from abacus.core.errors import Reason
 from abacus.platform.postgres import Pool
@@ -28,7 +29,7 @@ def held(number: int, reason: Reason = Reason.UNKNOWN_TIER) -> Item:
 
 
 async def asked(open_desk: Desk, kind: str) -> list[Errand]:
-    return [each for each in await open_desk.backends.errands.all(None, after=None, limit=99) if each.kind == kind]
+    return [each for each in await open_desk.rooms[ErrandStore].all(None, after=None, limit=99) if each.kind == kind]
 
 
 async def chosen(olga: Browser, act: str, **typed: str) -> Any:
@@ -58,7 +59,7 @@ async def test_a_selection_is_frozen_tried_and_replayed_once(pool: Pool) -> None
         selection_id = here.rpartition("/")[2]
         order = Order("quarantine-dry-run", selection_id, None, tuple(tried.arguments))
         open_desk.clock.pass_(seconds=1)
-        await open_desk.backends.errands.cancel(tried.errand_id, by="olga")
+        await open_desk.rooms[ErrandStore].cancel(tried.errand_id, by="olga")
         await errand(open_desk, uuid4(), order, by="olga", document=DRY)
         wrong = await olga.send(here, f"{here}/replay", number="4")
         assert (wrong.status_code, "Type 3, the number of its items." in wrong.text) == (422, True)

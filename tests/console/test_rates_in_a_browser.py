@@ -7,6 +7,7 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from abacus.platform.postgres import Pool
+from abacus.pricing.store.reader import CardReader
 from tests.console.campaigning import cards
 from tests.console.window import office
 
@@ -47,7 +48,7 @@ async def test_a_multiplier_is_changed_by_two_people(browser: Browser, pool: Poo
             await expect(page.locator("main")).to_contain_text("done")
             await window.see("/rates/SG?version=2")
             assert "scheduled" in await window.text()
-            await open_office.desk.backends.cards.refresh()
+            await open_office.desk.rooms[CardReader].refresh()
             await window.follow("What does it earn?")
             await page.get_by_label("Vertical").select_option("food")
             await page.get_by_label("Payment").select_option("cash")

@@ -8,8 +8,10 @@ from urllib.parse import urlencode
 import pytest
 
 from abacus.console.decide.card_fields import changed, field_of, form_of
+from abacus.console.errands.store import ErrandStore
 from abacus.core.document_text import read_toml
 from abacus.platform.postgres import Pool
+from abacus.pricing.store.reader import CardReader
 from tests.console.asking import RATES_BACKTEST, RATES_BACKTESTED, RATES_TRIAL, errand
 from tests.console.campaigning import cards
 from tests.console.desk import Browser, Desk, desk
@@ -29,7 +31,7 @@ async def text_from(ann: Browser, day: str, **replaced: str) -> str:
 async def approve(open_desk: Desk, ben: Browser, path: str) -> None:
     digest = (await ben.twin(path)).json()["approval"]["digest"]
     assert (await ben.send(path, f"{path}/approve", digest=digest)).status_code == 303
-    await open_desk.backends.cards.refresh()
+    await open_desk.rooms[CardReader].refresh()
 
 
 async def phases(who: Browser) -> list[tuple[int, str]]:
@@ -131,7 +133,7 @@ async def test_what_is_submitted_has_the_fields_as_they_were_edited(
         if act == "submit":
             card = json.loads(await pool.fetchval("select document from approval"))
         else:
-            (asked,) = await open_desk.backends.errands.all(["SG"], after=None, limit=9)
+            (asked,) = await open_desk.rooms[ErrandStore].all(["SG"], after=None, limit=9)
             card = read_toml(json.loads(asked.papers)["card.toml"])
         values = {**card["verticals"], **card["payment_types"]}
         assert {name: values.get(name) for name in submitted} == submitted
@@ -162,7 +164,7 @@ async def test_a_backtest_of_exactly_this_card_stands_where_it_is_approved(pool:
         text = await text_from(ann, "2027-01-01", food="4")
         days = {"since": "2026-10-01", "until": "2026-10-31"}
         assert (await ann.send(DRAFT, DRAFT, text=text, act="backtest", **days)).status_code == 200
-        (asked,) = await open_desk.backends.errands.all(["SG"], after=None, limit=9)
+        (asked,) = await open_desk.rooms[ErrandStore].all(["SG"], after=None, limit=9)
         assert asked.arguments == ["rates", "backtest", "card.toml", "--from=2026-10-01", "--to=2026-10-31", "--json"]
         assert read_toml(json.loads(asked.papers)["card.toml"])["verticals"]["food"] == "4"  # type: ignore[index]  # a table
         for wrong in ({"since": "x"}, {"since": "2026-12-01"}):

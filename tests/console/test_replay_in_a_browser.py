@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from abacus.core.errors import Reason
-from abacus.platform.quarantine.store import REPLAYED
+from abacus.platform.quarantine.store import REPLAYED, QuarantineStore
 from abacus.platform.quarantine.types import Item, Stage
 from tests.console.errand_runner import running
 from tests.console.window import office
@@ -19,7 +19,7 @@ async def test_a_transaction_is_replayed(browser: Browser, house: House) -> None
     fault = "the card has no vertical"
     item = Item(Stage.TRANSACTION, "kafka:t/0/1", Reason.UNKNOWN_VERTICAL, fault, json.dumps(sale).encode())
     async with office(browser, house.pool) as open_office, running(open_office.desk, house):
-        quarantine = open_office.desk.backends.quarantine
+        quarantine = open_office.desk.rooms[QuarantineStore]
         await quarantine.add([item])
         await open_office.desk.hire("olga", "operator")
         async with open_office.window() as window:

@@ -10,6 +10,7 @@ from abacus.console.entry.decide.network import network_of
 from abacus.console.entry.door import Attempts
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.audit import log
+from abacus.people.store.people import PeopleStore
 from abacus.people.types.deed import Deed
 from abacus.people.types.person import Role
 from abacus.platform.postgres import Pool, nothing_else
@@ -52,7 +53,7 @@ async def test_whoever_is_not_let_in_is_told_the_same(pool: Pool, person_id: str
     async with desk(pool) as open_desk:
         await open_desk.hire("ann", "viewer")
         await open_desk.hire("idle", "viewer")
-        await open_desk.backends.people.disable("idle", by=ADMIN, also=nothing_else)
+        await open_desk.rooms[PeopleStore].disable("idle", by=ADMIN, also=nothing_else)
         denied = await (await open_desk.browser()).sign_in(person_id, password)
         assert denied.status_code == 403
         assert WRONG in denied.text
@@ -104,8 +105,8 @@ async def test_nobody_locks_another_out_from_elsewhere(pool: Pool) -> None:
         began = time.monotonic()
         assert (await (await open_desk.browser("192.0.2.2")).sign_in("ann")).status_code == 303
         assert time.monotonic() - began >= slowed_s
-        assert await open_desk.backends.sessions.began_at("ann", "192.0.2.1")
-        assert not await open_desk.backends.sessions.began_at("ann", "192.0.2.20")
+        assert await open_desk.premises.sessions.began_at("ann", "192.0.2.1")
+        assert not await open_desk.premises.sessions.began_at("ann", "192.0.2.20")
         assert (await (await open_desk.browser("192.0.2.1")).sign_in("ann")).status_code == 303
 
 
@@ -229,9 +230,9 @@ async def test_what_is_taken_away_counts_at_the_next_request(pool: Pool, taken: 
     async with desk(pool) as open_desk:
         ann = await open_desk.inside("ann", "admin")
         assert (await ann.see("/people")).status_code == 200
-        people = open_desk.backends.people
+        people = open_desk.rooms[PeopleStore]
         if taken == "revoked":
-            await open_desk.backends.sessions.end("ann", None, by="tests", also=nothing_else)
+            await open_desk.premises.sessions.end("ann", None, by="tests", also=nothing_else)
         elif taken == "disabled":
             await people.disable("ann", by=ADMIN, also=nothing_else)
         else:
@@ -257,7 +258,7 @@ async def test_signing_in_gives_another_session_and_ends_the_one_before(pool: Po
         first = victim.client.cookies["abacus"]
         assert (await victim.sign_in("ann")).status_code == 303
         assert victim.client.cookies["abacus"] != first
-        assert await open_desk.backends.sessions.find(first) is None
+        assert await open_desk.premises.sessions.find(first) is None
 
 
 async def test_another_password_ends_the_sessions(pool: Pool) -> None:

@@ -86,7 +86,7 @@ class Answers:
     def _html(self, request: Request, template: str, status: int, call: Call | None, **given: Any) -> Response:
         def moment(value: datetime, country: str | None = None) -> Shown:
             zone = call.session.zone if call is not None else _UTC
-            theirs = call.backends.zone_of(country) if call is not None and country is not None else None
+            theirs = call.premises.zone_of(country) if call is not None and country is not None else None
             return shown(value, zone, theirs)
 
         text = (

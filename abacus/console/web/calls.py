@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from starlette.requests import Request
 
-from abacus.console.backends import Backends
 from abacus.console.entry.decide.derived import Use, derived, fits
 from abacus.console.entry.types import Session
+from abacus.console.premises import Premises
 from abacus.console.reading import Reading
 from abacus.console.web.cookies import Cookies
 from abacus.console.web.faults import PageFault
@@ -21,6 +21,7 @@ from abacus.people.store.audit import entry_of, write
 from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Connection
+from abacus.platform.rooms import Rooms
 
 Value = TypeVar("Value")
 
@@ -30,7 +31,7 @@ class Call:
     """One request. `form` is what was sent, already checked to come from a page of this session."""
 
     request: Request
-    backends: Backends
+    premises: Premises
     actor: Actor
     session: Session
     token: str
@@ -43,14 +44,18 @@ class Call:
         return derived(self.token, Use.FORM)
 
     @property
+    def rooms(self) -> Rooms:
+        return self.premises.rooms
+
+    @property
     def now(self) -> datetime:
-        return self.backends.clock.now()
+        return self.premises.clock.now()
 
     @property
     def reading(self) -> Reading:
         """What the page is read from: a replica, where there is one, but not for who has just changed something."""
-        replica = self.backends.replica
-        return (replica.reading if replica is not None and not self.has_changed else None) or self.backends.here
+        replica = self.premises.replica
+        return (replica.reading if replica is not None and not self.has_changed else None) or self.premises.here
 
     def asked(self, name: str) -> str | None:
         """A parameter of the address; None where it is empty."""
@@ -75,8 +80,8 @@ class Call:
 
     async def still_may(self, deed: Deed) -> bool:
         """For an answer that goes on: whether the session holds, and the person may do it somewhere by now."""
-        session = await self.backends.sessions.find(self.token)
-        actor = await self.backends.door.actor(self.session.person_id) if session is not None else None
+        session = await self.premises.sessions.find(self.token)
+        actor = await self.premises.door.actor(self.session.person_id) if session is not None else None
         return actor is not None and countries_of(actor, deed) != ()
 
     def told(self, deed: Deed, subject: str, *, country: str | None = None, **details: object) -> Also:
@@ -90,14 +95,14 @@ class Call:
 
     async def part(self, loading: Awaitable[Value]) -> Part[Value]:
         """A part of the page that fails by itself."""
-        return await part(loading, self.backends.outages)
+        return await part(loading, self.premises.outages)
 
 
-async def call_of(request: Request, backends: Backends, cookies: Cookies) -> Call:
+async def call_of(request: Request, premises: Premises, cookies: Cookies) -> Call:
     """Raises `PageFault` for somebody who is not in, may do nothing, or sends a form of another page."""
     token = cookies.session(request)
-    session = await backends.sessions.find(token) if token else None
-    actor = await backends.door.actor(session.person_id) if session is not None else None
+    session = await premises.sessions.find(token) if token else None
+    actor = await premises.door.actor(session.person_id) if session is not None else None
     if token is None or session is None or actor is None:
         raise PageFault("signed-out")
     form, is_change = EMPTY, request.method == "POST"
@@ -105,4 +110,4 @@ async def call_of(request: Request, backends: Backends, cookies: Cookies) -> Cal
         form = await read_form(request)
         if not fits(form.get(FORM_TOKEN), token, Use.FORM):
             raise PageFault("form-expired", "Go back, load the page again, and send the form once more.")
-    return Call(request, backends, actor, session, token, form, is_change or cookies.has_changed(request))
+    return Call(request, premises, actor, session, token, form, is_change or cookies.has_changed(request))

@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from abacus.console.backends import Backends
+from abacus.console.premises import Premises
 from abacus.console.web.answer import Answers, wants_json
 from abacus.console.web.calls import Call, call_of
 from abacus.console.web.cookies import Cookies
@@ -65,8 +65,8 @@ def stream(path: str, handler: Handler, deed: Deed = Deed.SEE, *, everywhere: bo
 class Routing:
     """Makes routes of pages. A fault becomes an answer here, whatever it is."""
 
-    def __init__(self, backends: Backends, cookies: Cookies, answers: Answers) -> None:
-        self._backends = backends
+    def __init__(self, premises: Premises, cookies: Cookies, answers: Answers) -> None:
+        self._premises = premises
         self._cookies = cookies
         self._answers = answers
 
@@ -75,7 +75,7 @@ class Routing:
             request.scope["route"] = served  # by which the request is counted
             call: Call | None = None
             try:
-                call = await call_of(request, self._backends, self._cookies)
+                call = await call_of(request, self._premises, self._cookies)
                 _check(call, served)
                 outcome = await served.handler(call)
                 return self._answered(request, outcome, call)
@@ -118,7 +118,7 @@ class Routing:
             case HTTPException():
                 fault = PageFault(_OF_STATUS.get(error.status_code, "malformed"), status=error.status_code)
             case Unavailable():
-                since = self._backends.outages.failed(error.dependency)
+                since = self._premises.outages.failed(error.dependency)
                 fault = of_unavailable(error, f"{since:%Y-%m-%d %H:%M:%S} UTC")
             case _:
                 state = request.scope.get("state", {})

@@ -1,10 +1,18 @@
 """How campaigns are put together."""
 
+from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.directory import CampaignDirectory
+from abacus.engage.notify.renderer import rendering
+from abacus.people.store.approvals import Approvals
 from abacus.platform.announcements import Announced
 from abacus.platform.postgres import Pool
 from abacus.platform.wiring import Wiring
 from abacus.signals.events.wiring import built_in_sources
+
+
+async def campaign_desk(wiring: Wiring, pool: Pool, approvals: Approvals) -> CampaignDesk:
+    sources, renderer = built_in_sources(wiring.settings), await wiring.entered(rendering())
+    return CampaignDesk(pool, wiring.clock, sources, approvals, renderer)
 
 
 def campaigns_in_use(wiring: Wiring, pool: Pool) -> CampaignDirectory:

@@ -3,7 +3,12 @@
 import random
 from typing import Final
 
+from abacus.core.vouching import Producer
+from abacus.intake.partners.award_intake import AwardIntake
 from abacus.intake.partners.directory import Directory
+from abacus.intake.partners.register import Register
+from abacus.intake.partners.requests.journal import RequestJournal
+from abacus.intake.partners.requests.store import RequestStore
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.outbox import WebhookOutbox
 from abacus.intake.partners.webhooks.sender import CONCURRENCY, webhook_sender
@@ -15,6 +20,8 @@ from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
 from abacus.platform.postgres import Pool
 from abacus.platform.slices import MOST
+from abacus.platform.sqs.definition import AWARD, RETRY
+from abacus.platform.sqs.queue import Client, SqsQueue
 from abacus.platform.wiring import Run, Wiring
 
 _CONNECTIONS: Final = 4
@@ -22,6 +29,22 @@ _CONNECTIONS: Final = 4
 
 def partner_directory(wiring: Wiring, pool: Pool) -> Directory:
     return wiring.keep_keys(Directory(PartnerStore(pool, wiring.clock), wiring.clock), on=(Announced.PARTNERS,))
+
+
+async def award_intake(wiring: Wiring, client: Client, register: Register) -> tuple[AwardIntake, SqsQueue]:
+    """Takes awards of partners; with the queue that it cannot do without."""
+    queue, retries = await wiring.queue(client, AWARD), await wiring.queue(client, RETRY)
+    intake = AwardIntake(wiring.signed_by(Producer.API, queue), wiring.signed_by(Producer.API, retries), register)
+    wiring.at_the_end(intake.close)
+    wiring.beside(intake.keep_books())
+    return intake, queue
+
+
+def request_journal(wiring: Wiring, pool: Pool) -> RequestJournal:
+    journal = RequestJournal(RequestStore(pool), wiring.clock)
+    wiring.at_the_end(journal.write)
+    wiring.beside(journal.keep_writing())
+    return journal
 
 
 async def webhooks(wiring: Wiring) -> Run:

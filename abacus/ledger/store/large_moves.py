@@ -32,7 +32,7 @@ class LargeMoves:
     """Every method raises `Unavailable` while the database is away."""
 
     def __init__(self, approvals: Approvals, move: Mover, alone: Alone) -> None:
-        self._move = move
+        self.move = move
         self._alone = alone
         self.approvals = approvals
         approvals.carried_out_by({Kind.ADJUSTMENT: self.carry_out, Kind.REVERSAL: self.carry_out})
@@ -47,7 +47,7 @@ class LargeMoves:
         earlier = await self.approvals.find(award_id(movement.key))
         if earlier is not None and earlier.status not in _MOVED_AGAIN:
             return await self._ask(movement)
-        moved = await self._move(
+        moved = await self.move(
             movement._replace(alone=most, sums=sums)
             if isinstance(movement, Adjustment)
             else movement._replace(alone=self._alone.reversal, sums=sums)
@@ -66,7 +66,7 @@ class LargeMoves:
         if movement.key != approval.subject or approval.decided_by is None:
             raise CannotExecute("it is not what was approved")
         try:
-            moved = await self._move(movement._replace(approved_by=name_of(approval.decided_by)))
+            moved = await self.move(movement._replace(approved_by=name_of(approval.decided_by)))
         except CannotDecide as fault:
             raise CannotExecute(fault.detail, fault) from None
         if moved.status is Status.REFUSED and moved.fault is not None:

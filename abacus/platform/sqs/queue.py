@@ -18,6 +18,7 @@ CALL_BYTES: Final = 250 * 1024
 LONGEST_DELAY_S: Final = 900
 DEPENDENCY: Final = "SQS"
 
+_PING_WITHIN_S: Final = 2.0
 LONG_POLL_S: Final = 30.0  # longer than any wait for messages
 
 _PARALLEL_CALLS: Final = 4
@@ -156,6 +157,14 @@ class SqsQueue:
         if self._oldest_ms is not None:  # of a queue that this process receives from
             self._note_age(some_wait=count > 0)
         return count
+
+    async def ping(self, *, within_s: float = _PING_WITHIN_S) -> None:
+        """Raises `Unavailable` where the queue does not answer in time."""
+        try:
+            async with asyncio.timeout(within_s):
+                await self.waiting()
+        except TimeoutError:
+            raise Unavailable(self.name, "no answer in time") from None
 
     async def holds(self) -> int:
         """About how many messages it has in all. Raises `Unavailable`."""

@@ -1,11 +1,13 @@
 """How sources of events are put together: the published ones, and those that are there from the start."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import SetAside
 from abacus.platform.announcements import Announced
 from abacus.platform.kafka.publisher import StreamPublisher
+from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.replay import PublishEvents
 from abacus.platform.quarantine.types import Item
@@ -15,6 +17,7 @@ from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.directory import SourceDirectory
 from abacus.signals.events.kind import SourceStore
+from abacus.signals.events.posting import EventDesk, Publish, without_broker
 from abacus.signals.events.replaying import replay_events
 
 
@@ -30,6 +33,18 @@ def built_in_sources(settings: Settings) -> list[Source]:
 def sources_in_use(wiring: Wiring, pool: Pool) -> SourceDirectory:
     sources = SourceDirectory(SourceStore(pool).latest, built_in_sources(wiring.settings))
     return wiring.keep(sources, on=(Announced.EVENT_SOURCES,))
+
+
+async def event_desk(wiring: Wiring, pool: Pool, *, within_s: float) -> EventDesk:
+    """For events that senders post. Without a broker none are published, and all else goes on."""
+    sources = sources_in_use(wiring, pool)
+    await until_available(sources.refresh, wiring.health)
+    publish: Publish = without_broker
+    if wiring.settings.kafka_bootstrap is not None:
+        publish = partial(wiring.publisher(within_s=within_s).publish, wiring.settings.events_topic)
+    desk = EventDesk(sources, publish)
+    wiring.at_the_end(desk.close)
+    return desk
 
 
 def replaying_events(pool: Pool, settings: Settings) -> PublishEvents:

@@ -22,6 +22,7 @@ from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.document import to_toml
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
 from abacus.engage.campaigns.decide.states import Act, State
+from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.report import DayLine, Glance, used_overall
 from abacus.engage.campaigns.report_document import against_control
 from abacus.engage.limits.types import MICROS
@@ -92,7 +93,7 @@ async def move(call: Call) -> Page | See:
     history = await history_of(call)
     record = shown_of(history, call.form.get("version") or None)
     call.check(Deed.EDIT_CAMPAIGNS, record.campaign.country)
-    act, reason, desk = call.form.get("act"), call.form.get("reason"), call.backends.campaigns
+    act, reason, desk = call.form.get("act"), call.form.get("reason"), call.rooms[CampaignDesk]
     if act not in _acts(call, record):
         fault = f"{record.campaign.label} is {record.state(call.now)} by now."
         return await _page(call, history, record, fault=fault)
@@ -123,7 +124,7 @@ async def history_of(call: Call, name: str | None = None) -> Sequence[CampaignRe
     """All versions of the campaign, or of that of this page. Raises `PageFault` for one that is not open to the
     person.
     """
-    history = await call.backends.campaigns.history(name or call.request.path_params["name"])
+    history = await call.rooms[CampaignDesk].history(name or call.request.path_params["name"])
     if not history or not call.may(Deed.SEE, history[-1].campaign.country):
         raise PageFault("not-found", "No such campaign is open to you.")
     return history
@@ -167,7 +168,7 @@ async def _page(
 
 
 async def _done(call: Call, record: CampaignRecord) -> Done:
-    found = await call.backends.campaigns.glance(record.campaign)
+    found = await call.rooms[CampaignDesk].glance(record.campaign)
     bars = bars_of(record.campaign, used_overall(found))
     return Done(bars, found.days, _arms(found), series_of(found.days))
 

@@ -30,6 +30,7 @@ from abacus.core.fields import Bad, DocumentFaults, Fault
 from abacus.engage.campaigns.decide.document import to_toml, toml_of
 from abacus.engage.campaigns.decide.sides import sides_there_are
 from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
 from abacus.signals.events.decide.vocabulary import Vocabulary, event_type_of
@@ -105,7 +106,7 @@ async def change_or_submit(call: Call) -> Page | See:
         return await _submitted(call, text)
     try:
         document = read_toml(text)
-        changed = _changed(act, document, call.form, await call.backends.campaigns.around())
+        changed = _changed(act, document, call.form, await call.rooms[CampaignDesk].around())
     except DocumentFaults as error:
         return await _page(call, text, faults=error.faults)
     except Refused as fault:
@@ -115,7 +116,7 @@ async def change_or_submit(call: Call) -> Page | See:
 
 
 async def _submitted(call: Call, text: str) -> Page | See:
-    desk = call.backends.campaigns
+    desk = call.rooms[CampaignDesk]
     try:
         campaign = await desk.read(read_toml(text))
         call.check(Deed.EDIT_CAMPAIGNS, campaign.country)
@@ -139,13 +140,13 @@ async def _page(
     act: str = "",
 ) -> DraftPage:
     """`act` may ask for a trial, which a text with faults does not get."""
-    around, rows, event = await call.backends.campaigns.around(), None, ""
+    around, rows, event = await call.rooms[CampaignDesk].around(), None, ""
     sentences: Sequence[Sentence] = ()
     trials: Sequence[Trial] = ()
     try:
         document = read_toml(text)
         rows = _rows(document, around, form)
-        campaign = await call.backends.campaigns.read(document, around)
+        campaign = await call.rooms[CampaignDesk].read(document, around)
         sentences = sentences_of(campaign)
         call.check(Deed.EDIT_CAMPAIGNS, campaign.country)
         form, _ = await asked_trial(call, act, form, campaign)

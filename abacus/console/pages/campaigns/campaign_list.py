@@ -14,6 +14,7 @@ from abacus.console.web.paging import Rows
 from abacus.console.web.routes import page
 from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.states import State
+from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.limits.types import NOTHING, Amounts
 from abacus.people.types.deed import Deed
 
@@ -48,7 +49,7 @@ class CampaignsPage(Page):
 
 
 async def campaigns(call: Call) -> CampaignsPage:
-    state, desk = call.asked("state"), call.backends.campaigns
+    state, desk = call.asked("state"), call.rooms[CampaignDesk]
     if state not in {None, *State}:
         raise PageFault("not-found", "No campaign has such a state.")
     found = await desk.page(

@@ -8,6 +8,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, ClassVar, Final
 
 from abacus.console.decide.trials import Backtested, Simulated, backtested, simulated
+from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Errand, Order
 from abacus.console.pages.campaigns.campaign import history_of, shown_of
 from abacus.console.pages.operations.errands import Done, ask, done_of, open_to
@@ -20,6 +21,7 @@ from abacus.console.web.routes import form, page
 from abacus.core.errors import SetAside, Unavailable
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.document import to_document, to_toml
+from abacus.pricing.store.reader import CardReader
 
 SIMULATE: Final = "campaign-simulate"
 BACKTEST: Final = "campaign-backtest"
@@ -113,7 +115,7 @@ async def asked_trial(call: Call, act: str, typed: Form, campaign: Campaign) -> 
         return typed, None
     kind = SIMULATE if act == "simulate" else BACKTEST
     order = Order(kind, subject_of(campaign), campaign.country, ("campaigns", *given, "--json"), papers)
-    return typed, await call.backends.errands.find(await ask(call, order))
+    return typed, await call.rooms[ErrandStore].find(await ask(call, order))
 
 
 async def trials_of(call: Call, campaign: Campaign) -> Sequence[Trial]:
@@ -121,7 +123,7 @@ async def trials_of(call: Call, campaign: Campaign) -> Sequence[Trial]:
     found = [
         errand
         for kind in (SIMULATE, BACKTEST)
-        for errand in await call.backends.errands.newest(kind, subject_of(campaign))
+        for errand in await call.rooms[ErrandStore].newest(kind, subject_of(campaign))
     ]
     return [_trial(await done_of(call, each)) for each in found]
 
@@ -140,7 +142,7 @@ def example_event(campaign: Campaign, now: datetime, currency: str) -> str:
 def currency_in(call: Call, country: str) -> str:
     """That of the card in force there; empty where there is none."""
     try:
-        return call.backends.cards.book().in_force(country, call.now).card.currency
+        return call.rooms[CardReader].book().in_force(country, call.now).card.currency
     except (SetAside, Unavailable):
         return ""
 

@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 from zoneinfo import ZoneInfo
 
 from abacus.console.decide.checklist import Item, checklist
+from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Errand, Order, State
 from abacus.console.pages.operations.errands import Done, ask, done_of
 from abacus.console.web.calls import Call
@@ -22,6 +23,7 @@ from abacus.oversight.closing.decide.obstacles import ACCEPTABLE
 from abacus.oversight.closing.decide.record import Signed, closed_months
 from abacus.oversight.closing.store import MonthCloses
 from abacus.people.types.deed import Deed
+from abacus.pricing.store.reader import CardReader
 from abacus.programs.expiry.decide.month import Month
 
 CHECK: Final = "close-check"
@@ -98,7 +100,7 @@ async def sign(call: Call) -> Page | See:
     """With the papers and the acceptances of the last check, if nothing else stood in the way."""
     month = _month(call)
     checked = await _newest(call, CHECK, month)
-    document = await call.backends.errands.output(checked.errand_id) if checked is not None else None
+    document = await call.rooms[ErrandStore].output(checked.errand_id) if checked is not None else None
     if checked is None or document is None or not document["may_be_signed"]:
         typed = call.form.shown().but(sign="Something stands in the way: check the month, and mend or accept it.")
         return await _page(call, month, typed)
@@ -160,7 +162,7 @@ async def _order(call: Call, month: Month, typed: Form, kind: str, *more: str) -
     papers = {_MAPPING: typed.exactly("mapping")}
     accounted = await _newest(call, RECONCILE, month)
     if accounted is not None and accounted.state is State.DONE:
-        papers[_ACCOUNT] = json.dumps(await call.backends.errands.output(accounted.errand_id))
+        papers[_ACCOUNT] = json.dumps(await call.rooms[ErrandStore].output(accounted.errand_id))
         arguments.append(f"--reconciled={_ACCOUNT}")
     arguments += [f"--accept={each}" for each in _accepted(typed)]
     if typed.get("reason"):
@@ -171,7 +173,7 @@ async def _order(call: Call, month: Month, typed: Form, kind: str, *more: str) -
 def _window(call: Call, month: Month) -> tuple[datetime, datetime]:
     """From where the month begins first to where it ends last."""
     try:
-        book = call.backends.cards.book()
+        book = call.rooms[CardReader].book()
         zones = [version.card.zone for scope in book.scopes() for version in book.versions(scope)]
     except Unavailable:
         zones = []
@@ -182,12 +184,12 @@ def _window(call: Call, month: Month) -> tuple[datetime, datetime]:
 
 
 async def _newest(call: Call, kind: str, month: Month) -> Errand | None:
-    found = await call.backends.errands.newest(kind, str(month))
+    found = await call.rooms[ErrandStore].newest(kind, str(month))
     return found[0] if found else None
 
 
 async def _page(call: Call, month: Month, typed: Form = EMPTY) -> ClosePage:
-    every = await MonthCloses(call.backends.pool).all()
+    every = await MonthCloses(call.premises.pool).all()
     asked = {kind: await _newest(call, kind, month) for kind in (CHECK, RECONCILE, SIGN)}
     done = {kind: None if each is None else await done_of(call, each) for kind, each in asked.items()}
     checked, last = done[CHECK], asked[CHECK]

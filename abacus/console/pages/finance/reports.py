@@ -25,6 +25,7 @@ from abacus.oversight.closing.decide.record import Signed, closed_months
 from abacus.oversight.closing.store import MonthCloses
 from abacus.oversight.reports.assumption_store import AssumptionStore
 from abacus.oversight.reports.decide.assumption import Assumption, Estimate, read_price, read_share
+from abacus.people.store.approvals import Approvals
 from abacus.people.types.deed import Deed
 from abacus.programs.expiry.decide.month import Month
 
@@ -70,7 +71,7 @@ class AssumptionsPage(Page):
 
 async def finance(call: Call) -> FinancePage:
     async def signed() -> Sequence[Signed]:
-        return await MonthCloses(call.backends.pool).all()
+        return await MonthCloses(call.premises.pool).all()
 
     record = await call.part(signed())
     months = closed_months(record.value or ())
@@ -124,11 +125,11 @@ async def set_assumption(call: Call) -> Page | See:
     program, country, reason = (typed.get(name) for name in ("program", "country", "reason"))
     call.check(Deed.SET_ASSUMPTIONS, country)
     try:
-        await AssumptionStore(call.backends.pool).check(program, country, since, estimate)
+        await AssumptionStore(call.premises.pool).check(program, country, since, estimate)
     except Refused as fault:
         return await _assumptions(call, form=typed, fault=str(fault))
     wanted = Assumed(program, country, since, estimate, reason)
-    approval = await call.backends.approvals.ask(assumption_proposal(wanted), call.actor.agent)
+    approval = await call.rooms[Approvals].ask(assumption_proposal(wanted), call.actor.agent)
     return See(f"/approvals/{approval.approval_id}")
 
 
@@ -163,7 +164,7 @@ async def _page(call: Call, which: Report, given: str, typed: Form) -> ReportPag
 
 async def _assumptions(call: Call, *, form: Form = EMPTY, fault: str | None = None) -> AssumptionsPage:
     async def versions() -> Sequence[Assumption]:
-        return list(reversed(await AssumptionStore(call.backends.pool).all()))
+        return list(reversed(await AssumptionStore(call.premises.pool).all()))
 
     return AssumptionsPage(
         title="Assumptions",

@@ -113,7 +113,7 @@ async def _page(call: Call, typed: Form = EMPTY) -> TrustPage:
 async def _seals(call: Call) -> Rows[SealRow]:
     before = call.asked("before")
     number = int(before) if before is not None and before.isascii() and before.isdecimal() else None
-    found = await Seals(call.reading.pool, call.backends.clock).newest(before=number, limit=_MOST + 1)
+    found = await Seals(call.reading.pool, call.premises.clock).newest(before=number, limit=_MOST + 1)
     rows = [_row(each) for each in found[:_MOST]]
     return Rows(rows, f"/trust?before={rows[-1].number}" if len(found) > _MOST else None)
 

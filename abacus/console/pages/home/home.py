@@ -15,9 +15,11 @@ from abacus.console.web.parts import Part
 from abacus.console.web.routes import page
 from abacus.intake.pulse.decide.steps import Range
 from abacus.oversight.status.types import Overdue
+from abacus.people.store.approvals import Approvals
 from abacus.people.store.audit import log
 from abacus.people.types.approval import Approval, Status
 from abacus.people.types.deed import Deed
+from abacus.platform.quarantine.store import QuarantineStore
 
 _MOST: Final = 20
 _OF_PEOPLE: Final = (Deed.MANAGE_PEOPLE, Deed.SIGN_IN)
@@ -89,7 +91,7 @@ async def _waiting(call: Call) -> Part[Waiting] | None:
         return None
 
     async def read() -> Waiting:
-        pending = await call.backends.approvals.all(status=Status.PENDING, countries=call.countries(Deed.APPROVE))
+        pending = await call.rooms[Approvals].all(status=Status.PENDING, countries=call.countries(Deed.APPROVE))
         open_ = [each for each in reversed(pending) if each.asked_by != call.actor.source]
         return Waiting(open_[:_MOST], len(open_))
 
@@ -101,7 +103,7 @@ async def _held(call: Call) -> Part[Sequence[Held]] | None:
         return None
 
     async def read() -> list[Held]:
-        counts = await call.backends.quarantine.counts()
+        counts = await call.rooms[QuarantineStore].counts()
         return [Held(reason, items) for reason, items in counts.items()]
 
     return await call.part(read())

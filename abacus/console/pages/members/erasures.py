@@ -33,14 +33,14 @@ async def listed(call: Call) -> ErasuresPage:
     return ErasuresPage(
         title="Erasures",
         command="abacus members erasures",
-        erasures=await call.part(erasures(call.backends.pool, _MOST)),
+        erasures=await call.part(erasures(call.premises.pool, _MOST)),
         started=call.asked("started") is not None,
     )
 
 
 async def erase(call: Call) -> Page | See:
     member_id, typed = member_of(call), call.form.shown()
-    if not call.backends.erases:
+    if not call.premises.erases:
         return await shown(call, member_id, typed, "This console was not given the login for it.")
     reason = typed.get("erase_reason")
     if typed.get("erase_confirm") != member_id:

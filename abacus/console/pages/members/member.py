@@ -34,6 +34,7 @@ from abacus.people.types.deed import Deed
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.explanation.text import UnknownExplanation, UnreadableExplanation, read
 from abacus.pricing.explanation.words import in_words
+from abacus.pricing.store.reader import CardReader
 from abacus.proof.decide.recompute import recompute
 
 _ON_PAGE: Final = 25
@@ -176,7 +177,7 @@ async def shown(call: Call, member_id: str, form: Form = EMPTY, fault: str | Non
         asked=asked,
         reverses=call.asked("reverse"),
         erase=f"abacus members erase {shlex.quote(member_id)}",
-        erases=call.backends.erases,
+        erases=call.premises.erases,
         erasing=await call.part(newest(call, ERASE, member_id)),
         form=form,
         fault=fault,
@@ -214,7 +215,7 @@ async def _timeline(call: Call, member_id: str, below: dict[str, int]) -> Rows[T
         return Rows(())
     found = await call.reading.ledger.history(member_id, below, _ON_PAGE + 1)
     try:
-        book: CardBook | None = call.backends.cards.book()
+        book: CardBook | None = call.rooms[CardReader].book()
     except Unavailable:
         book = None
     rows = found[:_ON_PAGE]

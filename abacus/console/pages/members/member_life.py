@@ -11,6 +11,7 @@ from abacus.engage.campaigns.member_progress import MemberProgress, progress_of
 from abacus.engage.notify.sent import MemberMessage, messages_of
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide.card import RateCard
+from abacus.pricing.store.reader import CardReader
 from abacus.programs.tiers.decide.policy import period_of
 from abacus.programs.tiers.store import MembershipStore, Shown
 
@@ -19,7 +20,7 @@ MOST: Final = 20  # of messages and of campaigns
 
 async def tiers(call: Call, member_id: str, open_: Mapping[str, str]) -> Sequence[TierProgress]:
     """In the programs of these accounts, each at home in a country. Raises `Unavailable`."""
-    found = await MembershipStore(call.reading.pool, call.backends.clock).show(member_id)
+    found = await MembershipStore(call.reading.pool, call.premises.clock).show(member_id)
     return [_progress(call, each, open_[_program(each)]) for each in found if _program(each) in open_]
 
 
@@ -59,6 +60,6 @@ def _progress(call: Call, shown: Shown, country: str) -> TierProgress:
 
 def _card(call: Call, country: str, now: datetime) -> RateCard | None:
     try:
-        return call.backends.cards.book().in_force(country, now).card
+        return call.rooms[CardReader].book().in_force(country, now).card
     except (SetAside, Unavailable):
         return None

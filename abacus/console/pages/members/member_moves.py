@@ -29,10 +29,12 @@ from abacus.intake.partners.orders import (
     reversal_of,
     target_of,
 )
+from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.types.movement import Moved
 from abacus.ledger.types.posting import Status
 from abacus.people.types.approval import Approval, CannotDecide
 from abacus.people.types.deed import Deed
+from abacus.pricing.store.reader import CardReader
 
 _MOST_DIGITS: Final = 12
 
@@ -53,7 +55,7 @@ async def adjust(call: Call) -> Page | See:
         target = await _target(call, member_id, order, Deed.ADJUST, opening=opening_of(order))
         key = f"adjust:{call.form.key}"
         movement = adjustment_of(order, target, key, call.actor.agent, call.now)
-        return await _after(call, member_id, await call.backends.large.do(movement))
+        return await _after(call, member_id, await call.rooms[LargeMoves].do(movement))
     except CannotDecide as error:
         return await shown(call, member_id, call.form.shown(), error.detail)
     except _Wrong as wrong:
@@ -66,7 +68,7 @@ async def hold(call: Call) -> Page | See:
         order = _ordered(call.form, HoldOrder, "hold", points=True)
         target = await _target(call, member_id, order, Deed.MOVE_POINTS)
         movement = hold_of(order, target, f"ops:{call.form.key}", call.actor.agent, call.now)
-        return await _after(call, member_id, await call.backends.move(movement))
+        return await _after(call, member_id, await call.rooms[LargeMoves].move(movement))
     except _Wrong as wrong:
         return await shown(call, member_id, wrong.form, wrong.fault)
 
@@ -81,7 +83,7 @@ async def release(call: Call) -> Page | See:
         return await shown(call, member_id, call.form.shown(), "The member has no such hold.")
     call.check(Deed.MOVE_POINTS, held.country)
     try:
-        moved = await call.backends.move(let_go(held, call.actor.agent))
+        moved = await call.rooms[LargeMoves].move(let_go(held, call.actor.agent))
         return await _after(call, member_id, moved)
     except _Wrong as wrong:
         return await shown(call, member_id, wrong.form, wrong.fault)
@@ -93,10 +95,10 @@ async def reverse(call: Call) -> Page | See:
         order = _ordered(call.form, ReverseOrder, "reverse")
         original = await _original(call, member_id, call.form.get("reverse_key"))
         call.check(Deed.REVERSE, original.country)
-        card = call.backends.cards.book().in_force(original.country, call.now)
+        card = call.rooms[CardReader].book().in_force(original.country, call.now)
         key = f"ops:{call.form.key}"
         movement = reversal_of(order, original, card, key=key, agent=call.actor.agent, now=call.now)
-        return await _after(call, member_id, await call.backends.large.do(movement))
+        return await _after(call, member_id, await call.rooms[LargeMoves].do(movement))
     except CannotDecide as error:
         return await shown(call, member_id, call.form.shown(), error.detail)
     except _Wrong as wrong:
@@ -119,7 +121,7 @@ async def _target(call: Call, member_id: str, order: Any, deed: Deed, *, opening
     accounts = await call.reading.ledger.accounts(member_id)
     seen = [each for each in accounts if call.may(Deed.SEE, each.country)]
     try:
-        target = target_of(member_id, order, seen, call.backends.cards.book(), call.now, opening=opening)
+        target = target_of(member_id, order, seen, call.rooms[CardReader].book(), call.now, opening=opening)
     except Objection as error:
         if error.pointer == NEW_MEMBER:
             told = "Nobody of this id has an account. If the id is right and the member is new, say so."

@@ -8,6 +8,7 @@ from uuid import UUID
 import orjson
 
 from abacus.console.errands.decide.documents import Fact, Table, csv_of, facts_of, tables_of
+from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.store import Place as After
 from abacus.console.errands.types import Errand, Order, TooMany
 from abacus.console.web.calls import Call
@@ -56,7 +57,7 @@ async def ask(call: Call, order: Order) -> UUID:
     gave before and that still waits or runs. Raises `PageFault` for somebody who has too many.
     """
     try:
-        errand_id: UUID = await call.backends.errands.ask(call.form.key, order, call.actor.name)
+        errand_id: UUID = await call.rooms[ErrandStore].ask(call.form.key, order, call.actor.name)
     except TooMany as error:
         ERRANDS_REFUSED.inc()
         raise PageFault("too-many-errands", str(error)) from None
@@ -65,7 +66,7 @@ async def ask(call: Call, order: Order) -> UUID:
 
 async def done_of(call: Call, errand: Errand) -> Done:
     """With its document, where it has one."""
-    store = call.backends.errands
+    store = call.rooms[ErrandStore]
     if errand.state.is_open:
         return Done(errand, None, (), (), ())
     document = await store.output(errand.errand_id)
@@ -74,13 +75,13 @@ async def done_of(call: Call, errand: Errand) -> Done:
 
 async def newest(call: Call, kind: str, subject: str) -> Done | None:
     """The last one that was asked for of this kind and subject. Raises `Unavailable`."""
-    found = await call.backends.errands.newest(kind, subject)
+    found = await call.rooms[ErrandStore].newest(kind, subject)
     return await done_of(call, found[0]) if found and call.may(Deed.SEE, found[0].country) else None
 
 
 async def errands(call: Call) -> ErrandsPage:
     place = place_of(call.asked("after"))
-    found = await call.backends.errands.all(
+    found = await call.rooms[ErrandStore].all(
         call.countries(Deed.SEE), after=After(*place) if place is not None else None, limit=_MOST + 1
     )
     rows = rows_of(found, _MOST, lambda each: Place(each.asked_at, each.errand_id), lambda at: f"/errands?after={at}")
@@ -102,13 +103,13 @@ async def cancel(call: Call) -> Page | See:
     shown = await _open_to(call)
     if not _is_mine(call, shown):
         raise PageFault("role-needed", f"{shown.asked_by} asked for it.")
-    await call.backends.errands.cancel(shown.errand_id, by=call.actor.name)
+    await call.rooms[ErrandStore].cancel(shown.errand_id, by=call.actor.name)
     return See(f"/errands/{shown.errand_id}")
 
 
 async def kept_file(call: Call) -> Download:
     shown, name = await _open_to(call), call.request.path_params["file"]
-    content = await call.backends.errands.file(shown.errand_id, name)
+    content = await call.rooms[ErrandStore].file(shown.errand_id, name)
     if content is None:
         raise PageFault("not-found", "The errand has no such file.")
     return Download(name, _MEDIA_TYPES.get(name.rpartition(".")[2], _BYTES), content)
@@ -117,7 +118,7 @@ async def kept_file(call: Call) -> Download:
 async def document(call: Call) -> Download:
     """What the command printed, as it stands."""
     shown = await _open_to(call)
-    content = await call.backends.errands.output(shown.errand_id)
+    content = await call.rooms[ErrandStore].output(shown.errand_id)
     if content is None:
         raise PageFault("not-found", "The errand has printed no document.")
     return Download(f"{shown.kind}.json", _MEDIA_TYPES["json"], orjson.dumps(content, option=orjson.OPT_INDENT_2))
@@ -126,7 +127,7 @@ async def document(call: Call) -> Download:
 async def table(call: Call) -> Download:
     """A list of the document, whole, as CSV."""
     shown, name = await _open_to(call), call.request.path_params["table"]
-    content = csv_of(await call.backends.errands.output(shown.errand_id), name)
+    content = csv_of(await call.rooms[ErrandStore].output(shown.errand_id), name)
     if content is None:
         raise PageFault("not-found", "The errand has no such table.")
     return Download(f"{shown.kind}-{name}.csv", _MEDIA_TYPES["csv"], content)
@@ -134,7 +135,7 @@ async def table(call: Call) -> Download:
 
 async def open_to(call: Call, errand_id: UUID) -> Errand:
     """Raises `PageFault` for one that the person may not see."""
-    found = await call.backends.errands.find(errand_id)
+    found = await call.rooms[ErrandStore].find(errand_id)
     if found is None or not call.may(Deed.SEE, found.country):
         raise PageFault("not-found", "No such errand is open to you.")
     return found

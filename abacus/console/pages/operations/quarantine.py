@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 from urllib.parse import urlencode
 
 from abacus.console.decide.remedies import remedy_of
-from abacus.console.selections.store import MOST
+from abacus.console.selections.store import MOST, SelectionStore
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
@@ -18,7 +18,7 @@ from abacus.console.web.routes import form, page
 from abacus.core.errors import Reason
 from abacus.people.types.deed import Deed
 from abacus.platform.quarantine.replay import readable
-from abacus.platform.quarantine.store import HELD, Which
+from abacus.platform.quarantine.store import HELD, QuarantineStore, Which
 from abacus.platform.quarantine.types import HeldItem
 
 _MOST: Final = 50
@@ -77,7 +77,7 @@ async def quarantine(call: Call) -> QuarantinePage:
 
 async def choose(call: Call) -> Page | See:
     """Freezes what was ticked, or the oldest of the reason, as a selection."""
-    reason, store = _chosen(call.form.get("reason") or None), call.backends.quarantine
+    reason, store = _chosen(call.form.get("reason") or None), call.rooms[QuarantineStore]
     ticked = [each for each in call.form.get("item[]").split("\n") if each]
     if call.form.get("act") == "all":
         if reason is None:
@@ -90,12 +90,12 @@ async def choose(call: Call) -> Page | See:
     if not held:
         return await _page(call, reason, call.form.shown().but(act="Tick at least one item that is still held."))
     selection_id = call.form.key
-    await call.backends.selections.freeze(selection_id, words, [each.item.id for each in held], call.actor.name)
+    await call.rooms[SelectionStore].freeze(selection_id, words, [each.item.id for each in held], call.actor.name)
     return See(f"/quarantine/selections/{selection_id}")
 
 
 async def item(call: Call) -> ItemPage:
-    held = await call.backends.quarantine.get(call.request.path_params["item"])
+    held = await call.rooms[QuarantineStore].get(call.request.path_params["item"])
     if held is None:
         raise PageFault("not-found", "The quarantine has no such item.")
     return ItemPage(
@@ -120,7 +120,7 @@ def _chosen(text: str | None) -> Reason | None:
 
 
 async def _page(call: Call, reason: Reason | None, typed: Form) -> QuarantinePage:
-    store, which = call.backends.quarantine, Which(status=HELD, reason=reason)
+    store, which = call.rooms[QuarantineStore], Which(status=HELD, reason=reason)
 
     async def groups() -> list[Group]:
         counts = await store.counts()

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Final
 
+from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Errand, Order, State
 from abacus.console.pages.operations.errands import Done, ask, done_of
 from abacus.console.pages.operations.quarantine import Line, line_of
-from abacus.console.selections.store import MOST, Selection
+from abacus.console.selections.store import MOST, Selection, SelectionStore
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.routes import form, page
 from abacus.people.types.deed import Deed
+from abacus.platform.quarantine.store import QuarantineStore
 
 DRY_RUN: Final = "quarantine-dry-run"
 REPLAY: Final = "quarantine-replay"
@@ -70,14 +72,14 @@ async def replay(call: Call) -> Page | See:
 
 
 async def _open(call: Call) -> Selection:
-    found = await call.backends.selections.find(call.request.path_params["selection"])
+    found = await call.rooms[SelectionStore].find(call.request.path_params["selection"])
     if found is None:
         raise PageFault("not-found", "There is no such selection.")
     return found
 
 
 async def _newest(call: Call, kind: str, chosen: Selection) -> Errand | None:
-    found = await call.backends.errands.newest(kind, str(chosen.selection_id))
+    found = await call.rooms[ErrandStore].newest(kind, str(chosen.selection_id))
     return found[0] if found else None
 
 
@@ -91,7 +93,7 @@ def _path(chosen: Selection) -> str:
 
 
 async def _page(call: Call, chosen: Selection, typed: Form = EMPTY) -> SelectionPage:
-    held = await call.backends.quarantine.replayable(ids=chosen.items, limit=MOST)
+    held = await call.rooms[QuarantineStore].replayable(ids=chosen.items, limit=MOST)
     tried, replayed = await _newest(call, DRY_RUN, chosen), await _newest(call, REPLAY, chosen)
     return SelectionPage(
         title=f"{len(chosen.items):,} {'item' if len(chosen.items) == 1 else 'items'} of the quarantine",

@@ -26,8 +26,8 @@ async def settings(call: Call) -> SettingsPage:
 
 
 async def _in_use(call: Call) -> Sequence[SettingInUse]:
-    backends = call.backends
-    return settings_in_use(await Presence(backends.pool, backends.clock).all(), call.now)
+    premises = call.premises
+    return settings_in_use(await Presence(premises.pool, premises.clock).all(), call.now)
 
 
 SERVED: Final = (page("/settings", settings, Deed.RUN_JOBS, everywhere=True),)

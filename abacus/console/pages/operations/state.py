@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple, TypeVar
 
+from abacus.console.pages.operations.watched import Watched
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Events, Page
 from abacus.console.web.parts import Part
@@ -70,7 +71,7 @@ class _Read(NamedTuple):
 
 
 async def operations(call: Call) -> OperationsPage:
-    pool, clock, watched = call.backends.pool, call.backends.clock, call.backends.watched
+    pool, clock, watched = call.premises.pool, call.premises.clock, call.rooms[Watched]
     if not call.may(Deed.SEE, None):
         return _page(call, _Read(await call.part(overdue_for(call))))
     workers = await call.part(notes(pool, clock))
@@ -95,7 +96,7 @@ async def overdue_for(call: Call) -> Sequence[Overdue]:
     `Unavailable`.
     """
     countries = call.countries(Deed.SEE)
-    found = await overdue(call.backends.pool, call.now)
+    found = await overdue(call.premises.pool, call.now)
     return [each for each in found if countries is None or each.country in countries]
 
 
@@ -113,7 +114,7 @@ async def _changes(call: Call) -> AsyncIterator[str]:
 
 
 async def _lags(call: Call, workforce: Workforce | None) -> Part[Sequence[GroupLag]] | None:
-    watched = call.backends.watched
+    watched = call.rooms[Watched]
     if watched.kafka is None:
         return None
     groups = groups_in_use(watched.groups, watched.pipeline, workforce)
@@ -121,7 +122,7 @@ async def _lags(call: Call, workforce: Workforce | None) -> Part[Sequence[GroupL
 
 
 async def _queues(call: Call, oldest_s: Mapping[str, float]) -> Part[Sequence[QueueState]] | None:
-    watched = call.backends.watched
+    watched = call.rooms[Watched]
     if watched.sqs is None:
         return None
     return await call.part(_within(queues(watched.sqs, watched.queue_prefix, oldest_s), "sqs"))
@@ -139,7 +140,7 @@ async def _within(reading: Awaitable[Value], dependency: str) -> Value:
 
 
 def _page(call: Call, parts: _Read) -> OperationsPage:
-    watched = call.backends.watched
+    watched = call.rooms[Watched]
     unset = {
         name: why
         for name, why, is_set in (

@@ -40,7 +40,7 @@ async def where(call: Call) -> WherePage:
     if not form.get("key") or form.wrong:
         return WherePage(title="Where is it?", form=form)
     wanted = _wanted(form)
-    pool, clock = call.backends.pool, call.backends.clock
+    pool, clock = call.premises.pool, call.premises.clock
     aside = await call.part(in_quarantine(pool, clock, wanted))
     keys = sorted({*wanted.keys, *(each.key for each in aside.value or () if each.key is not None)})
     option = f" --source {shlex.quote(wanted.source)}" if wanted.source else ""

@@ -17,7 +17,7 @@ from abacus.console.web.routes import form, page
 from abacus.core.errors import Refused
 from abacus.core.tokens import NewToken
 from abacus.intake.partners.decide.partner import PartnerKey
-from abacus.intake.partners.store import Registered
+from abacus.intake.partners.store import PartnerStore, Registered
 from abacus.intake.partners.webhooks.store import Undelivered, UndeliveredCounts, Webhook, WebhookStore
 from abacus.people.types.deed import Deed
 
@@ -123,11 +123,11 @@ async def partner(call: Call) -> PartnerPage:
 async def send_again(call: Call) -> Page | See:
     """Every message that did not arrive is due now."""
     partner_id = partner_of(call)
-    store = WebhookStore(call.backends.pool, call.backends.clock)
+    store = WebhookStore(call.premises.pool, call.premises.clock)
     also = call.told(Deed.REPLAY, f"partner:{partner_id}", did="retry-webhook", ids=None, enable=False)
     try:
         await store.retry(
-            partner_id, (), enable=False, also=once(call.form, call.actor.name, call.backends.clock, also)
+            partner_id, (), enable=False, also=once(call.form, call.actor.name, call.premises.clock, also)
         )
     except DoneBefore:
         pass
@@ -143,13 +143,13 @@ def partner_of(call: Call) -> str:
 async def registered(call: Call, partner_id: str) -> Registered:
     """Raises `PageFault` where there is no such partner."""
     try:
-        return await call.backends.partners.get(partner_id)
+        return await call.rooms[PartnerStore].get(partner_id)
     except Refused:
         raise PageFault("not-found", "There is no such partner.") from None
 
 
 async def partners_page(call: Call, typed: Form = EMPTY) -> PartnersPage:
-    found = await call.backends.partners.all()
+    found = await call.rooms[PartnerStore].all()
     return PartnersPage(
         title="Partners",
         command="abacus partners list",
@@ -182,7 +182,7 @@ async def partner_page(
 
 
 async def _hook(call: Call, partner_id: str) -> Hook | None:
-    store = WebhookStore(call.backends.pool, call.backends.clock)
+    store = WebhookStore(call.premises.pool, call.premises.clock)
     try:
         webhook, counts = await store.get(partner_id)
     except Refused:

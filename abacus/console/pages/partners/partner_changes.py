@@ -18,7 +18,9 @@ from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
 from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import Partner, RightsChange
+from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
+from abacus.people.store.approvals import Approvals
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also
 
@@ -43,7 +45,7 @@ async def create(call: Call) -> Page | See:
     )
     also = _told(call, partner_id, did="create", **change)
     try:
-        await call.backends.partners.create(made, Limits(), key, also=_once(call, also))
+        await call.rooms[PartnerStore].create(made, Limits(), key, also=_once(call, also))
     except Refused as fault:
         return await partners_page(call, _beside(call.form, fault))
     return await partner_page(call, partner_id, key=key)
@@ -57,7 +59,7 @@ async def set_rights(call: Call) -> Page | See:
         del change["sources"]  # it may name any, from before there were sources: nobody has taken that away
     also = _told(call, partner_id, did="set", **change)
     try:
-        await call.backends.partners.change(partner_id, change, also=_once(call, also))
+        await call.rooms[PartnerStore].change(partner_id, change, also=_once(call, also))
     except Refused as fault:
         return await partner_page(call, partner_id, _beside(call.form, fault))
     return See(f"/partners/{partner_id}")
@@ -78,10 +80,10 @@ async def set_limits(call: Call) -> Page | See:
     before = (await registered(call, partner_id)).allowance.limits
     if after.allows_more_than(before):
         proposal = limits_proposal(partner_id, before, after)
-        approval = await call.backends.approvals.ask(proposal, call.actor.agent)
+        approval = await call.rooms[Approvals].ask(proposal, call.actor.agent)
         return See(f"/approvals/{approval.approval_id}")
     also = call.told(Deed.EDIT_LIMITS, f"partner:{partner_id}", before=before._asdict(), after=after._asdict())
-    await call.backends.partners.limit(partner_id, after, also=_once(call, also))
+    await call.rooms[PartnerStore].limit(partner_id, after, also=_once(call, also))
     return See(f"/partners/{partner_id}")
 
 
@@ -95,21 +97,21 @@ async def give_key(call: Call) -> Page | See:
         )
     also = _told(call, partner_id, did="rotate-key", overlap_hours=hours)
     await registered(call, partner_id)
-    await call.backends.partners.rotate(partner_id, key, overlap=timedelta(hours=hours), also=_once(call, also))
+    await call.rooms[PartnerStore].rotate(partner_id, key, overlap=timedelta(hours=hours), also=_once(call, also))
     return await partner_page(call, partner_id, key=key)
 
 
 async def disable(call: Call) -> Page | See:
     partner_id = partner_of(call)
     await registered(call, partner_id)
-    await call.backends.partners.disable(partner_id, also=_told(call, partner_id, did="disable"))
+    await call.rooms[PartnerStore].disable(partner_id, also=_told(call, partner_id, did="disable"))
     return See(f"/partners/{partner_id}")
 
 
 async def enable(call: Call) -> Page | See:
     partner_id = partner_of(call)
     await registered(call, partner_id)
-    await call.backends.partners.enable(partner_id, also=_told(call, partner_id, did="enable"))
+    await call.rooms[PartnerStore].enable(partner_id, also=_told(call, partner_id, did="enable"))
     return See(f"/partners/{partner_id}")
 
 
@@ -126,7 +128,7 @@ def _told(call: Call, partner_id: str, **details: Any) -> Also:
 
 
 def _once(call: Call, also: Also) -> Also:
-    return once(call.form, call.actor.name, call.backends.clock, also)
+    return once(call.form, call.actor.name, call.premises.clock, also)
 
 
 def _rights(typed: Form) -> RightsChange | Form:

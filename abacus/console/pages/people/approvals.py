@@ -23,10 +23,12 @@ from abacus.core.fields import DocumentFaults
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.reading import restore_campaign
 from abacus.people.decide.approving import check_rejects
+from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Status
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide import timeline
 from abacus.pricing.decide.card import RateCard, parse_card, to_document
+from abacus.pricing.store.reader import CardReader
 
 _MOST: Final = 50
 _LONGEST_REASON: Final = 500
@@ -63,7 +65,7 @@ async def approvals(call: Call) -> ApprovalsPage:
     chosen = call.asked("status")
     if chosen not in {None, *Status}:
         raise PageFault("not-found", "No approval has such a status.")
-    found = await call.backends.approvals.all(
+    found = await call.rooms[Approvals].all(
         status=Status(chosen) if chosen else None,
         countries=call.countries(Deed.SEE),
         before=place_of(call.asked("after")),
@@ -89,7 +91,7 @@ async def approve(call: Call) -> Page | See:
     shown = await _open_to(call)
     call.check(Deed.APPROVE, shown.country)
     try:
-        await call.backends.approvals.approve(shown.approval_id, call.actor, call.form.get("digest"))
+        await call.rooms[Approvals].approve(shown.approval_id, call.actor, call.form.get("digest"))
     except (CannotDecide, CannotExecute) as error:
         now = await _open_to(call)
         if (now.status, now.decided_by) != (Status.DONE, call.actor.source):  # it was, by another click
@@ -104,7 +106,7 @@ async def reject(call: Call) -> Page | See:
         wrong = "Say why." if not reason else f"At most {_LONGEST_REASON} characters; these are {len(reason)}."
         return await _page(call, shown, form=call.form.shown().but(reason=wrong))
     try:
-        await call.backends.approvals.reject(shown.approval_id, call.actor, reason)
+        await call.rooms[Approvals].reject(shown.approval_id, call.actor, reason)
     except CannotDecide as error:
         return await _page(call, await _open_to(call), form=call.form.shown(), fault=error.detail)
     return See(f"/approvals/{shown.approval_id}")
@@ -112,7 +114,7 @@ async def reject(call: Call) -> Page | See:
 
 async def _open_to(call: Call) -> Approval:
     """The approval, if the person may see it; it also sees what it asked for itself. Raises `PageFault`."""
-    found: Approval | None = await call.backends.approvals.find(UUID(str(call.request.path_params["id"])))
+    found: Approval | None = await call.rooms[Approvals].find(UUID(str(call.request.path_params["id"])))
     countries = call.countries(Deed.SEE)
     if found is None or (
         countries is not None and found.country not in countries and found.asked_by != call.actor.source
@@ -146,7 +148,7 @@ def _before(call: Call, shown: Approval, card: RateCard | None) -> Any | None:
     if card is None or shown.status != Status.PENDING:
         return None
     try:
-        displaced = timeline.place_of(card, call.backends.cards.book().by_start(card.scope)).displaced
+        displaced = timeline.place_of(card, call.rooms[CardReader].book().by_start(card.scope)).displaced
     except (SetAside, Unavailable):
         return None
     return json.loads(json.dumps(to_document(displaced.card), default=str)) if displaced is not None else None
@@ -176,7 +178,7 @@ def _campaign(shown: Approval) -> Campaign | None:
 async def _why_not(call: Call, shown: Approval) -> str | None:
     """Why this person cannot approve it; None where it can."""
     try:
-        await call.backends.approvals.check_approves(shown, call.actor)
+        await call.rooms[Approvals].check_approves(shown, call.actor)
     except CannotDecide as error:
         return error.detail
     return None

@@ -46,7 +46,7 @@ async def own_sessions(call: Call) -> OwnSessions:
 
 async def end(call: Call) -> See:
     """One of the person's own, or all but this one."""
-    store, prefix = call.backends.sessions, call.form.get("prefix")
+    store, prefix = call.premises.sessions, call.form.get("prefix")
     others = [each.prefix for each in await store.of(call.actor.name) if each.prefix != call.session.prefix]
     for each in others if prefix == "others" else [prefix]:
         told = call.told(Deed.SIGN_IN, f"person:{call.actor.name}", did="end-session", session=each)
@@ -59,12 +59,12 @@ async def choose_zone(call: Call) -> Page | See:
     if zone not in available_timezones():
         wrong = "There is no such time zone. One is Asia/Singapore."
         return await _page(call, call.form.shown().but(zone=wrong))
-    await call.backends.sessions.keep_zone(call.session.prefix, zone_of(zone))
+    await call.premises.sessions.keep_zone(call.session.prefix, zone_of(zone))
     return See("/me")
 
 
 async def _page(call: Call, shown: Form = EMPTY) -> OwnSessions:
-    store = call.backends.sessions
+    store = call.premises.sessions
     return OwnSessions(
         title="You",
         command="abacus people whoami",

@@ -14,6 +14,8 @@ from abacus.console.web.page import Page, See
 from abacus.console.web.routes import form, page
 from abacus.core.errors import Refused
 from abacus.people.decide.names import checked_person_id, parse_grants
+from abacus.people.directory import PeopleDirectory
+from abacus.people.store.people import PeopleStore
 from abacus.people.types.deed import Deed
 from abacus.people.types.person import Person, Role
 
@@ -65,8 +67,8 @@ class PersonPage(Page):
 
 
 async def people(call: Call) -> PeoplePage:
-    registered = await call.backends.people.all()
-    open_by = Counter(each.person_id for each in await call.backends.sessions.of())
+    registered = await call.rooms[PeopleStore].all()
+    open_by = Counter(each.person_id for each in await call.premises.sessions.of())
     now = call.now
     rows = [
         _row(person, open_by[person.person_id], sum(token.holds(now) for token in tokens))
@@ -87,10 +89,10 @@ async def give_roles(call: Call) -> Page | See:
         return await _page(call, call.form.shown().but(roles=str(fault)))
     told = call.told(Deed.MANAGE_PEOPLE, f"person:{who}", did="roles", roles=list(map(str, grants)))
     try:
-        await call.backends.people.give_roles(who, grants, by=call.actor, also=told)
+        await call.rooms[PeopleStore].give_roles(who, grants, by=call.actor, also=told)
     except Refused as fault:
         return await _page(call, call.form.shown().but(roles=str(fault)))
-    await call.backends.directory.refresh()
+    await call.rooms[PeopleDirectory].refresh()
     return See(f"/people/{who}")
 
 
@@ -99,10 +101,10 @@ async def disable(call: Call) -> Page | See:
     who = _named(call)
     told = call.told(Deed.MANAGE_PEOPLE, f"person:{who}", did="disable")
     try:
-        await call.backends.people.disable(who, by=call.actor, also=told)
+        await call.rooms[PeopleStore].disable(who, by=call.actor, also=told)
     except Refused as fault:
         return await _page(call, fault=str(fault))
-    await call.backends.directory.refresh()
+    await call.rooms[PeopleDirectory].refresh()
     return await end_sessions(call)
 
 
@@ -110,17 +112,17 @@ async def enable(call: Call) -> Page | See:
     who = _named(call)
     told = call.told(Deed.MANAGE_PEOPLE, f"person:{who}", did="enable")
     try:
-        await call.backends.people.enable(who, by=call.actor, also=told)
+        await call.rooms[PeopleStore].enable(who, by=call.actor, also=told)
     except Refused as fault:
         return await _page(call, fault=str(fault))
-    await call.backends.directory.refresh()
+    await call.rooms[PeopleDirectory].refresh()
     return See(f"/people/{who}")
 
 
 async def end_sessions(call: Call) -> See:
     who = _named(call)
     told = call.told(Deed.MANAGE_PEOPLE, f"person:{who}", did="end-sessions")
-    await call.backends.sessions.end(who, None, by=call.actor.source, also=told)
+    await call.premises.sessions.end(who, None, by=call.actor.source, also=told)
     return See(f"/people/{who}")
 
 
@@ -133,10 +135,10 @@ def _named(call: Call) -> str:
 
 async def _page(call: Call, shown: Form = EMPTY, fault: str | None = None) -> PersonPage:
     who = _named(call)
-    registered = next((each for each in await call.backends.people.all() if each.person.person_id == who), None)
+    registered = next((each for each in await call.rooms[PeopleStore].all() if each.person.person_id == who), None)
     if registered is None:
         raise PageFault("not-found", "Nobody is called so.")
-    sessions = await call.backends.sessions.of(who)
+    sessions = await call.premises.sessions.of(who)
     row = _row(registered.person, len(sessions), sum(token.holds(call.now) for token in registered.tokens))
     return PersonPage(
         title=who,

@@ -8,13 +8,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from abacus.console.backends import Backends
 from abacus.console.entry.decide.derived import Use, derived, fits
 from abacus.console.entry.decide.paths import local_path
 from abacus.console.entry.decide.sessions import zone_of
 from abacus.console.entry.door import Denied
+from abacus.console.entry.provider import Provider
 from abacus.console.entry.tokens import VISIT_TOKEN
 from abacus.console.entry.types import Visitor
+from abacus.console.premises import Premises
 from abacus.console.web.answer import Answers
 from abacus.console.web.calls import call_of
 from abacus.console.web.cookies import Cookies, Visit
@@ -45,8 +46,8 @@ class SignInPage(Page):
 class SignIn:
     """The routes for somebody who is not in."""
 
-    def __init__(self, backends: Backends, cookies: Cookies, answers: Answers) -> None:
-        self._backends = backends
+    def __init__(self, premises: Premises, cookies: Cookies, answers: Answers) -> None:
+        self._premises = premises
         self._cookies = cookies
         self._answers = answers
 
@@ -69,7 +70,7 @@ class SignIn:
         next_ = local_path(form.get("next"))
 
         async def enter() -> NewToken:
-            return await self._backends.door.by_password(
+            return await self._premises.door.by_password(
                 form.get("person")[:_LONGEST].lower(),
                 form.exactly("password"),
                 form.get("code"),
@@ -82,7 +83,7 @@ class SignIn:
         """Looking at a link does not use it up: programs that look at mail follow links too."""
         text = request.query_params.get("token", "")
         try:
-            link = await self._backends.door.knows(text, self._visitor(request))
+            link = await self._premises.door.knows(text, self._visitor(request))
         except Denied as denied:
             return self._page(request, "/", fault=str(denied), denied=denied)
         return self._page(request, "/", link=text, person_id=link.person_id)
@@ -93,12 +94,12 @@ class SignIn:
 
         async def enter() -> NewToken:
             visitor = self._visitor(request, form.get("zone"))
-            return await self._backends.door.by_link(text, form.get("code"), visitor)
+            return await self._premises.door.by_link(text, form.get("code"), visitor)
 
         return await self._entered(request, "/", enter, link=text)
 
     async def _to_provider(self, request: Request) -> Response:
-        provider = self._backends.provider
+        provider = self._premises.rooms.find(Provider)
         if provider is None:
             raise PageFault("not-found")
         asked = request.query_params
@@ -108,7 +109,7 @@ class SignIn:
         return response
 
     async def _from_provider(self, request: Request) -> Response:
-        provider, visit = self._backends.provider, self._cookies.visit(request)
+        provider, visit = self._premises.rooms.find(Provider), self._cookies.visit(request)
         if provider is None:
             raise PageFault("not-found")
         if visit is None:
@@ -118,13 +119,13 @@ class SignIn:
 
         async def enter() -> NewToken:
             visitor = self._visitor(request, visit.zone)
-            return await self._backends.door.by_provider(await provider.vouches_for(visit.token, answer), visitor)
+            return await self._premises.door.by_provider(await provider.vouches_for(visit.token, answer), visitor)
 
         return await self._entered(request, visit.next, enter)
 
     async def _out(self, request: Request) -> Response:
-        call = await call_of(request, self._backends, self._cookies)
-        await self._backends.door.leave(call.session)
+        call = await call_of(request, self._premises, self._cookies)
+        await self._premises.door.leave(call.session)
         response = RedirectResponse("/sign-in", status_code=303)
         self._cookies.out(response)
         return response
@@ -146,11 +147,11 @@ class SignIn:
         except Refused as fault:
             return self._page(request, next_, fault=str(fault), denied=Denied(""))
         response = RedirectResponse(next_, status_code=303)
-        self._cookies.let_in(response, token.text, int(self._backends.sessions.limits.whole.total_seconds()))
+        self._cookies.let_in(response, token.text, int(self._premises.sessions.limits.whole.total_seconds()))
         former = self._cookies.session(request)
-        session = await self._backends.sessions.find(former) if former else None
+        session = await self._premises.sessions.find(former) if former else None
         if session is not None:
-            await self._backends.door.leave(session)
+            await self._premises.door.leave(session)
         return response
 
     def _page(
@@ -167,7 +168,7 @@ class SignIn:
         visit = Visit((self._cookies.visit(request) or Visit(VISIT_TOKEN.new().text)).token)
         page = SignInPage(
             title="Sign in",
-            has_provider=self._backends.provider is not None,
+            has_provider=self._premises.rooms.find(Provider) is not None,
             next=next_,
             link=link,
             person_id=person_id,
@@ -190,7 +191,7 @@ class SignIn:
 
     def _visitor(self, request: Request, zone: str = "") -> Visitor:
         address = request.client.host if request.client is not None else "unknown"
-        if self._backends.address.behind_proxy:
+        if self._premises.address.behind_proxy:
             address = request.headers.get("x-forwarded-for", address).rpartition(",")[2].strip()[:_LONGEST]
         return Visitor(address, request.headers.get("user-agent", ""), zone_of(zone))
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import ClassVar
 from zoneinfo import ZoneInfo
 
+from abacus.approving.card_desk import CardDesk
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
@@ -18,6 +19,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard, country_of, to_toml
 from abacus.pricing.decide.diff import describe_changes
 from abacus.pricing.decide.timeline import CardRecord, Phase, Span, next_of, place_of, timeline
+from abacus.pricing.store.reader import CardReader
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class ScopePage(Page):
 
 
 async def rates(call: Call) -> RatesPage:
-    book, now = call.backends.cards.book(), call.now
+    book, now = call.rooms[CardReader].book(), call.now
     return RatesPage(
         title="Rates",
         command="abacus rates list",
@@ -97,10 +99,10 @@ async def withdraw(call: Call) -> Page | See:
     if not reason:
         return _page(call, history, form=call.form.shown().but(reason="Say why; it is kept with the card."))
     try:
-        await call.backends.card_desk.withdraw(name, version, reason, call.actor)
+        await call.rooms[CardDesk].withdraw(name, version, reason, call.actor)
     except Refused as fault:
         return _page(call, history, form=call.form.shown(), fault=str(fault))
-    await call.backends.cards.refresh()
+    await call.rooms[CardReader].refresh()
     return See(f"/rates/{name}?version={version}")
 
 
@@ -116,7 +118,7 @@ async def restore(call: Call) -> Page | See:
     if start.tzinfo is None:
         start = start.replace(tzinfo=ZoneInfo(_zone(history)))
     try:
-        approval = await call.backends.card_desk.restore(name, version, start, call.actor)
+        approval = await call.rooms[CardDesk].restore(name, version, start, call.actor)
     except CannotDecide as fault:
         return _page(call, history, form=call.form.shown(), fault=fault.detail)
     except Refused as fault:
@@ -127,7 +129,7 @@ async def restore(call: Call) -> Page | See:
 async def history_of(call: Call, name: str | None = None) -> Sequence[CardRecord]:
     """All versions of the scope, or of that of this page. Raises `PageFault` for one that is not open to the person."""
     scope_ = name or call.request.path_params["scope"]
-    history = await call.backends.card_desk.history(scope_) if call.may(Deed.SEE, country_of(scope_)) else ()
+    history = await call.rooms[CardDesk].history(scope_) if call.may(Deed.SEE, country_of(scope_)) else ()
     if not history:
         raise PageFault("not-found", "No such rates are open to you.")
     return history

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, ClassVar, Final
 
+from abacus.approving.card_desk import CardDesk
 from abacus.console.decide.card_fields import CardForm, at_odds, changed, edited, field_of, form_of, path_of
 from abacus.console.errands.types import Order
 from abacus.console.pages.operations.errands import Done, ask, done_of, newest, open_to
@@ -24,6 +25,7 @@ from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide.card import RateCard, country_of, parse_card, split_name, to_document, to_toml
 from abacus.pricing.decide.displacing import Displacement
+from abacus.pricing.store.reader import CardReader
 
 BACKTEST: Final = "rates-backtest"
 _FILE: Final = "card.toml"
@@ -77,7 +79,7 @@ async def change_or_submit(call: Call) -> Page | See:
             typed = await _asked(call, card, typed)
         if act != "submit":
             return await _page(call, text, form=_days(typed))
-        approval = await call.backends.card_desk.ask(card, call.actor)
+        approval = await call.rooms[CardDesk].ask(card, call.actor)
     except DocumentFaults as error:
         return await _page(call, text, faults=error.faults)
     except CannotDecide as fault:
@@ -162,7 +164,7 @@ async def _page(
         document = read_toml(text)
         fields = form_of(document)
         card = parse_card(document)
-        changes = await call.backends.card_desk.displacement(card)
+        changes = await call.rooms[CardDesk].displacement(card)
         tested = await call.part(backtest_of(call, card))
     except DocumentFaults as error:
         faults = error.faults
@@ -185,7 +187,7 @@ async def _page(
 
 def _first(call: Call) -> str:
     """Raises `PageFault` where no scope is open."""
-    for scope in call.backends.cards.book().scopes():
+    for scope in call.rooms[CardReader].book().scopes():
         if call.may(Deed.PUBLISH_RATES, country_of(scope)):
             return scope
     raise PageFault("not-found", "There is no card to begin with; `abacus rates publish` publishes the first one.")

@@ -18,6 +18,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER, RateCard
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.words import in_words
+from abacus.pricing.store.reader import CardReader
 
 _FIELDS: Final = ("country", "vertical", "payment_type", "amount", "tier", "at")
 
@@ -53,7 +54,7 @@ class QuotePage(Page):
 
 
 async def quote(call: Call) -> QuotePage:
-    book, open_ = call.backends.cards.book(), call.countries(Deed.SEE)
+    book, open_ = call.rooms[CardReader].book(), call.countries(Deed.SEE)
     countries = [each for each in book.countries() if open_ is None or each in open_]
     typed = Form({name: call.asked(name) or "" for name in _FIELDS})
     country = typed.get("country") if typed.get("country") in countries else next(iter(countries), None)

@@ -1,0 +1,50 @@
+"""What every page of the console stands on."""
+
+from dataclasses import dataclass
+
+from abacus.console.entry.door import Door
+from abacus.console.entry.sessions import SessionStore
+from abacus.console.reading import Reading, Replica
+from abacus.console.web.outages import Outages
+from abacus.core.clock import Clock
+from abacus.core.errors import SetAside, Unavailable
+from abacus.platform.postgres import Pool
+from abacus.platform.rooms import Rooms
+from abacus.pricing.store.reader import CardReader
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where browsers reach the console. `behind_proxy`: the last address that a proxy names is the browser's."""
+
+    public_url: str
+    behind_proxy: bool = False
+
+    @property
+    def is_secure(self) -> bool:
+        return self.public_url.startswith("https://")
+
+
+@dataclass(frozen=True)
+class Premises:
+    """The console's own: how people get in, what is shown from, and the rooms that pages ask. `erases`: the process has
+    the login for it. `replica`: where there is one.
+    """
+
+    address: Address
+    clock: Clock
+    pool: Pool
+    outages: Outages
+    door: Door
+    sessions: SessionStore
+    here: Reading
+    rooms: Rooms
+    erases: bool
+    replica: Replica | None = None
+
+    def zone_of(self, country: str) -> str | None:
+        """The time zone of the country, by the card that is in force there."""
+        try:
+            return self.rooms[CardReader].book().in_force(country, self.clock.now()).card.timezone
+        except (SetAside, Unavailable):
+            return None
