@@ -15,66 +15,37 @@ from abacus.core.errors import AbacusError
 if TYPE_CHECKING:
     from typer._click import Command, Context
 
-# In the order of the help: a command, or a group of them, and where it is.
-_COMMANDS: Final[Mapping[str, str]] = {
-    "up": "house.up:up",
-    "demo": "demo.command:demo",
-    "worker": "house.worker:worker",
-    "status": "house.status:status",
-    "pulse": "house.pulse:pulse",
-    "settings": "house.settings:settings",
-    "migrate": "ledger.commands:migrate",
-    "explain": "ledger.explain:explain",
-    "where": "ledger.where:where",
-    "reconcile": "ledger.reconcile:reconcile",
-    "ledger": "ledger.commands:app",
-    "import": "ledger.opening_balances:app",
-    "rates": "rates.commands:app",
-    "downstreams": "downstreams.commands:app",
-    "events": "events.commands:app",
-    "counters": "counters.commands:app",
-    "campaigns": "campaigns.commands:app",
-    "segments": "segments.commands:app",
-    "tiers": "members.tiers:app",
-    "expiry": "members.expiry:app",
-    "points": "members.points:app",
-    "adjustments": "members.adjustments:app",
-    "report": "finance.report:app",
-    "approvals": "people.approvals:app",
-    "people": "people.commands:app",
-    "console": "people.console:app",
-    "partners": "partners.commands:app",
-    "members": "members.commands:app",
-    "notify": "members.notify:app",
-    "quarantine": "quarantine.commands:app",
-    "queues": "house.queues:app",
-    "dlq": "house.queues:dead",
-    "relay": "ledger.relay:app",
-    "slices": "ledger.slices:app",
-}
-# The commands that a group holds besides those of its module.
-_WITHIN: Final[Mapping[str, Mapping[str, str]]] = {
-    "campaigns": {
-        "simulate": "campaigns.campaign_simulate:simulate_campaign",
-        "backtest": "campaigns.campaign_backtest:backtest_campaign",
-        "report": "campaigns.campaign_report:report_campaign",
-    },
-    "counters": {"backfill": "counters.counter_backfill:backfill", "store": "counters.counter_store:app"},
-    "rates": {"backtest": "rates.backtest:backtest", "quote": "rates.quote:quote"},
-    "report": {
-        "revenue": "finance.revenue:revenue",
-        "allocate": "finance.revenue:allocate",
-        "assumptions": "finance.revenue:app",
-        "close": "finance.close:close",
-    },
-    "partners": {"webhook": "partners.webhooks:app"},
-    "people": {"password": "people.people_entry:password", "totp": "people.people_entry:totp"},
-    "members": {"transfers": "members.transfers:transfers"},
-}
+# In the order of the help. A folder says its commands without loading them: `COMMANDS`, from a name to module and
+# definition. A name of two words is a command within a group.
+_FOLDERS: Final = (
+    "house",
+    "demo",
+    "ledger",
+    "rates",
+    "downstreams",
+    "events",
+    "counters",
+    "campaigns",
+    "segments",
+    "members",
+    "finance",
+    "people",
+    "partners",
+    "quarantine",
+)
+
+
+def _said_by(folder: str) -> dict[str, str]:
+    said: Mapping[str, str] = importlib.import_module(f"abacus.cli.{folder}").COMMANDS
+    return {name: f"abacus.cli.{folder}.{place}" for name, place in said.items()}
+
+
+_PLACES: Final = {name: place for folder in _FOLDERS for name, place in _said_by(folder).items()}
+_COMMANDS: Final = tuple(name for name in _PLACES if " " not in name)
 
 
 class Commands(TyperGroup):
-    """The commands of `_COMMANDS`, loaded when they are used."""
+    """The commands of all folders, loaded when they are used."""
 
     def list_commands(self, ctx: "Context") -> list[str]:  # noqa: ARG002  # as it is called
         return list(_COMMANDS)
@@ -90,18 +61,20 @@ class Commands(TyperGroup):
 @cache
 def _loaded(name: str) -> "Command":
     alone = typer.Typer()
-    _add(alone, name, _COMMANDS[name])
+    _add(alone, name, _PLACES[name])
     return typer.main.get_group(alone).commands[name]
 
 
 def _add(group: typer.Typer, name: str, place: str) -> None:
     module, _, attribute = place.partition(":")
-    command = getattr(importlib.import_module(f"abacus.cli.{module}"), attribute)
+    command = getattr(importlib.import_module(module), attribute)
     if not isinstance(command, typer.Typer):
         group.command(name)(command)
         return
-    for inner, inner_place in _WITHIN.get(name, {}).items():
-        _add(command, inner, inner_place)
+    for inner, inner_place in _PLACES.items():
+        within, _, inner_name = inner.partition(" ")
+        if within == name and inner_name:
+            _add(command, inner_name, inner_place)
     group.add_typer(command, name=name)
 
 

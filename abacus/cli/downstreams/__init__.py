@@ -1,1 +1,8 @@
 """The commands of downstreams."""
+
+from collections.abc import Mapping
+from typing import Final
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "downstreams": "commands:app",
+}

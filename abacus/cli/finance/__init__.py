@@ -1,1 +1,12 @@
 """The commands of reports and of a month's close."""
+
+from collections.abc import Mapping
+from typing import Final
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "report": "report:app",
+    "report revenue": "revenue:revenue",
+    "report allocate": "revenue:allocate",
+    "report assumptions": "revenue:app",
+    "report close": "close:close",
+}

@@ -1,1 +1,12 @@
 """The commands of people: their roles, approvals, and ways into the console."""
+
+from collections.abc import Mapping
+from typing import Final
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "approvals": "approvals:app",
+    "people": "commands:app",
+    "people password": "people_entry:password",
+    "people totp": "people_entry:totp",
+    "console": "console:app",
+}
