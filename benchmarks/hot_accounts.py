@@ -14,11 +14,12 @@ import uvloop
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
+from abacus.ledger.metrics import POSTING_RESTARTS
 from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
-from abacus.platform.metrics import POSTING_RESTARTS, total
+from abacus.platform.metrics import total
 from abacus.platform.migrations import migrate
 from benchmarks.posting_rounds import BATCH, MEMBERS, award, ledger_pool, processes
 from benchmarks.report import Figure, rate

@@ -24,10 +24,10 @@ from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.decide.quote import ComputedQuote, Quote, consider_quote, quote_for
 from abacus.intake.partners.members import MemberReader
+from abacus.intake.partners.metrics import PARTNER_AWARDS
 from abacus.intake.partners.register import Register
 from abacus.ledger.decide.allowance import OverLimit
 from abacus.ledger.types.limits import RejectionReason
-from abacus.platform.metrics import PARTNER_AWARDS
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.programs.tiers.store import MembershipStore
 

@@ -24,8 +24,8 @@ from abacus.api.auth import Call, PersonCall
 from abacus.api.lean import LeanRoute
 from abacus.api.problems import documented, problem_of_faults
 from abacus.people.types.deed import Deed
-from abacus.platform.metrics import COUNT_LOOKUPS
 from abacus.platform.validation import Moment
+from abacus.signals.counters.metrics import COUNT_LOOKUPS
 from abacus.signals.counters.reading.service import CountService
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted
 

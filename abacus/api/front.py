@@ -15,11 +15,11 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from abacus.api.api_problem import MEDIA_TYPE, ApiProblem
+from abacus.api.metrics import REQUEST_SECONDS, REQUESTS
 from abacus.api.noting import Answered, note
 from abacus.api.problems import IDEMPOTENCY_KEY_HEADER
 from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER
 from abacus.intake.partners.requests.journal import RequestJournal
-from abacus.platform.metrics import REQUEST_SECONDS, REQUESTS
 
 MOST_BYTES: Final = 2 * 1024 * 1024  # a batch of the longest thousand awards, however their JSON is written
 HUNG_UP: Final = 499  # the status by which metrics count a caller that did not wait for the answer

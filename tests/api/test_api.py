@@ -12,6 +12,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from abacus.api.metrics import REQUESTS
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.core.ids import award_id
@@ -20,7 +21,7 @@ from abacus.intake.partners.decide.keys import new_key, new_signing_secret
 from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
 from abacus.intake.partners.store import PartnerStore
 from abacus.platform.encryption import Secrets, new_keyring_text
-from abacus.platform.metrics import REQUESTS, total
+from abacus.platform.metrics import total
 from abacus.pricing.store.cards import CardStore
 from tests.support.house import House, until
 from tests.support.problems import kind

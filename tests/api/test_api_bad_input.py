@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import httpx
 
-from abacus.platform.metrics import REQUESTS, total
+from abacus.api.metrics import REQUESTS
+from abacus.platform.metrics import total
 from tests.support.house import House
 from tests.support.problems import kind
 from tests.support.shop import GRANT, MEAL, award, register, shop

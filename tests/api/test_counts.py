@@ -11,9 +11,10 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.decide.keys import new_test_key
-from abacus.platform.metrics import COUNT_LOOKUPS, COUNT_RANGES, total
+from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.metrics import COUNT_LOOKUPS, COUNT_RANGES
 from abacus.signals.counters.reading.cache_share import CacheShareStore
 from abacus.signals.events.decide.source import Source
 from tests.support.cluster import Servers

@@ -13,12 +13,13 @@ from aiokafka import AIOKafkaConsumer
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.sandbox import new_test_access
 from abacus.intake.partners.store import PartnerStore
-from abacus.platform.metrics import EVENTS_POSTED, total
+from abacus.platform.metrics import total
 from abacus.platform.migrations import make_sandbox
 from abacus.platform.postgres import open_pool
 from abacus.platform.sandbox import SESSION
 from abacus.signals.events.decide.source import Source, parse_source
 from abacus.signals.events.kind import Reserved, SourceStore
+from abacus.signals.events.metrics import EVENTS_POSTED
 from abacus.signals.events.wiring import built_in_sources
 from tests.support.house import House, until
 from tests.support.logged import limits_logged

@@ -17,8 +17,9 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from abacus.api.http.limits import HttpLimits
+from abacus.api.metrics import API_CONNECTIONS, API_REFUSED
 from abacus.api.server import bound, serve
-from abacus.platform.metrics import API_CONNECTIONS, API_REFUSED, total
+from abacus.platform.metrics import total
 from tests.support.house import until
 
 MIB: Final = 1024 * 1024

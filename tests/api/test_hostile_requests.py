@@ -11,9 +11,10 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
+from abacus.api.metrics import REQUESTS
 from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER
 from abacus.platform.health import Health
-from abacus.platform.metrics import REQUESTS, total
+from abacus.platform.metrics import total
 from abacus.process import run_workers
 from tests.support.house import House, until
 from tests.support.shop import Shop, free_port, register, shop

@@ -9,12 +9,15 @@ import httpx
 import pytest
 
 from abacus.core.clock import SystemClock
+from abacus.intake.awarding.metrics import AWARDS, POINTS
 from abacus.intake.partners.decide.keys import new_signing_secret, new_test_key
 from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
+from abacus.intake.partners.metrics import PARTNER_AWARDS
 from abacus.intake.partners.sandbox import new_test_access
 from abacus.intake.partners.store import PartnerStore
+from abacus.ledger.metrics import MOVEMENTS
 from abacus.ledger.types.limits import Limits
-from abacus.platform.metrics import AWARDS, MOVEMENTS, PARTNER_AWARDS, POINTS, QUARANTINED, total
+from abacus.platform.metrics import QUARANTINED, total
 from abacus.platform.migrations import current_revision, has_sandbox, head_revision, make_sandbox, migrate
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.sandbox import SCHEMA, SESSION

@@ -12,8 +12,8 @@ import yaml
 from typer.core import TyperGroup
 
 from abacus.cli.main import app
-from abacus.platform import metrics
 from abacus.platform.settings import PREFIX, Settings, read_settings
+from tests.support.metric_lists import declared_metrics
 from tests.support.paths import ROOT
 
 KUBERNETES: Final = ROOT / "docs" / "operate" / "kubernetes"
@@ -69,7 +69,7 @@ def taken_as_settings(environment: Mapping[str, str], patch: pytest.MonkeyPatch)
 
 def metric_names() -> set[str]:
     """The names of all metrics as Prometheus knows them."""
-    ours = [each for each in vars(metrics).values() if isinstance(each, prometheus_client.metrics.MetricWrapperBase)]
+    ours = [each for each in declared_metrics() if isinstance(each, prometheus_client.metrics.MetricWrapperBase)]
     return {sample.name for metric in ours for family in metric.collect() for sample in (family,)} | {
         family.name + COUNTED for metric in ours for family in metric.collect() if family.type == "counter"
     }

@@ -1,18 +1,18 @@
 """Every metric as `/metrics` shows it, also those that nothing has counted yet: `python -m tests.docs.exposition`."""
 
 import ast
+import inspect
 import sys
-from pathlib import Path
 
 from prometheus_client import Counter, Gauge, Histogram, generate_latest
 
-from abacus.platform import metrics
+from tests.support.metric_lists import declared_metrics, metric_lists
 
 
 def labels() -> dict[str, set[str]]:
     """The labels of every metric, by its name as the code declares it."""
-    tree = ast.parse(Path(metrics.__file__).read_text(encoding="utf-8"))
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and len(node.args) > 1]
+    trees = [ast.parse(inspect.getsource(module)) for module in metric_lists()]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call) and len(node.args) > 1]
     literals = [[ast.literal_eval(argument) for argument in call.args] for call in calls if _declares(call)]
     return {name: set(more[0] if more else ()) for name, _, *more in literals}
 
@@ -25,7 +25,7 @@ def _declares(call: ast.Call) -> bool:
 def exposition() -> str:
     """As the health port answers it, with one series of each metric that has labels."""
     declared = labels()
-    for metric in vars(metrics).values():
+    for metric in declared_metrics():
         if isinstance(metric, Counter | Gauge | Histogram):
             (family,) = metric.describe()
             if names := declared[family.name]:

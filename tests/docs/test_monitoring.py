@@ -15,6 +15,7 @@ import yaml
 
 from tests.docs.exposition import labels
 from tests.support.documents import headings
+from tests.support.metric_lists import metric_lists
 from tests.support.paths import DOCS
 
 MONITORING: Final = DOCS / "operate" / "monitoring"
@@ -51,6 +52,7 @@ class Expression(NamedTuple):
 
 def samples() -> dict[str, str]:
     """The names that Prometheus reads from `/metrics`, and the metric that each is of."""
+    metric_lists()  # a process has the metrics of the lists that it loads
     families = [each for each in prometheus_client.REGISTRY.collect() if each.name.startswith("abacus_")]
     return {each.name + part: each.name for each in families for part in PARTS[each.type]}
 

@@ -9,6 +9,7 @@ import asyncpg
 import pytest
 
 from abacus.core.errors import RightMissing
+from abacus.ledger.metrics import POSTING_RESTARTS
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.rows import Overtaken, in_a_transaction
 from abacus.ledger.types.alone import Sums
@@ -16,7 +17,7 @@ from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Movement
 from abacus.ledger.types.posting import Status
-from abacus.platform.metrics import POSTING_RESTARTS, total
+from abacus.platform.metrics import total
 from abacus.platform.postgres import Connection, Pool, is_duplicate
 from abacus.platform.slices import Slicing, slicing_of
 from abacus.proof.verify import verify

@@ -11,9 +11,10 @@ import pytest
 from abacus.cli.examples.stream import stream
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason
+from abacus.intake.earning.metrics import TRANSACTIONS
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.health import Health, WorkerState
-from abacus.platform.metrics import TRANSACTIONS, total
+from abacus.platform.metrics import total
 from abacus.platform.pool.led_connection import Session
 from abacus.platform.pool.sliced_pool import SlicedPool
 from abacus.platform.slices import Slicing

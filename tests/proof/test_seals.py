@@ -14,14 +14,17 @@ import pytest
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.notify.decide.notice import heard
+from abacus.engage.notify.metrics import NOTICES
+from abacus.intake.partners.metrics import WEBHOOKS
 from abacus.intake.partners.webhooks.decide.message import posted
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
-from abacus.platform.metrics import NOTICES, TIER_EVENTS, WEBHOOKS, total
+from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
 from abacus.platform.slices import Slicing
 from abacus.programs.tiers.decide.heard import heard_in
+from abacus.programs.tiers.metrics import TIER_EVENTS
 from abacus.proof import store as module
 from abacus.proof.decide.merkle import Tree
 from abacus.proof.decide.seal import CURRENT, Head, Seal, Sealed, over_slices

@@ -7,7 +7,7 @@ from ipaddress import IPv6Address, ip_address
 from typing import Final, Protocol
 
 from abacus.api.http.limits import HttpLimits
-from abacus.platform.metrics import API_CONNECTIONS, API_REFUSED
+from abacus.api.metrics import API_CONNECTIONS, API_REFUSED
 
 _LOOK_EVERY_S: Final = 0.25
 _OF_ONE_SITE: Final = 64  # bits of an IPv6 address: one caller has all addresses that begin with them

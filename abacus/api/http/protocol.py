@@ -18,7 +18,7 @@ from uvicorn.server import ServerState
 from abacus.api.api_problem import KINDS, MEDIA_TYPE, ApiProblem
 from abacus.api.http.crowd import Crowd
 from abacus.api.http.limits import HttpLimits
-from abacus.platform.metrics import API_REFUSED
+from abacus.api.metrics import API_REFUSED
 
 _NEVER: Final = float("inf")
 _LINGERS_S: Final = 1.0

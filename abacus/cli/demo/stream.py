@@ -13,25 +13,20 @@ from abacus.cli.examples.stream import Sent
 from abacus.cli.terminal.shell import errors
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused, Unavailable
+from abacus.engage.notify.metrics import NOTIFICATIONS
+from abacus.intake.awarding.metrics import AWARDS, POINTS
+from abacus.intake.earning.metrics import TRANSACTIONS
+from abacus.ledger.metrics import PUBLISHED
 from abacus.platform import slices
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
-from abacus.platform.metrics import (
-    AWARDS,
-    COUNTER_EVENTS,
-    EXPIRED,
-    EXPIRED_POINTS,
-    NOTIFICATIONS,
-    POINTS,
-    PUBLISHED,
-    QUARANTINED,
-    TIER_CHANGES,
-    TRANSACTIONS,
-    total,
-)
+from abacus.platform.metrics import QUARANTINED, total
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.types import Stage
 from abacus.platform.settings import Settings
 from abacus.platform.sql import Statement
+from abacus.programs.expiry.metrics import EXPIRED, EXPIRED_POINTS
+from abacus.programs.tiers.metrics import TIER_CHANGES
+from abacus.signals.counters.metrics import COUNTER_EVENTS
 
 _CHUNK: Final = 500
 _AHEAD: Final = 4000  # messages the producer may be ahead: a burst larger than any the embedded queue keeps fast

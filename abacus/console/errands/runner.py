@@ -12,10 +12,10 @@ import structlog
 
 from abacus.console.errands.acting import ERRAND_TOKEN
 from abacus.console.errands.command import Command
+from abacus.console.errands.metrics import ERRANDS, ERRANDS_OLDEST, ERRANDS_WAITING
 from abacus.console.errands.store import LOST_AFTER, ErrandStore
 from abacus.console.errands.types import ERASE, Errand, Outcome, State
 from abacus.core.errors import Unavailable
-from abacus.platform.metrics import ERRANDS, ERRANDS_OLDEST, ERRANDS_WAITING
 
 NOTHING_MORE: Final[Mapping[str, str]] = MappingProxyType({})
 AT_ONCE: Final = 3

@@ -9,11 +9,11 @@ from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.clock import Clock
 from abacus.engage.actions.action_store import ActionStore, Batch
+from abacus.engage.actions.metrics import CAMPAIGN_ACTIONS, CAMPAIGN_ACTIONS_OLDEST, CAMPAIGN_ACTIONS_WAITING
 from abacus.engage.actions.types import DueAction, Guards
 from abacus.platform.delivery.deliverer import IDLE_S
 from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.health import WorkerHealth
-from abacus.platform.metrics import CAMPAIGN_ACTIONS, CAMPAIGN_ACTIONS_OLDEST, CAMPAIGN_ACTIONS_WAITING
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Pool
 from abacus.platform.slices.layout import Slicing

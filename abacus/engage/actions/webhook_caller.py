@@ -12,6 +12,7 @@ from abacus.core.backoff import Backoff
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.engage.actions.calls import Call, CallOutbox
+from abacus.engage.actions.metrics import CAMPAIGN_ACTIONS, CAMPAIGN_ACTIONS_OLDEST, CAMPAIGN_ACTIONS_WAITING
 from abacus.engage.actions.types import Guards
 from abacus.engage.downstreams.decide.downstream import WEBHOOK_PREFIX
 from abacus.engage.downstreams.directory import ByName
@@ -24,7 +25,6 @@ from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.delivery.types import Answer, Concurrency, DeliveryOutcome, Said, Settled
 from abacus.platform.encryption import Secrets, SecretUnreadable
 from abacus.platform.health import WorkerHealth
-from abacus.platform.metrics import CAMPAIGN_ACTIONS, CAMPAIGN_ACTIONS_OLDEST, CAMPAIGN_ACTIONS_WAITING
 
 CONCURRENCY: Final = Concurrency(at_once=64, per_receiver=8)
 BACKOFF: Final = Backoff(first_s=5, longest_s=3600)

@@ -13,11 +13,11 @@ from abacus.core.errors import SetAside
 from abacus.engage.campaigns.decide.campaign_index import Armed
 from abacus.engage.campaigns.directory import InForce
 from abacus.engage.campaigns.evaluator import Candidate, item_of
+from abacus.engage.campaigns.metrics import CAMPAIGN_EVENTS
 from abacus.engage.campaigns.seen import SeenStore
 from abacus.engage.campaigns.verdicts import Verdicts
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
-from abacus.platform.metrics import CAMPAIGN_EVENTS
 from abacus.platform.patience import until_available
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item, origin_of

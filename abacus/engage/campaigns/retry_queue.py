@@ -11,7 +11,7 @@ from abacus.core.errors import Reason, SetAside
 from abacus.engage.campaigns.decide.deferred import ENVELOPE_NAME, Deferred, encode_deferred
 from abacus.engage.campaigns.evaluator import Candidate, item_of
 from abacus.intake.earning.decide.retry import RetryPolicy
-from abacus.platform.metrics import RETRIES
+from abacus.intake.earning.metrics import RETRIES
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item, deferred_origin
 from abacus.platform.sqs.packing import pack

@@ -13,13 +13,13 @@ from abacus.core.clock import Clock
 from abacus.engage.downstreams.decide.asking import NoAnswer, question, read_answer
 from abacus.engage.downstreams.decide.downstream import Downstream, Otherwise, Service
 from abacus.engage.downstreams.directory import ByName
+from abacus.engage.downstreams.metrics import SERVICE_CALLS, SERVICE_SECONDS
 from abacus.engage.downstreams.store import Signed, valid_secrets
 from abacus.platform.delivery.decide.reply import Reply
 from abacus.platform.delivery.decide.signature import signed_headers
 from abacus.platform.delivery.types import Said
 from abacus.platform.encryption import Secrets, SecretUnreadable
 from abacus.platform.health import Health
-from abacus.platform.metrics import SERVICE_CALLS, SERVICE_SECONDS
 from abacus.platform.pace.turns import take_turns
 from abacus.platform.postgres import Pool
 from abacus.platform.reading.breaker import Breaker

@@ -10,11 +10,11 @@ import structlog
 from abacus.core.clock import Clock
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.keeping import Notifications
+from abacus.engage.notify.metrics import NOTIFICATIONS_OLDEST, NOTIFICATIONS_WAITING
 from abacus.engage.notify.notices import Notices
 from abacus.platform.delivery.deliverer import IDLE_S
 from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.health import WorkerHealth
-from abacus.platform.metrics import NOTIFICATIONS_OLDEST, NOTIFICATIONS_WAITING
 from abacus.platform.patience import unless_stopped, until_available
 
 _COUNT_EVERY_S: Final = 15.0

@@ -8,12 +8,12 @@ from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.engage.notify.decide.notice import Notice, heard
+from abacus.engage.notify.metrics import NOTICES
 from abacus.engage.notify.notices import Notices
 from abacus.platform.following.passing_over import PassedOver
 from abacus.platform.following.topic import read_records
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
-from abacus.platform.metrics import NOTICES
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool
 from abacus.platform.slices import Slice

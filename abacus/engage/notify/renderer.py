@@ -22,8 +22,8 @@ import structlog
 from abacus.core.errors import Unavailable
 from abacus.engage.notify.decide.message import Words
 from abacus.engage.notify.decide.rendering import Rendering, Unrenderable, Unwritten
+from abacus.engage.notify.metrics import RENDERINGS
 from abacus.engage.notify.rendering_child import LENGTH_BYTES, READY
-from abacus.platform.metrics import RENDERINGS
 
 CPU_S: Final = 1.0  # of the processor, for a rendering: one takes 20 µs, and the largest template 0.3 s to compile
 MEMORY: Final = 128 * 1024 * 1024

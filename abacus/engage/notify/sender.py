@@ -19,6 +19,7 @@ from abacus.engage.notify.decide.news import NEWS_LIST_JSON
 from abacus.engage.notify.decide.notification import Notification, Turn
 from abacus.engage.notify.decide.rendering import Rendering, Unrenderable
 from abacus.engage.notify.decide.schedule import BACKOFF, failing_for
+from abacus.engage.notify.metrics import NOTIFICATIONS
 from abacus.engage.notify.outbox import NotificationOutbox
 from abacus.engage.notify.renderer import Renderer
 from abacus.engage.notify.templates import Templates, together
@@ -26,7 +27,6 @@ from abacus.platform.delivery.decide.schedule import Schedule
 from abacus.platform.delivery.deliverer import IDLE_S, Deliverer
 from abacus.platform.delivery.types import Answer, Concurrency, DeliveryOutcome, Said, Settled
 from abacus.platform.health import WorkerHealth
-from abacus.platform.metrics import NOTIFICATIONS
 
 CONCURRENCY: Final = Concurrency(at_once=100, batch=25)
 

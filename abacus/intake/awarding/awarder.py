@@ -10,11 +10,11 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Reason, SetAside, Unavailable
 from abacus.intake.awarding.door import Door, item_of_award, item_of_reversal
 from abacus.intake.awarding.isolate_failures import isolate_failures
+from abacus.intake.awarding.metrics import AWARDS, POINTS, POSTING_AWARDS, POSTING_SECONDS, TIME_TO_POINTS
 from abacus.intake.pulse.tally import Tally
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Declined, Moved, MovesPort, Reversal
 from abacus.ledger.types.posting import LedgerPort, Outcome, SliceAway, Status, Unpostable
-from abacus.platform.metrics import AWARDS, POINTS, POSTING_AWARDS, POSTING_SECONDS, TIME_TO_POINTS
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
 from abacus.platform.slices import Slicing

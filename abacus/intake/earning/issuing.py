@@ -13,10 +13,10 @@ from abacus.core.clock import Clock
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
 from abacus.intake.earning.deciding import Cards, DecidedBatch, Deciding, PostedClaims, Tiers
+from abacus.intake.earning.metrics import RETRIES, TRANSACTIONS
 from abacus.ledger.types.award_envelope import encode_award
 from abacus.ledger.types.reversal_message import encode_reversal
 from abacus.platform.health import WorkerHealth
-from abacus.platform.metrics import RETRIES, TRANSACTIONS
 from abacus.platform.patience import until_available
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.slices import Slicing

@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
+from abacus.ledger.metrics import PUBLISHED, RELAY_BEHIND
 from abacus.ledger.relay.cursor import Line, Position
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer
@@ -12,7 +13,6 @@ from abacus.platform.following.publishing import Batch, Meter, Publisher, Publis
 from abacus.platform.following.sharing import Share
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
-from abacus.platform.metrics import PUBLISHED, RELAY_BEHIND
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.slices import beside
 

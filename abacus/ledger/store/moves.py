@@ -13,6 +13,7 @@ from abacus.ledger.decide.allowance import NOBODY
 from abacus.ledger.decide.counting import partner_counted, partners_counted
 from abacus.ledger.decide.movement import Books, Moves, account_of, plan_moves, rounds
 from abacus.ledger.decide.reversal import Original
+from abacus.ledger.metrics import MOVEMENTS
 from abacus.ledger.store.alone import lock_moved_alone, write_moved_alone
 from abacus.ledger.store.budgets import Budgets, Whole
 from abacus.ledger.store.deeds import are_noted, note_deeds
@@ -25,7 +26,6 @@ from abacus.ledger.store.slices import SliceRounds
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.movement import Capture, Hold, Moved, Movement, Release, Reversal
 from abacus.ledger.types.posting import Claim, Status
-from abacus.platform.metrics import MOVEMENTS
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.sql import Statement, columns, parameters
 

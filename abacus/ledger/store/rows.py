@@ -19,10 +19,10 @@ import asyncpg
 
 from abacus.core.backoff import Backoff
 from abacus.ledger.decide.lots import Draw
+from abacus.ledger.metrics import POSTING_RESTARTS
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.posting import Claim
 from abacus.ledger.types.transfer import HASH_BYTES, Transfer
-from abacus.platform.metrics import POSTING_RESTARTS
 from abacus.platform.pool.citus_errors import is_refused_copy
 from abacus.platform.postgres import Connection, Pool, array, column, is_duplicate, passing_failures
 from abacus.platform.slices.layout import HEAD

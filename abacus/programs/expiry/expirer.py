@@ -9,7 +9,6 @@ from abacus.core.errors import Reason, SetAside
 from abacus.ledger.store.history import with_lots
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.ledger.types.account import AccountId
-from abacus.platform.metrics import EXPIRED, EXPIRED_POINTS
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import EXPIRY_QUEUE, Item, Stage
@@ -18,6 +17,7 @@ from abacus.platform.sql import Statement
 from abacus.platform.sqs.port import Received
 from abacus.programs.expiry.decide.batch import Lapsed, claim_of, lapse_all
 from abacus.programs.expiry.decide.envelope import Envelope, decode_envelope
+from abacus.programs.expiry.metrics import EXPIRED, EXPIRED_POINTS
 from abacus.programs.expiry.runs import FINISH
 
 # The delivery that locks this row expires the batch; a second one waits, and then sees that the batch is done.

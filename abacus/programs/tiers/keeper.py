@@ -14,7 +14,6 @@ from abacus.platform.following.passing_over import PassedOver
 from abacus.platform.following.topic import read_records
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
-from abacus.platform.metrics import TIER_CHANGES, TIER_EVENTS
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Connection, Pool
 from abacus.pricing.decide.book import CardBook
@@ -23,6 +22,7 @@ from abacus.programs.tiers.calendar import hold_calendars
 from abacus.programs.tiers.decide.heard import Heard, heard_in
 from abacus.programs.tiers.decide.keeping import Calendars, Change, Known, count
 from abacus.programs.tiers.decide.policy import ONE_DAY
+from abacus.programs.tiers.metrics import TIER_CHANGES, TIER_EVENTS
 
 _RACES_BORNE: Final = 20
 

@@ -13,12 +13,12 @@ from abacus.platform.following.publishing import Batch, Meter, Publisher, Publis
 from abacus.platform.following.sharing import Share
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
-from abacus.platform.metrics import TIERS_BEHIND, TIERS_PUBLISHED
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.slices import beside
 from abacus.platform.sql import Statement, columns
 from abacus.programs.tiers.decide.events import encode_tier_changed
 from abacus.programs.tiers.decide.keeping import Change
+from abacus.programs.tiers.metrics import TIERS_BEHIND, TIERS_PUBLISHED
 
 _BATCH: Final = 1000
 IDLE_S: Final = 0.2

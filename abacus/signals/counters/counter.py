@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.platform.ahead import one_ahead
 from abacus.platform.kafka.reader import Record
-from abacus.platform.metrics import COUNTER_ROWS, COUNTER_ROWS_LOADED, COUNTER_ROWS_SAVED
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
 from abacus.signals.counters.admission import Admission, Found
@@ -32,6 +31,7 @@ from abacus.signals.counters.decide.batch import (
 )
 from abacus.signals.counters.decide.counting import NotCounted
 from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.metrics import COUNTER_ROWS, COUNTER_ROWS_LOADED, COUNTER_ROWS_SAVED
 from abacus.signals.counters.new_keys import NewKeysBook
 from abacus.signals.counters.open_rows import OpenRows
 from abacus.signals.counters.series import Tally

@@ -12,12 +12,12 @@ from typing import Final
 from abacus.core.errors import Unavailable
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record, StartAgain
-from abacus.platform.metrics import COUNTER_EVENTS, COUNTER_NOT_COUNTED
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.signals.counters.counter import EventCounter, Outcome, Work, by_partition, tally_after
 from abacus.signals.counters.decide.batch import Reading
 from abacus.signals.counters.decide.following import InForce
 from abacus.signals.counters.documents import Documents
+from abacus.signals.counters.metrics import COUNTER_EVENTS, COUNTER_NOT_COUNTED
 from abacus.signals.counters.partitions import OpenPartitions
 from abacus.signals.counters.topic import Topic
 

@@ -8,11 +8,11 @@ from typing import Final
 from abacus.core.errors import Unavailable
 from abacus.platform.gathering import Gatherer, PendingRequest
 from abacus.platform.kafka.publisher import DEPENDENCY, StreamMessage
-from abacus.platform.metrics import EVENTS_POSTED
 from abacus.signals.events.decide.form import EventFault
 from abacus.signals.events.decide.message import EventMessage, encode_event, partition_key
 from abacus.signals.events.decide.posted import NotASender, PostedReader
 from abacus.signals.events.directory import SourceDirectory
+from abacus.signals.events.metrics import EVENTS_POSTED
 from abacus.signals.events.types import Event
 
 _GATHER_S: Final = 0.002

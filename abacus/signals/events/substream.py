@@ -10,11 +10,11 @@ from abacus.core.clock import Clock
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.kafka.reader import NO_STAMP, Record, StartAgain
-from abacus.platform.metrics import SUBSTREAM_MESSAGES
 from abacus.platform.patience import until_available
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
 from abacus.signals.events.decide.substream import Asked, Selection, TooLarge, asked_lately, large_topics
+from abacus.signals.events.metrics import SUBSTREAM_MESSAGES
 from abacus.signals.events.replaying import event_item
 
 # For some partitions of a topic: the first offset in each that is as young as the moment.

@@ -7,7 +7,6 @@ from typing import Final, Protocol, TypeAlias
 from zoneinfo import ZoneInfo
 
 from abacus.core.errors import Unavailable
-from abacus.platform.metrics import CAMPAIGN_COUNTERS_BEHIND
 from abacus.platform.postgres import Pool
 from abacus.platform.slices.sliced import some_are_away
 from abacus.signals.counters.decide.counting import Counted as CountedEvent
@@ -20,6 +19,7 @@ from abacus.signals.events.decide.following import sources_on
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.types import Event, Position
 from abacus.signals.facts.decide.counter_sides import COUNTER, Calendar, counter_side
+from abacus.signals.facts.metrics import CAMPAIGN_COUNTERS_BEHIND
 from abacus.signals.facts.types import NOT_NOW, Found, Subject, Wish
 from abacus.signals.rules.decide.types import Side
 

@@ -8,11 +8,12 @@ import orjson
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.keeping import Notifications
 from abacus.engage.notify.listener import TOLD_WITHIN, Listener
+from abacus.engage.notify.metrics import NOTICES
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
-from abacus.platform.metrics import NOTICES, total
+from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
 from tests.engage.notify.telling import AT_ONCE, CLOCK, Notepad, earned, enter_and_gather, gather, sending, settled
 from tests.support.sealing import tampering

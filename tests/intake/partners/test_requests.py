@@ -5,10 +5,11 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 from abacus.core.errors import Unavailable
+from abacus.intake.partners.metrics import REQUESTS_NOT_NOTED
 from abacus.intake.partners.requests.journal import A_SECOND, KEPT, RequestJournal
 from abacus.intake.partners.requests.store import RequestStore
 from abacus.intake.partners.requests.types import Earlier, Noted
-from abacus.platform.metrics import REQUESTS_NOT_NOTED, total
+from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
 from tests.support.awards import NOW
 from tests.support.fixed_clock import FixedClock

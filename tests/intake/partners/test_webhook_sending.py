@@ -8,13 +8,14 @@ import pytest
 from prometheus_client import Gauge
 
 from abacus.core.errors import Refused
+from abacus.intake.partners.metrics import WEBHOOKS, WEBHOOKS_OLDEST, WEBHOOKS_WAITING
 from abacus.intake.partners.webhooks.outbox import WebhookOutbox
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.platform.delivery.decide.reply import Reply
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.delivery.post import Poster
 from abacus.platform.delivery.types import Concurrency
-from abacus.platform.metrics import WEBHOOKS, WEBHOOKS_OLDEST, WEBHOOKS_WAITING, total
+from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
 from tests.support.hooks import CLOCK, award, partner, post_and_enter, seen, sending, settled
 from tests.support.house import until

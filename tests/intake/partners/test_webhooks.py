@@ -4,10 +4,11 @@ import asyncpg
 import pytest
 
 from abacus.core.ids import award_id
+from abacus.intake.partners.metrics import WEBHOOKS
 from abacus.ledger.types.limits import Limits
 from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
-from abacus.platform.metrics import WEBHOOKS, total
+from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
 from tests.support.hooks import (
     CLOCK,

@@ -11,9 +11,10 @@ import pytest
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.members import MemberReader
 from abacus.platform.kafka.reader import Record
-from abacus.platform.metrics import TIER_EVENTS, total
+from abacus.platform.metrics import total
 from abacus.platform.postgres import Connection, Pool
 from abacus.programs.tiers.calendar import hold_calendars, move_calendar
+from abacus.programs.tiers.metrics import TIER_EVENTS
 from abacus.programs.tiers.roll import Roll
 from abacus.programs.tiers.store import MembershipStore, tiers_in
 from tests.programs.tiers.cards import book, card

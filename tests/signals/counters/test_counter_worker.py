@@ -5,7 +5,8 @@ import random
 import orjson
 import pytest
 
-from abacus.platform.metrics import COUNTER_NOT_COUNTED, total
+from abacus.platform.metrics import total
+from abacus.signals.counters.metrics import COUNTER_NOT_COUNTED
 from tests.signals.counters.counting import CountingHouse, mixed
 from tests.signals.counters.rides import (
     CAR_RIDES,

@@ -7,8 +7,9 @@ from typing import Any, Final
 import asyncpg
 import pytest
 
-from abacus.platform.metrics import COUNTER_NOT_COUNTED, total
+from abacus.platform.metrics import total
 from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.metrics import COUNTER_NOT_COUNTED
 from tests.signals.counters.counting import CountingHouse
 from tests.signals.counters.rides import FARES_OF_CITY, RIDES_OF_MEMBER, Ride, Sums, plain_count, ride, rides
 from tests.support.commands import abacus

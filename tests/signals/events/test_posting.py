@@ -11,12 +11,13 @@ from abacus.core.errors import Reason, Unavailable
 from abacus.documents.types import Record, Version
 from abacus.platform.fresh_copy import Timing
 from abacus.platform.kafka.publisher import StreamMessage
-from abacus.platform.metrics import EVENTS_POSTED, total
+from abacus.platform.metrics import total
 from abacus.signals.events.decide.form import EventFault
 from abacus.signals.events.decide.message import EventMessage, encode_event
 from abacus.signals.events.decide.posted import NotASender, PostedReader
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.directory import SourceDirectory
+from abacus.signals.events.metrics import EVENTS_POSTED
 from abacus.signals.events.posting import EventDesk, without_broker
 from abacus.signals.events.types import Event
 from tests.signals.events.weather import NOW, WEATHER, put, source

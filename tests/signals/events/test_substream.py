@@ -11,7 +11,7 @@ from abacus.core.errors import Reason, Unavailable
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.kafka.reader import NO_STAMP, Record, StartAgain
-from abacus.platform.metrics import SUBSTREAM_MESSAGES, total
+from abacus.platform.metrics import total
 from abacus.platform.quarantine.types import Stage
 from abacus.signals.events.decide.source import Source, substream_topic
 from abacus.signals.events.decide.substream import (
@@ -23,6 +23,7 @@ from abacus.signals.events.decide.substream import (
     large_topics,
     wanted_since,
 )
+from abacus.signals.events.metrics import SUBSTREAM_MESSAGES
 from abacus.signals.events.substream import LargeTopics, SubstreamCopier
 from tests.signals.events.weather import DROP, EVENTS_TOPIC, NOW, TOPIC, WEATHER, put, source
 from tests.support.fixed_clock import FixedClock

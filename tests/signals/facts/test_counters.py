@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from abacus.platform.metrics import CAMPAIGN_COUNTERS_BEHIND, total
+from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.decide.counting import Keyed
 from abacus.signals.counters.decide.definition import Definition
@@ -19,6 +19,7 @@ from abacus.signals.events.decide.source import Source
 from abacus.signals.events.types import Position, VariableType
 from abacus.signals.facts.counters import CounterFacts, Passed, nothing_to_wait_for
 from abacus.signals.facts.decide.counter_sides import COUNTER
+from abacus.signals.facts.metrics import CAMPAIGN_COUNTERS_BEHIND
 from abacus.signals.facts.types import NOT_NOW, Found
 from abacus.signals.rules.decide.types import looked_up
 from tests.engage.campaigns.offers import NOW, SOURCES, order

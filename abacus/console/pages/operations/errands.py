@@ -8,6 +8,7 @@ from uuid import UUID
 import orjson
 
 from abacus.console.errands.decide.documents import Fact, Table, csv_of, facts_of, tables_of
+from abacus.console.errands.metrics import ERRANDS_REFUSED
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.store import Place as After
 from abacus.console.errands.types import Errand, Order, TooMany
@@ -17,7 +18,6 @@ from abacus.console.web.page import Download, Page, See
 from abacus.console.web.paging import Place, Rows, place_of, rows_of
 from abacus.console.web.routes import file, form, page
 from abacus.people.types.deed import Deed
-from abacus.platform.metrics import ERRANDS_REFUSED
 
 _MOST: Final = 50
 _MEDIA_TYPES: Final = {"csv": "text/csv; charset=utf-8", "json": "application/json"}

@@ -12,9 +12,9 @@ import structlog
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
+from abacus.intake.partners.metrics import REQUESTS_NOT_NOTED
 from abacus.intake.partners.requests.store import RequestStore
 from abacus.intake.partners.requests.types import Noted
-from abacus.platform.metrics import REQUESTS_NOT_NOTED
 
 KEPT: Final = timedelta(days=7)
 A_SECOND: Final = 10  # of those answered, and as many of those refused, in each process

@@ -8,6 +8,7 @@ import structlog
 
 from abacus.core.backoff import Backoff
 from abacus.core.clock import Clock
+from abacus.intake.partners.metrics import WEBHOOKS, WEBHOOKS_OLDEST, WEBHOOKS_WAITING
 from abacus.intake.partners.secret_places import former_webhook_secret_of, webhook_secret_of
 from abacus.intake.partners.webhooks.decide.delivery import Delivery
 from abacus.intake.partners.webhooks.decide.schedule import BACKOFF, retry_until
@@ -20,7 +21,6 @@ from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.delivery.types import Answer, Concurrency, DeliveryOutcome, Said, Settled
 from abacus.platform.encryption import Secrets, SecretUnreadable
 from abacus.platform.health import WorkerHealth
-from abacus.platform.metrics import WEBHOOKS, WEBHOOKS_OLDEST, WEBHOOKS_WAITING
 
 CONCURRENCY: Final = Concurrency(at_once=64, per_receiver=8)
 _PRUNE_AND_COUNT_EVERY_S: Final = 15.0

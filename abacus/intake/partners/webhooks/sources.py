@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
+from abacus.intake.partners.metrics import WEBHOOKS
 from abacus.intake.partners.webhooks.decide.message import MessageType, posted, rejected
 from abacus.intake.partners.webhooks.outbox import WebhookOutbox, enter
 from abacus.ledger.store.partner_limits import rejection_of
@@ -19,7 +20,6 @@ from abacus.platform.following.sharing import Share
 from abacus.platform.following.topic import read_records
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
-from abacus.platform.metrics import WEBHOOKS
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.slices import beside

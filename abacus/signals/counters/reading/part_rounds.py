@@ -11,8 +11,8 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.platform.gathering import PendingRequest
 from abacus.platform.health import Health
-from abacus.platform.metrics import COUNT_RANGES, COUNT_STORE_SECONDS
 from abacus.platform.reading.store_rounds import StoreRounds
+from abacus.signals.counters.metrics import COUNT_RANGES, COUNT_STORE_SECONDS
 from abacus.signals.counters.reading.closed_parts import ClosedParts, Kept
 from abacus.signals.counters.reading.shared_parts import SharedParts
 from abacus.signals.counters.reading.types import Parts

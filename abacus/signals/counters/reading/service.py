@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.platform.metrics import COUNT_LOOKUPS, COUNT_RANGES
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.metrics import COUNT_LOOKUPS, COUNT_RANGES
 from abacus.signals.counters.reading.closed_parts import ClosedParts
 from abacus.signals.counters.reading.decide.plan import Plan, Planner
 from abacus.signals.counters.reading.rounds import STORE, Rounds, Sums

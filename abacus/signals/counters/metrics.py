@@ -1,0 +1,35 @@
+"""The metrics of counters, in one list. Names are stable: dashboards and alerts rely on them."""
+
+from typing import Final
+
+from prometheus_client import Counter, Gauge, Histogram
+
+# Lookups of counters, by outcome: counted, invalid, unknown-key, counter-retired, beyond-keep, to-before-from,
+# unavailable.
+COUNT_LOOKUPS: Final = Counter("abacus_count_lookups", "Lookups of counters, by outcome", ["outcome"])
+
+# Ranges of slots that lookups needed, by where their sums came from: memory, shared (the cache of all processes), round
+# (another lookup of the same round needed it too), store.
+COUNT_RANGES: Final = Counter("abacus_count_ranges", "Ranges of slots that lookups needed, by origin", ["origin"])
+
+# One question to the store of counters, and how many ranges it held.
+COUNT_STORE_SECONDS: Final = Histogram(
+    "abacus_count_store_seconds",
+    "Duration of a question to the store of counters",
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1),
+)
+
+# Events that the counter worker read, by topic and outcome: counted, ignored (no definition counts them), repeated (the
+# sender sent them before), set_aside. And events that did not count for a definition although it names their type, by
+# the reason (the closed list of counters.decide.counting.NotCounted).
+COUNTER_EVENTS: Final = Counter(
+    "abacus_counting_events", "Events read by the counter, by outcome", ["topic", "outcome"]
+)
+COUNTER_NOT_COUNTED: Final = Counter(
+    "abacus_counting_not_counted", "Events that did not count for a definition", ["definition", "reason"]
+)
+
+# Rows of counters that this process holds in memory, those that it had to load, and those that it saved.
+COUNTER_ROWS: Final = Gauge("abacus_counting_open_rows", "Rows of counters in memory")
+COUNTER_ROWS_LOADED: Final = Counter("abacus_counting_rows_loaded", "Rows of counters loaded")
+COUNTER_ROWS_SAVED: Final = Counter("abacus_counting_rows_saved", "Rows of counters saved")
