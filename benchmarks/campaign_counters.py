@@ -13,7 +13,7 @@ from typing import Final
 from abacus.cli.house.stack import make_ready
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.postgres import open_pool
-from abacus.signals.counters.decide.reading import parse_definition
+from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.counters.kind import DefinitionStore, held_sources
 from abacus.signals.events.wiring import built_in_sources
 from benchmarks.pipeline import worker

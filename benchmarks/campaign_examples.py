@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from abacus.signals.events.decide.reading import EventReader
+from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.decide.source import parse_source
 from abacus.signals.rules.decide.document import parse_rule
 from abacus.signals.rules.decide.sides import of_event

@@ -13,7 +13,7 @@ from typing import Final
 
 from abacus.core.clock import SystemClock
 from abacus.engage.campaigns.decide.campaign_index import compiled
-from abacus.engage.campaigns.decide.reading import parse_campaign
+from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate
 from abacus.engage.campaigns.facts import ProgressFacts

@@ -20,8 +20,8 @@ from abacus.platform.migrations import migrate
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.decide.reading import parse_definition
-from abacus.signals.counters.decide.tiling import slots_of
+from abacus.signals.counters.decide.definition_document import parse_definition
+from abacus.signals.counters.decide.tiles import slots_of
 from abacus.signals.counters.kind import DefinitionStore, held_sources
 from abacus.signals.counters.reading.cache_share import CacheShareStore
 from abacus.signals.counters.store.cassandra import schema

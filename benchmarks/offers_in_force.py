@@ -10,14 +10,14 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.decide.document import to_document
-from abacus.engage.campaigns.decide.reading import parse_campaign
 from abacus.engage.campaigns.decide.states import Status
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
 from abacus.signals.events.decide.source import parse_source
 from abacus.signals.events.kind import Reserved, SourceStore
-from abacus.signals.events.replaying import again_topic
+from abacus.signals.events.replay import again_topic
 from abacus.signals.events.wiring import built_in_sources
 from abacus.signals.segments.numbers import MemberNumbers
 from abacus.signals.segments.store import Author, SegmentStore

@@ -27,7 +27,7 @@ from abacus.engage.campaigns.sums import done_before
 from abacus.engage.campaigns.verdicts import Verdicts
 from abacus.engage.campaigns.versions import CampaignVersions
 from abacus.engage.campaigns.wiring import campaigns_in_use
-from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER
+from abacus.engage.downstreams.decide.question import LONGEST_ANSWER
 from abacus.engage.downstreams.services import CALLS_AT_ONCE, Services
 from abacus.engage.downstreams.wiring import downstreams_in_use
 from abacus.engage.limits.exhaustion_watch import ExhaustionWatch

@@ -53,7 +53,7 @@ from abacus.platform.settings import Settings
 from abacus.platform.sqs.queue import Client
 from abacus.platform.wiring import Run, Wiring
 from abacus.pricing.wiring import cards_in_use
-from abacus.signals.counters.store.opening import open_store
+from abacus.signals.counters.store.opened_store import open_store
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.wiring import cassandra_of
 from workers import PIPELINE

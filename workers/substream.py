@@ -13,7 +13,7 @@ from abacus.platform.kafka.offsets import begins_since
 from abacus.platform.kafka.window import committed
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.wiring import Run, Wiring
-from abacus.signals.counters.decide.following import asked_by_counters
+from abacus.signals.counters.decide.topics import asked_by_counters
 from abacus.signals.counters.wiring import counters_in_use
 from abacus.signals.events.decide.substream import Asked, joined
 from abacus.signals.events.substream import LargeTopics, SubstreamCopier

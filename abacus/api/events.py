@@ -19,7 +19,7 @@ from abacus.intake.partners.decide.ask import Objection
 from abacus.signals.events.decide.form import EventFault
 from abacus.signals.events.decide.message import EXAMPLE, EventMessage
 from abacus.signals.events.decide.posted import NotASender
-from abacus.signals.events.posting import EventDesk
+from abacus.signals.events.event_desk import EventDesk
 from abacus.signals.events.types import Event
 
 MOST_IN_BATCH: Final = 1000

@@ -38,7 +38,7 @@ from abacus.platform.rooms import Rooms
 from abacus.platform.sqs.port import Received, Unsent
 from abacus.pricing.store.reader import CardReader
 from abacus.programs.tiers.store import MembershipStore
-from abacus.signals.events.posting import EventDesk
+from abacus.signals.events.event_desk import EventDesk
 
 _NAME: Final = "sandbox"
 

@@ -8,9 +8,9 @@ from abacus.core.clock import Clock
 from abacus.core.fields import DocumentFaults
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignStore, Change
-from abacus.engage.campaigns.decide.reading import restore_campaign
-from abacus.engage.campaigns.proposing import proposed
-from abacus.engage.campaigns.trying import tried_campaign
+from abacus.engage.campaigns.decide.campaign_reader import restore_campaign
+from abacus.engage.campaigns.proposal import proposed
+from abacus.engage.campaigns.template_trials import tried_campaign
 from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.intake.partners.store import PartnerStore

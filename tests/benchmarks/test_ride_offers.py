@@ -7,10 +7,10 @@ import pytest
 
 from abacus.cli.examples import example_cards
 from abacus.engage.campaigns.decide.campaign_index import Armed, CampaignIndex
-from abacus.engage.campaigns.decide.reading import parse_campaign
+from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.pricing.decide.card import PublishedCard
-from abacus.signals.events.decide.reading import EventReader
+from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.decide.source import parse_source
 from abacus.signals.events.types import Event
 from benchmarks.ride_offers import (

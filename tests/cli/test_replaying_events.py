@@ -12,7 +12,7 @@ from abacus.platform.kafka.reader import Record
 from abacus.platform.quarantine.store import HELD, REPLAYED, QuarantineStore
 from abacus.platform.quarantine.types import Item, Stage
 from abacus.signals.events.kind import Reserved, SourceStore
-from abacus.signals.events.replaying import event_item
+from abacus.signals.events.replay import event_item
 from abacus.signals.events.wiring import built_in_sources
 from tests.signals.events.weather import DROP, TOPIC, WEATHER, put
 from tests.support.commands import abacus

@@ -22,7 +22,7 @@ from abacus.core.ids import award_id
 from abacus.core.sources import partner_source
 from abacus.engage.actions.action_store import ActionStore
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.reading import parse_campaign
+from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.member_progress import progress_of
 from abacus.engage.campaigns.report import glance, report, used_by

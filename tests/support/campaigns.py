@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from abacus.cli.examples import example_cards
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.reading import parse_campaign
+from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.pricing.decide.card import PublishedCard
-from abacus.signals.counters.decide.reading import parse_definition
+from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.source import Source, parse_source
 from abacus.signals.events.types import VariableType

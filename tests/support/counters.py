@@ -7,7 +7,7 @@ from typing import Any, Final
 from abacus.core.clock import SystemClock
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.decide.reading import parse_definition
+from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.counters.decide.slots import slot_of
 from abacus.signals.counters.kind import DefinitionStore, held_sources
 from abacus.signals.counters.store.postgres import PostgresCounterStore

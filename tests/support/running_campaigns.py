@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, Protocol
 from abacus.core.clock import SystemClock
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignStore, Change
-from abacus.engage.campaigns.decide.reading import parse_campaign
-from abacus.engage.campaigns.proposing import campaign_proposal
+from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
+from abacus.engage.campaigns.proposal import campaign_proposal
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.people import PeopleStore

@@ -18,7 +18,7 @@ from abacus.core.errors import Refused
 from abacus.engage.campaigns.backtest import Backtest
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.reading_limits import limits_document
+from abacus.engage.campaigns.decide.limit_reader import limits_document
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.window import Window, as_it_ran, within
 from abacus.engage.campaigns.shelf import shelf
@@ -31,7 +31,7 @@ from abacus.platform.kafka.ranges import read_ranges
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
-from abacus.signals.events.decide.following import followed_topics, reader_of
+from abacus.signals.events.decide.topics import followed_topics, reader_of
 
 _DECIMALS = 2
 

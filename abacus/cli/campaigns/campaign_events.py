@@ -10,7 +10,7 @@ from abacus.cli.terminal.shell import settings
 from abacus.core.errors import Refused, SetAside
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.signals.events.decide.reading import EventReader
+from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.types import Event
 
 STANDARD_INPUT: Final = Path("-")

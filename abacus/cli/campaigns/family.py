@@ -17,7 +17,7 @@ from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.kind import CAMPAIGNS
-from abacus.engage.campaigns.trying import tried_campaign
+from abacus.engage.campaigns.template_trials import tried_campaign
 from abacus.engage.notify.renderer import rendering
 from abacus.people.types.approval import Approval
 from abacus.platform.postgres import Pool

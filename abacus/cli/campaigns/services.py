@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from abacus.cli.terminal.shell import secrets, settings
 from abacus.core.clock import SystemClock
-from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER
+from abacus.engage.downstreams.decide.question import LONGEST_ANSWER
 from abacus.engage.downstreams.services import CALLS_AT_ONCE, Services
 from abacus.engage.downstreams.store import DownstreamStore
 from abacus.platform.delivery.post import Poster

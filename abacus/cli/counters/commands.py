@@ -28,7 +28,7 @@ from abacus.cli.terminal.shell import AsJson, print_json, run, settings, table
 from abacus.core.errors import Refused
 from abacus.documents.types import Record
 from abacus.signals.counters.decide.definition import Definition, to_document
-from abacus.signals.counters.decide.reading import faults_today
+from abacus.signals.counters.decide.definition_document import faults_today
 from abacus.signals.counters.kind import COUNTERS, Sources, by_name, counter_desk
 from abacus.signals.counters.new_keys import new_keys_of
 from abacus.signals.events.decide.source import Source, parse_source

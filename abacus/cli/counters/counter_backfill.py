@@ -24,14 +24,14 @@ from abacus.signals.counters.counter import EventCounter
 from abacus.signals.counters.decide.batch import Remembering
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.decide.following import in_force, topics_of
+from abacus.signals.counters.decide.topics import in_force, topics_of
 from abacus.signals.counters.kind import DefinitionStore, by_name
 from abacus.signals.counters.new_keys import NewKeysBook
 from abacus.signals.counters.open_rows import OpenRows
 from abacus.signals.counters.parts import PartsBook
 from abacus.signals.counters.reading.cache_share import CacheShareStore
 from abacus.signals.counters.series import SeriesBook
-from abacus.signals.counters.store.opening import open_store
+from abacus.signals.counters.store.opened_store import open_store
 from abacus.signals.counters.topic import KafkaTopic
 from abacus.signals.counters.wiring import cassandra_of
 from abacus.signals.events.wiring import built_in_sources

@@ -11,11 +11,11 @@ from abacus.core.errors import Absent, Refused
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.signals.counters.decide.catalog import Catalog
-from abacus.signals.counters.decide.tiling import end_of_quarter
+from abacus.signals.counters.decide.tiles import end_of_quarter
 from abacus.signals.counters.kind import DefinitionStore
 from abacus.signals.counters.reading.decide.plan import Planner
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted, Why
-from abacus.signals.counters.store.opening import open_store
+from abacus.signals.counters.store.opened_store import open_store
 from abacus.signals.counters.types import SlotRange
 from abacus.signals.counters.wiring import cassandra_of
 

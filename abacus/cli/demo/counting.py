@@ -8,7 +8,7 @@ from abacus.cli.counters.counter_get import count_now
 from abacus.core.clock import SystemClock
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
-from abacus.signals.counters.decide.reading import parse_definition
+from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.counters.kind import DefinitionStore, held_sources
 from abacus.signals.counters.reading.types import Lookup
 from abacus.signals.events.wiring import built_in_sources

@@ -26,9 +26,9 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Absent, absent
 from abacus.documents.types import Outcome, Record
 from abacus.engage.actions.calls import call_again
-from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER
 from abacus.engage.downstreams.decide.downstream import Downstream
-from abacus.engage.downstreams.decide.reading import OWN, to_document
+from abacus.engage.downstreams.decide.downstream_document import OWN, to_document
+from abacus.engage.downstreams.decide.question import LONGEST_ANSWER
 from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
 from abacus.engage.downstreams.store import DownstreamStore

@@ -19,7 +19,7 @@ from abacus.pricing.store.cards import CardStore
 from abacus.pricing.store.reader import CardReader
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.events.kind import SourceStore
-from abacus.signals.events.replaying import replay_events
+from abacus.signals.events.replay import replay_events
 from abacus.signals.events.wiring import built_in_sources
 
 

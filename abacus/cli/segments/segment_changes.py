@@ -12,7 +12,7 @@ from abacus.core.errors import Refused
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
 from abacus.signals.segments.decide.change import check_name
-from abacus.signals.segments.loading import Give
+from abacus.signals.segments.member_files import Give
 from abacus.signals.segments.numbers import MemberNumbers
 from abacus.signals.segments.store import Author, SegmentStore
 from abacus.signals.segments.types import NOBODY, Changed, How

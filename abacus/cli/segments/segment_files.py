@@ -13,7 +13,7 @@ from abacus.cli.terminal.shell import EXIT_FAILED, counted, errors, print_json
 from abacus.core.errors import Refused
 from abacus.core.members import fault_of_member
 from abacus.signals.segments.files import BadLine, member_ids, open_members
-from abacus.signals.segments.loading import Give, Lines, check, number
+from abacus.signals.segments.member_files import Give, Lines, check, number
 from abacus.signals.segments.types import NOBODY, Members
 
 _SHOWN: Final = 10  # bad lines

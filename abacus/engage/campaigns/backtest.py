@@ -23,7 +23,7 @@ from abacus.platform.kafka.reader import Record
 from abacus.platform.quarantine.types import origin_of
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER
-from abacus.signals.events.decide.reading import EventReader
+from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.types import Event
 from abacus.signals.facts.members import MemberFacts
 from abacus.signals.facts.registry import FactRegistry
@@ -33,7 +33,7 @@ from abacus.signals.rules.decide.plan import Decision
 _DECIDED: Final = Decision(holds=True, wanted=None, looked=())  # by the index
 
 
-class Line(NamedTuple):
+class BacktestLine(NamedTuple):
     """The events of a day with one outcome, in one arm."""
 
     day: str
@@ -93,9 +93,9 @@ class Backtest:
         if agreeing := [each for each in candidates if each.event == firsts.get(each.event.key, each.event)]:
             self._decide(await self._matched(agreeing))
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[BacktestLine]:
         """By day, arm and outcome."""
-        return [Line(*place, *amounts) for place, amounts in sorted(self._lines.items())]
+        return [BacktestLine(*place, *amounts) for place, amounts in sorted(self._lines.items())]
 
     def _candidates(self, record: Record, event: Event) -> Iterator[Candidate]:
         origin = origin_of(record.topic, record.partition, record.offset)

@@ -12,9 +12,9 @@ from abacus.engage.campaigns.decide.document import describe_changes, to_documen
 from abacus.engage.campaigns.decide.states import Act, State
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.kind import CAMPAIGNS
-from abacus.engage.campaigns.proposing import campaign_proposal
+from abacus.engage.campaigns.proposal import campaign_proposal
 from abacus.engage.campaigns.report import CampaignReport, Glance, glance, report, used_by
-from abacus.engage.campaigns.trying import tried_campaign
+from abacus.engage.campaigns.template_trials import tried_campaign
 from abacus.engage.limits.types import Amounts
 from abacus.engage.notify.renderer import Renderer
 from abacus.people.decide.approving import check_asks

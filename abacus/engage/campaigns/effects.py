@@ -18,7 +18,7 @@ from abacus.engage.actions.action_store import plan
 from abacus.engage.campaigns.decide.batch import Decided, decide
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.effects import actions_of
-from abacus.engage.campaigns.decide.progress import Place, places_of
+from abacus.engage.campaigns.decide.progress import ProgressPlace, places_of
 from abacus.engage.campaigns.decide.run import Matched, Run
 from abacus.engage.campaigns.progress_rows import lock_progress, write_progress
 from abacus.engage.campaigns.sums import add_sums, done_before
@@ -175,7 +175,7 @@ class Effects:
             await self._write(connection, decided, progress)
         return _Part(decided, _exhausted(new, pots.left, decided, whole))
 
-    async def _write(self, connection: Connection, decided: Decided, locked: Collection[Place]) -> None:
+    async def _write(self, connection: Connection, decided: Decided, locked: Collection[ProgressPlace]) -> None:
         now = self._clock.now()
         claims = [
             _Claim(run.matched.key, run.matched.member_id, run.matched.campaign.name, run.matched.campaign.version, now)
@@ -201,7 +201,7 @@ def _exhausted(
     return list(exhausted.values())
 
 
-def _places(matched: Matched) -> Sequence[Place]:
+def _places(matched: Matched) -> Sequence[ProgressPlace]:
     return places_of(matched.campaign, matched.member_id, matched.event.occurred_at)
 
 

@@ -13,12 +13,12 @@ from abacus.engage.campaigns.decide.sides import of_campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.subject import CampaignSubject
 from abacus.pricing.decide.book import CardBook
-from abacus.signals.events.decide.reading import own_reader
+from abacus.signals.events.decide.event_reader import own_reader
 from abacus.signals.events.decide.vocabulary import Vocabulary
 from abacus.signals.facts.registry import FactRegistry
 from abacus.signals.facts.rounds import Question, decide_all
 from abacus.signals.rules.decide.document import parse_rule
-from abacus.signals.rules.decide.plan import Plan
+from abacus.signals.rules.decide.plan import RulePlan
 
 UNLESS: Final = "unless"
 IF_STILL: Final = "if_still"
@@ -52,7 +52,7 @@ class CampaignGuards:
         self._facts = facts
         self._cards = cards
         self._clock = clock
-        self._plans: dict[tuple[str, int, int, int, str], tuple[Surroundings, Plan]] = {}
+        self._plans: dict[tuple[str, int, int, int, str], tuple[Surroundings, RulePlan]] = {}
 
     async def refusals(self, actions: Sequence[DueAction]) -> Refusals:
         """Looks at the guards of the actions that have any. Raises `Unavailable`."""
@@ -86,7 +86,7 @@ class CampaignGuards:
             _Guarded(waiting, name, Question(subject, plan)) for name, plan in self._plans_of(campaign, waiting, around)
         ]
 
-    def _plans_of(self, campaign: Campaign, waiting: DueAction, around: Surroundings) -> list[tuple[str, Plan]]:
+    def _plans_of(self, campaign: Campaign, waiting: DueAction, around: Surroundings) -> list[tuple[str, RulePlan]]:
         action = _action(campaign, waiting)
         plans = []
         for name, rule in ((UNLESS, action.unless), (IF_STILL, action.if_still)):
@@ -96,7 +96,7 @@ class CampaignGuards:
             known = self._plans.get(place)
             if known is None or known[0] is not around:
                 resolve = of_campaign(Vocabulary(campaign.on, around.sources), around)
-                known = self._plans[place] = around, Plan(parse_rule(rule, resolve))
+                known = self._plans[place] = around, RulePlan(parse_rule(rule, resolve))
             plans.append((name, known[1]))
         return plans
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
-from abacus.engage.campaigns.decide.progress import Place, Progress
+from abacus.engage.campaigns.decide.progress import Progress, ProgressPlace
 from abacus.engage.limits.types import Amounts
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, arrays, columns, unnested
@@ -34,7 +34,7 @@ order by u.member_id, u.campaign, u.scope
 on conflict do nothing returning campaign
 """)
 _OF: Final = f"""
-select {columns(_Row, "p")} from {unnested(Place)}
+select {columns(_Row, "p")} from {unnested(ProgressPlace)}
 join campaign_progress p on p.member_id = u.member_id and p.campaign = u.campaign and p.scope = u.scope
 """
 _LOCK: Final = Statement(f"{_OF} order by u.member_id, u.campaign, u.scope for update of p")
@@ -46,17 +46,19 @@ from {unnested(_Row)} where p.member_id = u.member_id and p.campaign = u.campaig
 """)
 
 
-async def lock_progress(connection: Connection, places: Sequence[Place]) -> Mapping[Place, Progress]:
+async def lock_progress(connection: Connection, places: Sequence[ProgressPlace]) -> Mapping[ProgressPlace, Progress]:
     """The progress at these places, as far as there is any; nobody else changes it until the transaction ends."""
-    return _read(await connection.fetch(*_LOCK(**arrays(Place, places)))) if places else {}
+    return _read(await connection.fetch(*_LOCK(**arrays(ProgressPlace, places)))) if places else {}
 
 
-async def read_progress(connection: Connection, places: Sequence[Place]) -> Mapping[Place, Progress]:
+async def read_progress(connection: Connection, places: Sequence[ProgressPlace]) -> Mapping[ProgressPlace, Progress]:
     """The progress at these places as it is at the moment."""
-    return _read(await connection.fetch(*_READ(**arrays(Place, places)))) if places else {}
+    return _read(await connection.fetch(*_READ(**arrays(ProgressPlace, places)))) if places else {}
 
 
-async def write_progress(connection: Connection, progress: Mapping[Place, Progress], locked: Collection[Place]) -> bool:
+async def write_progress(
+    connection: Connection, progress: Mapping[ProgressPlace, Progress], locked: Collection[ProgressPlace]
+) -> bool:
     """Whether nobody else has begun meanwhile where nothing was locked; if somebody has, not all is written."""
     there: list[_Row] = []
     new: list[_Row] = []
@@ -70,10 +72,10 @@ async def write_progress(connection: Connection, progress: Mapping[Place, Progre
     return True
 
 
-def _read(rows: Sequence[Sequence[object]]) -> Mapping[Place, Progress]:
+def _read(rows: Sequence[Sequence[object]]) -> Mapping[ProgressPlace, Progress]:
     read = [_Row(*row) for row in rows]  # type: ignore[arg-type]  # the columns have these types
     return {
-        Place(*row[:3]): Progress(
+        ProgressPlace(*row[:3]): Progress(
             row.events, Amounts(row.runs, row.points, row.cost), unpacked_marks(row.marks), row.variant
         )
         for row in read

@@ -6,7 +6,7 @@ from typing import Any
 from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.campaign import CONTROL
 from abacus.engage.campaigns.decide.interval import Interval, difference_interval, share_interval
-from abacus.engage.campaigns.decide.reading_limits import limits_document
+from abacus.engage.campaigns.decide.limit_reader import limits_document
 from abacus.engage.campaigns.report import ArmLine, CampaignReport, Glance, faults_of, used_overall
 from abacus.engage.limits.types import MICROS
 

@@ -14,7 +14,7 @@ from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import CAMPAIGN_RETRY_QUEUE, Item, Stage
 from abacus.platform.sqs.port import Received
 from abacus.pricing.decide.book import CardBook
-from abacus.signals.events.decide.reading import own_reader
+from abacus.signals.events.decide.event_reader import own_reader
 
 
 class CampaignRetrier:

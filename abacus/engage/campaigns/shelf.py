@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from abacus.engage.campaigns.decide.progress import Place, Progress
+from abacus.engage.campaigns.decide.progress import Progress, ProgressPlace
 from abacus.engage.campaigns.decide.run import Run
 from abacus.engage.campaigns.progress_rows import packed_marks, unpacked_marks
 from abacus.engage.limits.types import Amounts
@@ -42,7 +42,7 @@ class Shelf:
         look = "select exists(select 1 from claim where key = ?)"
         return {key for key in keys if self._connection.execute(look, (key,)).fetchone()[0]}
 
-    def load(self, places: Iterable[Place]) -> Mapping[Place, Progress]:
+    def load(self, places: Iterable[ProgressPlace]) -> Mapping[ProgressPlace, Progress]:
         found = {}
         for place in places:
             row = self._connection.execute(_LOAD, place).fetchone()
@@ -50,7 +50,7 @@ class Shelf:
                 found[place] = Progress(row[0], Amounts(*row[1:4]), unpacked_marks(row[4]), row[5])
         return found
 
-    def save(self, progress: Mapping[Place, Progress], runs: Sequence[Run], name: str) -> None:
+    def save(self, progress: Mapping[ProgressPlace, Progress], runs: Sequence[Run], name: str) -> None:
         """What came of events. Members are counted for the campaign of this name alone."""
         self._connection.executemany("insert into claim values (?)", [(run.matched.key,) for run in runs])
         rows = [

@@ -8,7 +8,7 @@ from abacus.documents.kind import DocumentKind, Table
 from abacus.documents.labels import Labels
 from abacus.documents.types import Record, Version
 from abacus.engage.downstreams.decide.downstream import Downstream
-from abacus.engage.downstreams.decide.reading import (
+from abacus.engage.downstreams.decide.downstream_document import (
     NAME_PATTERN,
     changes,
     faults_after,

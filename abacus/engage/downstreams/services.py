@@ -10,8 +10,8 @@ from typing import Final, Protocol
 import structlog
 
 from abacus.core.clock import Clock
-from abacus.engage.downstreams.decide.asking import NoAnswer, question, read_answer
 from abacus.engage.downstreams.decide.downstream import Downstream, Otherwise, Service
+from abacus.engage.downstreams.decide.question import NoAnswer, question, read_answer
 from abacus.engage.downstreams.directory import ByName
 from abacus.engage.downstreams.metrics import SERVICE_CALLS, SERVICE_SECONDS
 from abacus.engage.downstreams.store import Signed, valid_secrets

@@ -8,7 +8,7 @@ import orjson
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
-from abacus.engage.downstreams.decide.asking import NoAnswer, question, read_answer
+from abacus.engage.downstreams.decide.question import NoAnswer, question, read_answer
 from abacus.engage.downstreams.services import Post
 from abacus.engage.downstreams.store import Signed, valid_secrets
 from abacus.platform.delivery.decide.signature import signed_headers

@@ -12,8 +12,8 @@ from abacus.platform.kafka.reader import Record, StartAgain
 from abacus.signals.counters.counter import EventCounter, Work, by_partition, tally_after
 from abacus.signals.counters.decide.admission import Day, Room
 from abacus.signals.counters.decide.batch import Reading
-from abacus.signals.counters.decide.counting import Counting
-from abacus.signals.counters.decide.following import InForce
+from abacus.signals.counters.decide.event_measure import EventMeasure
+from abacus.signals.counters.decide.topics import InForce
 from abacus.signals.counters.parts import Part, PartsBook, Subject
 from abacus.signals.counters.series import NO_NEW_KEYS, Place, SeriesBook, version_of
 from abacus.signals.counters.topic import KafkaTopic
@@ -76,7 +76,7 @@ class Backfill:
     ) -> Mapping[int, Place]:
         works = [
             Work(
-                Reading(part.writer(each), self._in_force.read, self._countings, later[each]),
+                Reading(part.writer(each), self._in_force.read, self._measures, later[each]),
                 some,
                 _behind(places[part.writer(each)]),
             )
@@ -119,8 +119,8 @@ class Backfill:
         if await self._topic.identity() != self._identity:
             raise Refused(f"the topic {self._topic.name} was deleted: what it held is gone")
 
-    def _countings(self, source: str, type_: str, _: int) -> Sequence[Counting]:
-        return self._in_force.catalog.counting(source, type_)
+    def _measures(self, source: str, type_: str, _: int) -> Sequence[EventMeasure]:
+        return self._in_force.catalog.measures(source, type_)
 
     def _progress(self, parts: Sequence[Part], places: Mapping[int, Place]) -> Progress:
         tallies = {(part.number, each): places[part.writer(each)].tally for part in parts for each in part.ranges}

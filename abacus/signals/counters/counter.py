@@ -29,8 +29,8 @@ from abacus.signals.counters.decide.batch import (
     examine,
     without,
 )
-from abacus.signals.counters.decide.counting import NotCounted
 from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.decide.event_measure import NotCounted
 from abacus.signals.counters.metrics import COUNTER_ROWS, COUNTER_ROWS_LOADED, COUNTER_ROWS_SAVED
 from abacus.signals.counters.new_keys import NewKeysBook
 from abacus.signals.counters.open_rows import OpenRows
@@ -38,7 +38,7 @@ from abacus.signals.counters.series import Tally
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.topic import print_of
 from abacus.signals.counters.types import Count, Row, RowKey
-from abacus.signals.events.replaying import event_item
+from abacus.signals.events.replay import event_item
 
 _PIECE: Final = 5_000
 

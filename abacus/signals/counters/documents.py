@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 
 from abacus.signals.counters.decide.catalog import Catalog
-from abacus.signals.counters.decide.following import InForce, in_force, topics_of
+from abacus.signals.counters.decide.topics import InForce, in_force, topics_of
 
 
 class Documents:

@@ -14,9 +14,9 @@ from abacus.documents.types import Version, documents
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.signals.counters.decide.definition import NAME_PATTERN, Definition, to_document
+from abacus.signals.counters.decide.definition_document import parse_definition, restore_definition
 from abacus.signals.counters.decide.diff import describe_changes, described
-from abacus.signals.counters.decide.publishing import faults_beside
-from abacus.signals.counters.decide.reading import parse_definition, restore_definition
+from abacus.signals.counters.decide.draft_faults import faults_beside
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.kind import SOURCE_READER
 

@@ -21,7 +21,7 @@ COUNT_STORE_SECONDS: Final = Histogram(
 
 # Events that the counter worker read, by topic and outcome: counted, ignored (no definition counts them), repeated (the
 # sender sent them before), set_aside. And events that did not count for a definition although it names their type, by
-# the reason (the closed list of counters.decide.counting.NotCounted).
+# the reason (the closed list of counters.decide.event_measure.NotCounted).
 COUNTER_EVENTS: Final = Counter(
     "abacus_counting_events", "Events read by the counter, by outcome", ["topic", "outcome"]
 )

@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 from abacus.core.errors import Unavailable
 from abacus.platform.kafka.reader import StartAgain
 from abacus.signals.counters.decide.admission import Day, Room
-from abacus.signals.counters.decide.batch import Countings
-from abacus.signals.counters.decide.counting import Counting
+from abacus.signals.counters.decide.batch import Measures
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.decide.following import InForce
+from abacus.signals.counters.decide.event_measure import EventMeasure
+from abacus.signals.counters.decide.topics import InForce
 from abacus.signals.counters.generation import Generation
 from abacus.signals.counters.series import Place, SeriesBook, Tally, Version, version_of, writer_of
 from abacus.signals.counters.topic import Topic
@@ -22,7 +22,7 @@ class OpenPartition(NamedTuple):
 
     writer: int
     place: Place
-    countings: Countings
+    measures: Measures
 
 
 class OpenPartitions:
@@ -54,7 +54,7 @@ class OpenPartitions:
             await self._book.begin(uptos)
             places |= await self._book.places(uptos)
         for partition, writer in numbers.items():
-            self._open[partition] = OpenPartition(writer, places[writer], _countings(in_force, places[writer]))
+            self._open[partition] = OpenPartition(writer, places[writer], _measures(in_force, places[writer]))
         self._adopted = None
         await self.adopt(in_force)
 
@@ -84,7 +84,7 @@ class OpenPartitions:
                     raise StartAgain(f"another process counts partition {partition} of {self._topic.name}")
                 place = place._replace(starts=there.starts)
             if partition in self._open:  # it may have left meanwhile
-                self._open[partition] = OpenPartition(opened.writer, place, _countings(in_force, place))
+                self._open[partition] = OpenPartition(opened.writer, place, _measures(in_force, place))
         self._adopted = in_force
 
     async def move(
@@ -105,7 +105,7 @@ class OpenPartitions:
                 left.discard(partition)
             elif there[opened.writer].tally == opened.place.tally:
                 known = there[opened.writer]
-                self._open[partition] = OpenPartition(opened.writer, known, _countings(in_force, known))
+                self._open[partition] = OpenPartition(opened.writer, known, _measures(in_force, known))
             else:
                 raise StartAgain(f"another process counts partition {partition} of {self._topic.name}")
         return places.keys() - left
@@ -120,7 +120,7 @@ class OpenPartitions:
         }
 
 
-def _countings(in_force: InForce, place: Place) -> Countings:
+def _measures(in_force: InForce, place: Place) -> Measures:
     """How an event counts by its source, type and offset. Raises `Unavailable` when a definition has begun that is not
     known here yet.
     """
@@ -130,10 +130,10 @@ def _countings(in_force: InForce, place: Place) -> Countings:
             raise Unavailable("counters", f"definition {id_}.{version} is not known here yet")
     all_begun = max((starts.get(version_of(each), _NEVER) for each in in_force.definitions), default=0)
 
-    def countings(source: str, type_: str, offset: int) -> Sequence[Counting]:
-        in_type = catalog.counting(source, type_)
+    def measures(source: str, type_: str, offset: int) -> Sequence[EventMeasure]:
+        in_type = catalog.measures(source, type_)
         if offset >= all_begun:
             return in_type
         return [each for each in in_type if starts.get(version_of(each.definition), _NEVER) <= offset]
 
-    return countings
+    return measures

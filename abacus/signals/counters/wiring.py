@@ -15,7 +15,7 @@ from abacus.signals.counters.reading.closed_parts import ClosedParts
 from abacus.signals.counters.reading.rounds import Rounds
 from abacus.signals.counters.reading.service import CountService
 from abacus.signals.counters.store.cassandra.session import Address
-from abacus.signals.counters.store.opening import Cluster, OpenedStore, open_store
+from abacus.signals.counters.store.opened_store import Cluster, OpenedStore, open_store
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.events.wiring import built_in_sources
 

@@ -15,7 +15,7 @@ from abacus.platform.kafka.reader import Record, StartAgain
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.signals.counters.counter import EventCounter, Outcome, Work, by_partition, tally_after
 from abacus.signals.counters.decide.batch import Reading
-from abacus.signals.counters.decide.following import InForce
+from abacus.signals.counters.decide.topics import InForce
 from abacus.signals.counters.documents import Documents
 from abacus.signals.counters.metrics import COUNTER_EVENTS, COUNTER_NOT_COUNTED
 from abacus.signals.counters.partitions import OpenPartitions
@@ -102,7 +102,7 @@ class CounterWriter:
 
     def _work(self, partition: int, records: Sequence[Record], in_force: InForce) -> Work:
         opened = self._partitions[partition]
-        return Work(Reading(opened.writer, in_force.read, opened.countings), records, since=opened.place.tally.upto + 1)
+        return Work(Reading(opened.writer, in_force.read, opened.measures), records, since=opened.place.tally.upto + 1)
 
     def _tell(self, outcomes: Iterable[Outcome]) -> None:
         for each in outcomes:

@@ -15,7 +15,7 @@ from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
 from abacus.signals.events.decide.substream import Asked, Selection, TooLarge, asked_lately, large_topics
 from abacus.signals.events.metrics import SUBSTREAM_MESSAGES
-from abacus.signals.events.replaying import event_item
+from abacus.signals.events.replay import event_item
 
 # For some partitions of a topic: the first offset in each that is as young as the moment.
 FirstSince = Callable[[Collection[int], datetime], Awaitable[Mapping[int, int]]]

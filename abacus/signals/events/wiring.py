@@ -16,9 +16,9 @@ from abacus.platform.wiring import Wiring
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.directory import SourceDirectory
+from abacus.signals.events.event_desk import EventDesk, Publish, without_broker
 from abacus.signals.events.kind import SourceStore
-from abacus.signals.events.posting import EventDesk, Publish, without_broker
-from abacus.signals.events.replaying import replay_events
+from abacus.signals.events.replay import replay_events
 
 
 def built_in_sources(settings: Settings) -> list[Source]:

@@ -9,14 +9,14 @@ from zoneinfo import ZoneInfo
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import Pool
 from abacus.platform.slices.sliced import some_are_away
-from abacus.signals.counters.decide.counting import Counted as CountedEvent
-from abacus.signals.counters.decide.counting import Counting, Keyed, counting_of
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.decide.following import counts_events_on
-from abacus.signals.counters.decide.tiling import end_of_quarter
+from abacus.signals.counters.decide.event_measure import Counted as CountedEvent
+from abacus.signals.counters.decide.event_measure import EventMeasure, Keyed, measure_of
+from abacus.signals.counters.decide.tiles import end_of_quarter
+from abacus.signals.counters.decide.topics import counts_events_on
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted, Why
-from abacus.signals.events.decide.following import sources_on
 from abacus.signals.events.decide.source import Source
+from abacus.signals.events.decide.topics import sources_on
 from abacus.signals.events.types import Event, Position
 from abacus.signals.facts.decide.counter_sides import COUNTER, Calendar, counter_side
 from abacus.signals.facts.metrics import CAMPAIGN_COUNTERS_BEHIND
@@ -151,7 +151,7 @@ def _lookup(definition: Definition, subject: AMoment, side: Side) -> Lookup | No
     """The counter's key for the facts, over the range that ends with their quarter."""
     asked = counter_side(side.text)
     try:
-        key = Counting(definition, None).key(subject.facts)
+        key = EventMeasure(definition, None).key(subject.facts)
     except TypeError:
         return None
     if key is None or asked is None:
@@ -179,7 +179,7 @@ def _units(definition: Definition, facts: Keyed, sources: Mapping[str, Source]) 
     if not isinstance(facts, Event) or definition.retired or (facts.source, facts.type) not in definition.on:
         return 0
     names = dict.fromkeys(source for source, _ in definition.on)
-    outcome = counting_of(definition, tuple(sources[name] for name in names if name in sources)).key_and_amount(facts)
+    outcome = measure_of(definition, tuple(sources[name] for name in names if name in sources)).key_and_amount(facts)
     return outcome.units if isinstance(outcome, CountedEvent) else 0
 
 

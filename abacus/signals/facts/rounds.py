@@ -7,7 +7,7 @@ from abacus.signals.events.types import Value
 from abacus.signals.facts.registry import FactRegistry
 from abacus.signals.facts.types import NOT_NOW, SubjectT
 from abacus.signals.rules.decide.at_least import AtLeast
-from abacus.signals.rules.decide.plan import Decision, Plan
+from abacus.signals.rules.decide.plan import Decision, RulePlan
 from abacus.signals.rules.decide.types import Origin, Side
 
 
@@ -15,7 +15,7 @@ class Question(NamedTuple, Generic[SubjectT]):
     """Whether a rule holds for a subject."""
 
     subject: SubjectT
-    plan: Plan
+    plan: RulePlan
 
 
 async def decide_all(questions: Sequence[Question[SubjectT]], registry: FactRegistry[SubjectT]) -> list[Decision]:

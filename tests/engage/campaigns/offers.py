@@ -8,7 +8,7 @@ from typing import Any
 from abacus.cli.examples import example_cards
 from abacus.engage.actions.decide.deeds import Award
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.reading import parse_campaign
+from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.decide.run import Matched, Run
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import worth_of

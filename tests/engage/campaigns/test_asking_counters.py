@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from abacus.signals.counters.decide.reading import parse_definition
+from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.counters.kind import DefinitionStore, held_sources
 from abacus.signals.events.decide.builtin import built_in
 from tests.support.commands import abacus

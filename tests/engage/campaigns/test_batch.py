@@ -7,7 +7,7 @@ import pytest
 
 from abacus.core.errors import Reason, SetAside
 from abacus.engage.campaigns.decide.batch import decide
-from abacus.engage.campaigns.decide.progress import WHOLE, Place
+from abacus.engage.campaigns.decide.progress import WHOLE, ProgressPlace
 from abacus.engage.campaigns.decide.run import Matched
 from abacus.engage.limits.decide.pots import pot_of
 from abacus.engage.limits.types import NOTHING
@@ -88,7 +88,9 @@ def test_what_is_taken_back_leaves_what_was_before() -> None:
     first, waits = one("a", "refused and counts"), one("b", "waits")
     counted = Matched(first.campaign, "bob", order(2), worth=first.worth)
     decided = decide([counted, first, waits], {}, {OF_A: NOTHING}, [OF_A])
-    assert {place: progress.events for place, progress in decided.progress.items()} == {Place("bob", "a", WHOLE): 1}
+    assert {place: progress.events for place, progress in decided.progress.items()} == {
+        ProgressPlace("bob", "a", WHOLE): 1
+    }
     assert [run.matched.event.id for run in decided.runs] == ["mart:T-2"]
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.decide.cycles import cycle_through
-from abacus.engage.campaigns.decide.reading import parse_campaign
 from tests.support.campaigns import campaign, publishing, surroundings
 
 

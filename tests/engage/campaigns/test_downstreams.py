@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from abacus.core.clock import SystemClock
-from abacus.engage.downstreams.decide.reading import parse_downstream
+from abacus.engage.downstreams.decide.downstream_document import parse_downstream
 from abacus.engage.downstreams.store import DownstreamStore
 from abacus.platform.delivery.decide.signature import new_secret
 from tests.support.downstreams import publish_downstream

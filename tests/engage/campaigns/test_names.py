@@ -1,7 +1,7 @@
 """The door of the award queue asks which campaigns there are or were."""
 
 from abacus.engage.campaigns.campaign_store import CampaignStore, Change
-from abacus.engage.campaigns.decide.reading import parse_campaign
+from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.decide.states import Act
 from abacus.engage.campaigns.names import CampaignNames
 from abacus.platform.postgres import Pool

@@ -11,7 +11,7 @@ from abacus.core.fields import DocumentFaults
 from abacus.engage.campaigns.decide.batch import decide
 from abacus.engage.campaigns.decide.campaign_index import CampaignIndex
 from abacus.engage.campaigns.decide.effects import actions_of
-from abacus.engage.campaigns.decide.progress import WHOLE, Place
+from abacus.engage.campaigns.decide.progress import WHOLE, ProgressPlace
 from abacus.engage.campaigns.decide.run import Run
 from abacus.engage.campaigns.decide.worth import Worth
 from tests.engage.campaigns.offers import AROUND, NOW, POINTS, all_matched, campaign, matched, order
@@ -49,7 +49,7 @@ def test_what_a_limit_refuses_is_counted_and_goes_to_the_next_of_the_group() -> 
         ("first", "refused"),
         ("second", "done"),
     ]
-    assert decided.progress[Place("bob", "first", WHOLE)].events == 1
+    assert decided.progress[ProgressPlace("bob", "first", WHOLE)].events == 1
 
 
 @pytest.mark.parametrize(("most", "outcomes"), [(1000, ["counted", "done"]), (999, ["counted", "refused"])])

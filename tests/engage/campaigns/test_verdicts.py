@@ -10,7 +10,7 @@ import pytest
 from abacus.core.backoff import Backoff
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_index import compiled
-from abacus.engage.campaigns.decide.reading import parse_campaign
+from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate
 from abacus.engage.campaigns.facts import ProgressFacts

@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from abacus.core.clock import SystemClock
-from abacus.engage.downstreams.decide.asking import LONGEST_ANSWER, NoAnswer, read_answer
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind, Otherwise, Service
+from abacus.engage.downstreams.decide.question import LONGEST_ANSWER, NoAnswer, read_answer
 from abacus.engage.downstreams.services import FIRST_S, TRIES, Services
 from abacus.engage.downstreams.store import Signed
 from abacus.platform.delivery.decide.signature import new_secret

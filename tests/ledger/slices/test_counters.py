@@ -12,7 +12,7 @@ import structlog
 
 from abacus.core.errors import Unavailable
 from abacus.engage.campaigns.decide.campaign_index import compiled
-from abacus.engage.campaigns.decide.reading import parse_campaign
+from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.postgres import Connection, Pool

@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from abacus.core.errors import SetAside
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.decide.reading import parse_definition
-from abacus.signals.events.decide.reading import EventReader
+from abacus.signals.counters.decide.definition_document import parse_definition
+from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.decide.source import Source
 from tests.reliability.chaos.judge import few
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from abacus.engage.campaigns.decide.reading import parse_campaign
+from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.signals.events.decide.source import parse_source
 from tests.reliability.chaos.campaigned import HOUSE, NAMES, Campaigned, orders_in
 from tests.reliability.chaos.campaigns_judged import Action, Told, Transfer, faults_of_campaigns

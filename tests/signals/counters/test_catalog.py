@@ -66,10 +66,10 @@ def test_types_are_those_that_something_counts() -> None:
     ],
 )
 def test_the_definitions_that_count_a_type(source: str, event_type: str, names: list[str]) -> None:
-    assert [each.definition.name for each in CATALOG.counting(source, event_type)] == names
+    assert [each.definition.name for each in CATALOG.measures(source, event_type)] == names
 
 
 def test_what_was_compiled_for_one_catalogue_serves_the_next() -> None:
-    (first,) = Catalog([RAIN], SOURCES).counting("weather", "rain.drop")
-    (second,) = Catalog([RAIN, SNOW], dict(SOURCES)).counting("weather", "rain.drop")
+    (first,) = Catalog([RAIN], SOURCES).measures("weather", "rain.drop")
+    (second,) = Catalog([RAIN, SNOW], dict(SOURCES)).measures("weather", "rain.drop")
     assert first is second

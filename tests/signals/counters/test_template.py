@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.signals.counters.decide.catalog import Catalog
-from abacus.signals.counters.decide.counting import Counted
+from abacus.signals.counters.decide.event_measure import Counted
 from abacus.signals.counters.decide.template import pattern_of, read_template
 from abacus.signals.events.types import Value
 from tests.signals.counters.weather import SOURCES, counter, drop
@@ -16,7 +16,7 @@ values = st.text(alphabet="ab:%253A/{}é ", max_size=6)
 
 
 def key_of(template: str, variables: Mapping[str, Value]) -> str:
-    (counting,) = Catalog([counter(template=template)], SOURCES).counting("weather", "rain.drop")
+    (counting,) = Catalog([counter(template=template)], SOURCES).measures("weather", "rain.drop")
     counted = counting.key_and_amount(drop(variables))
     assert isinstance(counted, Counted)
     return counted.key.removeprefix(counting.definition.space)
@@ -39,7 +39,7 @@ def test_keys(template: str, key: str) -> None:
 @given(st.tuples(values, values), st.tuples(values, values))
 def test_other_values_make_another_key(one: tuple[str, str], other: tuple[str, str]) -> None:
     template = "rain:{city_id}:of:{member_id}"
-    (counting,) = Catalog([counter(template=template)], SOURCES).counting("weather", "rain.drop")
+    (counting,) = Catalog([counter(template=template)], SOURCES).measures("weather", "rain.drop")
     keys = [counting.key_and_amount(drop(member_id=member, city_id=city)) for city, member in (one, other)]
     assert (keys[0] == keys[1]) is (one == other)
 
@@ -48,7 +48,7 @@ def test_other_values_make_another_key(one: tuple[str, str], other: tuple[str, s
 def test_each_key_fits_its_template(city: str, member: str) -> None:
     definition = counter(template="rain:{city_id}:of:{member_id}")
     catalog = Catalog([definition], SOURCES)
-    (counting,) = catalog.counting("weather", "rain.drop")
+    (counting,) = catalog.measures("weather", "rain.drop")
     counted = counting.key_and_amount(drop(member_id=member, city_id=city))
     assert isinstance(counted, Counted)
     assert catalog.find(counted.key.removeprefix(definition.space)) is definition

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.decide.reading import parse_definition
+from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.events.decide.source import Source, parse_source
 from abacus.signals.events.types import Event, Value
 

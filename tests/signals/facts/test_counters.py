@@ -10,8 +10,8 @@ import pytest
 
 from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
-from abacus.signals.counters.decide.counting import Keyed
 from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.decide.event_measure import Keyed
 from abacus.signals.counters.reading.closed_parts import ClosedParts
 from abacus.signals.counters.reading.rounds import Rounds
 from abacus.signals.counters.reading.service import CountService

@@ -17,9 +17,9 @@ from abacus.signals.facts.types import Wish
 from abacus.signals.rules.decide.compiler import compile_rule
 from abacus.signals.rules.decide.document import parse_rule
 from abacus.signals.rules.decide.index import RuleIndex
-from abacus.signals.rules.decide.plan import Plan
+from abacus.signals.rules.decide.plan import RulePlan
 from abacus.signals.rules.decide.sides import of_facts
-from abacus.signals.rules.decide.types import Condition, Operator, Origin, Place, Rule, Side
+from abacus.signals.rules.decide.types import Condition, FactPlace, Operator, Origin, Rule, Side
 from tests.signals.facts.requests import REQUESTS, Request
 from tests.signals.rules.any_rules import looked_up, rules, variables
 from tests.signals.rules.orders import VARIABLES, order
@@ -89,7 +89,7 @@ async def test_a_rule_about_a_request(
 ) -> None:
     request = Request(placement, member, "ID", {"city": city})
     registry: FactRegistry[Asking] = FactRegistry(ShownFacts(), SegmentFacts(in_segments))
-    (decision,) = await decide_all([Question(Asking(request, shown), Plan(WHEN))], registry)
+    (decision,) = await decide_all([Question(Asking(request, shown), RulePlan(WHEN))], registry)
     assert decision.holds is expected
 
 
@@ -101,7 +101,7 @@ def test_a_request_is_judged_as_an_event_with_the_same_variables(
     index.put(0, rule)
     assert compile_rule(rule)(request, found) is holds(rule, event, found)
     assert index.may_hold(request) == index.may_hold(event)
-    assert Plan(rule).decide(request, found) == Plan(rule).decide(event, found)
+    assert RulePlan(rule).decide(request, found) == RulePlan(rule).decide(event, found)
 
 
 @pytest.mark.parametrize(
@@ -135,4 +135,4 @@ def test_no_two_origins_have_one_name() -> None:
 @pytest.mark.parametrize("field", ["_asdict", "__class__", "member id", ""])
 def test_a_field_is_a_public_name(field: str) -> None:
     with pytest.raises(ValueError, match="no field"):
-        compile_rule(Condition(Operator.EXISTS, Side("request.x", VariableType.TEXT, Place.FIELD, field)))
+        compile_rule(Condition(Operator.EXISTS, Side("request.x", VariableType.TEXT, FactPlace.FIELD, field)))

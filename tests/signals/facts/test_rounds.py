@@ -10,7 +10,7 @@ from abacus.signals.events.types import Event, Value, VariableType
 from abacus.signals.facts.registry import FactRegistry
 from abacus.signals.facts.rounds import Question, decide_all
 from abacus.signals.facts.types import Wish
-from abacus.signals.rules.decide.plan import Plan
+from abacus.signals.rules.decide.plan import RulePlan
 from abacus.signals.rules.decide.types import (
     AllOf,
     AnyOf,
@@ -58,7 +58,7 @@ async def test_many_rules_are_decided_by_few_calls() -> None:
     """A thousand rules of six conditions each: as many rounds as one rule has conditions, not as many calls."""
     rule = AnyOf(tuple(AllOf((is_true(DATABASE, each), is_true(EXTERNAL, each))) for each in "abc"))
     database, external = Counted(DATABASE), Counted(EXTERNAL)
-    plan = Plan(rule)
+    plan = RulePlan(rule)
     questions = [Question(Numbered(number, order()), plan) for number in range(1000)]
     decisions = await decide_all(questions, FactRegistry(external, database))
     assert database.calls <= 3
@@ -78,7 +78,7 @@ async def test_together_they_are_decided_as_alone(cases: Sequence[tuple[Rule, An
 
     assert isinstance(LOOKED_UP.place, Origin)
     questions = [
-        Question(Numbered(number, order(values)), Plan(rule)) for number, (rule, values, _) in enumerate(cases)
+        Question(Numbered(number, order(values)), RulePlan(rule)) for number, (rule, values, _) in enumerate(cases)
     ]
     decisions = await decide_all(questions, FactRegistry(Tiers(LOOKED_UP.place)))
     assert [decision.holds for decision in decisions] == [

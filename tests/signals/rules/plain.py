@@ -4,7 +4,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from abacus.signals.events.types import Value
-from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Facts, Not, Operator, Origin, Place, Rule, Side
+from abacus.signals.rules.decide.types import (
+    AllOf,
+    AnyOf,
+    Condition,
+    FactPlace,
+    Facts,
+    Not,
+    Operator,
+    Origin,
+    Rule,
+    Side,
+)
 
 
 def holds(rule: Rule, facts: Facts, looked_up: Mapping[str, Value]) -> bool:
@@ -22,9 +33,9 @@ def holds(rule: Rule, facts: Facts, looked_up: Mapping[str, Value]) -> bool:
 
 def _value(side: Side, facts: Facts, looked_up: Mapping[str, Value]) -> Any:
     match side.place:
-        case Place.VARIABLE:
+        case FactPlace.VARIABLE:
             return facts.variables.get(side.name)
-        case Place.FIELD:
+        case FactPlace.FIELD:
             return getattr(facts, side.name)
         case Origin():
             return looked_up.get(side.text)

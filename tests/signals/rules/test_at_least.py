@@ -7,7 +7,7 @@ from abacus.signals.events.types import Value, VariableType
 from abacus.signals.rules.decide.at_least import AtLeast, lasting
 from abacus.signals.rules.decide.compiler import compile_rule
 from abacus.signals.rules.decide.document import OPERATORS
-from abacus.signals.rules.decide.plan import Plan
+from abacus.signals.rules.decide.plan import RulePlan
 from abacus.signals.rules.decide.types import Condition, Operator, Origin, Rule, Side
 from tests.signals.rules.any_rules import conditions, groups
 from tests.signals.rules.orders import order
@@ -55,7 +55,7 @@ def test_a_rule_that_is_open_has_all_values_that_it_will_need(
     rule: Rule, values: dict[str, int], runs: int, points: int
 ) -> None:
     """Whatever was looked up before, it comes to the same as it would with the values as they are in the end."""
-    plan, event = Plan(rule), order()
+    plan, event = RulePlan(rule), order()
     rising = {"campaign.runs": runs, "campaign.points": points}
     known: dict[str, Value | AtLeast | None] = {}
     while (decision := plan.decide(event, known)).wanted is not None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from abacus.signals.events.types import Value, VariableType
-from abacus.signals.rules.decide.plan import Plan
+from abacus.signals.rules.decide.plan import RulePlan
 from abacus.signals.rules.decide.types import (
     AllOf,
     AnyOf,
@@ -41,7 +41,7 @@ def rule_of(document: Any, cheapest_first: Sequence[str]) -> Rule:
 
 @pytest.mark.parametrize("case", json.loads(GOLDEN.read_text())["cases"], ids=lambda case: case["name"])
 def test_golden(case: Mapping[str, Any]) -> None:
-    plan = Plan(rule_of(case["rule"], case["cheapest_first"]))
+    plan = RulePlan(rule_of(case["rule"], case["cheapest_first"]))
     known: dict[str, Value | None] = {}
     while (decision := plan.decide(order(), known)).wanted is not None:
         known[decision.wanted.text] = case["values"][decision.wanted.text]
@@ -54,9 +54,9 @@ def test_golden(case: Mapping[str, Any]) -> None:
 def test_it_decides_as_a_plain_evaluator(rule: Rule, values: dict[str, Value], found: dict[str, Value]) -> None:
     """Memory first; what was looked at is enough to know the outcome, whatever the other values are."""
     event = order(values)
-    decision = Plan(rule).decide(event, {"member.tier": found.get("member.tier")})
+    decision = RulePlan(rule).decide(event, {"member.tier": found.get("member.tier")})
     assert decision.holds is holds(rule, event, found)
-    first = Plan(rule).decide(event, {})
+    first = RulePlan(rule).decide(event, {})
     assert all(not looked.condition.lhs.is_looked_up for looked in first.looked)
     if first.wanted is None:
         assert {holds(rule, event, {}), holds(rule, event, {"member.tier": "a"})} == {first.holds}

@@ -22,7 +22,7 @@ from abacus.documents.types import Record
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.diff import described
-from abacus.signals.counters.decide.tiling import end_of_quarter
+from abacus.signals.counters.decide.tiles import end_of_quarter
 from abacus.signals.counters.kind import COUNTERS, DefinitionStore
 from abacus.signals.counters.new_keys import DayOfKeys, new_keys_of
 from abacus.signals.counters.reading.decide.plan import Plan, Planner

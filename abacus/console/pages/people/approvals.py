@@ -21,7 +21,7 @@ from abacus.console.web.routes import form, page
 from abacus.core.errors import SetAside, Unavailable
 from abacus.core.fields import DocumentFaults
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.reading import restore_campaign
+from abacus.engage.campaigns.decide.campaign_reader import restore_campaign
 from abacus.people.decide.approving import check_rejects
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Status

@@ -8,8 +8,8 @@ from abacus.engage.campaigns.decide.conditions import conditions_of
 from abacus.engage.campaigns.decide.progress import (
     NONE,
     WHOLE,
-    Place,
     Progress,
+    ProgressPlace,
     asked_place,
     count_place,
     counted,
@@ -30,7 +30,7 @@ class Decided:
     """
 
     runs: list[Run] = field(default_factory=list)
-    progress: dict[Place, Progress] = field(default_factory=dict)
+    progress: dict[ProgressPlace, Progress] = field(default_factory=dict)
     taken: Mapping[Pot, Amounts] = field(default_factory=dict)
     waiting: list[Matched] = field(default_factory=list)
     faulty: list[Matched] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Decided:
 
 def decide(
     matched: Iterable[Matched],
-    progress: Mapping[Place, Progress],
+    progress: Mapping[ProgressPlace, Progress],
     left: Mapping[Pot, Amounts],
     complete: Collection[Pot],
     claimed: Collection[str] = (),
@@ -68,11 +68,11 @@ def _groups(matched: Iterable[Matched]) -> Iterable[Sequence[Matched]]:
 
 
 class _Batch:
-    def __init__(self, progress: Mapping[Place, Progress], at_hand: AtHand) -> None:
+    def __init__(self, progress: Mapping[ProgressPlace, Progress], at_hand: AtHand) -> None:
         self._progress = progress
         self.at_hand = at_hand
         self.runs: list[Run] = []
-        self.changed: dict[Place, Progress] = {}
+        self.changed: dict[ProgressPlace, Progress] = {}
         self.waiting: list[Matched] = []
         self.faulty: list[Matched] = []
 
@@ -108,7 +108,7 @@ class _Batch:
         )
         return replace(matched, conditions=conditions_of(decision.looked), open=None) if decision.holds else None
 
-    def _before(self, group: Iterable[Matched]) -> Mapping[Place, Progress | None]:
+    def _before(self, group: Iterable[Matched]) -> Mapping[ProgressPlace, Progress | None]:
         """The changes so far of the progress that a group may change."""
         return {
             place: self.changed.get(place)
@@ -116,7 +116,7 @@ class _Batch:
             for place in places_of(each.campaign, each.member_id, each.event.occurred_at)
         }
 
-    def _take_back(self, runs: int, before: Mapping[Place, Progress | None]) -> None:
+    def _take_back(self, runs: int, before: Mapping[ProgressPlace, Progress | None]) -> None:
         """What was refused was only counted."""
         del self.runs[runs:]
         for place, progress in before.items():
@@ -146,7 +146,7 @@ class _Batch:
     def _count(self, matched: Matched, variant: str | None) -> int | None:
         """Which event of the member this is, where that matters. In a split the member is noted in any case."""
         campaign, at = matched.campaign, matched.event.occurred_at
-        whole, of_count = Place(matched.member_id, campaign.name, WHOLE), None
+        whole, of_count = ProgressPlace(matched.member_id, campaign.name, WHOLE), None
         count = None
         if campaign.counts:
             of_count = count_place(campaign, matched.member_id, at)
@@ -169,7 +169,7 @@ class _Batch:
             return Refusal(pot.scope, what)
         return None
 
-    def _of(self, place: Place) -> Progress:
+    def _of(self, place: ProgressPlace) -> Progress:
         return self.changed.get(place) or self._progress.get(place, NONE)
 
 

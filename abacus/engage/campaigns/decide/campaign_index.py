@@ -16,7 +16,7 @@ from abacus.signals.events.types import Event
 from abacus.signals.rules.decide.document import parse_rule
 from abacus.signals.rules.decide.index import RuleIndex
 from abacus.signals.rules.decide.parts import looked_up_sides
-from abacus.signals.rules.decide.plan import Plan
+from abacus.signals.rules.decide.plan import RulePlan
 from abacus.signals.rules.decide.types import Rule
 
 
@@ -26,7 +26,7 @@ class Armed(NamedTuple):
     """
 
     campaign: Campaign
-    plan: Plan | None
+    plan: RulePlan | None
     looks_up: bool
     looks_back: bool
     by_tier: bool
@@ -141,7 +141,7 @@ def compiled(campaign: Campaign, around: Surroundings) -> tuple[Armed, Rule | No
     """The campaign ready to be decided, and its rule. Raises `DocumentFaults` where it does not fit what there is."""
     rule = _rule(campaign, around)
     awards = [each.deed for step in campaign.steps for each in step.actions if isinstance(each.deed, Award)]
-    plan = Plan(rule) if rule is not None else None
+    plan = RulePlan(rule) if rule is not None else None
     looked_up = set(looked_up_sides(rule)) if rule is not None else set()
     looks_back = any(side.place == CAMPAIGN for side in looked_up)
     return Armed(campaign, plan, bool(looked_up), looks_back, any(map(needs_tier, awards))), rule

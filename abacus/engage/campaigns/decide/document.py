@@ -6,10 +6,10 @@ from datetime import timedelta
 
 from abacus.core.document_text import Tables, write_toml
 from abacus.engage.campaigns.decide.campaign import Campaign, Period
+from abacus.engage.campaigns.decide.campaign_reader import WEEKDAYS
 from abacus.engage.campaigns.decide.lengths import hours_text, length_text
-from abacus.engage.campaigns.decide.reading import WEEKDAYS
-from abacus.engage.campaigns.decide.reading_limits import limits_document
-from abacus.engage.campaigns.decide.reading_steps import step_document
+from abacus.engage.campaigns.decide.limit_reader import limits_document
+from abacus.engage.campaigns.decide.step_reader import step_document
 
 
 def to_document(campaign: Campaign) -> dict[str, object]:

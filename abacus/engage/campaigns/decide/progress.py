@@ -12,7 +12,7 @@ from abacus.engage.limits.types import NOTHING, Amounts, Scope
 WHOLE: Final = ""  # the scope of the whole life of a campaign
 
 
-class Place(NamedTuple):
+class ProgressPlace(NamedTuple):
     """Where progress is kept: for a member, in a campaign, over its whole life or over a day, a week or a month."""
 
     member_id: str
@@ -37,36 +37,36 @@ class Progress(NamedTuple):
 NONE: Final = Progress()
 
 
-def count_place(campaign: Campaign, member_id: str, at: datetime) -> Place:
+def count_place(campaign: Campaign, member_id: str, at: datetime) -> ProgressPlace:
     """Where the count of an event at this time is kept."""
     scope = period_of(campaign, campaign.over, at) if isinstance(campaign.over, Period) else WHOLE
-    return Place(member_id, campaign.name, scope)
+    return ProgressPlace(member_id, campaign.name, scope)
 
 
-def places_of(campaign: Campaign, member_id: str, at: datetime) -> Sequence[Place]:
+def places_of(campaign: Campaign, member_id: str, at: datetime) -> Sequence[ProgressPlace]:
     """Every place that an event at this time may change."""
-    places: dict[Place, None] = {}
+    places: dict[ProgressPlace, None] = {}
     if campaign.counts:
         places[count_place(campaign, member_id, at)] = None
     places |= dict.fromkeys(used_places(campaign, member_id, at).values())
     return list(places)
 
 
-def used_places(campaign: Campaign, member_id: str, at: datetime) -> Mapping[Scope, Place]:
+def used_places(campaign: Campaign, member_id: str, at: datetime) -> Mapping[Scope, ProgressPlace]:
     """Where it is kept what the member has been given."""
     places = {}
     if campaign.split or campaign.remembers or not campaign.limits.member.open:
-        places[Scope.MEMBER] = Place(member_id, campaign.name, WHOLE)
+        places[Scope.MEMBER] = ProgressPlace(member_id, campaign.name, WHOLE)
     if not campaign.limits.member_day.open:
-        places[Scope.MEMBER_DAY] = Place(member_id, campaign.name, day_of(campaign, at))
+        places[Scope.MEMBER_DAY] = ProgressPlace(member_id, campaign.name, day_of(campaign, at))
     return places
 
 
-def asked_place(campaign: Campaign, member_id: str, at: datetime, side: str) -> Place:
+def asked_place(campaign: Campaign, member_id: str, at: datetime, side: str) -> ProgressPlace:
     """Where the value of `campaign.count`, `campaign.runs` or `campaign.points` is kept, for an event at this time."""
     if side == "campaign.count" and campaign.counts:
         return count_place(campaign, member_id, at)
-    return Place(member_id, campaign.name, WHOLE)
+    return ProgressPlace(member_id, campaign.name, WHOLE)
 
 
 def told(progress: Progress, side: str) -> int:

@@ -12,13 +12,13 @@ from abacus.engage.campaigns.decide.worth import Worth
 from abacus.engage.limits.types import NOTHING, Amounts, Scope
 from abacus.signals.events.types import Event
 from abacus.signals.rules.decide.at_least import AtLeast
-from abacus.signals.rules.decide.plan import Decision, LookedUp, Plan
+from abacus.signals.rules.decide.plan import Decision, LookedUp, RulePlan
 
 
 class Open(NamedTuple):
     """A rule that depends on what the member has had of the campaign by then, and the other values that it needs."""
 
-    plan: Plan
+    plan: RulePlan
     looked_up: LookedUp
 
     def decide(self, event: Event, told: Callable[[str], int]) -> Decision:

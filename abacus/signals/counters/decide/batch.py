@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from abacus.core.errors import SetAside
-from abacus.signals.counters.decide.counting import Counting, NotCounted
 from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.decide.event_measure import EventMeasure, NotCounted
 from abacus.signals.counters.decide.slots import begin_of, slot_of
-from abacus.signals.counters.decide.tiling import slots_of
+from abacus.signals.counters.decide.tiles import slots_of
 from abacus.signals.counters.types import QUARTER_S, Count, Grain, Row, RowKey
 from abacus.signals.events.types import Event
 
@@ -27,7 +27,7 @@ _NONE: Final[AbstractSet[int]] = frozenset()
 _FIRST_SLOT: Final = slot_of(Grain.REPEATS, 0)
 
 Read: TypeAlias = Callable[[bytes, datetime], Event | None]
-Countings: TypeAlias = Callable[[str, str, int], Sequence[Counting]]  # of a source, a type and an offset
+Measures: TypeAlias = Callable[[str, str, int], Sequence[EventMeasure]]  # of a source, a type and an offset
 
 
 class Message(Protocol):
@@ -48,7 +48,7 @@ class Reading(NamedTuple):
 
     writer: int
     read: Read
-    countings: Countings
+    measures: Measures
     later: Mapping[int, int] = NOBODY
 
 
@@ -173,7 +173,7 @@ def examine(messages: Iterable[Message], reading: Reading, now: datetime, rememb
     """Reads messages, which are in the order of their offsets, and finds out what each adds."""
     found = Findings()
     marks, changes = found.marks, found.changes
-    writer, read, countings, _ = reading
+    writer, read, measures, _ = reading
     for place, message in enumerate(messages):
         try:
             event = read(message.value, now)
@@ -187,16 +187,16 @@ def examine(messages: Iterable[Message], reading: Reading, now: datetime, rememb
         at = int(event.occurred_at.timestamp())
         quarter = at - at % QUARTER_S
         counts = False
-        for counting in countings(event.source, event.type, offset):
-            outcome = counting.key_and_amount(event)
+        for measure in measures(event.source, event.type, offset):
+            outcome = measure.key_and_amount(event)
             if isinstance(outcome, NotCounted):
-                found.not_counted[counting.definition, outcome] += 1
+                found.not_counted[measure.definition, outcome] += 1
                 continue
             counts = True
             key, units = outcome
             there = changes.get((key, quarter))
             if there is None:
-                there = changes[key, quarter] = counting.definition, Changes.none()
+                there = changes[key, quarter] = measure.definition, Changes.none()
             _, (all_offsets, all_units) = there
             all_offsets.append(offset)
             all_units.append(units)

@@ -6,8 +6,8 @@ from typing import Final
 
 from abacus.core.errors import Absent
 from abacus.core.fields import quoted
-from abacus.signals.counters.decide.counting import Counting, counting_of
 from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.counters.decide.event_measure import EventMeasure, measure_of
 from abacus.signals.counters.decide.template import LONGEST_KEY, pattern_of
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.vocabulary import EventType
@@ -33,7 +33,7 @@ class Catalog:
         for each in in_order:
             for event_type in () if each.retired else each.on:
                 self._by_type.setdefault(event_type, []).append(each)
-        self._countings: dict[EventType, tuple[Counting, ...]] = {}
+        self._measures: dict[EventType, tuple[EventMeasure, ...]] = {}
 
     def find(self, key: str) -> Definition:
         """The definition whose keys look like this one. Raises `Unknown`."""
@@ -56,13 +56,13 @@ class Catalog:
             types.setdefault(source, set()).add(event_type)
         return types
 
-    def counting(self, source: str, event_type: str) -> Sequence[Counting]:
+    def measures(self, source: str, event_type: str) -> Sequence[EventMeasure]:
         """One for each definition that counts events of this type."""
         place = source, event_type
-        if place not in self._countings and place in self._by_type:
-            self._countings[place] = tuple(map(self._compiled, self._by_type[place]))
-        return self._countings.get(place, ())
+        if place not in self._measures and place in self._by_type:
+            self._measures[place] = tuple(map(self._compiled, self._by_type[place]))
+        return self._measures.get(place, ())
 
-    def _compiled(self, definition: Definition) -> Counting:
+    def _compiled(self, definition: Definition) -> EventMeasure:
         names = dict.fromkeys(source for source, _ in definition.on)
-        return counting_of(definition, tuple(self.sources[name] for name in names if name in self.sources))
+        return measure_of(definition, tuple(self.sources[name] for name in names if name in self.sources))

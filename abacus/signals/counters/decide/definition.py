@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from abacus.core.fields import EARLIEST
 from abacus.signals.counters.decide.grid import Grid, grid_of
-from abacus.signals.counters.decide.keeping import DEFAULT_KEEP, keep_document
+from abacus.signals.counters.decide.keep import DEFAULT_KEEP, keep_document
 from abacus.signals.counters.decide.template import Template
 from abacus.signals.counters.types import Grain
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from abacus.core.clock import CLOCKS_DIFFER_BY
 from abacus.core.errors import Reason, SetAside
 from abacus.signals.events.decide.places import Always, IdPlace, Places, Pointer, Variable
-from abacus.signals.events.decide.pointing import Get, Message, getter, taker, taker_if_there
+from abacus.signals.events.decide.pointers import Get, Message, getter, taker, taker_if_there
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.values import (
     READERS,

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Reason, SetAside
+from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.decide.message import partition_key
 from abacus.signals.events.decide.places import Always
-from abacus.signals.events.decide.reading import EventReader
 from abacus.signals.events.decide.source import Source, substream_topic
 
 MAX_BYTES: Final = 1_000_000  # with its key and all else a little less than a broker takes, unless it is told otherwise

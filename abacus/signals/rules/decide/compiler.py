@@ -16,11 +16,11 @@ from abacus.signals.rules.decide.types import (
     AnyOf,
     Condition,
     Constant,
+    FactPlace,
     Facts,
     Not,
     Operator,
     Origin,
-    Place,
     Rule,
     Side,
 )
@@ -153,9 +153,9 @@ def _of_value(operator: Operator, rhs: Constant, constants: _Constants) -> ast.e
 
 def _side(side: Side, constants: _Constants) -> ast.expr:
     match side.place:
-        case Place.VARIABLE:
+        case FactPlace.VARIABLE:
             return _call(ast.Attribute(_load("facts"), "variables", ast.Load()), "get", ast.Constant(side.name))
-        case Place.FIELD:
+        case FactPlace.FIELD:
             constants.fields.add(_public(side.name))
             return ast.Attribute(_load("facts"), side.name, ast.Load())
         case Origin():

@@ -12,7 +12,7 @@ from abacus.signals.events.types import Value
 from abacus.signals.rules.decide.bounds import FromValue, UpToValue
 from abacus.signals.rules.decide.compiler import Compiled, compile_rule
 from abacus.signals.rules.decide.parts import Indexable, Where, split
-from abacus.signals.rules.decide.types import Facts, Place, Rule, Side
+from abacus.signals.rules.decide.types import FactPlace, Facts, Rule, Side
 
 _NONE: Final = 0
 
@@ -141,7 +141,7 @@ class RuleIndex:
         found = self._all
         variables = facts.variables
         for (place, name), field in self._fields.items():
-            found &= field.accepting(variables.get(name) if place is Place.VARIABLE else getattr(facts, name))
+            found &= field.accepting(variables.get(name) if place is FactPlace.VARIABLE else getattr(facts, name))
             if not found:
                 return []
         numbers: list[int] = []

@@ -8,9 +8,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 from abacus.signals.events.types import VariableType
 from abacus.signals.rules.decide.bounds import Bound
-from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Not, Operator, Origin, Place, Rule, Side
+from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, FactPlace, Not, Operator, Origin, Rule, Side
 
-Where: TypeAlias = tuple[Place | Origin, str]  # the place of a left side, and its name there
+Where: TypeAlias = tuple[FactPlace | Origin, str]  # the place of a left side, and its name there
 
 _HASHED: Final = frozenset({VariableType.TEXT, VariableType.INTEGER, VariableType.DECIMAL, VariableType.BOOLEAN})
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 from abacus.signals.events.types import Value
 from abacus.signals.rules.decide.at_least import AtLeast, lasting
 from abacus.signals.rules.decide.compiler import Compiled, compile_rule
-from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Facts, Not, Origin, Place, Rule, Side
+from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, FactPlace, Facts, Not, Origin, Rule, Side
 
 # The values that were looked up, by the text of their left side; None for one that is not there.
 LookedUp: TypeAlias = Mapping[str, Value | AtLeast | None]
@@ -47,7 +47,7 @@ class Decision(NamedTuple):
         return self.holds is None and self.wanted is None
 
 
-class Plan:
+class RulePlan:
     """The order in which the conditions of a rule are looked at."""
 
     __slots__ = ("_leaves", "_look", "_root", "_settles", "_texts")
@@ -115,7 +115,7 @@ class Plan:
 
 def value_of(side: Side, facts: Facts) -> Value | None:
     """The value of a left side that the facts themselves have; None where it is missing."""
-    if side.place is Place.VARIABLE:
+    if side.place is FactPlace.VARIABLE:
         return facts.variables.get(side.name)
     value: Value | None = getattr(facts, side.name)
     return value

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.fields import Bad, quoted
 from abacus.signals.events.types import VariableType
-from abacus.signals.rules.decide.types import Place, Side
+from abacus.signals.rules.decide.types import FactPlace, Side
 
 # From the text of a left side to what it means. Raises `Bad` for a text that means nothing. A resolver that cannot
 # judge a text, because the variables are not known, gives None: that is no fault of the text.
@@ -46,10 +46,10 @@ def of_facts(kind: FactsKind, variables: Mapping[str, VariableType]) -> Callable
     def resolve(text: str) -> Side:
         if text in kind.fields:
             name, type_ = kind.fields[text]
-            return Side(text, type_, Place.FIELD, name)
+            return Side(text, type_, FactPlace.FIELD, name)
         name = text.removeprefix(_VARIABLE)
         if name != text and name in variables:
-            return Side(text, variables[name], Place.VARIABLE, name)
+            return Side(text, variables[name], FactPlace.VARIABLE, name)
         near = difflib.get_close_matches(text, [*kind.fields, *(_VARIABLE + each for each in variables)], n=1)
         hint = f"did you mean {near[0]}?" if near else _what_there_is(kind, variables)
         raise Bad(f"{quoted(text)} is unknown here; {hint}")

@@ -31,7 +31,7 @@ class Facts(Protocol):
     def variables(self) -> Mapping[str, Value]: ...
 
 
-class Place(StrEnum):
+class FactPlace(StrEnum):
     """Where facts have the value of a left side."""
 
     VARIABLE = "variable"
@@ -55,7 +55,7 @@ class Side:
 
     text: str
     type: VariableType
-    place: Place | Origin
+    place: FactPlace | Origin
     name: str
 
     @property

@@ -11,7 +11,7 @@ from abacus.core.errors import Reason, Refused
 from abacus.core.ids import campaign_key
 from abacus.engage.campaigns.campaign_store import CampaignStore, Change
 from abacus.engage.campaigns.decide.states import Act, Status
-from abacus.engage.downstreams.decide.reading import parse_downstream
+from abacus.engage.downstreams.decide.downstream_document import parse_downstream
 from abacus.engage.downstreams.store import DownstreamStore
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.kafka.window import TopicWindow

@@ -20,9 +20,9 @@ from abacus.signals.counters.decide.batch import (
     examine,
 )
 from abacus.signals.counters.decide.catalog import Catalog
-from abacus.signals.counters.decide.counting import NotCounted
-from abacus.signals.counters.decide.following import in_force
+from abacus.signals.counters.decide.event_measure import NotCounted
 from abacus.signals.counters.decide.slots import begin_of, grain_of
+from abacus.signals.counters.decide.topics import in_force
 from abacus.signals.counters.types import Count, Grain, Row, RowKey
 from tests.signals.counters.rides import Ride, drafts, ride, rides_source
 
@@ -42,7 +42,7 @@ def record(offset: int, value: Ride | bytes, stamp: datetime | None = NOON) -> R
 
 def examined(*records: Record, remembering: Remembering = DAY) -> Findings:
     read = in_force(CATALOG, "rides", "events").read
-    reading = Reading(WRITER, read, lambda source, type_, _: CATALOG.counting(source, type_))
+    reading = Reading(WRITER, read, lambda source, type_, _: CATALOG.measures(source, type_))
     return examine(records, reading, NOW, remembering)
 
 
@@ -127,7 +127,7 @@ def test_what_becomes_of_messages_that_do_not_count() -> None:
 def test_an_event_that_counts_for_no_definition_is_ignored_and_not_remembered() -> None:
     only_cars = Catalog([each for each in CATALOG.definitions if each.name == "car_rides"], CATALOG.sources)
     read = in_force(only_cars, "rides", "events").read
-    reading = Reading(WRITER, read, lambda source, type_, _: only_cars.counting(source, type_))
+    reading = Reading(WRITER, read, lambda source, type_, _: only_cars.measures(source, type_))
     found = examine([record(0, ride(1, at=NOON, vehicle="bike"))], reading, NOW, DAY)
     assert (found.ignored, found.marks, found.changes) == (1, [], {})
 

@@ -9,7 +9,7 @@ from abacus.core.errors import Unavailable
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.template import read_template
-from abacus.signals.counters.decide.tiling import slots_of
+from abacus.signals.counters.decide.tiles import slots_of
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.types import Count, Row, RowKey, SlotRange
 from tests.signals.counters.store.wrapped import WrappedStore

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from abacus.signals.counters.decide.catalog import Catalog, Unknown
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.decide.tiling import BeyondKeep, ImpossibleRange, floor_quarter
+from abacus.signals.counters.decide.tiles import BeyondKeep, ImpossibleRange, floor_quarter
 from abacus.signals.counters.reading.decide.shape import Shape, shape_of
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted, Why
 

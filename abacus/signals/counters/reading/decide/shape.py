@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.slots import begin_of, grain_of
-from abacus.signals.counters.decide.tiling import ImpossibleRange, slots_of, tile
+from abacus.signals.counters.decide.tiles import ImpossibleRange, slots_of, tile
 from abacus.signals.counters.types import QUARTER_S, Grain
 
 Slots: TypeAlias = tuple[int, int]  # from the first, up to and without the other

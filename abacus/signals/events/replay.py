@@ -7,8 +7,8 @@ from abacus.core.errors import Reason, SetAside
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.kafka.reader import Record
 from abacus.platform.quarantine.types import Item, Stage, origin_of, topic_of
+from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.decide.message import encode_event, partition_key
-from abacus.signals.events.decide.reading import EventReader
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.types import Event
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from abacus.signals.events.decide.reading import EventReader
+from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.decide.source import Source, followed_topic
 
 Types = Mapping[str, Collection[str]]  # the types of events that are wanted, by source

@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.core.document_text import read_toml
+from abacus.engage.campaigns.decide.campaign_reader import (
+    CampaignFaults,
+    parse_campaign,
+    read_campaign,
+    restore_campaign,
+)
 from abacus.engage.campaigns.decide.document import describe_changes, to_document, to_toml
-from abacus.engage.campaigns.decide.reading import CampaignFaults, parse_campaign, read_campaign, restore_campaign
 from abacus.engage.notify.decide.message import Words
 from abacus.engage.notify.decide.rendering import Rendering, Unrenderable, rendered, written
 from tests.support.campaigns import campaign, document, surroundings

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from abacus.signals.counters.decide.catalog import Catalog
-from abacus.signals.counters.decide.counting import MOST_UNITS, Counted, NotCounted
+from abacus.signals.counters.decide.event_measure import MOST_UNITS, Counted, NotCounted
 from abacus.signals.events.decide.source import parse_source
 from abacus.signals.events.types import Event, Value
 from tests.signals.counters.weather import NOW, SOURCES, WEATHER_DOCUMENT, counter, drop
@@ -16,7 +16,7 @@ HEAVY: Mapping[str, Any] = {"when": {"operator": "gte", "lhs": "var.amount", "rh
 
 
 def counted(changes: Mapping[str, Any], event: Event) -> Counted | NotCounted:
-    (counting,) = Catalog([counter(**changes)], SOURCES).counting(event.source, event.type)
+    (counting,) = Catalog([counter(**changes)], SOURCES).measures(event.source, event.type)
     return counting.key_and_amount(event)
 
 
@@ -97,7 +97,7 @@ def test_a_rule_may_speak_of_a_variable_that_only_some_of_the_types_have() -> No
     catalog = Catalog([definition], SOURCES)
     flake = Event("weather", "snow.flake", "F-1", None, None, NOW, {"city_id": "1"})
     outcomes = [
-        catalog.counting(event.source, event.type)[0].key_and_amount(event)
+        catalog.measures(event.source, event.type)[0].key_and_amount(event)
         for event in (flake, drop(city_id="1", drops=1), drop(city_id="1", drops=2))
     ]
     assert outcomes == [
@@ -111,5 +111,5 @@ def test_a_rule_may_speak_of_a_variable_that_only_some_of_the_types_have() -> No
 def test_a_rule_that_does_not_fit_its_source_any_more_counts_nothing(types: dict[str, Any]) -> None:
     source = parse_source({**WEATHER_DOCUMENT, "types": types}).published(2)
     for sources in ({"weather": source}, {}):
-        (counting,) = Catalog([counter(**HEAVY)], sources).counting("weather", "rain.drop")
+        (counting,) = Catalog([counter(**HEAVY)], sources).measures("weather", "rain.drop")
         assert counting.key_and_amount(drop(city_id="1", amount=Decimal(2))) is NotCounted.MISFIT

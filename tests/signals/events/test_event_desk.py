@@ -17,8 +17,8 @@ from abacus.signals.events.decide.message import EventMessage, encode_event
 from abacus.signals.events.decide.posted import NotASender, PostedReader
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.directory import SourceDirectory
+from abacus.signals.events.event_desk import EventDesk, without_broker
 from abacus.signals.events.metrics import EVENTS_POSTED
-from abacus.signals.events.posting import EventDesk, without_broker
 from abacus.signals.events.types import Event
 from tests.signals.events.weather import NOW, WEATHER, put, source
 

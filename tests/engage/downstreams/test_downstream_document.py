@@ -7,7 +7,7 @@ import pytest
 
 from abacus.core.fields import DocumentFaults
 from abacus.engage.downstreams.decide.downstream import Downstream
-from abacus.engage.downstreams.decide.reading import (
+from abacus.engage.downstreams.decide.downstream_document import (
     changes,
     faults_after,
     parse_downstream,

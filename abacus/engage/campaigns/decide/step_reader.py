@@ -6,8 +6,8 @@ from typing import Final
 from abacus.core import fields
 from abacus.core.fields import Bad, Fields, mapping, quoted, string
 from abacus.engage.actions.decide.deeds import Action, DeedKind
+from abacus.engage.campaigns.decide.action_reader import action_document, read_action
 from abacus.engage.campaigns.decide.campaign import CONTROL, Step
-from abacus.engage.campaigns.decide.reading_actions import action_document, read_action
 from abacus.engage.campaigns.decide.vocabulary import Words
 
 MAX_STEPS: Final = 20

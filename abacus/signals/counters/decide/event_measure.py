@@ -1,4 +1,4 @@
-"""Counting an event by one definition: under which key, and how much. Pure."""
+"""What an event adds to the counts of one definition: under which key, and how much. Pure."""
 
 import re
 from collections.abc import Callable
@@ -55,8 +55,8 @@ class Keyed(Facts, Protocol):
     def country(self) -> str | None: ...
 
 
-class Counting:
-    """Counts events by one definition."""
+class EventMeasure:
+    """Measures events by one definition."""
 
     __slots__ = ("_add", "_beginning", "_fields", "_longest", "_most_digits", "_scale", "_when", "definition")
 
@@ -126,15 +126,15 @@ class Counting:
 
 
 @lru_cache(maxsize=_KEPT)
-def counting_of(definition: Definition, sources: tuple[Source, ...]) -> Counting:
-    """How the definition counts the events of its types, by the sources that they are of, as they are now."""
+def measure_of(definition: Definition, sources: tuple[Source, ...]) -> EventMeasure:
+    """How the definition measures the events of its types, by their sources as they are now."""
     if definition.when is None:
-        return Counting(definition, None)
+        return EventMeasure(definition, None)
     try:
         vocabulary = Vocabulary(definition.on, {each.name: each for each in sources})
-        return Counting(definition, compile_rule(parse_rule(definition.when, of_event(vocabulary.any()))))
+        return EventMeasure(definition, compile_rule(parse_rule(definition.when, of_event(vocabulary.any()))))
     except (KeyError, DocumentFaults):
-        return Counting(definition, _misfit)
+        return EventMeasure(definition, _misfit)
 
 
 def _misfit(_: Facts) -> bool:

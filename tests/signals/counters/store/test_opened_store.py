@@ -7,7 +7,7 @@ import pytest
 from abacus.core.errors import Refused
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.store.cassandra.session import Address
-from abacus.signals.counters.store.opening import Cluster, open_store
+from abacus.signals.counters.store.opened_store import Cluster, open_store
 from tests.signals.counters.store.keyspaces import address
 from tests.signals.counters.store.rows import NOW, around, quarter, row
 from tests.support.fixed_clock import FixedClock

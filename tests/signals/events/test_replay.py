@@ -12,7 +12,7 @@ from abacus.platform.kafka.reader import Record
 from abacus.platform.quarantine.types import Item, Stage
 from abacus.signals.events.decide.message import encode_event
 from abacus.signals.events.decide.source import parse_source, to_document
-from abacus.signals.events.replaying import event_item, replay_events
+from abacus.signals.events.replay import event_item, replay_events
 from tests.signals.events.weather import DROP, EVENTS_TOPIC, NOW, TOPIC, WEATHER, put, read
 
 FAULT = SetAside(Reason.INVALID, "/drops: not an integer")

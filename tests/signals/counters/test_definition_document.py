@@ -5,7 +5,12 @@ from typing import Any
 import pytest
 
 from abacus.signals.counters.decide.definition import to_document
-from abacus.signals.counters.decide.reading import DefinitionFaults, faults_today, parse_definition, restore_definition
+from abacus.signals.counters.decide.definition_document import (
+    DefinitionFaults,
+    faults_today,
+    parse_definition,
+    restore_definition,
+)
 from abacus.signals.counters.types import Grain
 from tests.signals.counters.weather import NOW, RAIN, SKY_DOCUMENT, SOURCES, draft
 

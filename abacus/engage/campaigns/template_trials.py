@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.reading import Read, read_campaign
+from abacus.engage.campaigns.decide.campaign_reader import Read, read_campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.notify.renderer import Renderer
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from abacus.signals.counters.decide.catalog import Catalog
-from abacus.signals.counters.decide.following import asked_by_counters, in_force, topics_of
-from abacus.signals.counters.decide.reading import parse_definition
+from abacus.signals.counters.decide.definition_document import parse_definition
+from abacus.signals.counters.decide.topics import asked_by_counters, in_force, topics_of
 from abacus.signals.events.decide.source import Source, parse_source
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.decide.reading import parse_definition
+from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.counters.decide.slots import begin_of, grain_of, slot_of
-from abacus.signals.counters.decide.tiling import (
+from abacus.signals.counters.decide.tiles import (
     SPARE_S,
     Backwards,
     BeyondKeep,

@@ -11,8 +11,8 @@ from abacus.core.fields import EARLIEST, Bad, DocumentFaults, Fault, Fields, quo
 from abacus.engage.actions.decide.templates import Trial
 from abacus.engage.campaigns.decide.campaign import CONTROL, NAME_PATTERN, Campaign, Period, Window
 from abacus.engage.campaigns.decide.lengths import read_hours, read_length
-from abacus.engage.campaigns.decide.reading_limits import read_limits
-from abacus.engage.campaigns.decide.reading_steps import read_steps
+from abacus.engage.campaigns.decide.limit_reader import read_limits
+from abacus.engage.campaigns.decide.step_reader import read_steps
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.text import faults_of_text
 from abacus.engage.campaigns.decide.vocabulary import Words

@@ -9,7 +9,7 @@ from pyarrow import parquet
 
 from abacus.core.errors import Refused
 from abacus.signals.segments.files import BadLine, member_ids, open_members
-from abacus.signals.segments.loading import BATCH, Lines, check, number
+from abacus.signals.segments.member_files import BATCH, Lines, check, number
 from abacus.signals.segments.types import Members
 
 GOOD = "member_id\nann\nbob\n"

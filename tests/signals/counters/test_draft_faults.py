@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from abacus.signals.counters.decide.diff import describe_changes
-from abacus.signals.counters.decide.publishing import faults_beside, is_in_force
+from abacus.signals.counters.decide.draft_faults import faults_beside, is_in_force
 from tests.signals.counters.weather import NOW, counter, draft
 
 OTHER = counter(id=7, name="snow", template="snow:{city_id}", on=["snow.flake"])

@@ -9,7 +9,7 @@ from typing import Final
 from abacus.core import fields
 from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, shown, string
 from abacus.signals.counters.decide.definition import NAME_PATTERN, USUAL_NEW_KEYS, VARIABLE, Definition, to_document
-from abacus.signals.counters.decide.keeping import read_keep
+from abacus.signals.counters.decide.keep import read_keep
 from abacus.signals.counters.decide.template import Template, check_in_template, read_template
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary, event_type_of
