@@ -79,7 +79,7 @@ class Sandbox:
         quarantine = QuarantineStore(pool, clock, counted=False)
         # Its envelopes do not leave the process, so nobody signs them; and no campaign runs in a sandbox.
         door = Door(cards, clock, Verifier())
-        awarder = Awarder(door, PostgresLedger(pool, clock), moves, quarantine, clock, counted=False)
+        awarder = Awarder(door, PostgresLedger(pool, clock), moves, quarantine)
         self._directory = Directory(PartnerStore(pool, clock), clock)
         self.refresh = self._directory.refresh
         self._batcher = MovementBatcher(moves, register)

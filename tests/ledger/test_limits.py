@@ -143,7 +143,7 @@ async def test_other_facts_for_a_rejected_key_are_set_aside() -> None:
     await ledger.allow("acme", Limits(per_award=1))
     await ledger.post([grant("a")])
     again = grant("a", 1, fingerprint="f" * 16)
-    awarder = Awarder(door(FixedClock(NOW)), ledger, MemoryLedger(FixedClock(NOW)), quarantine, FixedClock(NOW))
+    awarder = Awarder(door(FixedClock(NOW)), ledger, MemoryLedger(FixedClock(NOW)), quarantine)
     await awarder.handle([Received("1", "1", envelope(again), 1)])
     (item,) = (held.item for held in quarantine.kept())
     assert (item.reason, item.key) == (Reason.KEY_CONFLICT, "api:acme:a")

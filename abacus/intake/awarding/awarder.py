@@ -1,17 +1,12 @@
 """The awarder: envelopes from the award queue are posted to the ledger."""
 
-import time
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from abacus.core.clock import Clock
 from abacus.core.errors import Reason, SetAside, Unavailable
 from abacus.intake.awarding.door import Door, item_of_award, item_of_reversal
 from abacus.intake.awarding.isolate_failures import isolate_failures
-from abacus.intake.awarding.metrics import AWARDS, POINTS, POSTING_AWARDS, POSTING_SECONDS, TIME_TO_POINTS
-from abacus.intake.pulse.tally import Tally
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Declined, Moved, MovesPort, Reversal
 from abacus.ledger.types.posting import LedgerPort, Outcome, SliceAway, Status, Unpostable
@@ -38,7 +33,7 @@ def hands_for(slicing: Slicing) -> int:
 class Awarder:
     """Handles messages of the award queue: posts all their awards in one transaction and sets bad awards aside one by
     one; then posts the reversals of refunds. An unforeseen failure of one award fails its message, after the message's
-    other awards are posted. Metrics know of the awards if they are `counted`, and the tally if there is one.
+    other awards are posted.
 
     Where a slice of the ledger lies on a server that is away, `later` puts the messages for it on the queue
     again, to come in a while: held in our hands, they would keep those of all other slices waiting.
@@ -50,20 +45,14 @@ class Awarder:
         ledger: LedgerPort,
         moves: MovesPort,
         quarantine: QuarantinePort,
-        clock: Clock,
         *,
-        counted: bool = True,
-        tally: Tally | None = None,
         later: Later | None = None,
     ) -> None:
         self._door = door
-        self._counted = counted
-        self._tally = tally
         self._later = later
         self._ledger = ledger
         self._moves = moves
         self._quarantine = quarantine
-        self._clock = clock
 
     async def handle(self, received: Sequence[Received]) -> Sequence[Received]:
         admitted = await self._door.admit([envelope.body for envelope in received])
@@ -98,44 +87,15 @@ class Awarder:
 
     async def _take_back(self, reversals: Sequence[Reversal]) -> list[Moved]:
         try:
-            moved = await self._moves.move(reversals)
+            return await self._moves.move(reversals)
         except SliceAway:
-            moved = [Moved(reversal, Status.WAITS) for reversal in reversals]
-        for status, count in Counter(str(each.status) for each in moved).items():
-            AWARDS.labels("refund", status).inc(count)
-        return moved
+            return [Moved(reversal, Status.WAITS) for reversal in reversals]
 
     async def _post(self, awards: Sequence[Award]) -> list[Outcome]:
-        started = time.perf_counter()
         try:
-            outcomes = await self._ledger.post(awards)
+            return await self._ledger.post(awards)
         except SliceAway:
-            outcomes = [Outcome(award, Status.WAITS) for award in awards]
-        if self._counted:
-            POSTING_SECONDS.observe(time.perf_counter() - started)
-            POSTING_AWARDS.observe(len(awards))
-            self._count(outcomes)
-        if self._tally is not None:
-            posted = (each.award for each in outcomes if each.status is Status.POSTED)
-            self._tally.posted(posted, self._clock.now())
-        return outcomes
-
-    def _count(self, outcomes: Sequence[Outcome]) -> None:
-        now = self._clock.now()
-        decided: Counter[tuple[str, Status]] = Counter()
-        points: Counter[str] = Counter()
-        waited: list[float] = []
-        for outcome in outcomes:
-            award, status = outcome.award, outcome.status
-            decided[award.key.partition(":")[0], status] += 1
-            if status is Status.POSTED:
-                points[award.program] += award.points
-                waited.append((now - award.occurred_at).total_seconds())
-        for (source, status), count in decided.items():
-            AWARDS.labels(source, str(status)).inc(count)
-        for program, awarded in points.items():
-            POINTS.labels(program).inc(awarded)
-        TIME_TO_POINTS.observe_all(waited)
+            return [Outcome(award, Status.WAITS) for award in awards]
 
 
 def _refused(award: Award, error: Unpostable) -> Outcome:

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Final
 
 from abacus.intake.awarding.awarder import LATER_S, Awarder, hands_for
+from abacus.intake.awarding.counted import CountedLedger, CountedRefunds
 from abacus.intake.awarding.door import Campaigns, Door
 from abacus.intake.pulse.store import PulseStore
 from abacus.intake.pulse.tally import Tally
@@ -21,14 +22,18 @@ CONNECTIONS: Final = 4
 
 
 async def awarder(wiring: Wiring, campaigns_of: Callable[[Pool], Campaigns]) -> Run:
-    pool = await wiring.pool(size=CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
-    ledger = PostgresLedger(pool, wiring.clock)
-    moves = PostgresMoves(pool, wiring.clock)
-    door = Door(cards_in_use(wiring, pool), wiring.clock, wiring.verifier(), campaigns_of(pool))
-    tally = Tally(PulseStore(pool), wiring.clock)
+    pool, clock = await wiring.pool(size=CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True), wiring.clock
+    door = Door(cards_in_use(wiring, pool), clock, wiring.verifier(), campaigns_of(pool))
+    tally = Tally(PulseStore(pool), clock)
     wiring.at_the_end(tally.write)
     wiring.beside(tally.keep_writing())
     queue = await wiring.queue(await wiring.sqs(), AWARD)
     later = partial(queue.send, delay_s=LATER_S)
-    posting = Awarder(door, ledger, moves, QuarantineStore(pool, wiring.clock), wiring.clock, tally=tally, later=later)
+    posting = Awarder(
+        door,
+        CountedLedger(PostgresLedger(pool, clock), clock, tally),
+        CountedRefunds(PostgresMoves(pool, clock)),
+        QuarantineStore(pool, clock),
+        later=later,
+    )
     return QueueConsumer(queue, posting.handle, wiring.health, hands=hands_for(await wiring.slicing(pool))).run

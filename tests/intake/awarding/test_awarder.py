@@ -43,7 +43,7 @@ async def handled(ledger: Moody, *messages: Sequence[Award]) -> MemoryQuarantine
     bodies = [body for each in messages for body in pack("awards", map(encode_award, each))]
     assert len(bodies) == len(messages)
     received = [Received(str(place), str(place), body, 1) for place, body in enumerate(bodies)]
-    await Awarder(door(CLOCK), ledger, ledger, quarantine, CLOCK).handle(received)
+    await Awarder(door(CLOCK), ledger, ledger, quarantine).handle(received)
     return quarantine
 
 
@@ -63,7 +63,7 @@ async def test_what_is_refused_beside_it_is_set_aside() -> None:
     ledger, quarantine = Moody({bad: RuntimeError(), refused: Unpostable("no such value")}), MemoryQuarantine(CLOCK)
     (body,) = pack("awards", map(encode_award, AWARDS[:4]))
     with pytest.raises(RuntimeError):
-        await Awarder(door(CLOCK), ledger, ledger, quarantine, CLOCK).handle([Received("1", "1", body, 1)])
+        await Awarder(door(CLOCK), ledger, ledger, quarantine).handle([Received("1", "1", body, 1)])
     assert [held.item.key for held in quarantine.kept()] == [refused]
 
 

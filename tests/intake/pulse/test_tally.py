@@ -8,6 +8,7 @@ import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.intake.awarding.awarder import Awarder
+from abacus.intake.awarding.counted import CountedLedger
 from abacus.intake.pulse.decide.steps import begin_of
 from abacus.intake.pulse.store import PulseStore
 from abacus.intake.pulse.tally import Tally
@@ -99,7 +100,7 @@ async def test_old_sums_are_forgotten_and_new_ones_are_not(pool: Pool) -> None:
 async def test_the_awarder_tells_what_it_posted_and_nothing_twice(pool: Pool) -> None:
     store, clock = PulseStore(pool), FixedClock(NOW)
     tally, ledger, quarantine = Tally(store, clock), MemoryLedger(clock), MemoryQuarantine(clock)
-    awarder = Awarder(door(clock), ledger, ledger, quarantine, clock, tally=tally)
+    awarder = Awarder(door(clock), CountedLedger(ledger, clock, tally), ledger, quarantine)
     (body,) = pack("awards", map(encode_award, awards(2.5)))
     for _ in range(2):
         await awarder.handle([Received("1", "1", body, 1)])

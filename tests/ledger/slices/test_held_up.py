@@ -136,7 +136,7 @@ async def test_awards_for_a_server_that_is_silent_come_again_and_others_are_post
     async def later(bodies: Sequence[str]) -> None:
         sent.extend(bodies)
 
-    parts = (door(CLOCK), ledger, PostgresMoves(opened, CLOCK), QuarantineStore(opened, CLOCK), CLOCK)
+    parts = (door(CLOCK), ledger, PostgresMoves(opened, CLOCK), QuarantineStore(opened, CLOCK))
     awarder = Awarder(*parts, later=later)
     assert {each.status for each in await ledger.post([gift(each, f"first of {each}") for each in MEMBERS])} == {
         Status.POSTED

@@ -172,8 +172,8 @@ async def test_messages_of_a_slice_that_is_away_come_again(pool: Pool, owner: Co
     received[3] = received[3]._replace(body=json.dumps(json.loads(received[3].body)))  # as another program writes it
     await owner.execute("revoke usage on schema slice_0 from abacus_app")
     with pytest.raises(Unavailable, match="the server of a slice is away"):
-        await Awarder(*parts, CLOCK).handle(received)
-    assert await Awarder(*parts, CLOCK, later=later).handle(received) == received
+        await Awarder(*parts).handle(received)
+    assert await Awarder(*parts, later=later).handle(received) == received
     assert sent == [received[place].body for place in (0, 2, 3)]
     assert await keys_in(owner, 0) == []
     assert await keys_in(owner, 1) == sorted(keys[1:])

@@ -85,10 +85,8 @@ class _PaysTheRateOfTheDay(Issuing):
 
 
 class _NoQuarantine(Awarder):
-    def __init__(
-        self, door: Door, ledger: LedgerPort, moves: MovesPort, quarantine: QuarantinePort, clock: Clock
-    ) -> None:
-        super().__init__(door, ledger, moves, _Void(), clock)
+    def __init__(self, door: Door, ledger: LedgerPort, moves: MovesPort, quarantine: QuarantinePort) -> None:
+        super().__init__(door, ledger, moves, _Void())
 
 
 class _Void:

@@ -125,7 +125,7 @@ class SimulatedAbacus:
     def awarder(self, life: Life, health: WorkerHealth) -> Run:
         quarantine, ledger = StormyQuarantine(self.quarantine, life), StormyLedger(self.ledger, life)
         door = Door(self._cards(life), self.clock, NOBODY_SIGNS)
-        awarder = self.parts.awarder(door, ledger, ledger, quarantine, self.clock)
+        awarder = self.parts.awarder(door, ledger, ledger, quarantine)
         queue = StormyQueue(self.award_queue, life)
         return self.parts.consumer(queue, awarder.handle, health, hands=self._hands).run
 
