@@ -28,13 +28,13 @@ from abacus.console.entry.types import SessionLimits
 from abacus.console.errands.runner import ErrandRunner
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Room
+from abacus.console.outages import Outages
 from abacus.console.pages.operations.watched import Watched
 from abacus.console.pages.people.sign_in import BACK
 from abacus.console.premises import Address, Premises
 from abacus.console.reading import Reading, Replica, reading_of
 from abacus.console.selections.store import SelectionStore
 from abacus.console.tidying import keep_tidying
-from abacus.console.web.outages import Outages
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.campaigns.wiring import campaign_desk
 from abacus.intake.partners.store import PartnerStore

@@ -11,8 +11,9 @@ from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.auth import Call, caller_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import read_body
-from abacus.api.moves import KEY_HEADER, MemberId, answer_large, described, target_for
+from abacus.api.moves import KEY_HEADER, MemberId, answer_large, target_for
 from abacus.api.problems import documented
+from abacus.api.route_description import described
 from abacus.intake.partners.orders import AdjustmentOrder, Opening, adjustment_of, opening_of
 from abacus.people.types.deed import Deed
 

@@ -12,8 +12,9 @@ from abacus.api.answer_schemas import AdjustmentsAnswer, ApprovalAnswer, Approva
 from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, PersonCall, caller_of, person_of
 from abacus.api.lean import read_body
-from abacus.api.moves import declined, described
+from abacus.api.moves import declined
 from abacus.api.problems import documented
+from abacus.api.route_description import described
 from abacus.core.errors import AbacusError, SetAside, Unavailable
 from abacus.intake.partners.decide.ask import ReasonText
 from abacus.ledger.store.large_moves import LargeMoves

@@ -13,8 +13,8 @@ from abacus.api.answer_schemas import CampaignAnswer, CampaignsAnswer, CampaignV
 from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.auth import PersonCall, person_of
 from abacus.api.lean import read_body
-from abacus.api.moves import described
 from abacus.api.problems import documented
+from abacus.api.route_description import described
 from abacus.core.errors import Refused
 from abacus.core.fields import DocumentFaults
 from abacus.engage.campaigns.campaign_store import CampaignRecord

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Request
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 from starlette.responses import Response
 
 from abacus.api import answers
@@ -14,6 +14,7 @@ from abacus.api.auth import Call, PersonCall, call_of, caller_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
 from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, documented
+from abacus.api.route_description import described
 from abacus.core.errors import SetAside, Unavailable
 from abacus.core.ids import ID_PATTERN, IDEMPOTENCY_KEY_PATTERN
 from abacus.intake.earning.decide.calculate import Calculator
@@ -77,19 +78,6 @@ _REVERSE: Final[TypeAdapter[ReverseOrder | None]] = TypeAdapter(ReverseOrder | N
 
 def _posted(what: str, *problems: int) -> dict[int | str, dict[str, Any]]:
     return {201: {"model": MoveAnswer, "description": what}, **documented(*problems)}
-
-
-def described(
-    *parameters: dict[str, Any], body: type[BaseModel] | None = None, required: bool = True
-) -> dict[str, Any]:
-    """The OpenAPI description of a route that reads its body and headers itself."""
-    if body is None:
-        return {"parameters": list(parameters)}
-    schema = body.model_json_schema(ref_template="#/components/schemas/{model}")
-    return {
-        "parameters": list(parameters),
-        "requestBody": {"required": required, "content": {"application/json": {"schema": schema}}},
-    }
 
 
 @router.post(

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from abacus.console.entry.door import Door
 from abacus.console.entry.sessions import SessionStore
+from abacus.console.outages import Outages
 from abacus.console.reading import Reading, Replica
-from abacus.console.web.outages import Outages
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside, Unavailable
 from abacus.platform.postgres import Pool

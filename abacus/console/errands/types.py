@@ -76,11 +76,6 @@ class Errand(NamedTuple):
     exit_code: int | None
     told: str | None
 
-    @property
-    def is_clean(self) -> bool:
-        """Whether the command found nothing wrong."""
-        return self.state is State.DONE and self.exit_code == 0
-
 
 class Outcome(NamedTuple):
     """How a command ended. `output` is the document that it printed, and `files` are those that it was to keep."""

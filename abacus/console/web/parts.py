@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from abacus.console.web.outages import Outages
+from abacus.console.outages import Outages
 from abacus.core.errors import Unavailable
 
 Value = TypeVar("Value")

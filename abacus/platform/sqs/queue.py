@@ -15,7 +15,6 @@ from abacus.platform.sqs.in_hand import InHand
 from abacus.platform.sqs.port import CALL_ITEMS, Depth, Received, Unsent
 
 CALL_BYTES: Final = 250 * 1024
-LONGEST_DELAY_S: Final = 900
 DEPENDENCY: Final = "SQS"
 
 _PING_WITHIN_S: Final = 2.0
