@@ -60,9 +60,17 @@ def look_for_garbage_seldom() -> None:
 
 
 async def run_workers(
-    wires: Mapping[str, Wire], settings: Settings, health: Health, stop: asyncio.Event, *, health_port: int | None
+    wires: Mapping[str, Wire],
+    settings: Settings,
+    health: Health,
+    stop: asyncio.Event,
+    *,
+    health_port: int | None,
+    within_s: float = STOP_WITHIN_S,
 ) -> None:
-    """Runs until `stop` is set and every worker has ended, or one has failed. Raises the error of the failed one."""
+    """Runs until `stop` is set and every worker has ended, or one has failed, whose error is raised. A worker that has
+    not ended `within_s` is cut off.
+    """
     look_for_garbage_seldom()
     announcements = announcements_of(settings)
     tasks: list[asyncio.Task[None]] = [
@@ -78,7 +86,7 @@ async def run_workers(
     async with noted(settings.database_url, health, SystemClock(), settings.told()):
         await _until_stopped_or_failed(tasks, stop)
         stop.set()
-    await _end(tasks)
+    await _end(tasks, within_s)
 
 
 async def _until_stopped_or_failed(tasks: Iterable["asyncio.Task[None]"], stop: asyncio.Event) -> None:
@@ -87,11 +95,11 @@ async def _until_stopped_or_failed(tasks: Iterable["asyncio.Task[None]"], stop: 
     stopping.cancel()
 
 
-async def _end(tasks: Iterable["asyncio.Task[None]"]) -> None:
+async def _end(tasks: Iterable["asyncio.Task[None]"], within_s: float) -> None:
     """Waits for all workers to end; one that takes too long is cut off, and its work is done again later."""
-    _, late = await asyncio.wait(tasks, timeout=STOP_WITHIN_S)
+    _, late = await asyncio.wait(tasks, timeout=within_s)
     for task in late:
-        log.warning("worker cut off", worker=task.get_name(), after_s=STOP_WITHIN_S)
+        log.warning("worker cut off", worker=task.get_name(), after_s=within_s)
         task.cancel()
     results = await asyncio.gather(*tasks, return_exceptions=True)
     for task, result in zip(tasks, results, strict=True):

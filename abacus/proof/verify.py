@@ -26,10 +26,8 @@ from abacus.proof.parts import EVERYBODY, Findings, House, Keys, Members, Part, 
 from abacus.proof.sight import Sight, at_once, one_moment
 from abacus.proof.store import all_seals, sealed_slices
 
-TRANSFERS_A_PART: Final = 100_000
 _MOST_PARTS: Final = 4096
-PAGES_A_PART: Final = 32_768
-PAGES_FOR_HELPERS: Final = 1024  # some 80,000 transfers: one process verifies them while others would still start
+_PAGES_FOR_HELPERS: Final = 1024  # some 80,000 transfers: one process verifies them while others would still start
 _PAGES_SAMPLED: Final = 1000
 _A_DAY_S: Final = 86_400  # only the person who verifies waits for a search for odd keys
 
@@ -90,10 +88,20 @@ class Helping(Protocol):
         ...
 
 
-async def is_worth_helping(pool: Pool) -> bool:
+class PartSize(NamedTuple):
+    """How much a process examines at a time."""
+
+    transfers: int = 100_000
+    pages: int = 32_768  # of keys
+
+
+_LARGE: Final = PartSize()
+
+
+async def is_worth_helping(pool: Pool, from_pages: int = _PAGES_FOR_HELPERS) -> bool:
     """Whether the ledger is so large that several processes verify it sooner than one. Raises `Unavailable`."""
     async with one_moment(pool) as sight:
-        return sum([(await _sizes(sight, number)).key_pages for number in _numbers(sight)]) >= PAGES_FOR_HELPERS
+        return sum([(await _sizes(sight, number)).key_pages for number in _numbers(sight)]) >= from_pages
 
 
 async def verify(
@@ -103,6 +111,7 @@ async def verify(
     span: Span = EVERYBODY,
     seals: int | None = 1,
     helpers: Helping | None = None,
+    part_size: PartSize = _LARGE,
     beside: Sequence[Beside] = (),
     progress: TransfersChecked = lambda _done, _expected: None,
 ) -> Report:
@@ -114,7 +123,7 @@ async def verify(
         sealed = await all_seals(sight.shared) if span == EVERYBODY else []
         chosen = sealed if seals is None else sealed[len(sealed) - min(seals, len(sealed)) :]
         slices = await sealed_slices(sight.shared, chosen)
-        expected, parts = await _parts(sight, span, [seal for seal in chosen if seal.is_known], slices)
+        expected, parts = await _parts(sight, span, [seal for seal in chosen if seal.is_known], slices, part_size)
         by, findings = By(recompute, secrets.randbits(63), beside), Findings()
         by_helpers = helpers and helpers.examine(sight.snapshots, parts, by)
         async for part in by_helpers or _examine_here(sight, parts, by):
@@ -160,7 +169,7 @@ async def _sizes(sight: Sight, number: int) -> _Sizes:
 
 
 async def _parts(
-    sight: Sight, span: Span, seals: Sequence[Seal], sealed: Mapping[int, Sequence[Sealed]]
+    sight: Sight, span: Span, seals: Sequence[Seal], sealed: Mapping[int, Sequence[Sealed]], size: PartSize
 ) -> tuple[int, list[Part]]:
     """About how many transfers there are, and the parts, the longest first."""
     sizes = [await _sizes(sight, number) for number in _numbers(sight)]
@@ -173,14 +182,14 @@ async def _parts(
     if span == EVERYBODY:
         parts += [House(), *await parts_of_log(sight.shared)]
     parts += [
-        Keys(span, number, first, min(first + PAGES_A_PART, each.key_pages))
+        Keys(span, number, first, min(first + size.pages, each.key_pages))
         for number, each in enumerate(sizes)
-        for first in range(0, each.key_pages, PAGES_A_PART)
+        for first in range(0, each.key_pages, size.pages)
     ]
     if sight.slicing.is_cut and span == EVERYBODY:
         parts += [Places(number, table) for number in _numbers(sight) for table in CUT]
     for number, each in enumerate(sizes):
-        shares = min(_MOST_PARTS, each.transfers // TRANSFERS_A_PART)
+        shares = min(_MOST_PARTS, each.transfers // size.transfers)
         first = span.first
         for cut in await _cuts(sight, number, each, span, shares):
             parts.append(Members(Span(first, cut), number))

@@ -15,8 +15,7 @@ from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.kinds import Kind
-from abacus.platform.following import leading
-from abacus.platform.health import WorkerHealth, WorkerState
+from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Pool
 from abacus.platform.slices import Slicing
 from tests.support.fixed_clock import FixedClock
@@ -135,19 +134,6 @@ async def test_of_two_relays_one_stands_by_and_takes_over(pool: Pool, broker: Br
             stop.set()
         await asyncio.gather(*running)
     assert broker.ids == [f"bob:GRP:{seq}" for seq in range(1, 5)]
-
-
-async def test_a_relay_that_waits_ends_when_it_is_told_to(
-    pool: Pool, broker: Broker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(leading, "DRAIN_S", 0.05)
-    broker.down = True
-    stop, health = asyncio.Event(), WorkerHealth("relay")
-    relay = transfer_relay(pool, broker, TOPIC, SystemClock(), health, schema=await home_of(pool, "bob"))
-    running = asyncio.create_task(relay.run(stop))
-    await _until(lambda: health.state is WorkerState.WAITING)
-    stop.set()
-    await asyncio.wait_for(running, 5)
 
 
 async def test_a_cursor_that_this_server_has_not_reached_is_told_and_not_followed(

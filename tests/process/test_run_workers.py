@@ -5,7 +5,6 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
-from abacus import process as module
 from abacus.bootstrap import Wire
 from abacus.core.errors import Refused
 from abacus.platform.health import Health
@@ -33,9 +32,10 @@ async def deaf(_: asyncio.Event) -> None:
     await asyncio.Event().wait()
 
 
-async def running(stop: asyncio.Event, **workers: Run) -> None:
+async def running(stop: asyncio.Event, *, within_s: float = 5.0, **workers: Run) -> None:
     wires = {name: wire(run) for name, run in workers.items()}
-    await asyncio.wait_for(run_workers(wires, Settings(), Health(wires), stop, health_port=None), 10)
+    ended = run_workers(wires, Settings(), Health(wires), stop, health_port=None, within_s=within_s)
+    await asyncio.wait_for(ended, 10)
 
 
 async def test_they_end_when_they_are_told_to() -> None:
@@ -51,11 +51,10 @@ async def test_one_that_fails_ends_the_others_and_is_heard() -> None:
     assert stop.is_set()
 
 
-async def test_one_that_does_not_hear_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "STOP_WITHIN_S", 0.05)
+async def test_one_that_does_not_hear_is_cut_off() -> None:
     stop = asyncio.Event()
     stop.set()
-    await running(stop, one=obedient, other=deaf)
+    await running(stop, within_s=0.05, one=obedient, other=deaf)
 
 
 async def test_what_runs_beside_it_and_fails_ends_the_worker() -> None:

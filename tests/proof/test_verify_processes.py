@@ -11,16 +11,15 @@ import pytest
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import Pool
-from abacus.proof import verify as module
 from abacus.proof.parts import Span
 from abacus.proof.processes import Helpers
 from abacus.proof.store import Seals
-from abacus.proof.verify import is_worth_helping, verify
+from abacus.proof.verify import PartSize, is_worth_helping, verify
 from tests.proof.reported import MEMBERS, lines
 from tests.support.sealing import RECHECK, fill, tampering
 
 
-async def test_processes_find_the_same(pool: Pool, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_processes_find_the_same(pool: Pool, database_url: str) -> None:
     """Verify in many small parts, a few keys each."""
     await fill(pool, *(f"m{number:03}" for number in range(60)))
     await Seals(pool, SystemClock()).make()
@@ -30,15 +29,16 @@ async def test_processes_find_the_same(pool: Pool, database_url: str, monkeypatc
         await superuser.execute("delete from claim where key = 'txn:meals:m007-2'")
         await superuser.execute("delete from account where member_id in ('m020', 'm059')")
     alone = await verify(pool, RECHECK)
-    monkeypatch.setattr(module, "TRANSFERS_A_PART", 10)
-    monkeypatch.setattr(module, "PAGES_A_PART", 1)
-    in_parts = await verify(pool, RECHECK)
+    small = PartSize(transfers=10, pages=1)
+    in_parts = await verify(pool, RECHECK, part_size=small)
     told: list[tuple[int, int]] = []
     with Helpers(database_url, 2) as helpers:
-        together = await verify(pool, RECHECK, helpers=helpers, progress=lambda *each: told.append(each))
+        together = await verify(
+            pool, RECHECK, helpers=helpers, part_size=small, progress=lambda *each: told.append(each)
+        )
     assert alone == in_parts == together
     assert (alone.accounts, alone.transfers, alone.seals) == (58, 180, [1])
-    some = await verify(pool, RECHECK, span=Span("m020", "m040"))
+    some = await verify(pool, RECHECK, span=Span("m020", "m040"), part_size=small)
     assert (some.accounts, some.transfers) == (20, 63)
     assert {line.split()[0] for line in lines(some)} == {"m020", "m031"}
     assert [done for done, _ in told] == sorted(done for done, _ in told)
@@ -46,11 +46,10 @@ async def test_processes_find_the_same(pool: Pool, database_url: str, monkeypatc
     assert len(told) > 15
 
 
-async def test_helpers_are_for_large_ledgers(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_helpers_are_for_large_ledgers(pool: Pool) -> None:
     await fill(pool, *MEMBERS)
     assert not await is_worth_helping(pool)
-    monkeypatch.setattr(module, "PAGES_FOR_HELPERS", 1)
-    assert await is_worth_helping(pool)
+    assert await is_worth_helping(pool, from_pages=1)
 
 
 async def test_a_helper_without_a_database_is_unavailable(pool: Pool) -> None:

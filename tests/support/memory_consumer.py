@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from aiokafka import ConsumerRebalanceListener, TopicPartition
@@ -163,3 +163,8 @@ class MemoryConsumer:
         coordinating.cancel()
         await asyncio.wait((coordinating,))
         return True
+
+
+def memory_client(log: MemoryLog) -> Callable[..., MemoryConsumer]:
+    """For a reader: members of the groups that it names, by one chance each."""
+    return lambda *, group_id, **_: MemoryConsumer(log, group_id, random.Random(1))

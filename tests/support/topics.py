@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, Final, Self
 
@@ -21,10 +21,11 @@ Record = ConsumerRecord[Any, Any]
 class Topic:
     """A topic of this test's own; each filling puts the same messages behind the last."""
 
-    def __init__(self, bootstrap: str, publisher: Publisher) -> None:
+    def __init__(self, bootstrap: str, publisher: Publisher, client: Callable[..., Any] | None = None) -> None:
         self.name = f"contract.consumer.{uuid.uuid4().hex[:8]}"
         self._bootstrap = bootstrap
         self._publisher = publisher
+        self._client = client
 
     async def filled(self) -> Self:
         await self._publisher.publish(self.name, [StreamMessage(b"%d" % number, b"{}") for number in range(MESSAGES)])
@@ -33,7 +34,9 @@ class Topic:
     @asynccontextmanager
     async def joined(self, group: str = "readers") -> AsyncIterator[AIOKafkaConsumer]:
         """The only member of a group, made by the product's reader."""
-        made_by = StreamReader(self._bootstrap, self.name, f"{self.name}.{group}", WorkerHealth("reader"))
+        made_by = StreamReader(
+            self._bootstrap, self.name, f"{self.name}.{group}", WorkerHealth("reader"), client=self._client
+        )
         consumer = await made_by._start(asyncio.Lock())  # noqa: SLF001  # the client as the product makes it
         try:
             yield consumer

@@ -44,6 +44,8 @@ class Leading:
         prepare: Callable[[], Awaitable[None]] = nothing_needed,
         stand_by: Callable[[], None] = nothing_to_do,
         share: Share | None = None,
+        standby_s: float = STANDBY_S,
+        drain_s: float = DRAIN_S,
     ) -> None:
         self.step = step
         self._pool = pool
@@ -54,13 +56,15 @@ class Leading:
         self._prepare = prepare
         self._stand_by = stand_by
         self._share = share or Share(name, 1)
+        self._standby_s = standby_s
+        self._drain_s = drain_s
 
     async def run(self, stop: asyncio.Event) -> None:
         """Runs until `stop` is set; then the present step may end, or is cut off after a while."""
         while not stop.is_set():
             leading = until_available(lambda: self._lead(stop), self._health)
-            if await unless_stopped(leading, stop, grace_s=DRAIN_S) is False:
-                await _stand_by(stop)
+            if await unless_stopped(leading, stop, grace_s=self._drain_s) is False:
+                await _pause(self._standby_s, stop)
 
     async def _lead(self, stop: asyncio.Event) -> bool:
         """Works until told to stop, then returns True; False when another process leads, or is to lead."""
@@ -86,10 +90,6 @@ class Leading:
         if not leads:
             self._stand_by()
         return leads
-
-
-async def _stand_by(stop: asyncio.Event) -> None:
-    await _pause(STANDBY_S, stop)
 
 
 async def _pause(seconds: float, stop: asyncio.Event) -> None:

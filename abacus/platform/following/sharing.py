@@ -28,11 +28,12 @@ def share_of_slices(
 class Share:
     """The part of the leases of that name which this process may hold."""
 
-    def __init__(self, name: str, leases: int) -> None:
+    def __init__(self, name: str, leases: int, *, look_every_s: float = _LOOK_EVERY_S) -> None:
         self._name = name
         self._leases = leases
         self._most = leases
         self._held = 0
+        self._look_every_s = look_every_s
 
     def take(self) -> bool:
         """Whether this process may hold one lease more; then it does."""
@@ -61,6 +62,6 @@ class Share:
                     while True:
                         processes = await count_shares(connection, self._name)
                         self._most = ceil(self._leases / max(1, processes))
-                        await asyncio.sleep(_LOOK_EVERY_S)
+                        await asyncio.sleep(self._look_every_s)
             except Unavailable:
-                await asyncio.sleep(_LOOK_EVERY_S)
+                await asyncio.sleep(self._look_every_s)

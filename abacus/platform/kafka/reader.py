@@ -83,8 +83,11 @@ class StreamReader:
         max_records: int = BATCH,
         gather_s: float = 0.0,
         places: Places | None = None,
+        client: Callable[..., Any] | None = None,
     ) -> None:
-        """A batch is handed over when it has `max_records`, or `gather_s` after its first."""
+        """A batch is handed over when it has `max_records`, or `gather_s` after its first. `client` is for a log
+        that is no broker's.
+        """
         self._bootstrap = bootstrap
         self._topic = topic
         self._group = group
@@ -92,6 +95,7 @@ class StreamReader:
         self._max_records = max_records
         self._gather_s = gather_s
         self._places = places
+        self._client = client or AIOKafkaConsumer
         self._unplaced: frozenset[TopicPartition] = frozenset()
         self._heard_at = 0.0
         self._polling: asyncio.Future[Any] | None = None
@@ -142,7 +146,7 @@ class StreamReader:
             await consumer.stop()
 
     async def _start(self, busy: asyncio.Lock) -> AIOKafkaConsumer:
-        consumer = AIOKafkaConsumer(
+        consumer = self._client(
             bootstrap_servers=self._bootstrap,
             group_id=self._group,
             enable_auto_commit=False,

@@ -90,8 +90,9 @@ def evened(where: Mapping[str, Address], servers: Sequence[Address]) -> list[Mov
 class Spreading:
     """On the coordinator, as the tables' owner. Every method raises `Unavailable`."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, *, again_s: float = _AGAIN_S) -> None:
         self._connection = connection
+        self._again_s = again_s
 
     async def prepare(self) -> None:
         """Give the servers what slices need, also before the first migration. Raises `Refused`, and `Unprepared` for
@@ -159,7 +160,7 @@ class Spreading:
             except asyncpg.PostgresError as error:
                 if is_on_its_way(error):
                     if left:
-                        await asyncio.sleep(_AGAIN_S)
+                        await asyncio.sleep(self._again_s)
                         continue
                 elif is_passing(error) and not passes(error):
                     raise

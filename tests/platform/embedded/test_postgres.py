@@ -115,6 +115,8 @@ async def test_a_making_that_was_interrupted_is_made_again(data_dir: Path) -> No
     (data_dir / "cluster.unfinished" / "PG_VERSION").write_text("18\n")
     async with EmbeddedPostgres(data_dir, durable=False) as postgres:
         await _write(postgres.url)
+        assert await _read(postgres.url) == 180
+    assert not (data_dir / "cluster.unfinished").exists()
 
 
 async def test_data_of_another_version_is_refused(data_dir: Path) -> None:

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 import pytest
 
 from abacus.core.errors import Unavailable
-from abacus.platform.following import leading as module
 from abacus.platform.following.leading import Leading
 from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.postgres import Connection, Pool
@@ -49,19 +48,20 @@ class Work:
 @asynccontextmanager
 async def running(pool: Pool, work: Work, health: WorkerHealth) -> AsyncIterator[asyncio.Event]:
     stop = asyncio.Event()
-    leading = Leading(pool, "a test", work.step, health, idle_s=0.01, prepare=work.prepare, stand_by=work.stand_by)
+    leading = Leading(
+        *(pool, "a test", work.step, health),
+        idle_s=0.01,
+        prepare=work.prepare,
+        stand_by=work.stand_by,
+        standby_s=0.05,
+        drain_s=0.1,
+    )
     task = asyncio.create_task(leading.run(stop))
     try:
         yield stop
     finally:
         stop.set()
         await asyncio.wait_for(task, 10)
-
-
-@pytest.fixture(autouse=True)
-def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "STANDBY_S", 0.05)
-    monkeypatch.setattr(module, "DRAIN_S", 0.1)
 
 
 @pytest.fixture

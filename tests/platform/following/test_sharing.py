@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 import asyncpg
-import pytest
 
 from abacus.platform.following.leading import Leading
 from abacus.platform.following.sharing import Share
@@ -34,7 +33,7 @@ class Process:
     def __init__(self, pool: Pool) -> None:
         self.leads: set[int] = set()
         self._pool = pool
-        self._share = Share("works", LEASES)
+        self._share = Share("works", LEASES, look_every_s=0.05)
         self._stop = asyncio.Event()
 
     def _work(self, number: int) -> Leading:
@@ -50,6 +49,7 @@ class Process:
             idle_s=0.02,
             stand_by=lambda: self.leads.discard(number),
             share=self._share,
+            standby_s=0.05,
         )
 
     async def run(self) -> None:
@@ -75,12 +75,6 @@ async def process(database_url: str) -> AsyncIterator[Process]:
         begun.stop()
         await running
         await pool.close()
-
-
-@pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("abacus.platform.following.leading.STANDBY_S", 0.05)
-    monkeypatch.setattr("abacus.platform.following.sharing._LOOK_EVERY_S", 0.05)
 
 
 async def test_processes_share_and_take_over(database_url: str) -> None:

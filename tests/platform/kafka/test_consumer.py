@@ -1,7 +1,6 @@
 """The promises of the Kafka client that a reader needs: `AIOKafkaConsumer` as the product makes it, and the fake."""
 
 import asyncio
-import random
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
@@ -9,21 +8,17 @@ import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import IllegalStateError
 
-from abacus.platform.kafka import reader
 from abacus.platform.kafka.publisher import StreamPublisher
-from tests.support.memory_consumer import MemoryConsumer
+from tests.support.memory_consumer import MemoryConsumer, memory_client
 from tests.support.memory_log import MemoryLog, MemoryPublisher
 from tests.support.services import Services
 from tests.support.topics import MESSAGES, Record, Topic, offsets_of, poll, read
 
 
 @pytest.fixture
-async def memory_topic(monkeypatch: pytest.MonkeyPatch) -> Topic:
+async def memory_topic() -> Topic:
     log = MemoryLog()
-    monkeypatch.setattr(
-        reader, "AIOKafkaConsumer", lambda *, group_id, **_: MemoryConsumer(log, group_id, random.Random(1))
-    )
-    return await Topic("memory", MemoryPublisher(log)).filled()
+    return await Topic("memory", MemoryPublisher(log), memory_client(log)).filled()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import random
 import uuid
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -13,12 +12,11 @@ from confluent_kafka import Producer
 from structlog.testing import capture_logs
 
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka import reader
 from abacus.platform.kafka.forgotten import ForgottenMessages, Jump, jumps
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.kafka.reader import Record, StreamReader
 from abacus.platform.metrics import MESSAGES_FORGOTTEN, total
-from tests.support.memory_consumer import MemoryConsumer
+from tests.support.memory_consumer import memory_client
 from tests.support.memory_log import MemoryLog
 from tests.support.services import Services
 
@@ -127,16 +125,13 @@ async def read_on(made: Callable[[str], StreamReader], group: str, messages: int
     return offsets
 
 
-async def test_a_reader_tells_what_was_deleted_while_nobody_read(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_reader_tells_what_was_deleted_while_nobody_read() -> None:
     log, topic = MemoryLog(), "t"
-    monkeypatch.setattr(
-        reader, "AIOKafkaConsumer", lambda *, group_id, **_: MemoryConsumer(log, group_id, random.Random(1))
-    )
     only = log.append(topic, StreamMessage(b"bob", b"0")).partition
     group = uuid.uuid4().hex
 
     def made(name: str) -> StreamReader:
-        return StreamReader("memory", topic, name, WorkerHealth("reader"))
+        return StreamReader("memory", topic, name, WorkerHealth("reader"), client=memory_client(log))
 
     assert await read_on(made, group, 1) == [0]
     for _ in range(9):

@@ -42,7 +42,3 @@ async def test_where_nobody_listens_is_said_at_once() -> None:
     with pytest.raises(Unavailable, match="Unable to bootstrap"):
         await publisher.connect()
     await publisher.close()
-
-
-async def test_closing_what_was_never_opened_is_no_mistake() -> None:
-    await StreamPublisher("127.0.0.1:1").close()

@@ -73,9 +73,12 @@ def of_each_key(count: int, *, size: int = 0) -> list[StreamMessage]:
     return [StreamMessage(key, b"%d".ljust(size) % number) for number in range(count) for key in KEYS]
 
 
-async def test_connecting_again_is_no_mistake(publisher: OpenPublisher) -> None:
+async def test_a_publisher_that_connects_again_goes_on(publisher: OpenPublisher, topic: str) -> None:
+    await publisher.publish(topic, [StreamMessage(b"bob", b"1")])
     await publisher.connect()
     await publisher.connect()
+    await publisher.publish(topic, [StreamMessage(b"bob", b"2")])
+    assert [each.value for each in await publisher.kept(topic)] == [b"1", b"2"]
 
 
 async def test_everything_that_was_published_is_there_unchanged(publisher: OpenPublisher, topic: str) -> None:

@@ -113,15 +113,14 @@ class Busy:
             raise self._error
 
 
-async def test_a_move_waits_for_a_table_that_is_made_in_its_slice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("abacus.platform.slices.placement._AGAIN_S", 0.0)
+async def test_a_move_waits_for_a_table_that_is_made_in_its_slice() -> None:
     there = Address("127.0.0.1", 1)
     busy = Busy(2, ON_ITS_WAY)
-    await Spreading(busy).move("slice_0", there)
+    await Spreading(busy, again_s=0.0).move("slice_0", there)
     assert busy.asked == 3
     always = Busy(99, ON_ITS_WAY)
     with pytest.raises(Refused, match="slice_0 was not moved: could not acquire the lock"):
-        await Spreading(always).move("slice_0", there)
+        await Spreading(always, again_s=0.0).move("slice_0", there)
     assert always.asked == 5
     for error, raised in (
         (internal("ErrorIfSameNode", "could not acquire the lock required to"), Refused),
@@ -130,7 +129,7 @@ async def test_a_move_waits_for_a_table_that_is_made_in_its_slice(monkeypatch: p
     ):
         other = Busy(1, error)
         with pytest.raises(raised):
-            await Spreading(other).move("slice_0", there)
+            await Spreading(other, again_s=0.0).move("slice_0", there)
         assert other.asked == 1
 
 

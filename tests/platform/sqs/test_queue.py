@@ -122,9 +122,11 @@ async def test_a_delayed_message_comes_later(queue: Queue) -> None:
     assert came["later"] >= sent + 1 - CLOCKS_DIFFER_BY_S
 
 
-async def test_doing_nothing_with_no_messages_is_fine(queue: Queue) -> None:
+async def test_calls_without_messages_leave_the_others_alone(queue: Queue) -> None:
+    await queue.send(["1"])
     await queue.delete([])
     await queue.keep([], 30)
+    assert [message.body for message in await taken(queue, 1)] == ["1"]
 
 
 async def test_deleting_twice_is_no_mistake(queue: Queue) -> None:

@@ -10,7 +10,6 @@ import pytest
 from aiokafka import TopicPartition
 
 from abacus.platform.health import WorkerHealth, WorkerState
-from abacus.platform.kafka import reader
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.kafka.reader import Record, StreamReader
 from tests.reliability.simulation.virtual_time import run_virtually
@@ -58,13 +57,12 @@ class Silent(MemoryConsumer):
 @pytest.mark.parametrize("without_partitions", [False, True])
 @pytest.mark.parametrize("comes_back", [False, True])
 @pytest.mark.parametrize("at_work", [False, True])
-def test_a_silent_broker_is_waited_for(
-    monkeypatch: pytest.MonkeyPatch, *, at_work: bool, comes_back: bool, without_partitions: bool
-) -> None:
+def test_a_silent_broker_is_waited_for(*, at_work: bool, comes_back: bool, without_partitions: bool) -> None:
     async def play() -> None:
         log, broker, stop, health = MemoryLog(), asyncio.Event(), asyncio.Event(), WorkerHealth("reader")
-        monkeypatch.setattr(
-            reader, "AIOKafkaConsumer", lambda **_: Silent(log, broker, without_partitions=without_partitions)
+        stream = StreamReader(
+            *("memory", TOPIC, GROUP, health),
+            client=lambda **_: Silent(log, broker, without_partitions=without_partitions),
         )
         broker.set()
         dealt_with: list[Record] = []
@@ -74,7 +72,7 @@ def test_a_silent_broker_is_waited_for(
             if at_work and len(dealt_with) == len(records):
                 broker.clear()  # so that it is the commit which finds nobody
 
-        running = asyncio.ensure_future(StreamReader("memory", TOPIC, GROUP, health).run(handle, stop))
+        running = asyncio.ensure_future(stream.run(handle, stop))
         for number in range(RECORDS):
             log.append(TOPIC, StreamMessage(f"m{number}".encode(), b"{}"))
         await asyncio.sleep(1)

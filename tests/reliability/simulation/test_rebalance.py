@@ -11,7 +11,6 @@ from typing import Any, Final
 import pytest
 
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka import reader
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.kafka.reader import Record, StreamReader
 from tests.reliability.simulation.virtual_time import run_virtually
@@ -66,18 +65,25 @@ class ThrownOut(Unlucky):
 @pytest.mark.parametrize("takes_s", [0.0, 3.0, 30.0])
 @pytest.mark.parametrize("readers", [1, 3])
 @pytest.mark.parametrize("seed", range(3))
-def test_every_record_is_dealt_with(
-    consumer: type[MemoryConsumer], takes_s: float, readers: int, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_record_is_dealt_with(consumer: type[MemoryConsumer], takes_s: float, readers: int, seed: int) -> None:
     chance, log = random.Random(seed), MemoryLog(rebalance_s=20.0)
-    monkeypatch.setattr(reader, "AIOKafkaConsumer", lambda **_: consumer(log, GROUP, chance))
-    dealt_with = run_virtually(_read(log, chance, readers, takes_s), FixedClock(datetime(2026, 5, 1, tzinfo=UTC)))
+    made = [
+        StreamReader(
+            *("memory", TOPIC, GROUP, WorkerHealth("reader")),
+            max_records=5,
+            client=lambda **_: consumer(log, GROUP, chance),
+        )
+        for _ in range(readers)
+    ]
+    dealt_with = run_virtually(_read(log, chance, made, takes_s), FixedClock(datetime(2026, 5, 1, tzinfo=UTC)))
     missing = {(p.partition, offset) for p in partitions_of(TOPIC) for offset in range(log.end(p))} - dealt_with.keys()
     assert not missing
     assert log.behind(GROUP, TOPIC) == 0
 
 
-async def _read(log: MemoryLog, chance: random.Random, readers: int, takes_s: float) -> Counter[tuple[int, int]]:
+async def _read(
+    log: MemoryLog, chance: random.Random, readers: Sequence[StreamReader], takes_s: float
+) -> Counter[tuple[int, int]]:
     dealt_with: Counter[tuple[int, int]] = Counter()
     stop = asyncio.Event()
 
@@ -85,12 +91,7 @@ async def _read(log: MemoryLog, chance: random.Random, readers: int, takes_s: fl
         await asyncio.sleep(takes_s * chance.uniform(0.5, 1.5))
         dealt_with.update((record.partition, record.offset) for record in records)
 
-    running = [
-        asyncio.ensure_future(
-            StreamReader("memory", TOPIC, GROUP, WorkerHealth("reader"), max_records=5).run(handle, stop)
-        )
-        for _ in range(readers)
-    ]
+    running = [asyncio.ensure_future(reader.run(handle, stop)) for reader in readers]
     for number in range(RECORDS):
         log.append(TOPIC, StreamMessage(f"m{number}".encode(), b"{}"))
         await asyncio.sleep(chance.choice((0, 0, 0.5, 3.0)))
