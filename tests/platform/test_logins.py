@@ -145,10 +145,10 @@ async def test_the_page_lists_what_each_login_may(database_url: str) -> None:
     finally:
         await owner.close()
     whole = _whole(rights[0], "public")
-    listed = {table: cells for table, *cells in (row for row in told if len(row) == 4) if table in whole}
+    listed = {table: cells for table, *cells in (row for row in told if len(row) > 1) if table in whole}
     assert listed.keys() == whole
     for table, cells in listed.items():
-        for cell, of_role in zip(cells, rights, strict=True):
+        for cell, of_role in zip(cells * 3 if len(cells) == 1 else cells, rights, strict=True):
             expected = cells[0] if cell == "the same" else cell
             assert in_order(expected) == in_order(of_role[table]), table
 
