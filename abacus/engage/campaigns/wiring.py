@@ -1,13 +1,54 @@
-"""How campaigns are put together."""
+"""How campaigns are put together: their desk, and the decisions on events with what follows from them."""
 
+import random
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+from abacus.core.vouching import Producer
+from abacus.engage.actions.wiring import RUNS, WEBHOOKS_AT_ONCE, action_runs
+from abacus.engage.campaigns.campaign_store import CampaignStore
+from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.directory import CampaignDirectory
+from abacus.engage.campaigns.effects import Effects
+from abacus.engage.campaigns.evaluator import CampaignEvaluator
+from abacus.engage.campaigns.exhaustion import CampaignExhaustion
+from abacus.engage.campaigns.facts import campaign_facts
+from abacus.engage.campaigns.guards import CampaignGuards
+from abacus.engage.campaigns.retrier import CampaignRetrier
+from abacus.engage.campaigns.retry_queue import RetryQueue
+from abacus.engage.campaigns.seen import SeenStore
+from abacus.engage.campaigns.sums import done_before
+from abacus.engage.campaigns.verdicts import Verdicts
+from abacus.engage.campaigns.versions import CampaignVersions
+from abacus.engage.downstreams.wiring import outside
+from abacus.engage.limits.exhaustion_watch import ExhaustionWatch
+from abacus.engage.limits.pot_store import SLOTS, PotStore
 from abacus.engage.notify.renderer import rendering
+from abacus.intake.earning.decide.retry import RetryPolicy
+from abacus.ledger.types.account import Standing
 from abacus.people.store.approvals import Approvals
 from abacus.platform.announcements import Announced
-from abacus.platform.postgres import Pool
-from abacus.platform.wiring import Wiring
+from abacus.platform.following.together import together
+from abacus.platform.following.topics import FollowedTopics
+from abacus.platform.health import WorkerHealth, sub_workers_of
+from abacus.platform.patience import until_available
+from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.sqs.consumer import QueueConsumer
+from abacus.platform.sqs.definition import CAMPAIGN_RETRY
+from abacus.platform.wiring import Run, Wiring
+from abacus.pricing.wiring import cards_in_use
+from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.events.wiring import built_in_sources
+from abacus.signals.facts.members import Look, MemberFacts
+from abacus.signals.facts.wiring import counter_facts
+from abacus.signals.segments.wiring import segments_in_use
+
+_CONNECTIONS: Final = 8
+_MOST_RECORDS: Final = 4_000
+_GATHER_S: Final = 0.05
 
 
 async def campaign_desk(wiring: Wiring, pool: Pool, approvals: Approvals) -> CampaignDesk:
@@ -22,3 +63,78 @@ def campaigns_in_use(wiring: Wiring, pool: Pool) -> CampaignDirectory:
     )
     woken_by = (Announced.CAMPAIGNS, Announced.COUNTERS, Announced.EVENT_SOURCES, Announced.DOWNSTREAMS)
     return wiring.keep(campaigns, on=woken_by)
+
+
+async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[Standing]]) -> Run:
+    """Decides events, those that had to wait too, and does what was decided when its time has come."""
+    settings, clock, rng = wiring.settings, wiring.clock, random.Random()
+    pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+    slicing, sliced = await wiring.slicing(pool), pool
+    if slicing.is_cut:  # in slices many rows are inserted by statements that Citus plans with their values only
+        sliced = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_VALUES, keeps_nothing=True)
+    cards, campaigns = cards_in_use(wiring, pool), campaigns_in_use(wiring, pool)
+    around, members = campaigns.around, MemberFacts(pool, MembershipStore(pool, clock).tiers_of, standings_of(pool))
+    reached = await outside(wiring, pool, webhooks_at_once=WEBHOOKS_AT_ONCE)
+    facts = campaign_facts(
+        pool,
+        members=members,
+        counters=await counter_facts(wiring, pool, around),
+        segments=segments_in_use(wiring, pool).look,
+        services=reached.services.ask,
+    )
+    client, store, quarantine = await wiring.sqs(), CampaignStore(pool), QuarantineStore(pool, clock)
+    retries, slot = await wiring.queue(client, CAMPAIGN_RETRY), rng.randrange(SLOTS)
+    exhaustion = CampaignExhaustion(store, clock)
+    retry_queue = RetryQueue(
+        wiring.signed_by(Producer.CAMPAIGNER, retries),
+        quarantine,
+        RetryPolicy(give_up_after=timedelta(hours=settings.retry_hours)),
+        events_topic=settings.events_topic,
+        clock=clock,
+        rng=rng,
+    )
+    effects = Effects(sliced, clock, slot=slot, on_exhausted=exhaustion.mark)
+    verdicts = Verdicts(CampaignEvaluator(facts, members), effects, retry_queue, quarantine, pool)
+    topics, seen = CampaignTopics(campaigns.in_force, settings.events_topic), SeenStore(pool, slot)
+    await until_available(campaigns.refresh, wiring.health)
+    following, again, calling, watching, *acting = sub_workers_of(wiring.health, 3 + RUNS)
+
+    def follow(topic: str, health: WorkerHealth) -> Run:
+        deciding = Campaigner(
+            topic,
+            topics,
+            verdicts=verdicts,
+            cards=cards.book,
+            seen=seen,
+            quarantine=quarantine,
+            clock=clock,
+            health=health,
+        )
+        group = f"campaigner-{topic}"
+        return wiring.following(topic, group, deciding.handle, health, max_records=_MOST_RECORDS, gather_s=_GATHER_S)
+
+    retrier = CampaignRetrier(
+        campaigns.in_force,
+        verdicts=verdicts,
+        cards=cards.book,
+        quarantine=quarantine,
+        verifier=wiring.verifier(),
+        clock=clock,
+    )
+    acted = await action_runs(
+        wiring,
+        sliced,
+        client,
+        producer=Producer.CAMPAIGNER,
+        guards=CampaignGuards(CampaignVersions(store).of, around, facts, cards.book, clock).refusals,
+        outside=reached,
+        slicing=slicing,
+        health=[calling, *acting],
+    )
+    watch = ExhaustionWatch(pool, PotStore(pool, slot, done_before), campaigns.bounded, exhaustion.mark, watching)
+    return together(
+        FollowedTopics(topics.topics, follow, following).run,
+        QueueConsumer(retries, retrier.handle, again).run,
+        watch.run,
+        *acted,
+    )

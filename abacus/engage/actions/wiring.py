@@ -1,0 +1,68 @@
+"""How the receivers of due actions are put together: the award queue, members, the stream of events, and webhooks."""
+
+import random
+from collections.abc import Sequence
+from typing import Final
+
+from abacus.core.vouching import Producer
+from abacus.engage.actions.action_runner import ActionRunner
+from abacus.engage.actions.action_store import ActionStore
+from abacus.engage.actions.calls import CallOutbox, webhooks_of
+from abacus.engage.actions.receiver_pace import turns_of
+from abacus.engage.actions.receivers import to_award_queue, to_events, to_members
+from abacus.engage.actions.types import AWARDS, EVENTS, MESSAGES, Guards
+from abacus.engage.actions.webhook_caller import CONCURRENCY, caller
+from abacus.engage.downstreams.wiring import Outside
+from abacus.engage.notify.notices import Notices
+from abacus.engage.notify.renderer import rendering
+from abacus.platform.delivery.deliverer import IDLE_S
+from abacus.platform.health import WorkerHealth
+from abacus.platform.postgres import Pool
+from abacus.platform.slices import Slicing
+from abacus.platform.sqs.definition import AWARD
+from abacus.platform.sqs.queue import Client
+from abacus.platform.wiring import Run, Wiring
+
+_RECEIVERS: Final = (AWARDS, AWARDS, MESSAGES, EVENTS)  # while awards are sent, the next are taken
+RUNS: Final = len(_RECEIVERS) + 1  # and the webhooks
+WEBHOOKS_AT_ONCE: Final = CONCURRENCY.at_once
+
+
+async def action_runs(
+    wiring: Wiring,
+    pool: Pool,
+    client: Client,
+    *,
+    producer: Producer,
+    guards: Guards,
+    outside: Outside,
+    slicing: Slicing,
+    health: Sequence[WorkerHealth],
+) -> list[Run]:
+    """One of `health` for each of `RUNS`. Awards are signed by the producer."""
+    clock, downstreams = wiring.clock, outside.downstreams.by_name
+    calling, *acting = health
+    handover = {
+        AWARDS: to_award_queue(wiring.signed_by(producer, await wiring.queue(client, AWARD))),
+        MESSAGES: to_members(Notices(pool, clock), await wiring.entered(rendering())),
+        EVENTS: to_events(wiring.publisher().publish, wiring.settings.events_topic),
+    }
+    actions, turns = ActionStore(pool, clock), turns_of(pool, downstreams, clock)
+    runners = [
+        ActionRunner(
+            receiver, handover[receiver], actions, guards, turns, pool=pool, slicing=slicing, clock=clock, health=each
+        )
+        for receiver, each in zip(_RECEIVERS, acting, strict=True)
+    ]
+    webhooks = caller(
+        CallOutbox(pool, clock, lambda: webhooks_of(downstreams())),
+        guards,
+        downstreams,
+        outside.poster,
+        outside.secrets,
+        clock=clock,
+        health=calling,
+        rng=random.Random(),
+        idle_s=slicing.pause_s(IDLE_S),
+    )
+    return [webhooks.run, *(runner.run for runner in runners)]
