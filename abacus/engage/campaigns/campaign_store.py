@@ -137,7 +137,8 @@ class CampaignStore:
         """Gives each campaign its next version, a draft; all of them, or none. A draft before it is ended. A name
         belongs to its first country.
 
-        Raises `CampaignFaults` for one that does not fit what is published, and `Refused` for one that is there.
+        Raises `CampaignFaults` for a campaign that does not fit what is published, and `Refused` for a version that is
+        there.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(*_LOCK())
@@ -236,8 +237,8 @@ class CampaignStore:
         return [_record(_Row(*row)) for row in rows]
 
     async def in_force(self, now: datetime, known: Mapping[str, Campaign] = NONE_KNOWN) -> list[Campaign]:
-        """The versions that are approved and not paused, also those that ended a while ago. Documents that are known by
-        their labels are not read again.
+        """The versions that are approved and not paused, and versions that ended a while ago. Documents that are known
+        by their labels are not read again.
         """
         async with passing_failures(), self._pool.acquire() as connection:
             rows = [_Row(*row) for row in await connection.fetch(*_IN_FORCE(since=now - LATE))]

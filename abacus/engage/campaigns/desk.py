@@ -1,4 +1,4 @@
-"""What people do with campaigns: each deed is checked by whoever calls, done here, and written into the log."""
+"""What people do with campaigns: the caller checks each deed, the desk does it and writes it into the log."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -61,7 +61,7 @@ class CampaignDirectory(FreshCopy[_Read, InForce]):
         *,
         uncounted_from: int = UNCOUNTED_FROM,
     ) -> None:
-        """Limits of a member to so many runs or more are not counted."""
+        """A member's limit of `uncounted_from` runs or more is not counted."""
         self._campaign_store = CampaignStore(pool)
         self._definition_store = DefinitionStore(pool)
         self._downstream_store = DownstreamStore(pool)

@@ -1,10 +1,10 @@
 """What comes of events, in Postgres: a batch is one transaction in each slice, and no event is ever decided twice.
 
 Every batch takes its locks in one order, each sorted: progress, then limits, then claims, then progress that is new.
-What comes of an event may follow from what comes of those before it, so all are decided in memory in between. Limits
-that all members share are taken from a slot of this process, which is filled up in transactions of their own. Only
-when nothing is left to fill it up from, a batch locks the pot and then the slots of all processes, and what is too much
-is refused (docs/adr/0055, 0061).
+What comes of an event may follow from what comes of the events before it, so all are decided in memory in between.
+Limits that all members share are taken from a slot of this process, which is filled up in transactions of its own. When
+nothing is left to fill it up from, a batch locks the pot and then the slots of all processes, and what is too much is
+refused (docs/adr/0055, 0061).
 """
 
 import asyncio
@@ -38,7 +38,7 @@ _RNG: Final = random.Random()
 
 
 async def nobody_listens(_: Sequence[Campaign]) -> None:
-    """For whom it is no news."""
+    """Tells nobody."""
 
 
 class _Claim(NamedTuple):
@@ -59,8 +59,8 @@ on conflict do nothing returning key
 
 
 class Decisions(NamedTuple):
-    """What came of events that were not decided before, in their order; those that are not decided, because the server
-    of their members is away, or a campaign waits that goes before in its exclusive group; and those with a fault.
+    """What came of events that were not decided before, in their order. `waiting` events are not decided: the server of
+    their members is away, or a campaign waits that goes before in its exclusive group. `faulty` events have a fault.
     """
 
     runs: Sequence[Run]
@@ -69,7 +69,7 @@ class Decisions(NamedTuple):
 
 
 class _Overtaken(Exception):
-    """Another process has decided one of these events meanwhile, or another one of such a member."""
+    """Another process has decided one of these events meanwhile, or another event of such a member."""
 
 
 class _Part(NamedTuple):
@@ -123,7 +123,7 @@ class Effects:
 
     async def _parts(self, slicing: Slicing, matched: Iterable[Matched]) -> Mapping[int, Mapping[str, Matched]]:
         """The events of each slice, by their keys. A key belongs to the slice of the event that came first with it, now
-        or before; those that have it for members of other slices are left out.
+        or before; events with this key for members of other slices are left out.
         """
         parts: dict[int, dict[str, Matched]] = {}
         wanted: dict[str, int] = {}
@@ -153,7 +153,7 @@ class Effects:
                 continue
 
     async def _tell(self) -> None:
-        """Those that could not be told come with the next batch, or with this one when it is tried again."""
+        """A campaign that could not be told comes with the next batch, or with this batch when it is tried again."""
         untold, self._exhausted = self._exhausted, {}
         try:
             await self._on_exhausted(list(untold.values()))
@@ -192,7 +192,7 @@ class Effects:
 def _exhausted(
     matched: Iterable[Matched], left: Mapping[Pot, Amounts], decided: Decided, whole: Collection[Pot]
 ) -> list[Campaign]:
-    """The campaigns that have come to their limit; it is known only of those whose whole pot was at hand."""
+    """The campaigns that have come to their limit, as far as their whole pots were at hand."""
     exhausted = {}
     for campaign in {each.campaign.name: each.campaign for each in matched}.values():
         pot = pot_of(campaign.owner)

@@ -27,8 +27,8 @@ _LONGEST_KEY: Final = 390  # of a claim: the number of a step stands behind it, 
 
 
 class Candidate(NamedTuple):
-    """An event that a campaign may answer to, with the card of the campaign's country. `origin` and `body` are those of
-    the message that it came in.
+    """An event that a campaign may answer to, with the `origin` and `body` of its message, and the card of the
+    campaign's country.
     """
 
     origin: str
@@ -45,7 +45,7 @@ class Candidate(NamedTuple):
 
     @property
     def sent(self) -> tuple[str, str]:
-        """Tells it from another event that was sent with its key, and is about another member."""
+        """The event's key and member: another event may be sent with its key, about another member."""
         return self.event.key, self.event.member_id or ""
 
     @property

@@ -13,8 +13,8 @@ from abacus.signals.events.types import Event
 async def without_contradictions(
     pool: Pool, events: Sequence[Event], candidates: Sequence[Candidate]
 ) -> Sequence[Candidate]:
-    """The candidates but for those whose event was sent otherwise before, among these events, which are in the order in
-    which they came. In slices it is the first in the slice of a claim that was entered before. Raises `Unavailable`.
+    """The candidates whose event is the first with its key among these events, which are in the order in which they
+    came. In slices the first event in the slice of a claim goes before, where one was entered. Raises `Unavailable`.
     """
     several = contradictions(events)
     if not several:

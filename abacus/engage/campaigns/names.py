@@ -21,7 +21,7 @@ class CampaignNames:
         self._known: set[str] = set()
 
     async def unknown(self, names: Collection[str]) -> frozenset[str]:
-        """Those of the names that no campaign has, or only drafts. Raises `Unavailable`."""
+        """The names that no campaign has, or only drafts. Raises `Unavailable`."""
         new = [name for name in names if name not in self._known]
         if new:
             async with passing_failures():

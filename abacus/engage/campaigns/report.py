@@ -28,7 +28,7 @@ class DayLine(NamedTuple):
 
 
 class ActionLine(NamedTuple):
-    """The actions of one kind: those that are done, that wait, and that were refused, by the reason."""
+    """The actions of one kind: how many are done, wait, and were refused, by the reason."""
 
     kind: str
     state: str
@@ -37,7 +37,7 @@ class ActionLine(NamedTuple):
 
 
 class ArmLine(NamedTuple):
-    """The members that an arm of the split has met, and those that came to the goal; what was spent on them."""
+    """How many members an arm of the split has met, how many came to the goal, and what was spent on them."""
 
     variant: str
     members: int

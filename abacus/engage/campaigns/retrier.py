@@ -65,7 +65,7 @@ class CampaignRetrier:
     def _candidates(
         self, deferred: Iterable[Deferred], before: dict[tuple[str, str], Deferred], aside: list[Item]
     ) -> Iterable[Candidate]:
-        """Those of campaigns that are still in force. Raises `Unavailable` when they were never read."""
+        """The candidates of campaigns that are still in force. Raises `Unavailable` when campaigns were never read."""
         now, cards = self._in_force(), self._cards()
         reader = own_reader(now.sources.values())
         for each in deferred:

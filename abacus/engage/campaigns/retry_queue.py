@@ -44,8 +44,8 @@ class RetryQueue:
         self._rng = rng
 
     async def put(self, later: Sequence[Candidate], before: Mapping[tuple[str, str], Deferred] | None = None) -> None:
-        """Returns when all are durable: on the queue, or set aside. `before` has those that came from the queue, by
-        what their candidates were `sent` as. Raises `Unavailable`.
+        """Returns when all are durable: on the queue, or set aside. `before` has the events that came from the queue,
+        by the `sent` of their candidates. Raises `Unavailable`.
         """
         now = self._clock.now()
         aside: list[Item] = []

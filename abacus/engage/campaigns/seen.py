@@ -1,4 +1,4 @@
-"""How many events of each type were looked at, by hour: no row for an event, so one that is read again counts again."""
+"""How many events of each type were looked at, by hour. No event has a row, so an event read again counts again."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -31,14 +31,14 @@ select events, runs, points, cost, marks, variant from progress where member_id 
 
 
 class Shelf:
-    """Of a campaign, and of those beside it."""
+    """What a backtest has decided, for a campaign and the campaigns beside it."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         connection.executescript(_TABLES)
 
     def claimed(self, keys: Collection[str]) -> set[str]:
-        """Those of the keys whose events are decided."""
+        """The keys whose events are decided."""
         look = "select exists(select 1 from claim where key = ?)"
         return {key for key in keys if self._connection.execute(look, (key,)).fetchone()[0]}
 
@@ -70,7 +70,7 @@ class Shelf:
         )
 
     def members(self) -> tuple[int, int]:
-        """How many members were given something, and the most points that one of them got."""
+        """How many members were given something, and the most points that a member got."""
         row = self._connection.execute("select count(*), coalesce(max(points), 0) from given").fetchone()
         return row[0], row[1]
 

@@ -1,4 +1,4 @@
-"""What comes of events for the campaigns that may answer to them: of those just read, and of the retry queue's."""
+"""What comes of events for the campaigns that may answer to them: events just read, and events of the retry queue."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from abacus.signals.events.types import Event
 
 
 class Reached(NamedTuple):
-    """What came of events, and those that were set aside or put off."""
+    """What came of events, the items that were set aside, and the candidates that were put off."""
 
     runs: Sequence[Run]
     aside: Sequence[Item]
@@ -48,13 +48,13 @@ class Verdicts:
         answering: Sequence[Candidate],
         before: Mapping[tuple[str, str], Deferred] | None = None,
     ) -> Reached:
-        """Returns when everything is durable that comes of these events, for those that some campaign may answer to.
-        `before` is as for `RetryQueue.put`. Raises `Unavailable`.
+        """Returns when everything is durable that comes of these events. `answering` has the events that campaigns may
+        answer to. `before` is as for `RetryQueue.put`. Raises `Unavailable`.
         """
         candidates = await without_contradictions(self._pool, events, answering)
-        judged = await self._evaluator.evaluate(candidates)
-        decided = await self._effects.decide(judged.matched)
-        aside, later = set_aside(candidates, decided), put_off(candidates, judged, decided)
+        evaluation = await self._evaluator.evaluate(candidates)
+        decided = await self._effects.decide(evaluation.matched)
+        aside, later = set_aside(candidates, decided), put_off(candidates, evaluation, decided)
         await self._quarantine.add(aside)
         await self._retries.put(later, before)
         for run in decided.runs:
@@ -62,9 +62,9 @@ class Verdicts:
         return Reached(decided.runs, aside, later)
 
 
-def put_off(candidates: Iterable[Candidate], judged: Evaluation, decided: Decisions) -> list[Candidate]:
+def put_off(candidates: Iterable[Candidate], evaluation: Evaluation, decided: Decisions) -> list[Candidate]:
     """The candidates that could not be judged or decided now, in their order."""
-    late = {(each.key, each.subject.member_id) for each in judged.later}
+    late = {(each.key, each.subject.member_id) for each in evaluation.later}
     late |= {(each.key, each.member_id) for each in decided.waiting}
     return [each for each in candidates if (each.key, each.subject.member_id) in late] if late else []
 

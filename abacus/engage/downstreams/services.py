@@ -66,7 +66,7 @@ class Services:
 
     async def ask(self, name: str, events: Sequence[Event]) -> Sequence[Value | NotNow | None]:
         """The service's value for each event, in their order. Where it gives none, its policy says what that means:
-        a missing value, or one that cannot be told now. Raises `Unavailable` while the database is away.
+        a missing value, or a value that cannot be told now. Raises `Unavailable` while the database is away.
         """
         signed = self._downstreams().get(name)
         service = signed.downstream.service if signed is not None else None

@@ -1,4 +1,4 @@
-"""Values that lie with members: each slice is asked by itself, and what one that is away has cannot be told now."""
+"""Values that lie with members: each slice is asked by itself, and what an unreachable slice has cannot be told now."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeVar

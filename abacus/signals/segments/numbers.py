@@ -14,7 +14,7 @@ from abacus.signals.segments.types import Members
 _KNOWN: Final = Statement(f"""
 select member_id, number from member_number where member_id = any({array("members", "text")})
 """)
-# Waits for whoever gives numbers, until that transaction has ended.
+# Waits until another transaction that gives numbers has ended.
 _LOCK: Final = Statement("""
 insert into member_number_next ("of", "next") values ('members', 0)
 on conflict ("of") do update set "next" = member_number_next."next"
@@ -42,13 +42,13 @@ class MemberNumbers:
         self._pool = pool
 
     async def known(self, member_ids: Collection[str]) -> dict[str, int]:
-        """The numbers of those that have one."""
+        """The numbers of the members that have one."""
         async with passing_failures(), self._pool.acquire() as connection:
             return await _known(connection, member_ids)
 
     async def give(self, member_ids: Iterable[str]) -> dict[str, int]:
-        """The numbers of all, given where there was none. Whoever gives numbers waits for others that do. Raises
-        `Refused` for an id that no new member may have.
+        """The numbers of all, given where there was none. One transaction at a time gives numbers. Raises `Refused`
+        for an id that no new member may have.
         """
         wanted = dict.fromkeys(member_ids)
         numbers = await self.known(wanted)
@@ -76,7 +76,7 @@ class MemberNumbers:
             raise Refused(f"{fault_of_new_member(unknown[0])}{more}")
 
     async def members(self, numbers: Sequence[int]) -> list[str]:
-        """The members with these numbers, by number. Those of erased members are left out."""
+        """The members with these numbers, by number. Numbers of erased members are left out."""
         async with passing_failures():
             return [row[0] for row in await self._pool.fetch(*_MEMBERS(numbers=list(numbers)))]
 

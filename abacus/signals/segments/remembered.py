@@ -27,7 +27,7 @@ class RememberedNumbers:
         return len(self._numbers) + len(self._absent)
 
     async def of(self, member_ids: Collection[str]) -> dict[str, int]:
-        """The numbers of those that have one: asked together, if they are not remembered."""
+        """The numbers of the members that have one; numbers that are not remembered are asked for together."""
         found: dict[str, int] = {}
         missing: list[str] = []
         for each in member_ids:

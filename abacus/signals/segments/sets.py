@@ -24,7 +24,7 @@ class Looking(NamedTuple):
     numbers: Mapping[str, int]
 
     def contains(self, name: str, member_id: str) -> bool:
-        """Whether the segment has the member, which has to be one of those asked for. Raises `LookupError` for a
+        """Whether the segment has the member, whose number was asked for. Raises `LookupError` for a
         segment that is not in use.
         """
         members = self.segments[name]
@@ -33,8 +33,8 @@ class Looking(NamedTuple):
 
 
 class SegmentSets(FreshCopy[InUse, Mapping[str, Members]]):
-    """Answers which members are in which segments. Of the segments, only those in use are in memory; of the numbers of
-    members, those asked for last.
+    """Answers which members are in which segments. Segments in use are in memory, and the numbers of the members that
+    were asked for last.
 
     A segment that is not there, or was dropped, has no members.
     """

@@ -69,8 +69,8 @@ class SegmentStore:
         self._pool = pool
 
     async def change(self, name: str, how: How, given: Members, author: Author, *, country: str | None) -> Changed:
-        """Make the next version of a segment, unless it would have the same members. Whoever changes a segment waits
-        for others that change it.
+        """Make the next version of a segment, unless it would have the same members. One change of a segment waits
+        for another.
 
         The country is that of the segment, or of the segment to be. Raises `Refused` when the segment has another, and
         when there is no such segment, which only loading makes.
@@ -83,7 +83,7 @@ class SegmentStore:
     async def combine(
         self, left: str, how: How, right: str, author: Author, *, into: str, country: str | None
     ) -> Changed:
-        """Make the next version of `into` of the members of two others, or of its own and those of another. Raises
+        """Make the next version of `into` of the members of two others, or of its own and another's. Raises
         `Refused` as `change` does; `into` may be a new segment unless it is `left` or `right`.
         """
         check_name(into)
@@ -115,7 +115,7 @@ class SegmentStore:
             return [Segment(*row) for row in await self._pool.fetch(*_HISTORY(name=name))]
 
     async def members(self, label: str) -> tuple[Segment, Members]:
-        """The members of the version in force; of `NAME@N`, those of an earlier one. Raises `Refused` where there is
+        """The members of the version in force, or of the version `NAME@N`. Raises `Refused` where there is
         none, or where it is kept no more.
         """
         name, version = split_label(label)
@@ -124,7 +124,7 @@ class SegmentStore:
             return segment, await _members_of(connection, segment)
 
     async def in_use(self, names: Collection[str], held: Mapping[str, Held] = NONE_HELD) -> InUse:
-        """The latest versions of these segments, at one moment. Those that are held already are not read again."""
+        """The latest versions of these segments, at one moment. Versions that are held already are not read again."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction(**_ONE_MOMENT):
             erasures = await connection.fetchval(_ERASURES)
             versions = {row[0]: row[1] for row in await connection.fetch(*_VERSIONS(names=list(names)))}

@@ -43,10 +43,9 @@ def decide(
     complete: Collection[Pot],
     claimed: Collection[str] = (),
 ) -> Decided:
-    """Decides events in their order, but for those whose keys are `claimed`: they were decided before, together with
-    their exclusive group. Campaigns of a group stand in the order of their priority. `left` has what is at hand of each
-    pot. Of those in `complete` there is no more, and what is too much is refused; raises `Short` when it is not enough
-    of another.
+    """Decides events in their order. An event whose key is `claimed` was decided before, together with its exclusive
+    group. Campaigns of a group stand in the order of their priority. `left` has what is at hand of each pot. A pot in
+    `complete` has no more, and what is too much is refused; raises `Short` when another pot has not enough.
     """
     batch = _Batch(progress, AtHand(left, complete))
     for group in _groups(matched):
@@ -77,8 +76,8 @@ class _Batch:
         self.faulty: list[Matched] = []
 
     def decide(self, group: Sequence[Matched]) -> None:
-        """The first whose conditions hold gets the event, and the next one if a limit stands against that. Where it
-        would be one that waits, those that were refused wait with it: all are decided together, or none.
+        """The first campaign whose conditions hold gets the event, and the next if a limit stands against that. Where
+        that would be a campaign that waits, the refused campaigns wait with it: all are decided together, or none.
         """
         runs, before = len(self.runs), self._before(group) if any(each.waits for each in group) else {}
         refused: list[Matched] = []

@@ -65,8 +65,8 @@ class Campaign:
     has the version 0.
 
     `when` is the document of a rule. `weekdays` are numbered from Monday, 0; `hours` are minutes of the day, each from
-    one up to and without the other. `split` has the share of each arm, in hundredths; whoever comes to as many events
-    as the `goal` is a conversion.
+    the first up to and without the second. `split` has the share of each arm, in hundredths; a member who comes to as
+    many events as the `goal` is a conversion.
     """
 
     name: str

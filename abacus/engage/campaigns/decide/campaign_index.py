@@ -84,7 +84,7 @@ class CampaignIndex:
                 self._add(campaign, around)
 
     def bounded(self) -> list[Campaign]:
-        """Those with a limit over their whole life."""
+        """The campaigns with a limit over their whole life."""
         return [campaign for campaign, _ in self._campaigns.values() if not campaign.limits.overall.open]
 
     def types(self) -> Mapping[str, set[str]]:

@@ -28,7 +28,7 @@ MOST_TRIALS: Final = 10_000  # renderings, of which each takes some fifty micros
 WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WHOLE: Final = 100
 _MOST_EVENTS: Final = 1_000_000
-_USUAL_GOAL: Final = 2  # whoever comes again
+_USUAL_GOAL: Final = 2  # the member comes again
 _HIGHEST_PRIORITY: Final = 1_000
 _NO_DAYS: Final[frozenset[int]] = frozenset()
 _NO_HOURS: Final[tuple[tuple[int, int], ...]] = ()
@@ -83,8 +83,8 @@ def parse_campaign(document: Mapping[str, object], around: Surroundings) -> Camp
 
 
 def restore_campaign(document: Mapping[str, object], version: int) -> Campaign:
-    """The campaign of a document that was judged before. Raises `DocumentFaults` for one that only a newer Abacus can
-    read.
+    """The campaign of a document that was judged before. Raises `DocumentFaults` for a document that only a newer
+    Abacus can read.
     """
     faults: list[Fault] = []
     campaign = _campaign(document, None, faults, [])

@@ -50,8 +50,8 @@ class Check(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Given:
     """Points that stand in the ledger, why they were given, and what is known of that today. The campaign, of the
-    version that is named, and the card are None where there are none. `event` is the event, where somebody has it. Of
-    a member who was `erased` the id is gone.
+    version that is named, and the card are None where there are none. `event` is the event, where somebody has it. The
+    id of a member who was `erased` is gone.
     """
 
     transfer: Transfer

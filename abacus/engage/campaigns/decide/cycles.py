@@ -11,9 +11,7 @@ _EARNED: Final = ("points", "abacus.points.earned.v1")
 
 
 def cycle_through(draft: Campaign, others: Iterable[Campaign]) -> list[str] | None:
-    """The names of campaigns that lead from the draft back to it; None where none do. `others` are those that may run
-    beside it.
-    """
+    """The names of campaigns that lead from the draft back to it; None where none do. `others` may run beside it."""
     campaigns = {each.name: each for each in others} | {draft.name: draft}
     listeners: dict[EventType, list[str]] = {}
     for each in campaigns.values():

@@ -15,8 +15,8 @@ ENVELOPE_NAME: Final = "events"
 
 
 class Deferred(NamedTuple):
-    """`event` is as Abacus publishes it; `campaigns` are those that wait for a value. `attempt` counts the failures so
-    far; the first was at `first_failed_at`. `position` is where the event was read first.
+    """`event` is as Abacus publishes it; `campaigns` wait for a value. `attempt` counts the failures so far, the first
+    at `first_failed_at`. `position` is where the event was read first.
     """
 
     event: bytes

@@ -1,4 +1,4 @@
-"""A rule decided once more by the values that an explanation kept, or those of the event itself. Pure."""
+"""A rule decided once more by the values that an explanation kept, or by the event itself. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

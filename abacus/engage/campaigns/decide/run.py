@@ -30,9 +30,9 @@ class Open(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Matched:
     """An event for which a campaign's conditions hold, or may hold where its rule is `open`, and its member.
-    `conditions` are those that were looked at, each with the value that it had. `worth` has the points that each step
-    awards, by its number; there is none where the event has a `fault`. A campaign that `waits` for a value stands here
-    for the others of its exclusive group.
+    `conditions` were looked at, each with the value that it had. `worth` has the points that each step awards, by its
+    number; there is none where the event has a `fault`. A campaign that `waits` for a value stands here for the others
+    of its exclusive group.
     """
 
     campaign: Campaign
@@ -64,7 +64,7 @@ class Outcome(StrEnum):
 
 
 class Refusal(NamedTuple):
-    """The limit that stands against a run: so many `runs`, `points` or so much `cost`, in a scope."""
+    """The limit that stands against a run: of `runs`, `points` or `cost`, in a scope."""
 
     scope: Scope
     what: str

@@ -1,4 +1,4 @@
-"""The left sides that a campaign's rules know beside those of the event. Pure."""
+"""The left sides that a campaign's rules know beside the event's own. Pure."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -43,8 +43,8 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Downstream:
-    """A version of a downstream. One of our own has no `url`, and only one that is asked has a `service`.
-    `pace_text` and `zone` are as they were written.
+    """A version of a downstream. A downstream of our own has no `url`, and only a downstream that is asked has a
+    `service`. `pace_text` and `zone` are as they were written.
     """
 
     name: str

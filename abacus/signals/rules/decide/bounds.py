@@ -11,7 +11,7 @@ _NONE: Final = 0
 
 
 class _Bounds(ABC):
-    """Bounds in order, each with the set of rules that have it or one that is easier to fulfil."""
+    """Bounds in order, each with the set of rules that have it or an easier bound."""
 
     __slots__ = ("_bounds", "_counts", "_sets", "indifferent")
 

@@ -81,7 +81,7 @@ def rule_document(rule: Rule) -> dict[str, object]:
 
 def restore_document(document: object, *, path: str = "when") -> dict[str, object]:
     """The document of a rule as `rule_document` wrote it: some stores keep the fields of JSON in an order of theirs.
-    Raises `RuleFaults` for one that only a newer Abacus can read.
+    Raises `RuleFaults` for a rule that only a newer Abacus can read.
     """
     if not isinstance(document, Mapping) or not document.keys() <= set(_FIELDS):
         raise RuleFaults([Fault(path, "not a rule that this version knows")])

@@ -1,8 +1,8 @@
 """An index of rules: the rules that may hold for facts, without a look at the others. Pure.
 
-The set of all rules is an integer, a bit for each rule. For each left side that many rules compare with constants there
-is the set of those rules that accept a value, so a few look-ups and as many `and`s leave the rules whose indexed
-conditions hold. What the index does not prove of them is in their `rest`.
+The set of all rules is an integer, a bit for each rule. For each left side that rules compare with constants there is
+the set of the rules that accept a value, so a few look-ups and a few `and`s leave the rules whose indexed conditions
+hold. What the index does not prove of them is in their `rest`.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
@@ -106,7 +106,7 @@ class RuleIndex:
         return len(self._conditions)
 
     def put(self, number: int, rule: Rule | None) -> None:
-        """Adds a rule, or puts it in the place of the one with this number."""
+        """Adds a rule, in the place of a rule that has this number."""
         self.remove(number)
         indexed, in_memory, later = split(rule)
         while len(self._rest) <= number:
@@ -124,7 +124,7 @@ class RuleIndex:
             self._rest[number] = Rest(compile_rule(in_memory) if in_memory is not None else None, later)
 
     def remove(self, number: int) -> None:
-        """Leaves a rule out, if there is one with this number."""
+        """Leaves out the rule with this number, if there is any."""
         conditions = self._conditions.pop(number, None)
         if conditions is None:
             return

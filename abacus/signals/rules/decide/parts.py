@@ -1,6 +1,6 @@
 """A rule taken apart: the conditions that an index can prove, the rest of what is in memory, and what is looked up.
 
-Only parts that have to hold are taken out: those that are joined by `and` at the top. Pure.
+Only parts that have to hold are taken out: parts that are joined by `and` at the top. Pure.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping

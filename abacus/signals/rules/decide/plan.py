@@ -14,7 +14,7 @@ from abacus.signals.rules.decide.at_least import AtLeast, lasting
 from abacus.signals.rules.decide.compiler import Compiled, compile_rule
 from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, FactPlace, Facts, Not, Origin, Rule, Side
 
-# The values that were looked up, by the text of their left side; None for one that is not there.
+# The values that were looked up, by the text of their left side; None for a value that is not there.
 LookedUp: TypeAlias = Mapping[str, Value | AtLeast | None]
 
 _IN_MEMORY: Final = 0  # the cost of what the facts themselves tell
@@ -122,7 +122,7 @@ def value_of(side: Side, facts: Facts) -> Value | None:
 
 
 class _Group(NamedTuple):
-    """Nodes that are joined: `decides` is the outcome of one that settles the group."""
+    """Nodes that are joined: `decides` is the outcome of a node that settles the group."""
 
     nodes: "tuple[_Node, ...]"
     decides: bool
@@ -192,7 +192,7 @@ def _value(node: _Node, outcomes: Sequence[bool | None]) -> bool | None:
 
 
 def _cheapest(node: _Node, outcomes: Sequence[bool | None], unsettled: Collection[int]) -> int:
-    """The cheapest condition that still matters, of a node that is not settled, but for those that were looked at."""
+    """The cheapest condition of an unsettled node that still matters and was not looked at."""
     match node:
         case int():
             return _NONE if node in unsettled else node
