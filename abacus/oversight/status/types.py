@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from abacus.core.overdue import Overdue
+
 
 class WorkerState(NamedTuple):
     """A worker of a process. A process that is `gone` ended without a word."""
@@ -54,15 +56,6 @@ class Undelivered(NamedTuple):
     parked: int
     webhooks: int
     oldest_webhook_at: datetime | None
-
-
-class Overdue(NamedTuple):
-    """A job that should have run."""
-
-    job: str
-    country: str | None
-    detail: str
-    command: str
 
 
 class Without(NamedTuple):

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from abacus.core.overdue import Overdue
 from abacus.oversight.status.decide.problems import exit_code, problems
 from abacus.oversight.status.types import (
     GroupLag,
-    Overdue,
     Problem,
     QueueState,
     RelayState,

@@ -12,13 +12,13 @@ from abacus.console.web.page import Events, Page
 from abacus.console.web.parts import Part
 from abacus.console.web.routes import page, stream
 from abacus.core.errors import Refused, Unavailable
+from abacus.core.overdue import Overdue
 from abacus.oversight.status.decide.problems import problems
 from abacus.oversight.status.jobs import overdue
 from abacus.oversight.status.reading import groups_in_use
 from abacus.oversight.status.sources import Notes, lags, notes, queues, relay, undelivered
 from abacus.oversight.status.types import (
     GroupLag,
-    Overdue,
     Problem,
     QueueState,
     RelayState,

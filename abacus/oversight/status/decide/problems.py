@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from abacus.core.overdue import Overdue
 from abacus.oversight.status.types import (
     GroupLag,
-    Overdue,
     Problem,
     QueueState,
     RelayState,
