@@ -1,4 +1,4 @@
-"""What people do with rate cards where each takes a second person: asked for, withdrawn and restored, with the log."""
+"""What people do with rate cards: published or asked for, withdrawn and restored, with the log."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,65 +6,76 @@ from datetime import datetime
 
 from abacus.approving.executors import card_proposal
 from abacus.core.clock import Clock
-from abacus.core.errors import Refused, absent
+from abacus.core.errors import Refused
+from abacus.documents.desk import DocumentDesk
+from abacus.documents.types import Difference, Outcome, Record
 from abacus.people.store.approvals import Approvals
-from abacus.people.store.audit import entry_of, write
 from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval
-from abacus.people.types.deed import Deed
-from abacus.platform.postgres import Connection, Pool
+from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import RateCard, country_of
-from abacus.pricing.decide.displacing import Displacement, displacement
 from abacus.pricing.decide.timeline import CardRecord
+from abacus.pricing.kind import CARDS, alone
 from abacus.pricing.store.cards import CardStore
 
 
-class CardDesk:
+class CardDesk(DocumentDesk[RateCard, None]):
     """Rights are checked by whoever calls. Every method raises `Unavailable` while the database is away, and `Refused`
     for what cannot be done.
     """
 
-    def __init__(self, pool: Pool, clock: Clock, approvals: Approvals) -> None:
-        self._store = CardStore(pool)
-        self._clock = clock
+    def __init__(self, pool: Pool, clock: Clock, approvals: Approvals, *, needs_approval: bool = True) -> None:
+        super().__init__(pool, clock, CARDS, alone)
+        self._cards = CardStore(pool)
         self._approvals = approvals
+        self._needs_approval = needs_approval
 
     async def history(self, scope: str) -> Sequence[CardRecord]:
         """The cards of a scope, by version; none where there is no such scope."""
-        return await self._store.history(scope)
+        return await self._cards.history(scope)
 
-    async def displacement(self, card: RateCard) -> Displacement:
+    async def version(self, label: str) -> Record[RateCard]:
+        """A version; of a scope, the latest that is not withdrawn."""
+        scope, number = CARDS.split_label(label)
+        if number is None:
+            kept = [each for each in await self.versions(scope) if each.version.withdrawal is None]
+            if not kept:
+                raise CARDS.unknown(label)
+            return kept[-1]
+        return await super().version(label)
+
+    async def displacement(self, card: RateCard) -> Difference[RateCard]:
         """What publishing the card changes as things stand."""
-        return displacement(card, [each.published for each in await self.history(card.scope)])
+        (difference,) = await self.differences([card])
+        return difference
+
+    async def publish(self, differences: Sequence[Difference[RateCard]], by: Actor) -> Sequence[Outcome[RateCard]]:
+        """Publishes the cards, or has a second person decide on each."""
+        if not self._needs_approval:
+            return await super().publish(differences, by)
+        asked = [await self._asked(each, by) for each in differences]
+        return [Outcome(each.draft, None, approval) for each, approval in zip(differences, asked, strict=True)]
 
     async def ask(self, card: RateCard, by: Actor) -> Approval:
         """Has a second person decide on the card. Raises `CannotDecide` for who may not ask."""
-        against, changes, _ = await self.displacement(card)
-        if not changes:
-            raise Refused(f"{against} is this card already: nothing to publish")
-        return await self._approvals.ask(card_proposal(card, changes), by.agent)
+        difference = await self.displacement(card)
+        if not difference.changes:
+            raise Refused(f"{difference.against} is this card already: nothing to publish")
+        return await self._asked(difference, by)
 
     async def restore(self, scope: str, version: int, start: datetime, by: Actor) -> Approval:
         """Asks for the content of an old version from another time on."""
-        for record in await self.history(scope):
-            if record.published.version == version:
-                return await self.ask(replace(record.published.card, effective_from=start), by)
-        raise absent("rate card", f"{scope}@{version}", "`abacus rates timeline` prints all versions")
+        return await self.ask(await self.restored(f"{scope}@{version}", start), by)
 
-    async def withdraw(self, scope: str, version: int, reason: str, by: Actor) -> CardRecord:
-        """Takes a scheduled card back, until shortly before it begins: it will never be in force."""
-        now = self._clock.now()
-        entry = entry_of(
-            by.source,
-            Deed.PUBLISH_RATES,
-            f"card:{scope}@{version}",
-            now,
-            country=country_of(scope),
-            did="withdraw",
-            reason=reason,
-        )
+    async def restored(self, label: str, start: datetime) -> RateCard:
+        """The content of an old version, as a draft from another time on."""
+        return replace((await self.version(label)).document, effective_from=start)
 
-        async def also(connection: Connection) -> None:
-            await write(connection, [entry])
+    async def take_back(self, scope: str, version: int, reason: str, by: Actor) -> CardRecord:
+        """Withdraws a scheduled card, until shortly before it begins: it will never be in force."""
+        act, label = self.kind.withdrawals.act, f"{scope}@{version}"
+        also = self.logged(label, country_of(scope), by, did=act, reason=reason)
+        return await self._cards.withdraw(scope, version, by=by.source, reason=reason, now=self.now(), also=also)
 
-        return await self._store.withdraw(scope, version, by=by.source, reason=reason, now=now, also=also)
+    async def _asked(self, difference: Difference[RateCard], by: Actor) -> Approval:
+        return await self._approvals.ask(card_proposal(difference.draft, list(difference.changes)), by.agent)

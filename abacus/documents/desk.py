@@ -6,7 +6,7 @@ from typing import Generic
 
 from abacus.core.clock import Clock
 from abacus.documents.kind import Around, DocumentKind
-from abacus.documents.store import DocumentStore, Look, by_key, named
+from abacus.documents.store import DocumentStore, Look, by_key, named, numbered
 from abacus.documents.types import Difference, Document, Key, Outcome, Record, Version
 from abacus.people.store.audit import entry_of, write
 from abacus.people.types.actor import Actor
@@ -51,19 +51,21 @@ class DocumentDesk(Generic[Document, Around]):
         """The latest version of each document, with the documents that are there from the start."""
         return [*self._from_the_start, *await self._store.latest()]
 
-    async def versions(self, name: str) -> list[Record[Document]]:
-        """All versions of a document."""
-        latest = named(self.kind, name, await self.records())
+    async def versions(self, name: str, label: str | None = None) -> list[Record[Document]]:
+        """All versions of a document; `label` names the version in question, for the refusal of an unknown name."""
+        latest = named(self.kind, name, await self.records(), label)
         first = [each for each in self._from_the_start if each.version.key == latest.version.key]
         return [*first, *await self._store.history(latest.version.key)]
 
     async def version(self, label: str) -> Record[Document]:
         """A version; without its number, the latest."""
-        name, number = self.kind.split_label(label)
-        fitting = [each for each in await self.versions(name) if number in {None, each.version.number}]
-        if not fitting:
-            raise self.kind.unknown_version(label)
-        return fitting[-1]
+        name, _ = self.kind.split_label(label)
+        return numbered(self.kind, label, await self.versions(name, label))
+
+    async def standing(self) -> list[Record[Document]]:
+        """Every version that is in force, or is to be."""
+        histories = by_key(await self._store.history())
+        return [record for history in histories.values() for record in self.kind.standing(history, self.now())]
 
     async def differences(self, drafts: Sequence[Document]) -> list[Difference[Document]]:
         """What each draft changes; the version that it displaces may be a draft before it."""
@@ -72,10 +74,12 @@ class DocumentDesk(Generic[Document, Around]):
         found = []
         for draft in drafts:
             history = histories[kind.key(draft)]
-            found.append(kind.difference(draft, history))
-            if found[-1].changes:
+            difference = kind.difference(draft, history)
+            if difference.changes:
                 number = history[-1].version.number + 1 if history else 1
                 history.append(Record(draft, Version(kind.key(draft), number, now, "", None, kind.own(draft))))
+                difference = difference._replace(label=kind.label(history[-1]))
+            found.append(difference)
         return found
 
     def check_publishes(self, by: Actor) -> None:

@@ -1,8 +1,10 @@
 """What a kind of documents says of itself. The store, the desk and the doors do the rest."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from abacus.core.document_text import write_toml
 from abacus.core.errors import Absent, absent
@@ -11,6 +13,7 @@ from abacus.documents.types import Difference, Document, Key, Record, Version
 from abacus.people.types.deed import Deed
 
 Around = TypeVar("Around")
+Between: TypeAlias = tuple[Record[Document] | None, Record[Document] | None]
 
 
 class Withdrawals(NamedTuple):
@@ -24,11 +27,14 @@ class Withdrawals(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Where versions are kept. `key` names the column of a document's key, `own` the columns of this kind alone."""
+    """Where versions are kept. `key` names the column of a document's key, `own` the columns of this kind alone, and
+    `told` what is read besides, as SQL.
+    """
 
     name: str
     key: str
     own: Sequence[str] = ()
+    told: Mapping[str, str] = MappingProxyType({})
     withdrawals: Withdrawals | None = None
     key_type: str = "text"
     at: str = "published_at"
@@ -47,8 +53,12 @@ def _nothing_anew(_: object) -> list[str]:
     return []
 
 
-def _latest(_: object, history: Sequence[Record[Document]]) -> Record[Document] | None:
-    return history[-1] if history else None
+def _behind_the_latest(_: object, history: Sequence[Record[Document]]) -> Between[Document]:
+    return (history[-1] if history else None), None
+
+
+def _latest_in_force(history: Sequence[Record[Document]], _: datetime) -> Sequence[Record[Document]]:
+    return [each for each in history[-1:] if each.version.withdrawal is None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +74,7 @@ class DocumentKind(Generic[Document, Around]):
     subject: str  # "source"; in the log, before the name
     deed: Deed
     table: Table
-    name_field: str  # the field of a document that has its name
+    name_field: str | None  # the field of a document that has its name; None where several may be published at once
 
     read: Callable[[Mapping[str, object], Around], Awaitable[Document]]  # raises `DocumentFaults`
     restore: Callable[[Mapping[str, Any], Version], Document]  # one that was published; raises `DocumentFaults`
@@ -78,17 +88,22 @@ class DocumentKind(Generic[Document, Around]):
     split_label: Callable[[str], tuple[str, int | None]]  # "weather@3" in its parts; raises `Refused`
     country: Callable[[Document], str | None] = _nowhere
     own: Callable[[Document], Mapping[str, Any]] = _nothing_own  # the values of the table's own columns
-    to_toml: Callable[[dict[str, Any]], str] = write_toml
+    file: Callable[[Document], str] | None = None  # where several versions of one document are in force
+    toml: Callable[[Document], str] | None = None
     anew: Callable[[Record[Document]], list[str]] = _nothing_anew  # what a draft changes that says the same
-    displaced: Callable[[Document, Sequence[Record[Document]]], Record[Document] | None] = _latest
+    # The version that a draft displaces, and the version that takes over from it, where there are any.
+    between: Callable[[Document, Sequence[Record[Document]]], Between[Document]] = _behind_the_latest
+    standing: Callable[[Sequence[Record[Document]], datetime], Sequence[Record[Document]]] = _latest_in_force
+    versions: str = "list"  # the command that prints the versions of a document
 
     def difference(self, draft: Document, history: Sequence[Record[Document]]) -> Difference[Document]:
         """What a draft changes beside the versions that there are."""
-        displaced = self.displaced(draft, history)
+        displaced, successor = self.between(draft, history)
+        until = None if successor is None else self.label(successor)
         if displaced is None:
-            return Difference(draft, None, self.changes(None, draft))
+            return Difference(draft, None, self.changes(None, draft), until)
         changes = self.changes(displaced.document, draft) or self.anew(displaced)
-        return Difference(draft, self.label(displaced), changes)
+        return Difference(draft, self.label(displaced), changes, until)
 
     @property
     def withdrawals(self) -> Withdrawals:
@@ -96,6 +111,18 @@ class DocumentKind(Generic[Document, Around]):
         if self.table.withdrawals is None:
             raise TypeError(f"{self.plural} are never withdrawn")
         return self.table.withdrawals
+
+    def to_toml(self, document: Document) -> str:
+        """A file to edit."""
+        return self.toml(document) if self.toml is not None else write_toml(self.to_document(document))
+
+    def identity(self, document: Document) -> Hashable:
+        """What makes two drafts drafts of one document."""
+        return self.key(document) if self.name_field is not None else self.file_name(document)
+
+    def file_name(self, document: Document) -> str:
+        """Of its file among all that are in force."""
+        return self.file(document) if self.file is not None else self.name(document)
 
     def label(self, record: Record[Document]) -> str:
         """The name and the version, as people write them."""
@@ -106,4 +133,4 @@ class DocumentKind(Generic[Document, Around]):
 
     def unknown_version(self, label: str) -> Absent:
         name, _ = self.split_label(label)
-        return absent(self.noun, label, f"`abacus {self.command} list {name}` prints its versions")
+        return absent(self.noun, label, f"`abacus {self.command} {self.versions} {name}` prints its versions")

@@ -13,7 +13,7 @@ class Statements:
     """Reading leaves out the documents of versions whose marks are `known`."""
 
     def __init__(self, table: Table) -> None:
-        name, key, own, withdrawals, key_type, at, by = table
+        name, key, own, more, withdrawals, key_type, at, by = table
         mark, withdrawn, join = f"d.{key} || '@' || d.version", "null, null, null", ""
         if withdrawals is not None:
             other, _, verb = withdrawals
@@ -26,7 +26,7 @@ class Statements:
             """)
         told = f"""
             d.{key}, d.version, case when k.mark is null then d.document end, d.{at}, d.{by},
-            {", ".join([withdrawn, *(f"d.{each}" for each in own)])}
+            {", ".join([withdrawn, *(f"d.{each}" for each in own), *more.values()])}
             from {name} d {join} left join unnest(:known::text[]) k (mark) on k.mark = {mark}
         """
         columns = [key, "version", "document", at, by, *own]

@@ -37,8 +37,10 @@ class DocumentStore(Generic[Document, Around]):
         by: str,
         now: datetime,
         also: Also = nothing_else,
+        own: Mapping[str, Any] = MappingProxyType({}),
     ) -> list[Record[Document]]:
         """Gives each draft its next version; all are published, or none. Publishers of a kind wait for each other.
+        `own` has columns of the kind that no document tells.
 
         Raises `DocumentFaults` for a draft that does not fit beside the others, and `Refused` for one that changes
         nothing.
@@ -52,7 +54,8 @@ class DocumentStore(Generic[Document, Around]):
                 history = histories[kind.key(draft)]
                 judged = await self._judged(draft, history, latest, around)
                 number = history[-1].version.number + 1 if history else 1
-                record = await self._insert(connection, judged, number, by, now)
+                version = Version(kind.key(judged), number, now, by, None, own)
+                record = await self._insert(connection, judged, version)
                 published.append(record)
                 history.append(record)
                 latest[record.version.key] = record.document
@@ -60,15 +63,29 @@ class DocumentStore(Generic[Document, Around]):
             return published
 
     async def withdraw(
-        self, name: str, *, by: str, reason: str, now: datetime, also: Also = nothing_else
+        self,
+        name: str,
+        *,
+        by: str,
+        reason: str,
+        now: datetime,
+        number: int | None = None,
+        check: Also = nothing_else,
+        also: Also = nothing_else,
     ) -> Record[Document]:
-        """Takes the latest version out of force. Raises `Refused` when there is none, or it is withdrawn already."""
+        """Takes a version out of force; without its number, the latest. Raises `Refused` when there is none, when it is
+        withdrawn already, and as `check` does.
+        """
         async with self._publishing() as connection:
             record = named(self._kind, name, await self._reader.latest(connection))
+            if number is not None:
+                history = await self._reader.history(connection, {record.version.key})
+                record = numbered(self._kind, f"{name}@{number}", history)
             version = record.version
             if (withdrawal := version.withdrawal) is not None:
                 done, at = self._kind.withdrawals.done, withdrawal.at.isoformat()
                 raise Refused(f"{self._kind.label(record)} was {done} by {withdrawal.by} at {at} already")
+            await check(connection)
             given = {"key": version.key, "version": version.number, "now": now, "by": by, "reason": reason}
             await connection.execute(*self._reader.statements.withdraw(**given))
             await also(connection)
@@ -80,10 +97,10 @@ class DocumentStore(Generic[Document, Around]):
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             return await self._reader.latest(connection, known)
 
-    async def history(self, *keys: Key) -> list[Record[Document]]:
-        """All versions of these documents, or of all, by key and version."""
-        async with passing_failures(), self._pool.acquire() as connection:
-            return await self._reader.history(connection, set(keys) if keys else None)
+    async def history(self, *keys: Key, known: Mapping[str, Document] = MappingProxyType({})) -> list[Record[Document]]:
+        """All versions of these documents, or of all, by key and version. As `latest`."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            return await self._reader.history(connection, set(keys) if keys else None, known)
 
     async def _judged(
         self,
@@ -109,15 +126,11 @@ class DocumentStore(Generic[Document, Around]):
             await connection.execute(*self._reader.statements.lock())
             yield connection
 
-    async def _insert(
-        self, connection: Connection, document: Document, number: int, by: str, now: datetime
-    ) -> Record[Document]:
-        kind = self._kind
-        version = Version(kind.key(document), number, now, by, None, kind.own(document))
-        written = kind.to_document(document)
-        row = {"key": version.key, "version": number, "at": now, "by": by, **version.own}
-        await connection.execute(*self._reader.statements.insert(document=json.dumps(written), **row))
-        return self._reader.restored(written, version)
+    async def _insert(self, connection: Connection, document: Document, version: Version) -> Record[Document]:
+        written, own = self._kind.to_document(document), {**self._kind.own(document), **version.own}
+        row = {"key": version.key, "version": version.number, "at": version.published_at, "by": version.published_by}
+        await connection.execute(*self._reader.statements.insert(document=json.dumps(written), **row, **own))
+        return self._reader.restored(written, version._replace(own=own))
 
 
 class Reader(Generic[Document, Around]):
@@ -139,10 +152,16 @@ class Reader(Generic[Document, Around]):
         await connection.execute(*self.statements.hold())
         return await self.latest(connection)
 
-    async def history(self, connection: Connection, keys: Collection[Key] | None = None) -> list[Record[Document]]:
+    async def history(
+        self,
+        connection: Connection,
+        keys: Collection[Key] | None = None,
+        known: Mapping[str, Document] = MappingProxyType({}),
+    ) -> list[Record[Document]]:
+        await connection.execute(JOIN_BY_HASH)
         given = None if keys is None else list(keys)
-        rows = await connection.fetch(*self.statements.history(keys=given, known=[]))
-        return [self._record(row, {}) for row in rows]
+        rows = await connection.fetch(*self.statements.history(keys=given, known=list(known)))
+        return [self._record(row, known) for row in rows]
 
     def restored(self, document: Mapping[str, Any], version: Version) -> Record[Document]:
         """A newer Abacus may have published a version that this one cannot read. Work under it waits for the upgrade:
@@ -158,7 +177,7 @@ class Reader(Generic[Document, Around]):
     def _record(self, row: Any, known: Mapping[str, Document]) -> Record[Document]:
         key, number, document, at, by, *withdrawn = row[:_OWN_FROM]
         withdrawal = None if withdrawn[0] is None else Withdrawal(*withdrawn)
-        own = dict(zip(self._kind.table.own, row[_OWN_FROM:], strict=True))
+        own = dict(zip([*self._kind.table.own, *self._kind.table.told], row[_OWN_FROM:], strict=True))
         version = Version(key, number, at, by, withdrawal, own)
         if document is None:
             return Record(known[version.mark], version)
@@ -173,9 +192,20 @@ def by_key(records: Sequence[Record[Document]]) -> defaultdict[Key, list[Record[
     return histories
 
 
-def named(kind: DocumentKind[Document, Around], name: str, records: Sequence[Record[Document]]) -> Record[Document]:
+def named(
+    kind: DocumentKind[Document, Around], name: str, records: Sequence[Record[Document]], label: str | None = None
+) -> Record[Document]:
     """The last one of the name. Raises `Refused` where there is none."""
     fitting = [each for each in records if kind.name(each.document) == name]
     if not fitting:
-        raise kind.unknown(name)
+        raise kind.unknown(label or name)
+    return fitting[-1]
+
+
+def numbered(kind: DocumentKind[Document, Around], label: str, history: Sequence[Record[Document]]) -> Record[Document]:
+    """A version; without a number in its label, the latest. Raises `Refused`."""
+    _, number = kind.split_label(label)
+    fitting = [each for each in history if number in {None, each.version.number}]
+    if not fitting:
+        raise kind.unknown_version(label)
     return fitting[-1]

@@ -71,6 +71,7 @@ class Difference(NamedTuple, Generic[Document]):
     against: str | None
     changes: Sequence[str]
     until: str | None = None
+    label: str | None = None  # of the version that the draft becomes
 
 
 def documents(records: Iterable[Record[Document]]) -> list[Document]:

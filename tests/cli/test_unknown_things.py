@@ -32,7 +32,7 @@ UNKNOWN: Final[dict[str, str]] = {
     "events show nope@3": "source of events 'nope@3'",
     "counters list nope": "counter 'nope'",
     "counters show nope": "counter 'nope'",
-    "counters show nope@1": "counter 'nope'",
+    "counters show nope@1": "counter 'nope@1'",
     "counters retire nope --reason x": "counter 'nope'",
     "counters get nope --from 2026-01-01T00:00:00Z": "counter with a key such as 'nope'",
     "counters reconcile nope": "topic that a counter has read 'nope'",

@@ -1,6 +1,6 @@
 """Campaigns on the command line: their desk, and drafts in files."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -67,6 +67,15 @@ def _row(plan: FilePlan[Campaign], outcome: Outcome[Campaign]) -> dict[str, Any]
     return changed | submission(outcome.label, outcome.approval)
 
 
+def _amid(published: Surroundings, drafts: Mapping[str, Sequence[Any]]) -> Surroundings:
+    return published.amid(
+        cards=drafts.get("rates", ()),
+        sources=drafts.get("events", ()),
+        counters=drafts.get("counters", ()),
+        downstreams=drafts.get("downstreams", ()),
+    )
+
+
 FAMILY: Final = Family(
     kind=CAMPAIGNS,
     desk=campaign_desk,
@@ -74,6 +83,7 @@ FAMILY: Final = Family(
     drafts="campaigns",
     one="a campaign",
     nothing_new="the campaigns are there already",
+    amid=_amid,
     sentence=lambda campaign: f"{campaign.name} of {campaign.country}",
     told=lambda outcome: submitted(outcome.label, outcome.approval),
     row=_row,

@@ -40,6 +40,11 @@ app = typer.Typer(
 
 Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
 
+
+def _amid(sources: Sources, drafts: Mapping[str, Sequence[Any]]) -> Sources:
+    return {**sources, **{source.name: source for source in drafts.get("events", ())}}
+
+
 FAMILY: Final = Family(
     kind=COUNTERS,
     desk=lambda at: nullcontext(counter_desk(at.pool, at.clock, built_in_sources(settings()))),
@@ -47,6 +52,7 @@ FAMILY: Final = Family(
     drafts="definitions",
     one="a definition",
     nothing_new="the definitions are in force already",
+    amid=_amid,
     sentence=lambda definition: f"{definition.name} counts {definition.template}",
 )
 

@@ -2,21 +2,21 @@
 
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from abacus.cli.documents.drafts import FilePlan, Judged, faultless, judged_by, read_drafts
+from abacus.cli.documents.drafts import FileDraft, Judged, faultless, file_plans, judged_by, read_drafts
 from abacus.cli.documents.family import Family, Rows
 from abacus.cli.terminal.acting import Acting, acting
 from abacus.cli.terminal.draft_plans import agreed, print_difference, print_faults, unchanged
 from abacus.cli.terminal.shell import AsJson, pool, print_json, run, table
 from abacus.core.errors import Refused
 from abacus.documents.desk import DocumentDesk
-from abacus.documents.kind import Around
+from abacus.documents.kind import Around, DocumentKind
 from abacus.documents.types import Document
 
 Yes = Annotated[bool, typer.Option("--yes", help="Publish without asking. Only a terminal is asked.")]
@@ -53,7 +53,7 @@ def add_diff(app: typer.Typer, family: Family[Document, Around]) -> None:
     @app.command(help=f"Say in words what {family.one} would change.")
     def diff(
         file: Annotated[Path, typer.Argument(help=f"{family.one.capitalize()}, in TOML or JSON.", show_default=False)],
-        against: Annotated[str | None, typer.Option(metavar=version, help="Default: the latest version.")] = None,
+        against: Annotated[str | None, typer.Option(metavar=version, help=f"Default: {family.against}.")] = None,
         as_json: AsJson = False,
     ) -> None:
         run(compare(family, file, against, as_json=as_json))
@@ -134,17 +134,27 @@ async def compare(family: Family[Document, Around], file: Path, against: str | N
 
 async def publish_files(family: Family[Document, Around], files: Sequence[Path], *, ask: bool, as_json: bool) -> None:
     """Say what the drafts change, ask, and publish the drafts with a change: all of them, or none. Raises `Refused`."""
-    say = partial(typer.echo, err=as_json)  # standard output is for the one document
-    kind = family.kind
     async with opened(family) as (desk, at):
         desk.check_publishes(at.actor)
-        drafts = await faultless(files, kind, await judged_by(desk))
-        for draft in drafts:
-            at.check(kind.deed, kind.country(draft.document))
-        differences = await desk.differences([draft.document for draft in drafts])
-        plans = [FilePlan(draft.file, each) for draft, each in zip(drafts, differences, strict=True)]
-        changing = agreed(plans, family.nothing_new, ask=ask, say=say)
-        outcomes = await desk.publish([plan.difference for plan in changing], at.actor)
+        drafts = await faultless(files, family.kind, await judged_by(desk))
+        await publish_drafts(family, desk, at, drafts, ask=ask, as_json=as_json)
+
+
+async def publish_drafts(
+    family: Family[Document, Around],
+    desk: DocumentDesk[Document, Around],
+    at: Acting,
+    drafts: Sequence[FileDraft[Document]],
+    *,
+    ask: bool,
+    as_json: bool,
+) -> None:
+    say, kind = partial(typer.echo, err=as_json), family.kind  # standard output is for the one document
+    for draft in drafts:
+        at.check(kind.deed, kind.country(draft.document))
+    plans = file_plans(drafts, await desk.differences([draft.document for draft in drafts]))
+    changing = agreed(plans, family.nothing_new, ask=ask, say=say)
+    outcomes = await desk.publish([plan.difference for plan in changing], at.actor)
     rows = []
     for plan, outcome in zip(changing, outcomes, strict=True):
         say(family.told(outcome))
@@ -188,7 +198,7 @@ def print_document(
     if as_json:
         print_json({"name": label, kind.word: written, **more})
     elif as_toml:
-        typer.echo(kind.to_toml(written), nl=False)
+        typer.echo(kind.to_toml(document), nl=False)
     else:
         table(label or title, ["field", "value"], [list(line) for line in kind.described(document)])
 
@@ -196,13 +206,19 @@ def print_document(
 async def _of_file(family: Family[Document, Around], which: str) -> tuple[None, Document] | None:
     """The document of a file, which has no name yet. A word that can be a name is a name."""
     kind = family.kind
-    if family.offline is None:
-        return None
-    with suppress(Refused):
-        kind.split_label(which)
+    if family.offline is None or _names_one(kind, which):
         return None
     (draft,) = await faultless([Path(which)], kind, Judged(kind.read, family.offline(), {}))
     return None, draft.document
+
+
+def _names_one(kind: DocumentKind[Any, Any], which: str) -> bool:
+    """Whether it can be a name, or is no file either."""
+    try:
+        kind.split_label(which)
+    except Refused:
+        return not Path(which).exists()
+    return True
 
 
 async def _published(family: Family[Document, Around], which: str) -> tuple[str, Document]:

@@ -19,14 +19,12 @@ class FileDraft(NamedTuple, Generic[Document]):
 
 
 class FilePlan(NamedTuple, Generic[Document]):
-    """What publishing the draft of a file changes."""
+    """What publishing the draft of a file changes. `against` and `until` name versions, or files of drafts."""
 
     file: str
     difference: Difference[Document]
-
-    @property
-    def against(self) -> str | None:
-        return self.difference.against
+    against: str | None
+    until: str | None
 
     @property
     def changes(self) -> Sequence[str]:
@@ -63,7 +61,7 @@ async def read_drafts(
     for file, draft in read:
         key = kind.key(draft)
         found = kind.check(draft, beside.values(), judged.around)
-        if key in of_key:
+        if key in of_key and kind.name_field is not None:
             found = [Fault(kind.name_field, f"{of_key[key]} is a draft of {key} too")]
         faults += [FileFault(Path(file), fault) for fault in found]
         if not found:
@@ -79,3 +77,17 @@ async def faultless(
     drafts, faults = await read_drafts(files, kind, judged)
     refuse(faults)
     return drafts
+
+
+def file_plans(
+    drafts: Sequence[FileDraft[Document]], differences: Sequence[Difference[Document]]
+) -> list[FilePlan[Document]]:
+    """A version that a draft before becomes has the name of its file."""
+    names: dict[str | None, str] = {}
+    plans = []
+    for draft, each in zip(drafts, differences, strict=True):
+        against, until = (names.get(label, label) for label in (each.against, each.until))
+        plans.append(FilePlan(draft.file, each, against, until))
+        if each.label is not None:
+            names[each.label] = draft.file
+    return plans

@@ -16,6 +16,10 @@ def _nothing(_: object) -> None:
     pass
 
 
+def _as_it_is(around: Around, _: Mapping[str, Sequence[Any]]) -> Around:
+    return around
+
+
 def _published(outcome: Outcome[Any]) -> str:
     return f"{outcome.label} published"
 
@@ -42,7 +46,10 @@ class Family(Generic[Document, Around]):
     nothing_new: str  # "the sources are in the store already"
     sentence: Callable[[Document], str]  # of a file without faults
     offline: Callable[[], Around] | None = None
+    # What drafts of the kind are judged by, beside the drafts of other kinds, by the commands of these.
+    amid: Callable[[Around, Mapping[str, Sequence[Any]]], Around] = _as_it_is
     metavar: str = "NAME"
+    against: str = "the latest version"  # what a draft is compared with
     told: Callable[[Outcome[Document]], str] = _published
     row: Callable[[FilePlan[Document], Outcome[Document]], dict[str, Any]] = _row
     done: Callable[[list[dict[str, Any]]], dict[str, Any]] = _done

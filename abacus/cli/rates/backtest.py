@@ -7,7 +7,8 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from abacus.cli.rates.card_drafts import faultless
+from abacus.cli.documents.drafts import Judged, faultless
+from abacus.cli.rates.family import FAMILY
 from abacus.cli.rates.lapse_preview import preview
 from abacus.cli.terminal.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
 from abacus.cli.terminal.shell import AsJson, run
@@ -63,8 +64,8 @@ def backtest(
     async def main() -> None:
         output = Output(as_json, as_csv, parquet)
         output.check()
-        (draft,) = faultless([file])
-        card, today = draft.card, SystemClock().now().date()
+        (draft,) = await faultless([file], FAMILY.kind, Judged(FAMILY.kind.read, None, {}))
+        card, today = draft.document, SystemClock().now().date()
         since, until = _window(card, first, last)
         async with reading(f"awards of {card.scope}") as (connection, cards):
             result = await replay(connection, card, since, until)

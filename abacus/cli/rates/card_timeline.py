@@ -1,13 +1,14 @@
 """`abacus rates list`, `timeline`, `withdraw` and `restore`: the cards of each scope along time."""
 
 import sys
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated
 
 import typer
 
-from abacus.cli.rates.card_drafts import Draft, publish_drafts
+from abacus.cli.documents.commands import opened, publish_drafts
+from abacus.cli.documents.drafts import FileDraft
+from abacus.cli.rates.family import FAMILY, card_desk
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.shell import AsJson, moment, pool, print_json, run, table
 from abacus.core.errors import Refused, SetAside, absent
@@ -128,13 +129,11 @@ async def _withdraw(card: str, reason: str, *, ask: bool, as_json: bool) -> None
     if ask and not typer.confirm(f"Withdraw {card}? It cannot be published again under this number.", err=True):
         raise Refused("nothing withdrawn")
     async with pool() as connections:
-        store = CardStore(connections)
         at = await acting(connections)
-        also = at.does(Deed.PUBLISH_RATES, f"card:{card}", country=country_of(scope), did="withdraw", reason=reason)
-        record = await store.withdraw(
-            scope, version, by=at.actor.source, reason=reason.strip(), now=at.clock.now(), also=also
-        )
-        instead = _instead([each.published for each in await store.history(scope)], record.published)
+        at.check(Deed.PUBLISH_RATES, country_of(scope))
+        desk = card_desk(at)
+        record = await desk.take_back(scope, version, reason.strip(), at.actor)
+        instead = _instead([each.published for each in await desk.history(scope)], record.published)
     if as_json:
         print_json({"withdrawn": record.published.name, "instead": instead})
     else:
@@ -150,14 +149,12 @@ def _instead(cards: list[PublishedCard], withdrawn: PublishedCard) -> str | None
 
 
 async def _restore(card: str, start: str, *, ask: bool, as_json: bool) -> None:
-    scope, version = _version(card)
+    _version(card)
     begins = moment("--from", start)
-    async with pool() as connections:
-        history = await CardStore(connections).history(scope)
-    old = next((each.published for each in history if each.published.version == version), None)
-    if old is None:
-        raise absent("rate card", card, "`abacus rates timeline` prints all versions")
-    await publish_drafts([Draft(card, replace(old.card, effective_from=begins))], ask=ask, as_json=as_json)
+    async with opened(FAMILY) as (_, at):
+        desk = card_desk(at)
+        drafts = [FileDraft(card, await desk.restored(card, begins))]
+        await publish_drafts(FAMILY, desk, at, drafts, ask=ask, as_json=as_json)
 
 
 def _version(card: str) -> tuple[str, int]:

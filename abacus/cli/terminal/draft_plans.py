@@ -20,6 +20,8 @@ class Plan(Protocol):
     @property
     def against(self) -> str | None: ...
     @property
+    def until(self) -> str | None: ...
+    @property
     def changes(self) -> Sequence[str]:
         """None of a draft that is published already."""
         ...
@@ -45,20 +47,18 @@ def print_difference(file: str, against: str | None, changes: Sequence[str], *, 
         typer.echo("\n".join(changes or [f"{file}: nothing changes against {against}"]))
 
 
-def agreed(
-    plans: Sequence[Planned],
-    what: str,
-    *,
-    ask: bool,
-    say: Say,
-    more: Callable[[Planned], Sequence[str]] = lambda _: (),
-) -> list[Planned]:
-    """Says what each plan changes, with `more` lines, asks, and returns those that change anything. Raises `Refused`;
-    `what` says what is published already where nothing changes.
-    """
+def say_changes(plans: Sequence[Plan], say: Say) -> None:
     for plan in plans:
-        lines = [*plan.changes, *more(plan)] if plan.changes else ["nothing changes"]
+        until = [f"until {plan.until} takes over"] if plan.until else []
+        lines = [*plan.changes, *until] if plan.changes else ["nothing changes"]
         say("\n".join([f"{plan.file} against {plan.against or 'nothing'}:", *(f"  {line}" for line in lines)]))
+
+
+def agreed(plans: Sequence[Planned], what: str, *, ask: bool, say: Say) -> list[Planned]:
+    """Says what each plan changes, asks, and returns those that change anything. Raises `Refused`; `what` says what is
+    published already where nothing changes.
+    """
+    say_changes(plans, say)
     changing = [plan for plan in plans if plan.changes]
     if not changing:
         raise Refused(f"nothing to publish: {what}")

@@ -1,15 +1,16 @@
 """Campaigns, as published documents: each version has a state, and runs once a second person has approved it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 
 from abacus.core.fields import Fault
-from abacus.documents.kind import DocumentKind, Table
+from abacus.documents.kind import Between, DocumentKind, Table
 from abacus.documents.types import Record, Version
 from abacus.engage.campaigns.decide.campaign import Campaign, split_label
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign, restore_campaign
-from abacus.engage.campaigns.decide.document import describe_changes, described, to_document, toml_of
+from abacus.engage.campaigns.decide.document import describe_changes, described, to_document, to_toml
 from abacus.engage.campaigns.decide.states import Status
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.people.types.deed import Deed
@@ -36,6 +37,20 @@ def _anew(record: Record[Campaign]) -> list[str]:
     return [f"starts anew: {record.document.label} is ended"] if ended else []
 
 
+def _standing(history: Sequence[Record[Campaign]]) -> Sequence[Record[Campaign]]:
+    return [each for each in history if each.version.own.get("status") != Status.ENDED][-1:]
+
+
+def _not_over(history: Sequence[Record[Campaign]], now: datetime) -> Sequence[Record[Campaign]]:
+    """The latest version that is not ended, be it in force or on its way to that."""
+    return [each for each in _standing(history) if each.document.ends_at > now]
+
+
+def _behind_the_last(_: Campaign, history: Sequence[Record[Campaign]]) -> Between[Campaign]:
+    """A draft is compared with the latest version that is not ended, or else with the latest."""
+    return next(iter(_standing(history) or history[-1:]), None), None
+
+
 CAMPAIGNS: Final[DocumentKind[Campaign, Surroundings]] = DocumentKind(
     word="campaign",
     plural="campaigns",
@@ -55,6 +70,8 @@ CAMPAIGNS: Final[DocumentKind[Campaign, Surroundings]] = DocumentKind(
     name=lambda campaign: campaign.name,
     split_label=split_label,
     country=lambda campaign: campaign.country,
-    to_toml=toml_of,
+    toml=to_toml,
+    between=_behind_the_last,
+    standing=_not_over,
     anew=_anew,
 )

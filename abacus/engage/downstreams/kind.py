@@ -1,10 +1,11 @@
 """Downstreams, as published documents: the latest version is in force until it is retired, by a version of its own."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from abacus.core.fields import Fault
-from abacus.documents.kind import DocumentKind, Table
+from abacus.documents.kind import Between, DocumentKind, Table
 from abacus.documents.labels import Labels
 from abacus.documents.types import Record, Version
 from abacus.engage.downstreams.decide.downstream import Downstream
@@ -43,8 +44,12 @@ def _check(draft: Downstream, latest: Iterable[Downstream], _: Allowed) -> list[
     return list(faults_after(before, draft))
 
 
-def _in_force(_: Downstream, history: Sequence[Record[Downstream]]) -> Record[Downstream] | None:
-    return history[-1] if history and not history[-1].document.retired else None
+def _in_force(history: Sequence[Record[Downstream]], _: datetime) -> Sequence[Record[Downstream]]:
+    return [each for each in history[-1:] if not each.document.retired]
+
+
+def _between(_: Downstream, history: Sequence[Record[Downstream]]) -> Between[Downstream]:
+    return next((each for each in history[-1:] if not each.document.retired), None), None
 
 
 DOWNSTREAMS: Final[DocumentKind[Downstream, Allowed]] = DocumentKind(
@@ -66,5 +71,6 @@ DOWNSTREAMS: Final[DocumentKind[Downstream, Allowed]] = DocumentKind(
     name=lambda downstream: downstream.name,
     split_label=Labels("downstream", NAME_PATTERN, "coupons").split,
     own=lambda downstream: {"retired": downstream.retired},
-    displaced=_in_force,
+    between=_between,
+    standing=_in_force,
 )

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.errors import Refused
 from abacus.documents.store import DocumentStore, named
-from abacus.documents.types import Record, documents
+from abacus.documents.types import Record, Version, documents
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
 from abacus.engage.downstreams.secret_places import former_secret_of, secret_of
@@ -67,7 +67,7 @@ class DownstreamStore(DocumentStore[Downstream, Allowed]):
             record = _existing(name, await self._reader.latest(connection))
             number = record.version.number + 1
             retired = replace(record.document, version=number, retired=True)
-            inserted = await self._insert(connection, retired, number, by, now)
+            inserted = await self._insert(connection, retired, Version(name, number, now, by, None, {}))
             await also(connection)
             return inserted
 

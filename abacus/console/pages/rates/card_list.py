@@ -99,7 +99,7 @@ async def withdraw(call: Call) -> Page | See:
     if not reason:
         return _page(call, history, form=call.form.shown().but(reason="Say why; it is kept with the card."))
     try:
-        await call.rooms[CardDesk].withdraw(name, version, reason, call.actor)
+        await call.rooms[CardDesk].take_back(name, version, reason, call.actor)
     except Refused as fault:
         return _page(call, history, form=call.form.shown(), fault=str(fault))
     await call.rooms[CardReader].refresh()

@@ -24,7 +24,6 @@ from abacus.core.fields import DocumentFaults, Fault
 from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide.card import RateCard, country_of, parse_card, split_name, to_document, to_toml
-from abacus.pricing.decide.displacing import Displacement
 from abacus.pricing.store.reader import CardReader
 
 BACKTEST: Final = "rates-backtest"
@@ -32,6 +31,15 @@ _FILE: Final = "card.toml"
 _APPLY: Final = "apply"
 _SHOWN: Final = "shown"  # the text that the fields were shown with
 _MONTH: Final = timedelta(days=30)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What publishing the card changes: against the card that it displaces, until another takes over."""
+
+    against: str | None
+    changes: Sequence[str]
+    until: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +50,7 @@ class RateDraftPage(Page):
     text: str
     fields: CardForm | None
     faults: Sequence[Fault] = ()
-    changes: Displacement | None = None
+    changes: Changes | None = None
     backtest: Part[Done | None] | None = None
     since: date
     until: date
@@ -164,7 +172,8 @@ async def _page(
         document = read_toml(text)
         fields = form_of(document)
         card = parse_card(document)
-        changes = await call.rooms[CardDesk].displacement(card)
+        found = await call.rooms[CardDesk].displacement(card)
+        changes = Changes(found.against, found.changes, found.until)
         tested = await call.part(backtest_of(call, card))
     except DocumentFaults as error:
         faults = error.faults

@@ -1,10 +1,11 @@
 """What is published beside a campaign, by which it is judged. Pure."""
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from abacus.pricing.decide.card import PublishedCard
+from abacus.engage.downstreams.decide.downstream import Downstream, Kind
+from abacus.pricing.decide.card import PublishedCard, RateCard
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.types import VariableType
@@ -23,6 +24,26 @@ class Surroundings:
     segments: Collection[str] = frozenset()
     webhooks: Collection[str] = frozenset()
     externals: Mapping[str, VariableType] = field(default_factory=dict)
+
+    def amid(
+        self,
+        *,
+        cards: Iterable[RateCard],
+        sources: Iterable[Source],
+        counters: Iterable[Definition],
+        downstreams: Iterable[Downstream],
+    ) -> "Surroundings":
+        """The same, once these drafts are published too."""
+        here = {card.scope: PublishedCard(card, 0) for card in cards if card.effective_from <= self.now}
+        there = list(downstreams)
+        return replace(
+            self,
+            sources={**self.sources, **{source.name: source for source in sources}},
+            cards={**here, **self.cards},
+            counters={**self.counters, **{counter.name: counter for counter in counters}},
+            webhooks={*self.webhooks, *(each.name for each in there if each.kind is Kind.WEBHOOK)},
+            externals={**self.externals, **{each.name: each.service.answers for each in there if each.service}},
+        )
 
 
 class Everything(Collection[str]):

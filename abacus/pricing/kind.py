@@ -1,0 +1,118 @@
+"""Rate cards, as published documents: each is in force from its day on, until another takes over."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from abacus.core.fields import Fault
+from abacus.documents.kind import DocumentKind, Table, Withdrawals
+from abacus.documents.types import Record, Version
+from abacus.people.types.deed import Deed
+from abacus.platform.postgres import Connection
+from abacus.pricing.decide.card import (
+    FINAL_BEFORE,
+    CardState,
+    PublishedCard,
+    RateCard,
+    country_of,
+    parse_card,
+    split_name,
+    to_document,
+    to_toml,
+)
+from abacus.pricing.decide.diff import describe_changes
+from abacus.pricing.decide.timeline import CardRecord, Phase, Withdrawal, place_of, timeline
+
+
+async def alone(_: Connection) -> None:
+    """A card is judged by nothing else."""
+
+
+def published_card(record: Record[RateCard]) -> PublishedCard:
+    """With its state, by the clock of the database when it was read."""
+    version = record.version
+    state = CardState.FINAL if version.own.get("is_final") else CardState.OPEN
+    return PublishedCard(record.document, version.number, state if version.withdrawal is None else CardState.WITHDRAWN)
+
+
+def card_record(record: Record[RateCard]) -> CardRecord:
+    version = record.version
+    withdrawal = None if version.withdrawal is None else Withdrawal(*version.withdrawal)
+    approved_by = version.own["approved_by"]
+    return CardRecord(published_card(record), record.published_at, record.published_by, approved_by, withdrawal)
+
+
+async def _read(document: Mapping[str, object], _: None) -> RateCard:
+    return parse_card(document)
+
+
+def _restore(document: Mapping[str, Any], _: Version) -> RateCard:
+    return parse_card(document)
+
+
+def _check(_: RateCard, __: Iterable[RateCard], ___: None) -> list[Fault]:
+    return []
+
+
+def _described(card: RateCard) -> Iterator[tuple[str, str]]:
+    return _flat(to_document(card))
+
+
+def _flat(document: Mapping[str, object], path: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", str(value)
+
+
+def _around_its_day(
+    card: RateCard, history: Sequence[Record[RateCard]]
+) -> tuple[Record[RateCard] | None, Record[RateCard] | None]:
+    """The card that it displaces on its first day, and the card that takes over from it."""
+    by_version = {record.version.number: record for record in history}
+    displaced, successor = place_of(card, [published_card(record) for record in history])
+    found = [None if card is None else by_version[card.version] for card in (displaced, successor)]
+    return found[0], found[1]
+
+
+def _to_come_or_in_force(history: Sequence[Record[RateCard]], now: datetime) -> Sequence[Record[RateCard]]:
+    by_version = {record.version.number: record for record in history}
+    spans = timeline([card_record(record) for record in history], now)
+    return [
+        by_version[span.record.published.version] for span in spans if span.phase in {Phase.IN_FORCE, Phase.SCHEDULED}
+    ]
+
+
+CARDS: Final[DocumentKind[RateCard, None]] = DocumentKind(
+    word="card",
+    plural="rate cards",
+    noun="rate card",
+    command="rates",
+    subject="card",
+    deed=Deed.PUBLISH_RATES,
+    table=Table(
+        "rate_card",
+        "scope",
+        own=("effective_from", "approved_by"),
+        told={"is_final": f"d.effective_from <= now() + interval '{FINAL_BEFORE.total_seconds():.0f} s'"},
+        withdrawals=Withdrawals("rate_card_withdrawal"),
+    ),
+    name_field=None,
+    read=_read,
+    restore=_restore,
+    to_document=to_document,
+    described=_described,
+    changes=describe_changes,
+    check=_check,
+    key=lambda card: card.scope,
+    name=lambda card: card.scope,
+    split_label=split_name,
+    country=lambda card: country_of(card.scope),
+    own=lambda card: {"effective_from": card.effective_from, "approved_by": None},
+    toml=to_toml,
+    file=lambda card: f"{card.scope.replace(':', '-')}-{card.effective_from:%Y-%m-%dT%H%M}",
+    standing=_to_come_or_in_force,
+    versions="timeline",
+    between=_around_its_day,
+)
