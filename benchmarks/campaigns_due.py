@@ -42,17 +42,17 @@ _CARDS: Final = {card.scope: PublishedCard(card, 1) for card in example_cards()}
 
 _WAITS: Final = """
 select exists (
-    select from campaign_action where receiver = 'awards' and done_at is null and refused_at is null and due_at <= $1
+    select from action where receiver = 'awards' and done_at is null and refused_at is null and due_at <= $1
 )
 """
 _HANDED: Final = """
-select count(*), extract(epoch from max(done_at) - $1)::float8 from campaign_action where due_at = $1
+select count(*), extract(epoch from max(done_at) - $1)::float8 from action where due_at = $1
 """
 _DECIDED: Final = f"""
 select percentile_disc(array[0.5, 0.99]) within group (
     order by extract(epoch from decided_at - (document ->> 'occurred_at')::timestamptz)::float8
 )
-from campaign_action where decided_at >= $1 and decided_at < $2 and key like '%:{_LIVE}-%'
+from action where decided_at >= $1 and decided_at < $2 and key like '%:{_LIVE}-%'
 """
 
 
@@ -108,9 +108,9 @@ async def _write(pool: Pool, campaigns: Sequence[Campaign], actions: int, due_at
         rows = _rows(campaigns, range(first, min(actions, first + _AT_ONCE)), due_at)
         async with pool.acquire() as connection:
             await connection.copy_records_to_table(
-                "campaign_action", records=rows, columns=[*PlannedAction._fields, "decided_at"], timeout=600
+                "action", records=rows, columns=[*PlannedAction._fields, "decided_at"], timeout=600
             )
-    await pool.execute("vacuum analyze campaign_action", timeout=600)
+    await pool.execute("vacuum analyze action", timeout=600)
     print(f"  {actions:,} actions wait", file=sys.stderr, flush=True)
 
 

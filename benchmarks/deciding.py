@@ -11,7 +11,7 @@ from benchmarks.load import Ends
 from benchmarks.offers_in_force import rides_topic
 from benchmarks.workbench import until
 
-_WAITS: Final = "select exists (select from campaign_action where done_at is null and refused_at is null)"
+_WAITS: Final = "select exists (select from action where done_at is null and refused_at is null)"
 
 
 class Deciding:

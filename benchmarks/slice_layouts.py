@@ -21,7 +21,7 @@ HEAD: Final = "create table {schema}.head (number smallint primary key default 0
 # What lies with a member or under a key, and so in the member's slice.
 IN_A_SLICE: Final = (
     *("account", "transfer", "draw", "hold", "sealed_leaf", "member_number", "allowance_member", "membership"),
-    *("account_tier", "campaign_action", "campaign_progress", "tier_tally", "tier_change", "notice", "notification"),
+    *("account_tier", "action", "campaign_progress", "tier_tally", "tier_change", "notice", "notification"),
     *("notification_preference", "claim", "campaign_claim", "rejection", "partner_award", "webhook_delivery"),
 )
 

@@ -117,9 +117,9 @@ async def test_only_who_may_publishes_and_retries(command: Command, tmp_path: Pa
 
 async def test_calls_that_were_given_up_are_made_once_more(command: Command, pool: Pool) -> None:
     await pool.executemany(
-        "insert into campaign_action (member_id, key, number, campaign, version, step, kind, receiver, decided_at,"
+        "insert into action (member_id, key, number, owner_kind, owner, version, step, kind, receiver, decided_at,"
         " due_at, document, attempts, failing_since, refused_at, reason)"
-        " values ('bob', $1, 0, 'market', 1, 1, 'call', $2, now(), now(), '{}', 3, $3, now(), $4)",
+        " values ('bob', $1, 0, 'campaign', 'market', 1, 1, 'call', $2, now(), now(), '{}', 3, $3, now(), $4)",
         [
             ("given-up", "webhook:coupons", await pool.fetchval("select now()"), "answered 500"),
             ("guarded", "webhook:coupons", None, "unless"),
@@ -127,5 +127,5 @@ async def test_calls_that_were_given_up_are_made_once_more(command: Command, poo
         ],
     )
     assert (await command("downstreams", "retry", "coupons", "--json")).json == {"name": "coupons", "due": 1}
-    rows = await pool.fetch("select key from campaign_action where refused_at is null")
+    rows = await pool.fetch("select key from action where refused_at is null")
     assert [row["key"] for row in rows] == ["given-up"]

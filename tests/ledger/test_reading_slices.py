@@ -86,9 +86,10 @@ LIMITED: Final = campaign(name="limited", limits={"runs": {"overall": 25, "day":
 COUNTING: Final = campaign(name="counting", steps=[{"at": 2, "do": [POINTS]}], split={"control": 50, "a": 50}, goal=2)
 _LIMITS: Final = {pot_of(LIMITED.owner): Limited(LIMITED.limits.overall, 1)}
 _ACTIONS: Final = """
-insert into campaign_action
-    (member_id, key, number, campaign, version, step, kind, receiver, decided_at, due_at, document, done_at)
-select unnest($1::text[]), unnest($2::text[]), 0, 'third_order', 1, 0, 'award', '', now(), now(), '{}', now()
+insert into action
+    (member_id, key, number, owner_kind, owner, version, step, kind, receiver, decided_at, due_at, document, done_at)
+select unnest($1::text[]), unnest($2::text[]), 0, 'campaign', 'third_order', 1, 0, 'award', '', now(), now(), '{}',
+    now()
 """
 
 

@@ -236,7 +236,7 @@ async def test_a_limit_of_all_holds_while_slices_move(database_url: str, pool: P
         told[row["outcome"]] += row["events"]
     assert told["done"] == limit
     assert told.total() == len(events)
-    actions = await slices.rows(pool, ("select count(*) as number from campaign_action",))
+    actions = await slices.rows(pool, ("select count(*) as number from action",))
     assert sum(row["number"] for row in actions) == limit
     left = await PotStore(pool, 0, done_before).exactly_left({pot_of(offer.owner): Limited(offer.limits.overall, 1)})
     assert left == {pot_of(offer.owner): (0, 0, 0)}

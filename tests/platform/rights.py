@@ -13,6 +13,7 @@ RIGHTS: Final[Mapping[str, str]] = {
         " lapsed_seq lifetime active_until)"
     ),
     "account_tier": "select, insert, update(country tier until last_seq changes)",
+    "action": "select, insert, update(due_at attempts failing_since done_at refused_at reason)",
     "alembic_version": "select",
     "allowance": (
         "select, insert(partner_id per_award per_member_day per_day in_total), update(used day used_that_day)"
@@ -30,7 +31,6 @@ RIGHTS: Final[Mapping[str, str]] = {
     "audit_head": "select, insert, update(number hash)",
     "audit_log": ("select, insert(entry_id at actor authenticated deed subject country details), update(number hash)"),
     "campaign": "select, insert, update(status changed_at changed_by approved_by approved_at reason)",
-    "campaign_action": "select, insert, update(due_at attempts failing_since done_at refused_at reason)",
     "campaign_claim": "select, insert",
     "campaign_progress": "select, insert, update(events runs points cost marks variant)",
     "campaign_seen": "select, insert, update(events)",

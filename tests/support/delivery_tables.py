@@ -112,7 +112,7 @@ class WebhookTable:
 
 
 class CallTable:
-    """`campaign_action`, of webhooks that campaigns call."""
+    """`action`, of webhooks that campaigns call."""
 
     def __init__(self) -> None:
         self._keys: dict[str, str] = {}
@@ -124,8 +124,8 @@ class CallTable:
         self._webhooks = {name: Downstream(name, Kind.WEBHOOK, f"https://{name}.example/") for name in receivers}
         start = CLOCK.now() - timedelta(minutes=1)
         await pool.executemany(
-            "insert into campaign_action (member_id, key, number, campaign, version, step, kind, receiver, decided_at,"
-            " due_at, document) values ('bob', $1, 0, 'market', 1, 1, 'call', $2, $3, $4, '{}')",
+            "insert into action (member_id, key, number, owner_kind, owner, version, step, kind, receiver, decided_at,"
+            " due_at, document) values ('bob', $1, 0, 'campaign', 'market', 1, 1, 'call', $2, $3, $4, '{}')",
             [
                 (key, f"webhook:{receiver}", start, start + timedelta(milliseconds=number))
                 for number, (key, receiver) in enumerate(zip(self._keys.values(), receivers, strict=True))
@@ -137,12 +137,10 @@ class CallTable:
         return CallOutbox(pool, CLOCK, lambda: self._webhooks)
 
     async def end_leases(self, pool: Pool) -> None:
-        await pool.execute("update campaign_action set due_at = now() where due_at > now()")
+        await pool.execute("update action set due_at = now() where due_at > now()")
 
     async def stored(self, pool: Pool) -> dict[str, Stored]:
-        rows = await pool.fetch(
-            "select key, attempts, done_at is not null, refused_at is not null, reason from campaign_action"
-        )
+        rows = await pool.fetch("select key, attempts, done_at is not null, refused_at is not null, reason from action")
         return {call_id(key, 0): Stored(*kept) for key, *kept in rows}
 
 

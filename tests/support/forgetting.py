@@ -100,8 +100,8 @@ async def live(pool: Pool, member: str) -> None:
     await pool.execute("insert into campaign_claim values ($1, $2, 'market', 1, $3)", key, member, NOW)
     await pool.execute("insert into campaign_progress values ($1, 'market', '', 1, 1, 500, 0, '', 'a')", member)
     await pool.execute(
-        "insert into campaign_action (member_id, key, number, campaign, version, step, kind, receiver, decided_at,"
-        " due_at, document, event) values ($1, $2, 0, 'market', 1, 1, 'tell', 'messages', $3, $3, $4, $4)",
+        "insert into action (member_id, key, number, owner_kind, owner, version, step, kind, receiver, decided_at,"
+        " due_at, document, event) values ($1, $2, 0, 'campaign', 'market', 1, 1, 'tell', 'messages', $3, $3, $4, $4)",
         member,
         f"{key}:1",
         NOW,

@@ -218,10 +218,10 @@ async def _is_done(pool: Pool, campaigns: Sequence[Campaign]) -> bool:
 
 _DONE: Final = Statement("""
 select (select count(*) from campaign_claim where campaign = any(:campaigns::text[])) as claims,
-    (select count(*) from campaign_action
-        where campaign = any(:campaigns::text[]) and done_at is null and refused_at is null) as waiting,
-    (select array_agg(key) from campaign_action
-        where campaign = any(:campaigns::text[]) and kind = 'award' and refused_at is null) as awards
+    (select count(*) from action
+        where owner = any(:campaigns::text[]) and done_at is null and refused_at is null) as waiting,
+    (select array_agg(key) from action
+        where owner = any(:campaigns::text[]) and kind = 'award' and refused_at is null) as awards
 """)
 _CLAIMS_OF_MEMBER: Final = 3 + 1 + 1 + 1 + 2  # orders, a late one, a cancellation, a morning ride, two rides
 

@@ -44,33 +44,31 @@ class Batch(NamedTuple):
 
 
 _DUE: Final = "receiver = :receiver and done_at is null and refused_at is null and due_at <= :now"
-_IS_DUE: Final = Statement(f"select exists(select from campaign_action where {_DUE})")
+_IS_DUE: Final = Statement(f"select exists(select from action where {_DUE})")
 _TAKE: Final = Statement(f"""
-select {columns(DueAction)} from campaign_action where {_DUE}
+select {columns(DueAction)} from action where {_DUE}
 order by due_at limit :most for update skip locked
 """)
 _END: Final = Statement(f"""
-update campaign_action a set
+update action a set
     done_at = case when u.reason is null then :now::timestamptz end,
     refused_at = case when u.reason is not null then :now::timestamptz end, reason = u.reason
 from {unnested(_Ended, reason="text")}
 where a.member_id = u.member_id and a.key = u.key and a.number = u.number
 """)
 _PUT_OFF: Final = Statement(f"""
-update campaign_action a set due_at = :due_at
+update action a set due_at = :due_at
 from {unnested(_Key)}
 where a.member_id = u.member_id and a.key = u.key and a.number = u.number
 """)
-_BACKLOG: Final = Statement(f"select count(*) as actions, min(due_at) as oldest from campaign_action where {_DUE}")
+_BACKLOG: Final = Statement(f"select count(*) as actions, min(due_at) as oldest from action where {_DUE}")
 
 
 async def plan(connection: Connection, actions: Sequence[PlannedAction], decided_at: datetime) -> None:
     """In the transaction of the decision, which is led to the slice of the members."""
     rows = [(*each, decided_at) for each in actions]
     if rows:
-        await connection.copy_records_to_table(
-            "campaign_action", records=rows, columns=(*PlannedAction._fields, "decided_at")
-        )
+        await connection.copy_records_to_table("action", records=rows, columns=(*PlannedAction._fields, "decided_at"))
 
 
 class ActionStore:

@@ -24,7 +24,7 @@ _ID_DIGITS: Final = 40
 class Call(NamedTuple):
     """A call that this process has taken."""
 
-    waiting: DueAction
+    action: DueAction
     receiver: str  # the webhook's name
     attempts: int
     failing_since: datetime | None
@@ -32,7 +32,7 @@ class Call(NamedTuple):
 
     @property
     def id(self) -> str:
-        return call_id(self.waiting.key, self.waiting.number)
+        return call_id(self.action.key, self.action.number)
 
 
 def call_id(key: str, number: int) -> str:
@@ -47,7 +47,7 @@ class _Key(NamedTuple):
 
 
 TABLE: Final = OutboxTable(
-    "campaign_action",
+    "action",
     key=_Key,
     row=(*DueAction._fields, "failing_since"),
     lane="receiver",
@@ -58,7 +58,7 @@ TABLE: Final = OutboxTable(
     settles=FAILING_SINCE,
 )
 _AGAIN: Final = Statement(f"""
-update campaign_action set refused_at = null, reason = null, due_at = :now, attempts = 0, failing_since = null
+update action set refused_at = null, reason = null, due_at = :now, attempts = 0, failing_since = null
 where receiver = :receiver and kind = '{DeedKind.CALL}' and refused_at is not null and failing_since is not null
 """)
 

@@ -1,19 +1,23 @@
 """Messages to members: what their templates say, which is known when they are told."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
 from abacus.engage.actions.decide.templates import restored
 from abacus.engage.actions.types import DueAction
 from abacus.engage.notify.decide.message import Words
-from abacus.engage.notify.decide.news import Campaigned, CampaignWords
+from abacus.engage.notify.decide.news import News
 from abacus.engage.notify.decide.notice import Notice
 from abacus.engage.notify.decide.rendering import Rendering, Unrenderable
 from abacus.engage.notify.renderer import Renderer
 
-InWords = Mapping[str, Words]  # by locale
+InWords: TypeAlias = Mapping[str, Words]  # by locale
+
+
+# The news of an action, from its own key, its country and its words in each locale.
+NewsOf: TypeAlias = Callable[[DueAction, str, str, InWords], News]
 
 
 class Told(NamedTuple):
@@ -23,8 +27,8 @@ class Told(NamedTuple):
     refused: Mapping[DueAction, str]
 
 
-async def told(actions: Sequence[DueAction], renderer: Renderer) -> Told:
-    """Raises `Unavailable`."""
+async def told(actions: Sequence[DueAction], renderer: Renderer, news_of: Mapping[str, NewsOf]) -> Told:
+    """`news_of` is by the kind of owners. Raises `Unavailable`."""
     documents = [orjson.loads(each.document) for each in actions]
     notices: list[Notice] = []
     refused: dict[DueAction, str] = {}
@@ -32,7 +36,9 @@ async def told(actions: Sequence[DueAction], renderer: Renderer) -> Told:
         if isinstance(words, Unrenderable):
             refused[action] = f"its message: {words}"
         else:
-            notices.append(_notice(action, document["country"], words))
+            key = f"{action.key}/{action.number}"
+            news = news_of[action.owner_kind](action, key, document["country"], words)
+            notices.append(Notice(action.member_id, key, action.decided_at, 0, news))
     return Told(notices, refused)
 
 
@@ -52,10 +58,3 @@ async def in_words(documents: Sequence[Mapping[str, Any]], renderer: Renderer) -
 def _renderings(document: Mapping[str, Any]) -> dict[str, Rendering]:
     fields = restored(document["fields"])
     return {locale: Rendering(template, locale, fields) for locale, template in document["templates"].items()}
-
-
-def _notice(action: DueAction, country: str, words: InWords) -> Notice:
-    key = f"{action.key}/{action.number}"
-    said = {locale: CampaignWords(**each._asdict()) for locale, each in words.items()}
-    news = Campaigned(campaign=action.campaign, key=key, country=country, words=said)
-    return Notice(action.member_id, key, action.decided_at, 0, news)

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from abacus.engage.actions.action_runner import Handover
 from abacus.engage.actions.action_store import Batch
-from abacus.engage.actions.messages import told
+from abacus.engage.actions.messages import NewsOf, told
 from abacus.engage.actions.types import DueAction
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.renderer import Renderer
@@ -30,11 +30,11 @@ def to_award_queue(queue: Queue) -> Handover:
     return hand_over
 
 
-def to_members(notices: Notices, renderer: Renderer) -> Handover:
+def to_members(notices: Notices, renderer: Renderer, news_of: Mapping[str, NewsOf]) -> Handover:
     """Messages become notices, in the transaction that ends the actions."""
 
     async def hand_over(batch: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
-        said = await told(actions, renderer)
+        said = await told(actions, renderer, news_of)
         if said.notices:
             await notices.enter_beside(batch.connection, said.notices, gathered_for=_AT_ONCE)
         return said.refused

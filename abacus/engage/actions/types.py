@@ -12,15 +12,16 @@ EVENTS: Final = "events"
 
 
 class PlannedAction(NamedTuple):
-    """An action that is to be done: the `number`th of the step whose effect has this key. `receiver` is the downstream
-    that gets it. `document` is JSON; `event` is the event as it is published, where a guard is looked at when the
-    action is due.
+    """An action that is to be done: the `number`th of a step of its owner, whose effect has this key. `receiver` is the
+    downstream that gets it. `document` is JSON; `event` is the event as it is published, where a guard is looked at
+    when the action is due.
     """
 
     member_id: str
     key: str
     number: int
-    campaign: str
+    owner_kind: str
+    owner: str
     version: int
     step: int
     variant: str | None
@@ -37,7 +38,8 @@ class DueAction(NamedTuple):
     member_id: str
     key: str
     number: int
-    campaign: str
+    owner_kind: str
+    owner: str
     version: int
     step: int
     decided_at: datetime

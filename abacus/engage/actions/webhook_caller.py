@@ -29,7 +29,6 @@ from abacus.platform.health import WorkerHealth
 CONCURRENCY: Final = Concurrency(at_once=64, per_receiver=8)
 BACKOFF: Final = Backoff(first_s=5, longest_s=3600)
 TRIED_FOR: Final = timedelta(days=3)
-MESSAGE_TYPE: Final = "campaign.action"
 _COUNT_EVERY_S: Final = 5.0
 
 # The outcomes under which calls are counted, beside other actions.
@@ -69,17 +68,21 @@ def caller(
         if signed is None or signed.downstream.retired or signed.downstream.url is None:
             return Answer(Said.REFUSED, f"the webhook {call.receiver} is retired")
         try:
-            refused = await guards([call.waiting])
+            refused = await guards([call.action])
             valid = await valid_secrets(secrets, signed)
         except (Unavailable, SecretUnreadable) as fault:  # it may pass
             return Answer(Said.FAILED, str(fault))
-        if call.waiting in refused.against:
-            return Answer(Said.REFUSED, refused.against[call.waiting])
+        if call.action in refused.against:
+            return Answer(Said.REFUSED, refused.against[call.action])
         if refused.unknown:
             return Answer(Said.FAILED, "its guard cannot be looked at now")
         now = clock.now()
         body = orjson.dumps(
-            {"type": MESSAGE_TYPE, "timestamp": call.waiting.decided_at, "data": orjson.Fragment(call.waiting.document)}
+            {
+                "type": f"{call.action.owner_kind}.action",
+                "timestamp": call.action.decided_at,
+                "data": orjson.Fragment(call.action.document),
+            }
         )
         reply = await poster.post(
             signed.downstream.url, signed_headers(valid, call.id, int(now.timestamp()), body), body

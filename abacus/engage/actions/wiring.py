@@ -1,13 +1,15 @@
 """How the receivers of due actions are put together: the award queue, members, the stream of events, and webhooks."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from abacus.core.vouching import Producer
 from abacus.engage.actions.action_runner import ActionRunner
 from abacus.engage.actions.action_store import ActionStore
 from abacus.engage.actions.calls import CallOutbox, webhooks_of
+from abacus.engage.actions.guards import guarded_by
+from abacus.engage.actions.messages import NewsOf
 from abacus.engage.actions.receiver_pace import turns_of
 from abacus.engage.actions.receivers import to_award_queue, to_events, to_members
 from abacus.engage.actions.types import AWARDS, EVENTS, MESSAGES, Guards
@@ -34,29 +36,32 @@ async def action_runs(
     client: Client,
     *,
     producer: Producer,
-    guards: Guards,
+    guards: Mapping[str, Guards],
+    news_of: Mapping[str, NewsOf],
     outside: Outside,
     slicing: Slicing,
     health: Sequence[WorkerHealth],
 ) -> list[Run]:
-    """One of `health` for each of `RUNS`. Awards are signed by the producer."""
+    """One of `health` for each of `RUNS`. Awards are signed by the producer. Guards, and news for members, are of each
+    kind of owners.
+    """
     clock, downstreams = wiring.clock, outside.downstreams.by_name
     calling, *acting = health
     handover = {
         AWARDS: to_award_queue(wiring.signed_by(producer, await wiring.queue(client, AWARD))),
-        MESSAGES: to_members(Notices(pool, clock), await wiring.entered(rendering())),
+        MESSAGES: to_members(Notices(pool, clock), await wiring.entered(rendering()), news_of),
         EVENTS: to_events(wiring.publisher().publish, wiring.settings.events_topic),
     }
-    actions, turns = ActionStore(pool, clock), turns_of(pool, downstreams, clock)
+    actions, turns, guarded = ActionStore(pool, clock), turns_of(pool, downstreams, clock), guarded_by(guards)
     runners = [
         ActionRunner(
-            receiver, handover[receiver], actions, guards, turns, pool=pool, slicing=slicing, clock=clock, health=each
+            receiver, handover[receiver], actions, guarded, turns, pool=pool, slicing=slicing, clock=clock, health=each
         )
         for receiver, each in zip(_RECEIVERS, acting, strict=True)
     ]
     webhooks = caller(
         CallOutbox(pool, clock, lambda: webhooks_of(downstreams())),
-        guards,
+        guarded,
         downstreams,
         outside.poster,
         outside.secrets,

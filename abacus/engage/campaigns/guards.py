@@ -75,7 +75,7 @@ class CampaignGuards:
 
     async def _asked(self, waiting: DueAction, message: bytes) -> list[_Guarded]:
         """Raises `SetAside`, `DocumentFaults` and `Refused`."""
-        campaign, around = await self._campaign_of(waiting.campaign, waiting.version), self._around()
+        campaign, around = await self._campaign_of(waiting.owner, waiting.version), self._around()
         event = own_reader(around.sources.values()).read(message, self._clock.now())
         if event is None:
             raise Refused("its event is of no source any more")

@@ -69,6 +69,7 @@ class Glance(NamedTuple):
     used: Mapping[str, Amounts]
 
 
+_OWN: Final = f"owner_kind = '{OWNER_KIND}' and owner = :campaign"
 _DAYS: Final = Statement(f"""
 select {columns(DayLine)} from (
     select version, day, variant, outcome, sum(events)::bigint as events, sum(points)::bigint as points,
@@ -76,10 +77,10 @@ select {columns(DayLine)} from (
     from campaign_sum where campaign = :campaign group by version, day, variant, outcome
 ) s
 """)
-_ACTIONS: Final = Statement("""
+_ACTIONS: Final = Statement(f"""
 select kind, case when done_at is not null then 'done' when refused_at is not null then 'refused' else 'waiting' end,
     reason, count(*)
-from campaign_action where campaign = :campaign group by 1, 2, 3
+from action where {_OWN} group by 1, 2, 3
 """)
 _ARMS: Final = Statement("""
 select variant, count(*), count(*) filter (where events >= :goal), sum(runs)::bigint, sum(points)::bigint,
@@ -88,9 +89,9 @@ from campaign_progress where campaign = :campaign and scope = '' and variant is 
 group by variant
 """)
 _CLAIMS: Final = Statement("select count(*) from campaign_claim where campaign = :campaign")
-_POSTED: Final = Statement("""
-select count(*) from campaign_action a
-where campaign = :campaign and kind = 'award' and done_at is not null
+_POSTED: Final = Statement(f"""
+select count(*) from action a
+where {_OWN} and kind = 'award' and done_at is not null
     and exists (select from claim c where c.key = a.key)
 """)
 

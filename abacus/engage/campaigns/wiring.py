@@ -9,6 +9,7 @@ from abacus.core.vouching import Producer
 from abacus.engage.actions.wiring import RUNS, WEBHOOKS_AT_ONCE, action_runs
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
+from abacus.engage.campaigns.decide.campaign import OWNER_KIND
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.directory import CampaignDirectory
 from abacus.engage.campaigns.effects import Effects
@@ -16,6 +17,7 @@ from abacus.engage.campaigns.evaluator import CampaignEvaluator
 from abacus.engage.campaigns.exhaustion import CampaignExhaustion
 from abacus.engage.campaigns.facts import campaign_facts
 from abacus.engage.campaigns.guards import CampaignGuards
+from abacus.engage.campaigns.news import campaign_news
 from abacus.engage.campaigns.retrier import CampaignRetrier
 from abacus.engage.campaigns.retry_queue import RetryQueue
 from abacus.engage.campaigns.seen import SeenStore
@@ -126,7 +128,8 @@ async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[Standin
         sliced,
         client,
         producer=Producer.CAMPAIGNER,
-        guards=CampaignGuards(CampaignVersions(store).of, around, facts, cards.book, clock).refusals,
+        guards={OWNER_KIND: CampaignGuards(CampaignVersions(store).of, around, facts, cards.book, clock).refusals},
+        news_of={OWNER_KIND: campaign_news},
         outside=reached,
         slicing=slicing,
         health=[calling, *acting],

@@ -33,7 +33,7 @@ DELETED: Final = ("notice", "notification", "notification_preference")
 # never will be: it is news of nobody.
 RENAMED: Final = {
     "account_tier": "",
-    "campaign_action": (
+    "action": (
         ", document = case kind"
         """ when 'award' then ('{"points":' || coalesce(document ->> 'points', 'null') || '}')::json else '{}' end,"""
         f" event = null, reason = case when done_at is null then '{ERASED}' else reason end"
@@ -113,7 +113,7 @@ NAMELESS: Final = frozenset(
 
 _DELETE: Final = {table: Statement(f"delete from {table} where member_id = :member_id") for table in DELETED}
 _REFUSE_ACTIONS: Final = Statement("""
-update campaign_action set refused_at = now()
+update action set refused_at = now()
 where member_id = :member_id and done_at is null and refused_at is null
 """)
 _RENAME: Final = {

@@ -14,17 +14,18 @@ from abacus.platform.postgres import Connection
 from abacus.platform.quarantine.store import HELD
 from abacus.platform.sql import Statement
 
-_ACTIONS: Final = Statement("""
-select campaign, kind, count(*) as decided, count(done_at) as delivered,
+_OF_CAMPAIGNS: Final = "owner_kind = 'campaign'"
+_ACTIONS: Final = Statement(f"""
+select owner as campaign, kind, count(*) as decided, count(done_at) as delivered,
     count(*) filter (where done_at is null and refused_at is null) as waiting, count(refused_at) as refused
-from campaign_action where decided_at >= :start and decided_at < :end group by campaign, kind
+from action where {_OF_CAMPAIGNS} and decided_at >= :start and decided_at < :end group by owner, kind
 """)
 
-_AWARDS: Final = Statement("""
-select campaign, member_id, key, document ->> 'fingerprint' as fingerprint, (document ->> 'points')::bigint as points,
-    done_at
-from campaign_action
-where kind = 'award' and done_at is not null and decided_at >= :start and decided_at < :end
+_AWARDS: Final = Statement(f"""
+select owner as campaign, member_id, key, document ->> 'fingerprint' as fingerprint,
+    (document ->> 'points')::bigint as points, done_at
+from action
+where {_OF_CAMPAIGNS} and kind = 'award' and done_at is not null and decided_at >= :start and decided_at < :end
 """)
 _HELD_UP: Final = Statement(f"""
 select u.key, u.fingerprint,
@@ -33,15 +34,15 @@ select u.key, u.fingerprint,
 from unnest(:keys::text[], :fingerprints::text[]) as u (key, fingerprint)
 """)
 
-_TOTALS: Final = """
+_TOTALS: Final = f"""
 select campaign, sum(claims)::bigint, sum(events)::bigint, sum(points)::bigint, sum(awarded)::bigint from (
     select campaign, count(*) as claims, 0 as events, 0 as points, 0 as awarded from campaign_claim group by campaign
     union all
     select campaign, 0, sum(events), coalesce(sum(points) filter (where outcome = 'done'), 0), 0
     from campaign_sum group by campaign
     union all
-    select campaign, 0, 0, 0, coalesce(sum((document ->> 'points')::bigint), 0)
-    from campaign_action where kind = 'award' group by campaign
+    select owner, 0, 0, 0, coalesce(sum((document ->> 'points')::bigint), 0)
+    from action where {_OF_CAMPAIGNS} and kind = 'award' group by owner
 ) as each group by campaign
 """
 

@@ -19,7 +19,7 @@ from abacus.platform.sql import Statement
 
 # A campaign's award goes back to its action; where actions are not kept, to the claim of its event.
 _DECIDED: Final = """(
-    exists (select from campaign_action a where a.member_id = t.member_id and a.key = t.key and a.kind = 'award')
+    exists (select from action a where a.member_id = t.member_id and a.key = t.key and a.kind = 'award')
     or exists (select from campaign_claim d where d.key = regexp_replace(t.key, ':[0-9]+$', '')))"""
 
 _EARNED: Final = f"t.kind = '{Kind.EARN}'"

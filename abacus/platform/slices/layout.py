@@ -13,7 +13,7 @@ CUT: Final = (
     *("account", "transfer", "claim", "draw", "hold", "sealed_leaf"),
     *("account_tier", "tier_tally", "tier_change", "membership"),
     *("notice", "notification", "notification_preference"),
-    *("campaign_claim", "campaign_progress", "campaign_action"),
+    *("campaign_claim", "campaign_progress", "action"),
     *("allowance_member", "rejection", "webhook_delivery"),
 )
 

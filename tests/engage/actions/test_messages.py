@@ -12,6 +12,8 @@ import pytest
 from abacus.engage.actions.decide.templates import fields_of, kept, restored
 from abacus.engage.actions.messages import told
 from abacus.engage.actions.types import DueAction
+from abacus.engage.campaigns.decide.campaign import OWNER_KIND
+from abacus.engage.campaigns.news import campaign_news
 from abacus.engage.notify.decide.news import Campaigned
 from abacus.engage.notify.renderer import rendering
 from abacus.signals.events.types import Event, Value
@@ -39,7 +41,7 @@ def test_fields_are_the_same_after_they_were_kept(variables: Mapping[str, Value]
 
 def waiting(number: int, document: dict[str, Any]) -> DueAction:
     return DueAction(
-        "ann", f"campaign:market:rides:{number}", 0, "market", 1, 1, AT, json.dumps(document).encode(), None
+        "ann", f"campaign:market:rides:{number}", 0, OWNER_KIND, "market", 1, 1, AT, json.dumps(document).encode(), None
     )
 
 
@@ -54,7 +56,7 @@ async def test_what_cannot_be_rendered_is_refused_with_its_reason_and_the_rest_i
         for count in (2, 3, 4)
     ]
     async with rendering() as renderer:
-        said = await told(new, renderer)
+        said = await told(new, renderer, {OWNER_KIND: campaign_news})
     assert said.refused == {new[1]: "its message: it does not render: integer division or modulo by zero"}
     news = [notice.news for notice in said.notices if isinstance(notice.news, Campaigned)]
     texts = [{locale: each.text for locale, each in about.words.items()} for about in news]
@@ -69,11 +71,11 @@ async def test_a_template_that_fails_for_a_rare_value_stops_nobody(house: House)
     async with house.running("calculator", "awarder", "campaigner"):
 
         async def ended() -> bool:
-            rows = "select count(*) from campaign_action where done_at is not null or refused_at is not null"
+            rows = "select count(*) from action where done_at is not null or refused_at is not null"
             return bool(await house.pool.fetchval(rows) == 6)
 
         await until(ended)
-    rows = await house.pool.fetch("select kind, reason from campaign_action where refused_at is not null")
+    rows = await house.pool.fetch("select kind, reason from action where refused_at is not null")
     assert [tuple(row) for row in rows] == [
         ("tell", "its message: it does not render: integer division or modulo by zero")
     ]

@@ -43,7 +43,7 @@ async def test_killed_again_and_again(house: House) -> None:
 
         async def through() -> bool:
             waiting = await house.pool.fetchval(
-                "select count(*) from campaign_action where done_at is null and refused_at is null"
+                "select count(*) from action where done_at is null and refused_at is null"
             )
             status = await house.pool.fetchval("select status from campaign where name = 'market'")
             return waiting == 0 and status == "exhausted" and await house.transfers() >= LIMIT + 100

@@ -51,7 +51,7 @@ def order(number: int, member_id: str = "ann") -> dict[str, Any]:
 
 
 async def actions(house: House, column: str) -> int:
-    return int(await house.pool.fetchval(f"select count(*) from campaign_action where {column} is not null"))
+    return int(await house.pool.fetchval(f"select count(*) from action where {column} is not null"))
 
 
 async def test_a_webhook_is_called_with_the_event_and_again_until_it_accepts(house: House) -> None:
@@ -67,9 +67,7 @@ async def test_a_webhook_is_called_with_the_event_and_again_until_it_accepts(hou
 
             await until(refused)
             receiver.answers("204 No Content")
-            await house.pool.execute(
-                "update campaign_action set due_at = now() where due_at < now() + interval '1 day'"
-            )
+            await house.pool.execute("update action set due_at = now() where due_at < now() + interval '1 day'")
 
             async def done() -> bool:
                 return await actions(house, "done_at") == 2 and await house.transfers() == 1
@@ -99,7 +97,7 @@ async def test_a_guard_is_looked_at_before_a_call(house: House) -> None:
 
             await until(ended)
     assert len(receiver.requests) == 1
-    assert await house.pool.fetchval("select reason from campaign_action where refused_at is not null") == "unless"
+    assert await house.pool.fetchval("select reason from action where refused_at is not null") == "unless"
 
 
 async def test_a_retired_webhook_gets_nothing(house: House) -> None:
@@ -115,7 +113,7 @@ async def test_a_retired_webhook_gets_nothing(house: House) -> None:
 
             await until(refused)
     assert receiver.requests == []
-    reason = await house.pool.fetchval("select reason from campaign_action")
+    reason = await house.pool.fetchval("select reason from action")
     assert reason == "the webhook coupons is retired"
 
 

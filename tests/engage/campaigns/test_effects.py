@@ -33,7 +33,7 @@ def told(runs: Sequence[Run]) -> list[str]:
 
 
 async def actions(pool: Pool) -> list[tuple[Any, ...]]:
-    rows = await pool.fetch("select key, kind, due_at, document from campaign_action order by key, number")
+    rows = await pool.fetch("select key, kind, due_at, document from action order by key, number")
     return [tuple(row) for row in rows]
 
 
@@ -251,7 +251,7 @@ async def test_no_award_too_many_by_several_processes_at_once(pool: Pool, limit:
 
     done = sum(await asyncio.gather(*(work(slot) for slot in range(4))))
     assert done == min(limit, len(events))
-    assert await pool.fetchval("select count(*) from campaign_action") == done
+    assert await pool.fetchval("select count(*) from action") == done
     assert await pool.fetchval("select count(*) from campaign_claim") == len(events)
     used = await pool.fetchval(
         "select p.runs - coalesce(sum(s.runs), 0) from limit_pot p"

@@ -19,13 +19,14 @@ from abacus.engage.actions.action_store import ActionStore
 from abacus.engage.actions.calls import CallOutbox, call_again
 from abacus.engage.actions.receivers import to_members
 from abacus.engage.actions.types import DueAction, Refusals
-from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.campaign import OWNER_KIND, Campaign
 from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.deferred import decode_deferred
 from abacus.engage.campaigns.effects import Decisions, Effects
 from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate, Evaluation
 from abacus.engage.campaigns.facts import ProgressFacts
 from abacus.engage.campaigns.first_events import without_contradictions
+from abacus.engage.campaigns.news import campaign_news
 from abacus.engage.campaigns.retry_queue import RetryQueue
 from abacus.engage.campaigns.sums import done_before
 from abacus.engage.campaigns.verdicts import put_off
@@ -62,7 +63,7 @@ ONE_EACH: Final = [order(number, member) for number, member in enumerate(MEMBERS
 @pytest.fixture
 async def away(pool: Pool, owner: Connection) -> None:
     """The server of a slice, as far as campaigns, tiers and accounts go."""
-    tables = ("campaign_claim", "campaign_action", "campaign_progress", "limit_slot", "account_tier", "account")
+    tables = ("campaign_claim", "action", "campaign_progress", "limit_slot", "account_tier", "account")
     await take_away(owner, AWAY, *tables)
 
 
@@ -110,7 +111,7 @@ async def done_once(pool: Pool, actions: ActionStore) -> None:
     """A process that does messages, until nothing is left that it could do."""
     stop, health = asyncio.Event(), WorkerHealth("campaigner")
     renderer = Renderer()
-    hand = to_members(Notices(pool, LATER), renderer)
+    hand = to_members(Notices(pool, LATER), renderer, {OWNER_KIND: campaign_news})
     given = {"pool": pool, "slicing": EIGHT, "clock": LATER, "health": health}
     runner = ActionRunner("messages", hand, actions, unguarded, all_turns, **given)
     working = asyncio.create_task(runner.run(stop))
@@ -129,7 +130,7 @@ async def test_each_lies_with_its_member(pool: Pool, owner: Connection) -> None:
     runs = await decide(Effects(pool, CLOCK, slot=1), all_matched(offer, ONE_EACH))
     assert [run.matched.member_id for run in runs] == MEMBERS
     for number, member in enumerate(MEMBERS):
-        for table in ("campaign_claim", "campaign_progress", "campaign_action"):
+        for table in ("campaign_claim", "campaign_progress", "action"):
             rows = await owner.fetch(f"select distinct member_id from slice_{number}.{table}")
             assert [row[0] for row in rows] == [member]
         assert await owner.fetchval(f"select sum(events) from slice_{number}.campaign_sum") == 1
@@ -278,12 +279,12 @@ async def test_actions_of_all_slices_are_done(pool: Pool, owner: Connection) -> 
 
 async def test_the_others_are_done_while_a_slice_is_away(pool: Pool, owner: Connection) -> None:
     await decide(Effects(pool, CLOCK, slot=1), all_matched(campaign(steps=[{"do": [TELL]}]), ONE_EACH))
-    await take_away(owner, AWAY, "campaign_action")
+    await take_away(owner, AWAY, "action")
     actions = ActionStore(pool, LATER)
     assert (await actions.backlog("messages")).deliveries == 7
     await done_once(pool, actions)
     assert (await actions.backlog("messages")).deliveries == 0
-    await bring_back(owner, AWAY, "campaign_action")
+    await bring_back(owner, AWAY, "action")
     await done_once(pool, actions)
     assert [await owner.fetchval(f"select count(*) from slice_{number}.notice") for number in range(8)] == [1] * 8
 
@@ -293,7 +294,7 @@ async def test_calls_of_all_slices_are_taken_within_one_room(pool: Pool) -> None
     calls = CallOutbox(pool, LATER, lambda: CRM)
     first = await calls.take(ROOM)
     assert (len(first), len(await calls.take(ROOM.without(first)))) == (6, 0)
-    assert {call.waiting.member_id for call in [*first, *await calls.take(ROOM)]} == {*MEMBERS}
+    assert {call.action.member_id for call in [*first, *await calls.take(ROOM)]} == {*MEMBERS}
     assert (await calls.backlogs())["webhook:crm"].deliveries == 0
     gone = Verdict(DeliveryOutcome.GIVEN_UP, reason="away for days")
     await calls.settle([Settled(call, Answer(Said.FAILED), gone) for call in first])
@@ -305,8 +306,8 @@ async def test_calls_of_a_slice_that_is_away_are_made_again(pool: Pool, owner: C
     await decide(Effects(pool, CLOCK, slot=1), all_matched(campaign(steps=[{"do": [CALL]}]), ONE_EACH))
     calls = CallOutbox(pool, LATER, lambda: CRM)
     taken = await calls.take(Room(8, 8, {}))
-    await take_away(owner, AWAY, "campaign_action")
+    await take_away(owner, AWAY, "action")
     await calls.settle([Settled(call, Answer(Said.ACCEPTED), Verdict(DeliveryOutcome.DELIVERED)) for call in taken])
-    await bring_back(owner, AWAY, "campaign_action")
+    await bring_back(owner, AWAY, "action")
     over = CallOutbox(pool, FixedClock(NOW + timedelta(minutes=5)), lambda: CRM)
-    assert [call.waiting.member_id for call in await over.take(Room(8, 8, {}))] == [MEMBERS[AWAY]]
+    assert [call.action.member_id for call in await over.take(Room(8, 8, {}))] == [MEMBERS[AWAY]]

@@ -50,7 +50,7 @@ TRANSFER_GONE = (f"delete from claim where key = '{KEY(1)}'", f"delete from tran
 HELD = f"""
 insert into quarantine (id, stage, origin, reason, detail, body, key, fingerprint, status, set_aside_at)
 select 'x', 'award', 'x', 'invalid', 'x', '', key, document ->> 'fingerprint', 'held', now()
-from campaign_action where key = '{KEY(1)}'
+from action where key = '{KEY(1)}'
 """
 GHOST = "campaign:ghost:rides:ride:T-9:1"
 OF_NOBODY = f"""
@@ -60,7 +60,7 @@ values ('eve', 'GRP', 1, 'earn', 5, 5, '{GHOST}', 'SG', now(), now(), '{{}}', ''
 insert into claim values ('{GHOST}', 'eve', 'GRP', 1, '00')
 """
 OF_MARKET, OF_ALL = "points of the campaign market", "points of campaigns since they began"
-TOUCHED = ("claim", "transfer", "quarantine", "campaign_action", "campaign_claim", "campaign_sum")
+TOUCHED = ("claim", "transfer", "quarantine", "action", "campaign_claim", "campaign_sum")
 
 # Statements of somebody with the owner's rights, and the findings that follow: kind, name.
 BROKEN: dict[str, tuple[Sequence[str], set[tuple[What, str]]]] = {
@@ -72,12 +72,12 @@ BROKEN: dict[str, tuple[Sequence[str], set[tuple[What, str]]]] = {
     ),
     "a transfer that no campaign decided": ([OF_NOBODY], {(What.WITHOUT_SOURCE, GHOST)}),
     "an action is gone, and its claim is there": (
-        [f"delete from campaign_action where key = '{KEY(1)}'"],
+        [f"delete from action where key = '{KEY(1)}'"],
         {(What.SUM, OF_MARKET), (What.SUM, OF_ALL)},
     ),
     "an action and its claim are gone": (
         [
-            f"delete from campaign_action where key = '{KEY(1)}'",
+            f"delete from action where key = '{KEY(1)}'",
             f"delete from campaign_claim where key || ':1' = '{KEY(1)}'",
         ],
         {
@@ -93,7 +93,7 @@ BROKEN: dict[str, tuple[Sequence[str], set[tuple[What, str]]]] = {
         {(What.SUM, OF_MARKET), (What.SUM, OF_ALL)},
     ),
     "an action is done and refused": (
-        ["update campaign_action set refused_at = now() where done_at is not null"],
+        ["update action set refused_at = now() where done_at is not null"],
         {(What.SUM, "actions of campaigns")},
     ),
     "nothing": ([], set()),
@@ -115,7 +115,7 @@ async def test_what_is_broken_is_named(house: House, database_url: str) -> None:
 async def test_an_award_that_is_sent_again_is_posted_once(house: House, database_url: str) -> None:
     """As after a crash between the queue and the database."""
     await decided(house)
-    await as_owner(database_url, "update campaign_action set done_at = null")
+    await as_owner(database_url, "update action set done_at = null")
     async with house.running("awarder", "campaigner"):
         await until(lambda: _sent(house, 3))
     async with sqs_client(house.settings.sqs_endpoint_url) as client:
@@ -159,4 +159,4 @@ async def test_an_erased_member_is_accounted_for(house: House) -> None:
 
 
 async def _sent(house: House, awards: int) -> bool:
-    return int(await house.pool.fetchval("select count(done_at) from campaign_action")) == awards
+    return int(await house.pool.fetchval("select count(done_at) from action")) == awards

@@ -13,7 +13,7 @@ _SUMS: Final = """
 select campaign, outcome, sum(events)::bigint, sum(points)::bigint from campaign_sum group by 1, 2
 """
 _ACTIONS: Final = """
-select campaign, member_id, key, kind, done_at is not null, refused_at is not null from campaign_action
+select owner, member_id, key, kind, done_at is not null, refused_at is not null from action
 """
 _TRANSFERS: Final = "select key, member_id, points from transfer where starts_with(key, 'campaign:')"
 _NOTICES: Final = "select event_id from notice"

@@ -20,7 +20,7 @@ class Transfer(NamedTuple):
 
 
 class Action(NamedTuple):
-    """A row of `campaign_action`."""
+    """A row of `action`."""
 
     campaign: str
     member_id: str

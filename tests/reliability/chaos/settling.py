@@ -24,7 +24,7 @@ select coalesce(sum(t.upto + 1), 0) from counter_tally t join counter_series s o
 where s.topic = $1
 """
 
-_UNDONE: Final = "select count(*) as actions from campaign_action where done_at is null and refused_at is null"
+_UNDONE: Final = "select count(*) as actions from action where done_at is null and refused_at is null"
 
 
 class Left(NamedTuple):

@@ -147,7 +147,7 @@ MUTANTS: Final = (
         "the guard of a call",
         "abacus/engage/actions/webhook_caller.py",
         "caller.attempt",
-        Node("call.waiting in refused.against", "False"),
+        Node("call.action in refused.against", "False"),
         (f"{_OUTSIDE}::test_a_guard_is_looked_at_before_a_call",),
     ),
     Mutant(

@@ -37,10 +37,10 @@ _SUMS: Final = """
 select sum(events)::bigint, sum(points)::bigint from campaign_sum where campaign = $1 and outcome = 'done'
 """
 _ACTIONS: Final = """
-select count(*), count(*) filter (where done_at is not null) from campaign_action where campaign = $1
+select count(*), count(*) filter (where done_at is not null) from action where owner = $1
 """
 _WAITING: Final = """
-select count(*) from campaign_action where campaign like '%\\_' || $1 and done_at is null and refused_at is null
+select count(*) from action where owner like '%\\_' || $1 and done_at is null and refused_at is null
 """
 
 
