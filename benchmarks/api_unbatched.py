@@ -4,6 +4,7 @@ import asyncio
 
 import uvloop
 
+from abacus.intake.partners import wiring
 from abacus.intake.partners.award_intake import AwardIntake
 from abacus.intake.partners.register import Register
 from abacus.platform.health import Health
@@ -21,7 +22,7 @@ class Unbatched(AwardIntake):
 
 
 async def main() -> None:
-    vars(api)[AwardIntake.__name__] = Unbatched  # production has no other way to build the intake, and needs none
+    vars(wiring)[AwardIntake.__name__] = Unbatched  # production has no other way to build the intake, and needs none
     stop = asyncio.Event()
     with stopped_by_signals(stop):
         await run_workers({"api": api.wire}, read_settings(), Health(["api"]), stop, health_port=None)
