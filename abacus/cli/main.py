@@ -21,6 +21,7 @@ _FOLDERS: Final = (
     "house",
     "demo",
     "ledger",
+    "documents",
     "rates",
     "downstreams",
     "events",

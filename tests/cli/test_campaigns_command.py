@@ -177,13 +177,6 @@ async def test_an_event_to_come_is_refused(command: Command, tmp_path: Path, ahe
     assert re.fullmatch(r"abacus: .*event.json: .* still to come\n", refused.err)
 
 
-async def test_faults_are_printed_with_their_paths(command: Command, tmp_path: Path) -> None:
-    file = write(tmp_path, country="XX", limits={}, on=["transaction.compleetd"])
-    ran = await command("campaigns", "lint", file, "--json")
-    assert ran.code == 2
-    assert [fault["path"] for fault in ran.json["faults"]] == ["country", "on[0]", "limits.runs"]
-
-
 async def test_a_campaign_is_shown_as_a_file_to_edit(command: Command, tmp_path: Path) -> None:
     await command("campaigns", "publish", write(tmp_path))
     shown = await command("campaigns", "show", "market", "--toml")

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from abacus.people.store.audit import log
-from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
 from tests.support.commands import Ran, abacus
 from tests.support.staff import LOGIN, hire
@@ -99,62 +97,6 @@ async def test_lint_names_every_fault_of_every_file(counters: Counters, folder: 
             },
         ],
     }
-
-
-async def test_publish_says_what_changes_and_is_in_the_log(counters: Counters, folder: Path, pool: Pool) -> None:
-    rain = folder / "rain.toml"
-    first = await counters("publish", rain, "--json")
-    assert first.code == 0
-    assert first.err.splitlines()[:4] == [
-        f"{rain} against nothing:",
-        "  first version of count_rain_drops",
-        "  id: 34",
-        "  name: count_rain_drops",
-    ]
-    (published,) = first.json["published"]
-    assert (published["name"], published["against"]) == ("count_rain_drops@1", None)
-    again = await counters("publish", rain)
-    assert (again.code, again.err) == (2, "abacus: nothing to publish: the definitions are in force already\n")
-    write(rain, RAIN + 'add = "var.amount"\n')
-    second = await counters("publish", rain)
-    assert second.out == (
-        f"{rain} against count_rain_drops@1:\n"
-        "  add: added, var.amount\n"
-        "  decimals: added, 2\n"
-        "  a new version counts from 0, under the same keys; what the version before counted cannot be asked for\n"
-        "count_rain_drops@2 published\n"
-    )
-    entries = await log(pool, deed=Deed.PUBLISH_COUNTERS)
-    assert [(entry.actor, entry.subject) for entry in entries] == [(LOGIN, "counter:count_rain_drops")] * 2
-    assert json.loads(entries[0].details)["changes"][0] == "add: added, var.amount"
-
-
-async def test_of_several_files_all_are_published_or_none(counters: Counters, folder: Path) -> None:
-    other = of_json(folder / "other.json", id=8, name="rain", template="rain:{city_id}")
-    bad = of_json(folder / "bad.json", id=9, name="bad", template="bad:{city}")
-    assert (await counters("publish", folder / "rain.toml", other, bad)).code == 2
-    assert (await counters("list", "--json")).json == []
-    ran = await counters("publish", folder / "rain.toml", other, "--json")
-    assert [each["name"] for each in ran.json["published"]] == ["count_rain_drops@1", "rain@1"]
-
-
-async def test_diff_against_the_latest_and_another_version(counters: Counters, folder: Path) -> None:
-    rain = folder / "rain.toml"
-    await counters("publish", rain)
-    write(rain, RAIN + 'timezone = "Asia/Kathmandu"\n')
-    await counters("publish", rain)
-    assert (await counters("diff", rain)).out == f"{rain}: nothing changes against count_rain_drops@2\n"
-    ran = await counters("diff", rain, "--against", "count_rain_drops@1", "--json")
-    assert ran.json["changes"][0] == "timezone: UTC → Asia/Kathmandu"
-    none = await counters("diff", rain, "--against", "count_rain_drops@3")
-    assert none == (
-        1,
-        "",
-        (
-            "abacus: there is no counter 'count_rain_drops@3'; `abacus counters list count_rain_drops` prints its"
-            " versions\n"
-        ),
-    )
 
 
 async def test_list_tells_the_state_of_each(counters: Counters, folder: Path, database_url: str) -> None:

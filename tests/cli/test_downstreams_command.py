@@ -96,17 +96,6 @@ async def test_a_service_is_tried_without_an_event(
     assert receiver.requests[-1].json["asks"] == []
 
 
-async def test_every_fault_of_every_file_is_told(command: Command, tmp_path: Path) -> None:
-    bad = written(tmp_path, {**RISK, "url": "ftp://risk", "type": "float"})
-    good = written(tmp_path, {"name": "awards", "kind": "own", "pace": "5/s"})
-    linted = await command("downstreams", "lint", bad, good, "--json")
-    assert [fault["path"] for fault in linted.json["faults"]] == ["url", "type"]
-    assert linted.json["valid"] == [str(good)]
-    refused = await command("downstreams", "publish", bad, good)
-    assert (refused.code, refused.out) == (2, "")
-    assert (await command("downstreams", "list", "--json")).json == []
-
-
 async def test_only_who_may_publishes_and_retries(command: Command, tmp_path: Path) -> None:
     file = written(tmp_path, {"name": "awards", "kind": "own", "pace": "5/s"})
     assert "may not publish downstreams" in (await command("downstreams", "publish", file, by="ann")).err

@@ -72,15 +72,6 @@ async def test_lint_names_every_fault_of_every_file(file: Path, tmp_path: Path) 
     assert "has the events of all sources" in (await lint(theirs)).err
 
 
-async def test_lint_for_scripts(file: Path, tmp_path: Path) -> None:
-    bad = write(tmp_path, "bad.toml", TOML.replace('"integer"', '"number"'))
-    ran = await lint(file, bad, "--json")
-    assert ran.code == 2
-    assert ran.json["valid"] == [str(file)]
-    (fault,) = ran.json["faults"]
-    assert (fault["file"], fault["path"]) == (str(bad), "types.rain.drop.drops")
-
-
 async def test_publishing_says_what_changes_and_the_new_name(events: Command, file: Path) -> None:
     ran = await events("publish", file)
     assert (ran.code, ran.err) == (0, "")
@@ -97,14 +88,6 @@ async def test_publishing_says_what_changes_and_the_new_name(events: Command, fi
     assert (ran.code, ran.err) == (2, "abacus: nothing to publish: the sources are in the store already\n")
 
 
-async def test_publishing_for_scripts(events: Command, file: Path) -> None:
-    ran = await events("publish", file, "--json")
-    (row,) = ran.json["published"]
-    assert (row["file"], row["name"], row["against"]) == (str(file), "weather@1", None)
-    assert row["changes"][0] == "first version of weather"
-    assert ran.json["unchanged"] == []
-
-
 async def test_a_fault_in_one_file_and_none_is_published(events: Command, file: Path, tmp_path: Path) -> None:
     bad = write(tmp_path, "bad.toml", TOML.replace('"weather"', '"rain"').replace("substream = true", "substream = 1"))
     same = write(tmp_path, "same.toml", TOML.replace('"weather"', '"rain"'))
@@ -116,25 +99,6 @@ async def test_a_fault_in_one_file_and_none_is_published(events: Command, file: 
         assert (ran.code, ran.out) == (2, "")
         assert words in ran.err
     assert [row["name"] for row in (await events("list", "--json")).json] == ["transactions@0", "points@0", "tiers@0"]
-
-
-async def test_a_source_is_compared_with_any_version(events: Command, file: Path) -> None:
-    assert (await events("diff", file)).out.startswith("first version of weather\n")
-    await events("publish", file)
-    assert (await events("diff", file)).out == f"{file}: nothing changes against weather@1\n"
-    write(file.parent, file.name, TOML.replace('["acme"]', '["acme", "sky"]'))
-    await events("publish", file)
-    ran = await events("diff", file, "--against", "weather@1", "--json")
-    assert ran.json == {
-        "file": str(file),
-        "against": "weather@1",
-        "changes": ["senders.sky: added, may post events"],
-    }
-    ran = await events("diff", file, "--against", "weather@9")
-    assert (ran.code, ran.err) == (
-        1,
-        "abacus: there is no source of events 'weather@9'; `abacus events list weather` prints its versions\n",
-    )
 
 
 async def test_sources_are_listed_and_shown(events: Command, file: Path) -> None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+import typer
 from typer.testing import CliRunner
 
 from abacus.cli.main import app
@@ -42,14 +43,16 @@ def not_rfc3339(document: Any) -> Iterator[str]:
             yield document
 
 
-async def abacus(*arguments: str, env: dict[str, str] | None = None, typed: str | None = None) -> Ran:
+async def abacus(
+    *arguments: str, env: dict[str, str] | None = None, typed: str | None = None, of: typer.Typer = app
+) -> Ran:
     """The command in this process, in a thread of its own with an event loop of its own: it starts at once. `typed` is
-    its standard input.
+    its standard input, and `of` are the commands that it is one of.
     """
     clean: dict[str, str | None] = {name: None for name in os.environ if name.startswith("ABACUS_")}
 
     def invoke() -> Ran:
-        result = CliRunner().invoke(app, list(arguments), env={**clean, **(env or {})}, input=typed)
+        result = CliRunner().invoke(of, list(arguments), env={**clean, **(env or {})}, input=typed)
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         return Ran(result.exit_code, result.stdout, result.stderr)
 

@@ -1,0 +1,45 @@
+"""`abacus export`: writes every document that is in force as a file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from abacus.cli.documents.house_plan import FAMILIES
+from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.shell import AsJson, pool, print_json, run
+from abacus.core.errors import Refused
+
+
+def export(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Made where it is not there.", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Write the documents in force to DIR, in a folder a kind; `abacus apply` of them changes nothing.
+
+    A campaign that waits for its approval, or is a draft, is written too. A folder that has files is refused.
+    """
+    run(_export(directory, as_json=as_json))
+
+
+async def _export(directory: Path, *, as_json: bool) -> None:
+    folders = {family.kind.command: directory / family.kind.command for family in FAMILIES}
+    for folder in folders.values():
+        if folder.exists() and any(folder.iterdir()):
+            raise Refused(f"{folder} has files already: a document that is over would stay among them")
+    written: list[str] = []
+    async with pool() as connections:
+        at = await acting(connections)
+        for family in FAMILIES:
+            async with family.desk(at) as desk:
+                records = await desk.standing()
+            folder = folders[family.kind.command]
+            folder.mkdir(parents=True, exist_ok=True)
+            for record in records:
+                file = folder / f"{family.kind.file_name(record.document)}.toml"
+                file.write_text(family.kind.to_toml(record.document), encoding="utf-8")
+                written.append(str(file))
+    if as_json:
+        print_json({"written": written})
+    else:
+        typer.echo("\n".join(written) or "nothing is published")

@@ -1,0 +1,72 @@
+"""What a directory of documents changes in the house: every kind in the order in which they need each other."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from abacus.cli.campaigns.family import FAMILY as CAMPAIGNS
+from abacus.cli.counters.commands import FAMILY as COUNTERS
+from abacus.cli.documents.drafts import FilePlan, Judged, file_plans, read_drafts
+from abacus.cli.documents.family import Family
+from abacus.cli.downstreams.commands import FAMILY as DOWNSTREAMS
+from abacus.cli.events.commands import FAMILY as SOURCES
+from abacus.cli.rates.family import FAMILY as CARDS
+from abacus.cli.terminal.acting import Acting
+from abacus.cli.terminal.draft_files import FileFault, refuse
+from abacus.core.errors import Refused
+
+# A counter counts events of sources, and a campaign needs a card, counters and downstreams.
+FAMILIES: Final[Sequence[Family[Any, Any]]] = (CARDS, SOURCES, COUNTERS, DOWNSTREAMS, CAMPAIGNS)
+_SUFFIXES: Final = frozenset({".toml", ".json"})
+
+
+class KindPlan(NamedTuple):
+    """What the files of a kind change, and what is in force and in no file."""
+
+    family: Family[Any, Any]
+    plans: Sequence[FilePlan[Any]]
+    not_in_files: Sequence[str]
+
+    @property
+    def changing(self) -> Sequence[FilePlan[Any]]:
+        return [plan for plan in self.plans if plan.changes]
+
+
+async def plan_of(directory: Path, at: Acting) -> list[KindPlan]:
+    """A kind without a folder is left alone. Each draft is judged beside what is published and the drafts of the
+    directory. Raises `Refused`, and `DocumentFaults` with every fault of every file.
+    """
+    found, drafts, faults = [], dict[str, Sequence[Any]](), list[FileFault]()
+    for family, files in _folders(directory):
+        kind = family.kind
+        async with family.desk(at) as desk:
+            around = family.amid(await desk.around(), drafts)
+            read, bad = await read_drafts(files, kind, Judged(desk.read, around, await desk.latest()))
+            faults += bad
+            differences = await desk.differences([draft.document for draft in read])
+            standing = await desk.standing()
+        drafts[kind.command] = [draft.document for draft in read]
+        there = {kind.identity(draft) for draft in drafts[kind.command]}
+        missing = [kind.label(each) for each in standing if kind.identity(each.document) not in there]
+        found.append(KindPlan(family, file_plans(read, differences), missing))
+    refuse(faults)
+    return found
+
+
+def _folders(directory: Path) -> Iterator[tuple[Family[Any, Any], Sequence[Path]]]:
+    """The files of each kind that has a folder. Raises `Refused` for a directory that has none."""
+    folders: Mapping[str, Path] = {each.name: each for each in _entries(directory) if each.is_dir()}
+    names = [family.kind.command for family in FAMILIES]
+    if not folders.keys() & set(names):
+        raise Refused(f"{directory} has no folder of documents; the folders are {', '.join(names)}")
+    for family in FAMILIES:
+        if family.kind.command in folders:
+            yield family, [each for each in _entries(folders[family.kind.command]) if each.suffix in _SUFFIXES]
+
+
+def _entries(folder: Path) -> list[Path]:
+    """Raises `Refused`."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise Refused(f"{folder}: {error.strerror}") from None

@@ -1,0 +1,112 @@
+"""A document of each kind, as the contract of documents needs it."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from abacus.cli.examples import example_cards
+from abacus.pricing.decide.card import to_document as card_document
+
+_SOON: Final = datetime.now(UTC).replace(microsecond=0) + timedelta(days=30)
+
+Documents = Mapping[str, Any]
+
+
+class Sample(NamedTuple):
+    """A document of a kind, the same with a change and the line that says so, and with a fault and its path. `named`
+    gives it another name.
+    """
+
+    command: str
+    name: str
+    document: Documents
+    changed: Documents
+    change: str
+    bad: Documents
+    path: str
+    another: Callable[[Documents], Documents]
+    needs: tuple[str, ...] = ()  # commands whose samples are published first
+    asks: bool = False  # whether a second person approves each version
+    many: bool = False  # whether several drafts of one may be published at once
+
+
+_SOURCE: Final[Documents] = {
+    "source": "weather",
+    "topic": "weather.observations",
+    "fields": {"type": "/type", "id": "/id", "time": "/at"},
+    "types": {"rain.drop": {"city_id": "text"}},
+}
+_COUNTER: Final[Documents] = {
+    "id": 34,
+    "name": "rain",
+    "template": "rain:city:{city_id}",
+    "on": ["rain.drop"],
+}
+_DOWNSTREAM: Final[Documents] = {"name": "coupons", "kind": "webhook", "url": "https://example.com/coupons"}
+_CAMPAIGN: Final[Documents] = {
+    "name": "market",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": "2026-01-01T00:00:00+08:00",
+    "ends_at": _SOON.isoformat(),
+    "on": ["transaction.completed"],
+    "steps": [{"at": 3, "do": [{"award": {"points": 500}}]}],
+    "limits": {"runs": {"overall": 1000}},
+}
+_CARD: Final[Documents] = next(card_document(card) for card in example_cards() if card.scope == "SG")
+
+CARDS: Final = Sample(
+    command="rates",
+    name="SG",
+    document=_CARD,
+    changed={**_CARD, "expiry_months": 7},
+    change="expiry_months: ",
+    bad={**_CARD, "eppf": "much"},
+    path="eppf",
+    another=lambda document: {**document, "scope": "partner:acme"},
+    many=True,
+)
+SOURCES: Final = Sample(
+    command="events",
+    name="weather",
+    document=_SOURCE,
+    changed={**_SOURCE, "senders": ["acme"]},
+    change="senders.acme: added, may post events",
+    bad={**_SOURCE, "topic": "a b"},
+    path="topic",
+    another=lambda document: {**document, "source": "sky", "topic": "sky"},
+)
+COUNTERS: Final = Sample(
+    command="counters",
+    name="rain",
+    document=_COUNTER,
+    changed={**_COUNTER, "timezone": "Asia/Kathmandu"},
+    change="timezone: UTC → Asia/Kathmandu",
+    bad={**_COUNTER, "template": "rain:{city}"},
+    path="template",
+    another=lambda document: {**document, "id": 35, "name": "snow", "template": "snow:{city_id}"},
+    needs=("events",),
+)
+DOWNSTREAMS: Final = Sample(
+    command="downstreams",
+    name="coupons",
+    document=_DOWNSTREAM,
+    changed={**_DOWNSTREAM, "pace": "5/s"},
+    change="pace: nothing → 5/s",
+    bad={**_DOWNSTREAM, "url": "ftp://example.com"},
+    path="url",
+    another=lambda document: {**document, "name": "others"},
+)
+CAMPAIGNS: Final = Sample(
+    command="campaigns",
+    name="market",
+    document=_CAMPAIGN,
+    changed={**_CAMPAIGN, "limits": {"runs": {"overall": 5}}},
+    change='limits.runs: {"overall": 1000} → {"overall": 5}',
+    bad={**_CAMPAIGN, "limits": {}},
+    path="limits.runs",
+    another=lambda document: {**document, "name": "fair"},
+    needs=("rates",),
+    asks=True,
+)
+SAMPLES: Final = {each.command: each for each in (CARDS, SOURCES, COUNTERS, DOWNSTREAMS, CAMPAIGNS)}
