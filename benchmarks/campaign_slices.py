@@ -18,7 +18,7 @@ from abacus.engage.campaigns.decide.run import Matched
 from abacus.engage.campaigns.effects import Effects
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool, open_pool
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import Slice, slices_of
 from abacus.process import look_for_garbage_seldom
 from benchmarks.ratio import ratio_of
 from benchmarks.report import Figure, rate
@@ -43,7 +43,7 @@ _OFFERS: Final = [
 class Ledger:
     """A ledger, what works on it, and the seconds that each kind of work took."""
 
-    slicing: Slicing
+    slices: Sequence[Slice]
     effects: Effects
     actions: ActionStore
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -55,12 +55,12 @@ class Ledger:
 
     async def do_all(self) -> None:
         """Take and end all actions that are due, slice after slice."""
-        for number in range(self.slicing.slices):
-            while await self._some_done(number):
+        for each in self.slices:
+            while await self._some_done(each):
                 pass
 
-    async def _some_done(self, number: int) -> int:
-        async with self.actions.taken(number, AWARDS, TAKEN) as batch:
+    async def _some_done(self, slice_: Slice) -> int:
+        async with self.actions.taken(slice_, AWARDS, TAKEN) as batch:
             if batch.actions:
                 await self.actions.end(batch, batch.actions, {})
         return len(batch.actions)
@@ -114,7 +114,7 @@ async def _ledger(stack: AsyncExitStack, servers: Servers, slices: int) -> Ledge
     )
     stack.push_async_callback(pool.close)
     clock = SystemClock()
-    return Ledger(Slicing(slices), Effects(pool, clock, slot=1), ActionStore(pool, clock))
+    return Ledger(await slices_of(pool), Effects(pool, clock, slot=1), ActionStore(pool, clock))
 
 
 def _batch(rng: random.Random, number: int) -> list[Matched]:

@@ -11,16 +11,18 @@ from abacus.core.clock import Clock
 from abacus.engage.actions.action_store import ActionStore, Batch
 from abacus.engage.actions.metrics import CAMPAIGN_ACTIONS, CAMPAIGN_ACTIONS_OLDEST, CAMPAIGN_ACTIONS_WAITING
 from abacus.engage.actions.types import DueAction, Guards
+from abacus.platform import slices
 from abacus.platform.delivery.deliverer import IDLE_S
 from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.layout import Slicing
-from abacus.platform.slices.sliced import unless_away
+from abacus.platform.slices import Slicing
 
 _MOST: Final = 1_000  # actions in one transaction
 _LOOK_EVERY_S: Final = 5.0
+_SLICES_AT_ONCE: Final = 2  # each holds a connection while its actions are handed over
+_PATIENCE_S: Final = 30.0  # with a slice whose actions take longer than others'
 _LOOK_AGAIN: Final = timedelta(seconds=30)  # at what cannot be told now
 _RNG: Final = random.Random()
 
@@ -40,8 +42,8 @@ class _Done(NamedTuple):
 
 
 class ActionRunner:
-    """Takes the due actions of one receiver, slice after slice, and hands over each action whose guards still hold. Any
-    number of processes share the work.
+    """Takes the due actions of one receiver, two slices at a time, and hands over each action whose guards still hold.
+    Any number of processes share the work.
     """
 
     def __init__(
@@ -79,20 +81,24 @@ class ActionRunner:
     async def _round(self, stop: asyncio.Event) -> int:
         """How many actions were ended. Those of slices whose servers are away wait."""
         await self._tell.if_due()
-        ended = 0
-        for number in _RNG.sample(range(self._slicing.slices), self._slicing.slices):
-            done = await unless_away(self._pool, self._of_slice(number))
-            if done is not None:
-                ended += done.ended
-                if done.has_no_turn:
-                    break
-            if stop.is_set():
-                break
-        self._health.ready()
-        return ended
+        is_over = False
 
-    async def _of_slice(self, number: int) -> _Done:
-        async with self._actions.taken(number, self._receiver, _MOST) as batch:
+        async def work(slice_: slices.Slice, _: Sequence[slices.Slice]) -> int:
+            nonlocal is_over
+            if is_over or stop.is_set():
+                return 0
+            done = await self._of_slice(slice_)
+            is_over = is_over or done.has_no_turn
+            return done.ended
+
+        all_of_them = await slices.slices_of(self._pool)
+        in_turn = {each.number: [each] for each in _RNG.sample(all_of_them, len(all_of_them))}
+        found = await slices.in_slices(self._pool, in_turn, work, patience_s=_PATIENCE_S, at_once=_SLICES_AT_ONCE)
+        self._health.ready()
+        return sum(found.done)
+
+    async def _of_slice(self, slice_: slices.Slice) -> _Done:
+        async with self._actions.taken(slice_, self._receiver, _MOST) as batch:
             most = await self._turns(self._receiver, len(batch.actions)) if batch.actions else 0
             actions = batch.actions[:most]
             if actions:

@@ -12,10 +12,9 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.engage.actions.types import DueAction, PlannedAction
+from abacus.platform import slices
 from abacus.platform.delivery.types import Backlog
-from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.slices.sliced import at_slice, rows_in_reach, slicing_of
-from abacus.platform.slices.transaction import stay
+from abacus.platform.postgres import Connection, Pool
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 
@@ -79,17 +78,16 @@ class ActionStore:
         self._clock = clock
 
     @asynccontextmanager
-    async def taken(self, number: int, receiver: str, most: int) -> AsyncIterator[Batch]:
+    async def taken(self, slice_: slices.Slice, receiver: str, most: int) -> AsyncIterator[Batch]:
         """Actions of a slice and receiver that are due. They stay locked until the end; after an error they are as
         before.
         """
         now = self._clock.now()
-        async with passing_failures(), at_slice(self._pool, number) as connection:
+        async with slice_.at() as connection:
             if not await connection.fetchval(*_IS_DUE(receiver=receiver, now=now)):
                 yield Batch(connection, [])
                 return
-            async with connection.transaction():
-                await stay(connection)
+            async with slices.in_place(connection):
                 rows = await connection.fetch(*_TAKE(receiver=receiver, now=now, most=most))
                 yield Batch(connection, [DueAction(*row) for row in rows])
 
@@ -105,8 +103,7 @@ class ActionStore:
 
     async def backlog(self, receiver: str) -> Backlog:
         """The actions of a receiver that are due, in those slices whose servers can be reached."""
-        every = dict.fromkeys(range((await slicing_of(self._pool)).slices))
         statement = _BACKLOG(receiver=receiver, now=self._clock.now())
-        rows = await rows_in_reach(self._pool, every, lambda _: statement)
+        rows = await slices.rows_in_reach(self._pool, statement)
         oldest = [row["oldest"] for row in rows if row["oldest"] is not None]
         return Backlog(sum(row["actions"] for row in rows), min(oldest, default=None))

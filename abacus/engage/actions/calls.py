@@ -12,10 +12,10 @@ from abacus.engage.actions.decide.deeds import DeedKind
 from abacus.engage.actions.types import DueAction
 from abacus.engage.downstreams.decide.downstream import WEBHOOK_PREFIX, Downstream, Kind
 from abacus.engage.downstreams.directory import ByName
+from abacus.platform import slices
 from abacus.platform.delivery.outbox import FAILING_SINCE, Lane, Outbox, OutboxTable, Taken
 from abacus.platform.delivery.types import Backlog, Lease, Room, Settled
-from abacus.platform.postgres import Pool, passing_failures, rows_changed
-from abacus.platform.slices.sliced import at_slice, slicing_of
+from abacus.platform.postgres import Pool, rows_changed
 from abacus.platform.sql import Statement
 
 _ID_DIGITS: Final = 40
@@ -92,12 +92,12 @@ def webhooks_of(downstreams: ByName) -> dict[str, Downstream]:
 
 async def call_again(pool: Pool, webhook: str, now: datetime) -> int:
     """Makes the calls of a webhook that were given up due now, and returns how many. Raises `Unavailable`."""
-    again, changed = _AGAIN(receiver=WEBHOOK_PREFIX + webhook, now=now), 0
-    async with passing_failures():
-        for number in range((await slicing_of(pool)).slices):
-            async with at_slice(pool, number) as connection:
-                changed += await rows_changed(connection, again)
-    return changed
+
+    async def again(slice_: slices.Slice) -> int:
+        async with slice_.at() as connection:
+            return await rows_changed(connection, _AGAIN(receiver=WEBHOOK_PREFIX + webhook, now=now))
+
+    return sum((await slices.everywhere(pool, again, patience_s=None)).whole())
 
 
 def _call(taken: Taken) -> Call:

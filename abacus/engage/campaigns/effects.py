@@ -7,7 +7,6 @@ nothing is left to fill it up from, a batch locks the pot and then the slots of 
 refused (docs/adr/0055, 0061).
 """
 
-import asyncio
 import random
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -25,15 +24,14 @@ from abacus.engage.campaigns.sums import add_sums, done_before
 from abacus.engage.limits.decide.pots import Limited, Pot, is_exhausted, limited_by, pot_of
 from abacus.engage.limits.pot_store import SLOTS, PotStore
 from abacus.engage.limits.types import NOTHING, Amounts
-from abacus.platform.key_register import entered
+from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices.layout import Slicing
-from abacus.platform.slices.sliced import slicing_of, unless_away
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 # Is told the campaigns that can do nothing more.
 OnExhausted = Callable[[Sequence[Campaign]], Awaitable[None]]
 
+_PATIENCE_S: Final = 5.0  # with a slice whose part takes longer than others'; it may wait for another's locks
 _RNG: Final = random.Random()
 
 
@@ -99,58 +97,30 @@ class Effects:
         """What comes of these events. All of it is durable."""
         if not matched:
             return Decisions([], [])
-        slicing = await slicing_of(self._pool)
-        parts = await self._parts(slicing, matched)
-        decided = await asyncio.gather(
-            *(unless_away(self._pool, self._decide_in(number, part)) for number, part in parts.items()),
-            return_exceptions=True,
-        )
-        done = [each for each in decided if isinstance(each, _Part)]
-        self._exhausted |= {campaign.name: campaign for each in done for campaign in each.exhausted}
-        if errors := [each for each in decided if isinstance(each, BaseException)]:
-            raise errors[0]
+        own = await slices.with_own_keys(self._pool, matched)
+        split = await slices.split(self._pool, own, self._decide_in, patience_s=_PATIENCE_S)
         await self._tell()
-        runs = {run.matched.key: run for each in done for run in each.decided.runs}
-        away = [number for number, part in zip(parts, decided, strict=True) if part is None]
+        runs = {run.matched.key: run for each in split.done for run in each.runs}
         return Decisions(
             [run for each in matched if (run := runs.pop(each.key, None)) is not None],
-            [
-                *(each for number in away for each in parts[number].values()),
-                *(waiting for each in done for waiting in each.decided.waiting),
-            ],
-            [faulty for each in done for faulty in each.decided.faulty],
+            [*split.waiting, *(waiting for each in split.done for waiting in each.waiting)],
+            [faulty for each in split.done for faulty in each.faulty],
         )
 
-    async def _parts(self, slicing: Slicing, matched: Iterable[Matched]) -> Mapping[int, Mapping[str, Matched]]:
-        """The events of each slice, by their keys. A key belongs to the slice of the event that came first with it, now
-        or before; events with this key for members of other slices are left out.
-        """
-        parts: dict[int, dict[str, Matched]] = {}
-        wanted: dict[str, int] = {}
-        for each in matched:
-            key, number = each.key, slicing.slice_of(each.member_id)
-            wanted.setdefault(key, number)
-            parts.setdefault(number, {}).setdefault(key, each)
-        if not slicing.is_cut:
-            return parts
-        holders = await entered(self._pool, wanted)
-        own = {
-            number: {key: each for key, each in part.items() if holders[key] == number}
-            for number, part in parts.items()
-        }
-        return {number: part for number, part in own.items() if part}
-
-    async def _decide_in(self, number: int, matched: Mapping[str, Matched]) -> _Part:
-        """What comes of the events of a slice's members, by their keys."""
+    async def _decide_in(self, slice_: slices.Slice, part: Sequence[Matched]) -> Decided:
+        """What comes of the events of a slice's members."""
+        matched = {each.key: each for each in part}
 
         async def work(connection: Connection, whole: Collection[Pot]) -> _Part:
             return await self._decide(connection, matched, whole)
 
         while True:
             try:
-                return await self._pots.within(number, lambda: _limited(matched.values()), work)
+                done = await self._pots.within(slice_, lambda: _limited(part), work)
             except _Overtaken:
                 continue
+            self._exhausted |= {campaign.name: campaign for campaign in done.exhausted}
+            return done.decided
 
     async def _tell(self) -> None:
         """A campaign that could not be told comes with the next batch, or with this batch when it is tried again."""

@@ -8,8 +8,8 @@ from abacus.engage.campaigns.decide.sides import CAMPAIGN
 from abacus.engage.campaigns.progress_rows import read_progress
 from abacus.engage.campaigns.subject import CampaignSubject
 from abacus.engage.downstreams.facts import AskService, ServiceFacts
-from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices.sliced import at_member
+from abacus.platform import slices
+from abacus.platform.postgres import Pool
 from abacus.signals.facts.counters import CounterFacts
 from abacus.signals.facts.members import MemberFacts
 from abacus.signals.facts.reach import in_reach
@@ -33,7 +33,7 @@ class ProgressFacts:
     async def _load(self, wanted: Sequence[Wish[CampaignSubject]]) -> list[Found]:
         """Where an event follows another, the value may be higher once that one is decided."""
         places = [asked_place(each.campaign, each.member_id, each.at, side.text) for each, side in wanted]
-        async with passing_failures(), at_member(self._pool, places[0].member_id) as connection:
+        async with slices.at(self._pool, places[0].member_id) as connection:
             progress = await read_progress(connection, sorted(set(places)))
         found: list[Found] = []
         for place, (subject, side) in zip(places, wanted, strict=True):

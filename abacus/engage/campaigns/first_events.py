@@ -6,7 +6,7 @@ from abacus.engage.campaigns.decide.same_event import contradictions
 from abacus.engage.campaigns.evaluator import Candidate
 from abacus.platform.key_register import holders_of
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import slicing_of
 from abacus.signals.events.types import Event
 
 
@@ -21,8 +21,7 @@ async def without_contradictions(
         return candidates
     slicing = await slicing_of(pool)
     claims = {each.key: each.event.key for each in candidates if each.event.key in several}
-    entered = await holders_of(pool, claims) if slicing.is_cut else {}
-    holders = {claims[claim]: number for claim, number in entered.items()}
+    holders = {claims[claim]: number for claim, number in (await holders_of(pool, claims)).items()}
     firsts = {
         key: next((each for each in some if slicing.slice_of(each.member_id or "") == holders.get(key)), some[0])
         for key, some in several.items()

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from abacus.platform import slices
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices.sliced import at_member
 from abacus.platform.sql import Statement
 
 
@@ -31,7 +31,7 @@ async def progress_of(
 ) -> Sequence[MemberProgress]:
     """In campaigns of these countries, or of all. Raises `Unavailable`."""
     async with passing_failures():
-        async with at_member(pool, member_id) as connection:
+        async with slices.at(pool, member_id) as connection:
             rows = await connection.fetch(*_OF_MEMBER(member_id=member_id))
         country_of = dict(await pool.fetch(*_COUNTRIES(names=[row["campaign"] for row in rows])))
     told = (MemberProgress(country=country_of.get(row["campaign"], ""), **row) for row in rows)

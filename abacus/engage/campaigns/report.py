@@ -10,8 +10,8 @@ from abacus.engage.campaigns.seen import seen_by_day
 from abacus.engage.limits.decide.pots import EVER
 from abacus.engage.limits.types import NOTHING, Amounts
 from abacus.engage.limits.usage import used
+from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection, Pool, snapshot
-from abacus.platform.slices.sliced import in_each_slice
 from abacus.platform.sql import Statement, columns
 
 
@@ -133,7 +133,7 @@ async def _glance(connection: Connection, campaign: Campaign) -> Glance:
 
 
 async def _added_up(connection: Connection, statement: tuple[Any, ...], *, facts: int) -> list[tuple[Any, ...]]:
-    return added_up(await in_each_slice(connection, lambda: connection.fetch(*statement, timeout=LONG_S)), facts=facts)
+    return added_up(await slices.each(connection, lambda: connection.fetch(*statement, timeout=LONG_S)), facts=facts)
 
 
 def faults_of(found: CampaignReport) -> list[str]:

@@ -27,8 +27,8 @@ from abacus.engage.limits.decide.pots import limited_by
 from abacus.engage.limits.pot_store import PotStore
 from abacus.engage.notify.decide.rendering import Unrenderable
 from abacus.engage.notify.renderer import Renderer
-from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices.sliced import at_member
+from abacus.platform import slices
+from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.types import Event
 from abacus.signals.facts.members import MemberFacts
@@ -92,7 +92,7 @@ async def simulate(
     }
     matched = Matched(campaign, member_id, event, conditions_of(decision.looked), worth)
     limited = limited_by(campaign, event.occurred_at)
-    async with passing_failures(), at_member(pool, member_id) as connection:
+    async with slices.at(pool, member_id) as connection:
         progress = await read_progress(connection, sorted(places_of(campaign, member_id, event.occurred_at)))
     left = await PotStore(pool, 0, done_before).left(limited)
     (run,) = decide([matched], progress, left, limited).runs

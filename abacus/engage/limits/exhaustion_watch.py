@@ -9,10 +9,10 @@ from typing import Final, Generic, TypeVar
 from abacus.engage.limits.decide.pots import Limited, is_exhausted, pot_of
 from abacus.engage.limits.pot_store import PotStore
 from abacus.engage.limits.types import Bounded
+from abacus.platform import slices
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.sliced import unless_away
 
 _LOOK_EVERY_S: Final = 60.0
 
@@ -48,7 +48,7 @@ class ExhaustionWatch(Generic[Document]):
 
     async def look(self) -> None:
         """Nothing is marked while the server of a slice is away. Raises `Unavailable` when more is."""
-        await unless_away(self._pool, self._look())
+        await slices.unless_away(self._pool, self._look())
 
     async def _look(self) -> None:
         documents = {pot_of(each.owner): each for each in self._in_force()}

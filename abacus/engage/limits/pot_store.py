@@ -15,9 +15,8 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from abacus.engage.limits.decide.pots import Limited, Pot, Short
 from abacus.engage.limits.types import NOTHING, Amounts, Bound
+from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, passing_failures, snapshot
-from abacus.platform.slices.sliced import at_slice, in_each_slice, slicing_of
-from abacus.platform.slices.transaction import commit_together, stay
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 SLOTS: Final = 16  # processes that take from slots of their own; two in one slot are slower, and nothing else
@@ -136,40 +135,33 @@ class PotStore:
         self._done_before = done_before
         self._rests: dict[Pot, _Rest] = {}
 
-    async def within(self, number: int, limited: Callable[[], Mapping[Pot, Limited]], work: Work[Done]) -> Done:
+    async def within(
+        self, slice_: slices.Slice, limited: Callable[[], Mapping[Pot, Limited]], work: Work[Done]
+    ) -> Done:
         """Work on members of a slice, in a transaction at its server. After `Short` the slot is filled up, and the work
         is done anew; pots from which it cannot be filled up are given to it as `whole`, in a transaction that reaches
         all slices.
         """
         whole: set[Pot] = set()
-        home = (await slicing_of(self._pool)).home(number)
         while True:
             try:
-                async with passing_failures(), self._transaction(home, whole) as connection:
+                async with _transaction(slice_, whole) as connection:
                     return await work(connection, whole)
             except Short as error:
-                whole |= await self.fill(number, error.needs, limited())
+                whole |= await self.fill(slice_, error.needs, limited())
 
-    @asynccontextmanager
-    async def _transaction(self, home: str | None, whole: Collection[Pot]) -> AsyncIterator[Connection]:
-        reach = self._pool.acquire(schema=home) if whole else self._pool.acquire(schema=home, near=True)
-        async with reach as connection, connection.transaction():
-            if whole:
-                await commit_together(connection)
-            yield connection
-
-    async def fill(self, number: int, needs: Mapping[Pot, Amounts], limited: Mapping[Pot, Limited]) -> set[Pot]:
+    async def fill(
+        self, slice_: slices.Slice, needs: Mapping[Pot, Amounts], limited: Mapping[Pot, Limited]
+    ) -> set[Pot]:
         """Fills the slot of that slice up from all of these pots at once, and returns the pots in which too little is
         left for that. Raises `Unavailable`.
         """
-        wanted, slicing = sorted(needs), await slicing_of(self._pool)
+        wanted, share = sorted(needs), _SHARE * len(await slices.slices_of(self._pool))
         empty = [_SlotRow(*pot, self._slot, limited[pot].version, *NOTHING) for pot in wanted]
-        async with passing_failures():
-            async with at_slice(self._pool, number) as connection:
-                await connection.execute(*_OPEN_SLOTS(**arrays(_SlotRow, empty)))
-            async with self._pool.acquire(schema=slicing.home(number)) as connection, connection.transaction():
-                await commit_together(connection)
-                return await self._fill(connection, wanted, needs, limited, _SHARE * slicing.slices)
+        async with slice_.at() as connection:
+            await connection.execute(*_OPEN_SLOTS(**arrays(_SlotRow, empty)))
+        async with slice_.together() as connection:
+            return await self._fill(connection, wanted, needs, limited, share)
 
     async def _fill(
         self,
@@ -204,7 +196,7 @@ class PotStore:
         pots = arrays(Pot, sorted(limited))
         async with snapshot(self._pool) as connection:
             handed_out = dict.fromkeys(limited, NOTHING) | _by_pot(await connection.fetch(*_POTS(**pots)))
-            for rows in await in_each_slice(connection, lambda: connection.fetch(*_IN_SLOTS(**pots))):
+            for rows in await slices.each(connection, lambda: connection.fetch(*_IN_SLOTS(**pots))):
                 for pot, amounts in _by_pot(rows).items():
                     handed_out[pot] = handed_out[pot].minus(amounts)
         return {pot: _left(limited[pot].bound, out) for pot, out in handed_out.items()}
@@ -231,11 +223,9 @@ class PotStore:
         async def lock_here() -> None:
             schema = connection.slice_schema
             pots = here if schema == home else locked_whole
-            if schema != home:
-                await stay(connection)
             slots[schema] = await self._lock_slots(connection, pots, whole)
 
-        await (in_each_slice(connection, lock_here) if handed_out else lock_here())
+        await (slices.each(connection, lock_here, locks=True) if handed_out else lock_here())
         left: dict[Pot, Amounts] = {}
         for row in chain.from_iterable(slots.values()):
             pot = _pot(row)
@@ -264,7 +254,7 @@ class PotStore:
             if rows := _after(locked.slots.get(connection.slice_schema, ()), locked, taken):
                 await connection.execute(*_SET_SLOTS(**arrays(_SlotRow, rows)))
 
-        await (in_each_slice(connection, write_here) if pots else write_here())
+        await (slices.each(connection, write_here) if pots else write_here())
 
     def _remembered(self, limited: Mapping[Pot, Limited], whole: Collection[Pot]) -> dict[Pot, Amounts]:
         """What was left of pots whose limit was used up before: nothing has to be locked to know that."""
@@ -299,11 +289,21 @@ class PotStore:
     async def _open_pots(self, connection: Connection, pots: Sequence[Pot]) -> None:
         """What was done before there was such a limit counts too."""
         done = dict.fromkeys(pots, NOTHING)
-        for of_slice in await in_each_slice(connection, lambda: self._done_before(connection, pots)):
+        for of_slice in await slices.each(connection, lambda: self._done_before(connection, pots)):
             for pot, amounts in of_slice.items():
                 done[pot] = done[pot].plus(amounts)
         opened = [_PotRow(*pot, *amounts) for pot, amounts in done.items()]
         await connection.execute(*_OPEN_POTS(**arrays(_PotRow, opened)))
+
+
+@asynccontextmanager
+async def _transaction(slice_: slices.Slice, whole: Collection[Pot]) -> AsyncIterator[Connection]:
+    if whole:
+        async with slice_.together() as connection:
+            yield connection
+    else:
+        async with slice_.at() as connection, connection.transaction():
+            yield connection
 
 
 def _after(rows: Sequence[_SlotRow], locked: Locked, taken: Mapping[Pot, Amounts]) -> list[_SlotRow]:

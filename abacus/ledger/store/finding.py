@@ -43,7 +43,7 @@ async def claims_of(pool: Pool, keys: Iterable[str]) -> dict[str, Claim]:
 
 async def claims_in_reach(pool: Pool, keys: Iterable[str]) -> dict[str, Claim]:
     """The same, without those of slices whose servers cannot be reached. Raises `Unavailable` when none can."""
-    return _by_key((await in_slices(pool, await parts_of(pool, keys), fetched_by(_claims))).in_reach())
+    return _by_key((await in_slices(pool, await parts_of(pool, keys), fetched_by(_claims), reads=True)).in_reach())
 
 
 def _claims(keys: Sequence[str]) -> tuple[Any, ...]:

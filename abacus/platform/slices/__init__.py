@@ -3,6 +3,7 @@
 `at` a member's slice; `split` things over the slices; `each` slice on one connection; `together`, all or none.
 """
 
+from abacus.platform.slices.keys import with_own_keys
 from abacus.platform.slices.layout import MOST, UNCUT, Slicing
 from abacus.platform.slices.parts import (
     PATIENCE_S,
@@ -55,4 +56,5 @@ __all__ = [
     "split",
     "together",
     "unless_away",
+    "with_own_keys",
 ]

@@ -26,6 +26,10 @@ AT_ONCE: Final = 8  # slices that one caller works in
 _member_of: Final = attrgetter("member_id")
 
 
+class TooSlow(Unavailable):
+    """A slice takes longer than others."""
+
+
 class Split(NamedTuple, Generic[Thing, Result]):
     """What came of work that was split: the results of the slices in their order, the things of slices that are away
     or too slow, and why these wait.
@@ -59,20 +63,26 @@ async def split(
     *,
     member_of: Callable[[Thing], str] = _member_of,
     patience_s: float | None = PATIENCE_S,
+    reads: bool = False,
 ) -> Split[Thing, Result]:
     """What comes of the things, each done in its member's slice, and what waits. Work that was cut off may be done: it
-    is found when it comes again. Raises what the work raises; `Unavailable` only when nothing was done, and no slice's
-    server is away.
+    is found when it comes again. Raises what the work raises; `Unavailable` only when no slice's server is away. Work
+    that only `reads` may fail in a slice for any reason while others answer.
     """
-    return await in_slices(pool, (await slicing_of(pool)).by_slice(things, member_of), work, patience_s=patience_s)
+    parts = (await slicing_of(pool)).by_slice(things, member_of)
+    return await in_slices(pool, parts, work, patience_s=patience_s, reads=reads)
 
 
 async def everywhere(
-    pool: Pool, work: Callable[[Slice], Coroutine[Any, Any, Result]], *, patience_s: float | None = PATIENCE_S
+    pool: Pool,
+    work: Callable[[Slice], Coroutine[Any, Any, Result]],
+    *,
+    patience_s: float | None = PATIENCE_S,
+    reads: bool = False,
 ) -> Split[Slice, Result]:
     """The same of work in every slice."""
     parts = {each.number: [each] for each in await slices_of(pool)}
-    return await in_slices(pool, parts, lambda each, _: work(each), patience_s=patience_s)
+    return await in_slices(pool, parts, lambda each, _: work(each), patience_s=patience_s, reads=reads)
 
 
 async def in_slices(
@@ -81,11 +91,15 @@ async def in_slices(
     work: Work[Thing, Result],
     *,
     patience_s: float | None = PATIENCE_S,
+    at_once: int = AT_ONCE,
+    reads: bool = False,
 ) -> Split[Thing, Result]:
-    """The same, where it is known what each slice has to do."""
+    """The same, where it is known what each slice has to do. Slices are begun in the order of the parts."""
     slices = {number: await slice_at(pool, number) for number in parts}
     results = await side_by_side(
-        {number: partial(work, slices[number], part) for number, part in parts.items()}, patience_s=patience_s
+        {number: partial(work, slices[number], part) for number, part in parts.items()},
+        patience_s=patience_s,
+        at_once=at_once,
     )
     done, waiting, errors = list[Result](), list[Thing](), list[Unavailable]()
     for number, result in results.items():
@@ -96,8 +110,9 @@ async def in_slices(
             raise result
         else:
             done.append(result)
-    if errors and not done and not await some_are_away(pool):
-        raise errors[0]
+    failed = [error for error in errors if not isinstance(error, TooSlow)]
+    if failed and not (reads and done) and not await some_are_away(pool):
+        raise failed[0]
     return Split(done, waiting, errors)
 
 
@@ -108,7 +123,7 @@ async def side_by_side(
     at_once: int = AT_ONCE,
 ) -> dict[int, Result | BaseException]:
     """What comes of work in several slices, or why it failed, in their order. Work that takes `patience_s` longer than
-    others, or lets others wait for a hand, is cut off with `Unavailable`.
+    others, or lets others wait for a hand, is cut off: it is `TooSlow`.
     """
     if len(works) == 1:
         ((number, work),) = works.items()
@@ -179,7 +194,7 @@ async def _tried(work: Callable[[], Awaitable[Result]]) -> Result | BaseExceptio
 
 def _result(number: int, task: "asyncio.Task[Result | BaseException]") -> Result | BaseException:
     if task.cancelled():
-        return Unavailable(DEPENDENCY, f"slice {number} takes longer than others")
+        return TooSlow(DEPENDENCY, f"slice {number} takes longer than others")
     return task.result()
 
 
@@ -206,4 +221,4 @@ async def rows_in_reach(pool: Pool, statement: tuple[Any, ...]) -> list[Any]:
 
 async def _everywhere(pool: Pool, statement: tuple[Any, ...], patience_s: float | None) -> Split[Slice, Sequence[Any]]:
     fetch = fetched_by(lambda _: statement)
-    return await everywhere(pool, lambda each: fetch(each, ()), patience_s=patience_s)
+    return await everywhere(pool, lambda each: fetch(each, ()), patience_s=patience_s, reads=True)

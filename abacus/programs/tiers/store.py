@@ -106,7 +106,7 @@ class MembershipStore:
 
     async def probe(self) -> None:
         """Raises `Unavailable` when no tier can be read."""
-        (await slices.everywhere(self._pool, partial(_tiers, accounts=()))).in_reach()
+        (await slices.everywhere(self._pool, partial(_tiers, accounts=()), reads=True)).in_reach()
 
     async def set(
         self, account: AccountId, tier: str, *, reason: str, actor: str, also: Also = nothing_else
@@ -157,7 +157,7 @@ class MembershipStore:
         self, accounts: Collection[AccountId], *, patience_s: float | None = slices.PATIENCE_S
     ) -> slices.Split[AccountId, Sequence[Any]]:
         return await slices.split(
-            self._pool, accounts, _tiers, member_of=lambda account: account[0], patience_s=patience_s
+            self._pool, accounts, _tiers, member_of=lambda account: account[0], patience_s=patience_s, reads=True
         )
 
 

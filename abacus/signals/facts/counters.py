@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.sliced import some_are_away
+from abacus.platform.slices import some_are_away
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.event_measure import Counted as CountedEvent
 from abacus.signals.counters.decide.event_measure import EventMeasure, Keyed, measure_of

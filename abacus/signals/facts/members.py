@@ -1,11 +1,12 @@
 """Looks up `member.*`: what the ledger and the tiers know of a member."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Final, Protocol, TypeAlias, TypeVar
 
 from abacus.ledger.types.account import AccountId, Standing
+from abacus.platform import slices
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.sliced import slicing_of, unless_away
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.signals.facts.decide.member_sides import BALANCE, MEMBER, TIER
 from abacus.signals.facts.reach import AMember, in_reach
@@ -37,13 +38,14 @@ class MemberFacts:
         return await in_reach(self._pool, wanted, self._load)
 
     async def tiers_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
-        """The tiers of accounts whose server is not away. Raises `Unavailable` when more is."""
-        tiers: dict[AccountId, str] = {}
-        for part in (await slicing_of(self._pool)).by_slice(accounts, lambda account: account[0]).values():
-            found = await unless_away(self._pool, self._tiers(part))
-            if found is not None:
-                tiers |= {account: found.get(account, BASE_TIER) for account in part}
-        return tiers
+        """The tiers of accounts whose slice is not away or slow. Raises `Unavailable` when more is."""
+
+        async def look(_: slices.Slice, part: Sequence[AccountId]) -> Iterable[tuple[AccountId, str]]:
+            found = await self._tiers(part)
+            return [(account, found.get(account, BASE_TIER)) for account in part]
+
+        split = await slices.split(self._pool, accounts, look, member_of=lambda account: account[0])
+        return dict(chain.from_iterable(split.done))
 
     async def _load(self, wanted: Sequence[Wish[AnAccount]]) -> list[Found]:
         accounts = {subject.account for subject, _ in wanted}

@@ -1,10 +1,11 @@
 """Values that lie with members: each slice is asked by itself, and what an unreachable slice has cannot be told now."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from itertools import chain
 from typing import Protocol, TypeVar
 
+from abacus.platform import slices
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.sliced import slicing_of, unless_away
 from abacus.signals.facts.types import NOT_NOW, Found, Subject, Wish
 
 
@@ -24,9 +25,11 @@ async def in_reach(
     load: Callable[[Sequence[Wish[AMemberT]]], Awaitable[Sequence[Found]]],
 ) -> list[Found]:
     """The values that `load` tells for members of one slice, in the order of the wishes."""
-    found: dict[int, Found] = {}
-    slicing = await slicing_of(pool)
-    for places in slicing.by_slice(range(len(wanted)), lambda place: wanted[place][0].member_id).values():
-        values = await unless_away(pool, load([wanted[place] for place in places]))
-        found |= dict(zip(places, [NOT_NOW] * len(places) if values is None else values, strict=True))
-    return [found[place] for place in range(len(wanted))]
+
+    async def look(_: slices.Slice, places: Sequence[int]) -> Iterable[tuple[int, Found]]:
+        return zip(places, await load([wanted[place] for place in places]), strict=True)
+
+    places = range(len(wanted))
+    split = await slices.split(pool, places, look, member_of=lambda place: wanted[place][0].member_id)
+    found = dict(chain.from_iterable(split.done))
+    return [found.get(place, NOT_NOW) for place in places]

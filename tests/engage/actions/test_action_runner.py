@@ -12,7 +12,7 @@ from abacus.engage.actions.guards import guarded_by
 from abacus.engage.actions.types import DueAction, PlannedAction, Refusals
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.sliced import slicing_of
+from abacus.platform.slices import slicing_of
 from tests.engage.limits.documents import NOW
 from tests.support.fixed_clock import FixedClock
 from tests.support.house import until

@@ -9,6 +9,7 @@ from abacus.engage.limits.decide.pots import AtHand, Limited, Pot, Short, limite
 from abacus.engage.limits.pot_store import PotStore
 from abacus.engage.limits.types import UNBOUND, Amounts, Bound, Limits, Owner
 from abacus.platform.postgres import Connection
+from abacus.platform.slices import Slice
 
 NOW: Final = datetime(2026, 1, 10, 12, tzinfo=UTC)
 ONE: Final = Amounts(runs=1, points=10)
@@ -39,7 +40,7 @@ async def nothing_before(_: Connection, __: Sequence[Pot]) -> Mapping[Pot, Amoun
     return {}
 
 
-async def take(pots: PotStore, number: int, documents: Sequence[Document]) -> list[bool]:
+async def take(slice_: Slice, pots: PotStore, documents: Sequence[Document]) -> list[bool]:
     """One run of each document, in one transaction of a slice; False where a limit stands against the run."""
     limited: dict[Pot, Limited] = {}
     for each in documents:
@@ -58,4 +59,4 @@ async def take(pots: PotStore, number: int, documents: Sequence[Document]) -> li
         await pots.take(connection, locked, at_hand.taken)
         return given
 
-    return await pots.within(number, lambda: limited, work)
+    return await pots.within(slice_, lambda: limited, work)

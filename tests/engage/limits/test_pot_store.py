@@ -15,7 +15,7 @@ from abacus.engage.limits.types import Amounts
 from abacus.engage.limits.usage import used
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices import slicing_of
+from abacus.platform.slices import slice_at, slices_of
 from tests.engage.limits.documents import NOW, Document, nothing_before, take
 
 OFFER: Final = Document("offer", "market", runs=7)
@@ -41,13 +41,13 @@ async def used_of(pool: Pool, document: Document) -> dict[str, int]:
 )
 async def test_no_run_too_many_by_several_processes_at_once(pool: Pool, offer: Document, expected: int) -> None:
     """A campaign of the same name is at its own limit meanwhile."""
-    slices = (await slicing_of(pool)).slices
+    slices = await slices_of(pool)
 
     async def work(slot: int) -> Counter[str]:
         pots, done = PotStore(pool, slot % 2, nothing_before), Counter[str]()
         for number in range(20):
             documents = [CAMPAIGN, offer] if number % 2 else [offer, CAMPAIGN]
-            given = await take(pots, (slot + number) % slices, documents)
+            given = await take(slices[(slot + number) % len(slices)], pots, documents)
             done.update(each.kind for each, one in zip(documents, given, strict=True) if one)
         return done
 
@@ -60,16 +60,16 @@ async def test_no_run_too_many_by_several_processes_at_once(pool: Pool, offer: D
 
 async def test_what_was_done_before_there_was_a_limit_counts(pool: Pool) -> None:
     """It is asked for once, when the pot is opened, and of each slice."""
-    slices = (await slicing_of(pool)).slices
+    slices = await slices_of(pool)
     asked: list[Pot] = []
 
     async def two_in_each_slice(_: Connection, pots: Sequence[Pot]) -> Mapping[Pot, Amounts]:
         asked.extend(pots)
         return {pot: Amounts(runs=2) for pot in pots if pot.owner_kind == "offer"}
 
-    offer, pots = OFFER._replace(runs=2 * slices + 1), PotStore(pool, 0, two_in_each_slice)
-    assert [await take(pots, 0, [offer]) for _ in range(3)] == [[True], [False], [False]]
-    assert asked == [pot_of(offer.owner)] * slices
+    offer, pots = OFFER._replace(runs=2 * len(slices) + 1), PotStore(pool, 0, two_in_each_slice)
+    assert [await take(slices[0], pots, [offer]) for _ in range(3)] == [[True], [False], [False]]
+    assert asked == [pot_of(offer.owner)] * len(slices)
 
 
 @dataclass
@@ -85,7 +85,7 @@ class Marks:
 async def test_an_owner_at_its_limit_is_marked_and_others_of_its_name_are_not(pool: Pool) -> None:
     pots, marks = PotStore(pool, 0, nothing_before), Marks()
     for _ in range(4):
-        await take(pots, 0, [OFFER, CAMPAIGN])
+        await take(await slice_at(pool, 0), pots, [OFFER, CAMPAIGN])
     watch = ExhaustionWatch(pool, pots, lambda: [OFFER, CAMPAIGN], marks.mark, WorkerHealth("worker"))
     await watch.look()
     assert marks.marked == [CAMPAIGN]

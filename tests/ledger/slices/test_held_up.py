@@ -94,12 +94,12 @@ async def test_what_a_slice_does_not_do_in_time_waits_and_the_others_part_is_don
 
 async def test_who_is_faster_is_not_waited_with_for_long(pool: Pool) -> None:
     async def after(slice_: Slice, _: Sequence[str]) -> str:
-        if slice_.number == 2:
+        if slice_.number == 2:  # this is no measure for the others
             raise Unavailable("database", "the server is away")
         await asyncio.sleep(30 if slice_.number == 0 else 0.2)
         return "done"
 
-    found = await split(pool, MEMBERS, after, member_of=str, patience_s=0.2)
+    found = await split(pool, MEMBERS, after, member_of=str, patience_s=0.2, reads=True)
     assert (found.done, found.waiting) == (["done"] * 6, [MEMBERS[0], MEMBERS[2]])
     assert str(found.errors[0]) == "database unavailable: slice 0 takes longer than others"
     assert found.in_reach() == found.done
@@ -125,7 +125,11 @@ async def test_what_fails_while_all_servers_are_there_is_the_callers(pool: Pool)
     async def of_another(_: Slice, __: Sequence[str]) -> None:
         raise Unavailable("tiers", "others were faster")
 
-    for work in (failing, of_another):
+    async def failing_in_one(slice_: Slice, _: Sequence[str]) -> None:
+        if slice_.number == 0:
+            raise Unavailable("database", "a deadlock")
+
+    for work in (failing, of_another, failing_in_one):
         with pytest.raises(Unavailable):
             await split(pool, MEMBERS, work, member_of=str)
 

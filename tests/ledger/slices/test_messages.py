@@ -35,9 +35,7 @@ AWAY: Final = 3
 @pytest.fixture
 async def away(pool: Pool, owner: Connection) -> None:
     """The server of a slice, as far as its messages go."""
-    await owner.execute("drop view public.notice, public.notification")  # they would stand in for the tables
-    await owner.execute(f"alter table slice_{AWAY}.notice rename to away")
-    await owner.execute(f"alter table slice_{AWAY}.notification rename to away_too")
+    await take_away(owner, AWAY, "notice", "notification")
 
 
 def outbox(pool: Pool, rates: str = "log=1000/s") -> NotificationOutbox:

@@ -70,7 +70,7 @@ MUTANTS: Final = (
         "the slots of other slices, when a pot is locked whole",
         _POTS,
         "PotStore.lock",
-        Node("in_each_slice(connection, lock_here)", "lock_here()"),
+        Node("slices.each(connection, lock_here, locks=True)", "lock_here()"),
         ("tests/ledger/slices/test_campaigns.py::test_a_limit_of_all_holds_over_all_slices",),
     ),
     Mutant(
