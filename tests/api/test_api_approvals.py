@@ -13,6 +13,8 @@ from tests.support.outcomes import verified
 from tests.support.shop import Shop, award, register, shop
 from tests.support.staff import hire
 
+pytestmark = pytest.mark.once
+
 LARGE: dict[str, Any] = {
     "points": 10_000_000,
     "reason": "Lost account found",

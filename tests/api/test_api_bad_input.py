@@ -5,12 +5,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import httpx
+import pytest
 
 from abacus.api.metrics import REQUESTS
 from abacus.platform.metrics import total
 from tests.support.house import House
 from tests.support.problems import kind
 from tests.support.shop import GRANT, MEAL, award, register, shop
+
+pytestmark = pytest.mark.once
 
 COMPUTED: Final[dict[str, Any]] = {"member_id": "bob", "transaction": MEAL}
 

@@ -14,6 +14,8 @@ from tests.support.house import House
 from tests.support.shop import Shop, count_desk, register, shop
 from tests.support.staff import hire
 
+pytestmark = pytest.mark.once
+
 SEED = 20261121
 EXAMPLES = 5  # an operation and phase; some 1,250 requests in all, most to cover the document
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")

@@ -15,6 +15,8 @@ from tests.support.house import House, until
 from tests.support.problems import kind
 from tests.support.shop import GRANT, award, register, shop
 
+pytestmark = pytest.mark.once
+
 _AT_ONCE: Final = 20
 
 

@@ -14,6 +14,8 @@ from tests.support.problems import kind
 from tests.support.proxy import proxied
 from tests.support.shop import GRANT, MEAL, award, register, shop
 
+pytestmark = pytest.mark.once
+
 LAOS: Final = replace(next(card for card in example_cards() if card.scope == "SG"), scope="LA")
 GIFT: Final = {**GRANT, "country": "LA"}
 DINNER: Final = {"member_id": "bob", "transaction": {**MEAL, "country": "LA"}}

@@ -12,6 +12,8 @@ from tests.support.house import House, completed, until
 from tests.support.outcomes import verified
 from tests.support.shop import Shop, award, register, shop
 
+pytestmark = pytest.mark.once
+
 CALLERS = 100
 
 

@@ -15,6 +15,8 @@ from tests.support.house import House
 from tests.support.problems import kind
 from tests.support.shop import MEAL, award, register, shop
 
+pytestmark = pytest.mark.once
+
 SINGAPORE: Final = next(card for card in example_cards() if card.scope == "SG")
 LUNCH: Final = {name: value for name, value in MEAL.items() if name != "transaction_id"}
 

@@ -11,6 +11,8 @@ from tests.api.test_api_approvals import decide, kind, person
 from tests.support.house import House
 from tests.support.shop import Shop, register, shop
 
+pytestmark = pytest.mark.once
+
 MARKET: dict[str, Any] = {
     "name": "market",
     "country": "SG",

@@ -27,6 +27,8 @@ from tests.support.shop import Shop, count_desk, register
 from tests.support.slices import SLICES
 from tests.support.staff import hire
 
+pytestmark = pytest.mark.once
+
 CASES: list[dict[str, Any]] = json.loads((GOLDEN / "counters.json").read_text("utf-8"))["cases"]
 KEY = "rain_drops:city:111222"
 PAST = {"key": KEY, "from": "2024-09-24T22:03:00Z", "to": "2024-09-27T01:20:00Z"}

@@ -15,6 +15,8 @@ from tests.support.house import House
 from tests.support.problems import kind
 from tests.support.shop import GRANT, register, shop
 
+pytestmark = pytest.mark.once
+
 MIB: Final = 1024 * 1024
 AS_MUCH_WORK: Final = 2.0  # times the work for a good body
 

@@ -22,6 +22,8 @@ from abacus.api.server import bound, serve
 from abacus.platform.metrics import total
 from tests.support.house import until
 
+pytestmark = pytest.mark.once
+
 MIB: Final = 1024 * 1024
 HEAD_S: Final = HttpLimits().head_s
 BODY_S: Final = HttpLimits().body_s

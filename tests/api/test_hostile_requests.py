@@ -20,6 +20,8 @@ from tests.support.house import House, until
 from tests.support.shop import Shop, free_port, register, shop
 from workers import wires
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize("signing_secret", [None, "s3cret"])
 async def test_a_caller_that_hangs_up_midway_is_no_fault_of_ours(house: House, signing_secret: str | None) -> None:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+import pytest
+
 from abacus.intake.partners.requests.journal import LONGEST_DETAIL
 from abacus.intake.partners.requests.store import RequestStore
 from abacus.intake.partners.requests.types import Noted
@@ -11,6 +13,8 @@ from tests.support.commands import abacus
 from tests.support.house import House, until
 from tests.support.shop import GRANT, award, register, shop
 from tests.support.staff import hire
+
+pytestmark = pytest.mark.once
 
 TOO_MANY: Final = {**GRANT, "points": 500}
 

@@ -8,6 +8,8 @@ from tests.support.house import House, until
 from tests.support.problems import kind
 from tests.support.shop import award, register, shop
 
+pytestmark = pytest.mark.once
+
 DEFAULTS = {"member_id": "bob", "locale": None, "channels": None, "set_by": None, "set_at": None}
 
 

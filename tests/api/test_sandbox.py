@@ -26,6 +26,8 @@ from tests.support.logged import limits_logged
 from tests.support.problems import kind
 from tests.support.shop import GRANT, MEAL, Shop, award, register, shop
 
+pytestmark = pytest.mark.once
+
 CLOCK: Final = SystemClock()
 LIMITS: Final = Limits(per_award=500)
 COUNTED: Final = (AWARDS, MOVEMENTS, POINTS, QUARANTINED)

@@ -17,6 +17,8 @@ from tests.support.commands import Ran, abacus
 from tests.support.house import completed
 from tests.support.staff import hire
 
+pytestmark = pytest.mark.once
+
 Command = Callable[..., Awaitable[Ran]]
 SOON = datetime.now(UTC).replace(microsecond=0) + timedelta(days=30)
 MARKET: dict[str, Any] = {

@@ -9,6 +9,8 @@ from abacus.cli.examples.stream import BOB
 from tests.support.commands import DOWN, abacus, abacus_process
 from tests.support.house import House, completed, until
 
+pytestmark = pytest.mark.once
+
 QUEUES = ("award", "retry", "expiry", "campaign-retry")
 
 

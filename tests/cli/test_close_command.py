@@ -27,6 +27,8 @@ from tests.support.neighbours import neighbours_are_through
 from tests.support.sealing import NOW, earned, fill, tampering
 from tests.support.staff import LOGIN
 
+pytestmark = pytest.mark.once
+
 JUNE = "2026-06"
 MAPPING = "\n".join(f'[GRP."*".{kind}]\ndebit = "6100 {kind}"\ncredit = "2400 points"' for kind in SIGNS)
 ACCOUNT = {

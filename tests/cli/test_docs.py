@@ -18,6 +18,8 @@ from tests.support.paths import DOCS
 from tests.support.shop import count_desk, register, shop
 from tests.support.staff import hire
 
+pytestmark = pytest.mark.once
+
 PAGES = (
     "partners/points.md",
     "finance-audit/proof.md",

@@ -20,6 +20,8 @@ from tests.support.house import House, until
 from tests.support.paths import DOCS
 from tests.support.staff import LOGIN
 
+pytestmark = pytest.mark.once
+
 EXAMPLE = DOCS / "examples" / "opening-balances.csv"
 HEADER = "member_id,program,country,balance,expires_on\n"
 

@@ -14,6 +14,8 @@ from tests.support.forgetting import granted
 from tests.support.house import House
 from tests.support.staff import LOGIN
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 async def bob(house: House) -> House:

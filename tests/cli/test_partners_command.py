@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.secret_places import signing_secret_of
@@ -12,6 +14,8 @@ from abacus.pricing.store.cards import CardStore
 from tests.support.commands import abacus, abacus_process
 from tests.support.house import House
 from tests.support.staff import LOGIN
+
+pytestmark = pytest.mark.once
 
 
 async def test_a_partners_life(house: House) -> None:

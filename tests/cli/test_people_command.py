@@ -13,6 +13,8 @@ from tests.support.commands import abacus as run
 from tests.support.logged import card_logged
 from tests.support.staff import LOGIN, hire
 
+pytestmark = pytest.mark.once
+
 Abacus = Callable[..., Awaitable[Ran]]
 
 

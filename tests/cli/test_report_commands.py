@@ -21,6 +21,8 @@ from tests.support.commands import Ran, abacus
 from tests.support.fixed_clock import FixedClock
 from tests.support.staff import LOGIN
 
+pytestmark = pytest.mark.once
+
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
 JANUARY, FEBRUARY = datetime(2026, 1, 10, tzinfo=UTC), datetime(2026, 2, 10, tzinfo=UTC)
 

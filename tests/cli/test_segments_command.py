@@ -14,6 +14,8 @@ from abacus.platform.postgres import Pool
 from tests.support.commands import Ran, abacus
 from tests.support.staff import LOGIN, hire
 
+pytestmark = pytest.mark.once
+
 Segments = Callable[..., Awaitable[Ran]]
 
 

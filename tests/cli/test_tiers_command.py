@@ -18,6 +18,8 @@ from tests.support.logged import card_logged
 from tests.support.slices import home_of, neighbour
 from tests.support.staff import LOGIN
 
+pytestmark = pytest.mark.once
+
 SET = ("--program", "GRP", "--reason", "a wedding")
 LONG_AGO = MARCH.replace(year=2021)
 

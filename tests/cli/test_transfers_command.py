@@ -8,6 +8,8 @@ from tests.support.commands import abacus
 from tests.support.forgetting import granted
 from tests.support.house import House
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 async def bob(house: House) -> House:

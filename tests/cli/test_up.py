@@ -21,6 +21,8 @@ from tests.support.commands import abacus_process as abacus
 from tests.support.house import until
 from workers import WORKERS
 
+pytestmark = pytest.mark.once
+
 DEMO_KEYS = {
     "transactions",
     "awarded",

@@ -6,6 +6,9 @@ import pytest
 
 from tests.client.asking import closed
 from tests.client.scripted import ScriptedApi
+from tests.support.once import run_once
+
+pytest_collection_modifyitems = run_once(__file__)  # what a client sees is the same on every service
 
 
 @pytest.fixture(params=[False, True], ids=["blocking", "awaited"])

@@ -6,6 +6,9 @@ import pytest
 from playwright.async_api import Browser
 
 from tests.console.window import a_browser
+from tests.support.once import run_once
+
+pytest_collection_modifyitems = run_once(__file__)  # pages are the same on every service
 
 
 @pytest.fixture(scope="session")

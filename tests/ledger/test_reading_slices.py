@@ -71,6 +71,8 @@ from tests.support.campaigns import THIRD_ORDER, surroundings
 from tests.support.fixed_clock import FixedClock
 from tests.support.services import Services, administer, database_address
 
+pytestmark = pytest.mark.once
+
 EIGHT: Final = Slicing(8)
 MEMBERS: Final = [f"m{number}" for number in range(40)]  # some of each slice
 JUNE, JULY, AUGUST = date(2026, 6, 30), date(2026, 7, 31), date(2026, 8, 31)

@@ -290,6 +290,7 @@ def test_a_life_in_memory() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.whole
 @pytest.mark.timeout(300)
 def test_a_life_on_postgres(database_url: str) -> None:
     class LifeOnPostgres(Life):

@@ -45,6 +45,8 @@ from tests.support.logged import card_logged
 from tests.support.queues import quick_queues
 from tests.support.services import Services
 
+pytestmark = pytest.mark.once
+
 SLICES: Final = 8
 NOW: Final = datetime(2026, 9, 10, tzinfo=UTC)
 JULY: Final = Month(2026, 7)

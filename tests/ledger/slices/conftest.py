@@ -10,7 +10,10 @@ from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Connection, Pool, open_pool
 from tests.ledger.slices.eight import CLOCK
+from tests.support.once import run_once
 from tests.support.services import Services, administer, database_address, how_to_copy
+
+pytest_collection_modifyitems = run_once(__file__)  # these tests cut their ledgers themselves
 
 
 @pytest.fixture(scope="session")

@@ -95,6 +95,8 @@ async def test_a_definition_counts_what_comes_after_it_was_published(counting: C
 
 
 @pytest.mark.long
+@pytest.mark.services
+@pytest.mark.parametrize("counting", ["postgres", pytest.param("cassandra", marks=pytest.mark.night)], indirect=True)
 async def test_kill_9_again_and_again_loses_nothing_and_counts_nothing_twice(counting: CountingHouse) -> None:
     rng = random.Random(5)
     sent = rides(3000, rng)

@@ -61,6 +61,7 @@ async def test_a_worker_dies_at_its_point_and_leaves_a_note(
 
 
 @pytest.mark.long
+@pytest.mark.night
 @pytest.mark.timeout(600)  # several workers start one after the other, and a busy machine takes its time
 async def test_crashes_around_the_commit(services: Services, servers: Servers, template: str, tmp_path: Path) -> None:
     """A crash that cannot happen is reported as missed."""

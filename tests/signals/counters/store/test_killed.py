@@ -37,7 +37,7 @@ async def in_cassandra(server: Server) -> AsyncIterator[CounterStore]:
 
 
 STORES = {"postgres": in_postgres, "cassandra": in_cassandra}
-KILLS = [("postgres", 3), ("cassandra", 1)]
+KILLS = [("postgres", 3), pytest.param("cassandra", 1, marks=pytest.mark.night)]
 
 
 @pytest.mark.long
