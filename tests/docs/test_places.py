@@ -1,6 +1,8 @@
 """The paths, definitions and links that documents name exist."""
 
+import re
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -46,3 +48,12 @@ def test_the_picture_shows_every_room_and_worker() -> None:
         path.stem for path in (ROOT / "abacus").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
     }
     assert sorted(room for room in rooms - {"__init__"} if room not in picture) == []
+
+
+_PAGE: Final = re.compile(r"(?<![\w./-])docs/(?:[\w-]+/)*[\w-]+\.md|(?<![\w./-])docs/adr/\d{4}")
+
+
+@pytest.mark.parametrize("room", ["abacus", "benchmarks", "client", "tests", "workers"])
+def test_pages_that_code_names_exist(room: str) -> None:
+    named = {page for path in (ROOT / room).rglob("*.py") for page in _PAGE.findall(path.read_text(encoding="utf-8"))}
+    assert sorted(page for page in named if not any(ROOT.glob(f"{page}*"))) == []
