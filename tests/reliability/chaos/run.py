@@ -23,7 +23,7 @@ from tests.reliability.chaos.needs import CannotBeHad, Need
 from tests.reliability.chaos.settling import Left, settled
 from tests.reliability.chaos.workload import Workload, workload
 
-_CHUNK: Final = 250
+_CHUNK: Final = 50
 _STRIKES_WITHIN_S: Final = 60.0
 
 
