@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from abacus.core.document_text import Tables, write_toml
+from abacus.documents.wording import all_parts, changed_parts
 from abacus.engage.campaigns.decide.campaign import Campaign, Period
 from abacus.engage.campaigns.decide.campaign_reader import WEEKDAYS
 from abacus.engage.campaigns.decide.lengths import hours_text, length_text
@@ -67,10 +68,7 @@ def _tables(value: object) -> Tables | None:
 def describe_changes(old: Campaign | None, new: Campaign) -> list[str]:
     """One line a change; none where nothing changes. Without an old one, everything is new."""
     now = dict(described(new))
-    if old is None:
-        return [f"first version of {new.name}", *(f"{path}: {words}" for path, words in now.items())]
-    was = dict(described(old))
-    return [_change(path, was.get(path), now.get(path)) for path in {**was, **now} if was.get(path) != now.get(path)]
+    return all_parts(new.name, now) if old is None else changed_parts(dict(described(old)), now)
 
 
 def described(campaign: Campaign) -> Iterator[tuple[str, str]]:
@@ -86,11 +84,3 @@ def described(campaign: Campaign) -> Iterator[tuple[str, str]]:
 
 def _words(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _change(path: str, was: str | None, now: str | None) -> str:
-    if was is None:
-        return f"{path}: added, {now}"
-    if now is None:
-        return f"{path}: removed (was {was})"
-    return f"{path}: {was} → {now}"

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from abacus.documents.wording import all_parts, changed_parts
 from abacus.signals.counters.decide.definition import Definition, to_document
 
 _ANEW: Final = "a new version counts from 0, under the same keys; what the version before counted cannot be asked for"
@@ -15,9 +16,8 @@ def describe_changes(old: Definition | None, new: Definition) -> list[str]:
     """
     now = dict(described(new))
     if old is None:
-        return [f"first version of {new.name}", *(f"{path}: {words}" for path, words in now.items())]
-    was = dict(described(old))
-    changes = [_change(path, was.get(path), now.get(path)) for path in {**was, **now} if was.get(path) != now.get(path)]
+        return all_parts(new.name, now)
+    changes = changed_parts(dict(described(old)), now)
     if old.retired:
         changes.append("counts again: the version before is retired")
     return [*changes, _ANEW] if changes else []
@@ -32,11 +32,3 @@ def described(definition: Definition) -> Iterator[tuple[str, str]]:
             yield name, ", ".join(value)
         else:
             yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _change(path: str, was: str | None, now: str | None) -> str:
-    if was is None:
-        return f"{path}: added, {now}"
-    if now is None:
-        return f"{path}: removed (was {was})"
-    return f"{path}: {was} → {now}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from abacus.documents.wording import all_parts, changed_parts
 from abacus.signals.events.decide.places import Always, IdPlace, Places, TimeFormat
 from abacus.signals.events.decide.source import Source
 
@@ -11,18 +12,7 @@ def describe_changes(old: Source | None, new: Source) -> list[str]:
     new.
     """
     now = dict(described(new))
-    if old is None:
-        return [f"first version of {new.name}", *(f"{path}: {words}" for path, words in now.items())]
-    was = dict(described(old))
-    return [_change(path, was.get(path), now.get(path)) for path in {**was, **now} if was.get(path) != now.get(path)]
-
-
-def _change(path: str, was: str | None, now: str | None) -> str:
-    if was is None:
-        return f"{path}: added, {now}"
-    if now is None:
-        return f"{path}: removed (was {was})"
-    return f"{path}: {was} → {now}"
+    return all_parts(new.name, now) if old is None else changed_parts(dict(described(old)), now)
 
 
 def described(source: Source) -> Iterator[tuple[str, str]]:
