@@ -126,8 +126,8 @@ SERVER_CRASHES: Final = Fault(
 )
 SERVER_SILENT: Final = Fault(
     "server-silent",
-    "SIGSTOP of a server that has slices, with all its sessions, for 10 s and more; from the fifth second on others post"
-    " at least half as fast as before",
+    "SIGSTOP of a server that has slices, with all its sessions, for 10 s and more; from the fifth second on others"
+    " post at least half as fast as before",
     _silence,
     needs=_SERVERS,
     counts=(_WENT_ON,),
