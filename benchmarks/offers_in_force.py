@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
+from abacus.documents.decide.states import Status
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.decide.document import to_document
-from abacus.engage.campaigns.decide.states import Status
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
 from abacus.signals.events.decide.source import parse_source

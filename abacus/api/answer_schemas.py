@@ -25,7 +25,7 @@ from abacus.api.answer_examples import (
     WORTH,
 )
 from abacus.api.api_problem import Problem
-from abacus.engage.campaigns.decide.states import State
+from abacus.documents.decide.states import State
 from abacus.people.types.approval import Kind, Status
 from abacus.pricing.explanation.types import Document
 

@@ -17,9 +17,9 @@ from abacus.api.problems import documented
 from abacus.api.route_description import described
 from abacus.core.errors import Refused
 from abacus.core.fields import DocumentFaults
+from abacus.documents.decide.states import Act, State
 from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.campaign import NAME_PATTERN, Campaign
-from abacus.engage.campaigns.decide.states import Act, State
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.report_document import report_document
 from abacus.intake.partners.decide.ask import ReasonText

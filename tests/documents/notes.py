@@ -16,9 +16,9 @@ from abacus.cli.terminal.shell import run
 from abacus.core import fields
 from abacus.core.clock import Clock
 from abacus.core.fields import DocumentFaults, Fault, Fields
+from abacus.documents.decide.labels import Labels
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import DocumentKind, Table, Withdrawals
-from abacus.documents.labels import Labels
 from abacus.documents.types import Record, Version
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection, Pool

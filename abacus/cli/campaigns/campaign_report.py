@@ -7,9 +7,9 @@ import typer
 from abacus.cli.terminal.shell import AsJson, console, pool, print_json, run, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import absent
+from abacus.documents.decide.states import Status
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
-from abacus.engage.campaigns.decide.states import Status
 from abacus.engage.campaigns.report import CampaignReport, faults_of, report, used_overall
 from abacus.engage.campaigns.report_document import against_control, report_document
 from abacus.engage.limits.types import MICROS

@@ -9,9 +9,9 @@ from abacus.cli.documents.commands import AsToml, add_diff, add_lint, add_publis
 from abacus.cli.terminal.known import check_priced
 from abacus.cli.terminal.shell import AsJson, print_json, run, table
 from abacus.core.errors import Refused
+from abacus.documents.decide.states import Act, State
 from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.document import to_document
-from abacus.engage.campaigns.decide.states import Act, State
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.kind import CAMPAIGNS
 

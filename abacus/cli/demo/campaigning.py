@@ -11,9 +11,9 @@ from abacus.cli.terminal.acting import Acting, login
 from abacus.cli.terminal.shell import people_database
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
+from abacus.documents.decide.states import Status
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.states import Status
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.report import faults_of, report
 from abacus.engage.notify.renderer import rendering

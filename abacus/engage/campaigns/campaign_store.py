@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 
 from abacus.core.errors import Refused, Unavailable, absent
 from abacus.core.fields import DocumentFaults, Fault
+from abacus.documents.decide.states import Act, State, Status, check_step, may_follow, state_at
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_reader import CampaignFaults, parse_campaign, restore_campaign
 from abacus.engage.campaigns.decide.cycles import cycle_through
 from abacus.engage.campaigns.decide.document import to_document
-from abacus.engage.campaigns.decide.states import Act, State, Status, check_step, may_follow, state_at
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested

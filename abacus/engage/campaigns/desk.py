@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from abacus.core.clock import Clock
+from abacus.documents.decide.states import Act, State
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.types import Difference, Outcome
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore, Change
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.document import describe_changes, to_document
-from abacus.engage.campaigns.decide.states import Act, State
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.engage.campaigns.proposal import campaign_proposal

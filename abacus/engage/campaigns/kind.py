@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any, Final
 
 from abacus.core.fields import Fault
+from abacus.documents.decide.states import Status
 from abacus.documents.kind import Between, DocumentKind, Table
 from abacus.documents.types import Record, Version
 from abacus.engage.campaigns.decide.campaign import Campaign, split_label
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign, restore_campaign
 from abacus.engage.campaigns.decide.document import describe_changes, described, to_document, to_toml
-from abacus.engage.campaigns.decide.states import Status
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.people.types.deed import Deed
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Final
 
-from abacus.engage.campaigns.decide.states import Status
+from abacus.documents.decide.states import Status
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement
 

@@ -6,9 +6,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from abacus.core.clock import Clock
 from abacus.core.fields import Fault
+from abacus.documents.decide.labels import Labels
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import DocumentKind, Table, Withdrawals
-from abacus.documents.labels import Labels
 from abacus.documents.store import DocumentStore, Look, Reader
 from abacus.documents.types import Version, documents
 from abacus.people.types.deed import Deed

@@ -5,9 +5,9 @@ from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.fields import EARLIEST, Fault
+from abacus.documents.decide.labels import Labels
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import DocumentKind, Table
-from abacus.documents.labels import Labels
 from abacus.documents.store import DocumentStore, Reader
 from abacus.documents.types import Record, Version
 from abacus.people.types.deed import Deed

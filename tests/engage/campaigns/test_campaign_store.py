@@ -8,9 +8,9 @@ import pytest
 
 from abacus.core.errors import Refused
 from abacus.core.fields import DocumentFaults
+from abacus.documents.decide.states import Act, State, Status
 from abacus.engage.campaigns.campaign_store import CampaignStore, Change
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
-from abacus.engage.campaigns.decide.states import Act, State, Status
 from abacus.platform.postgres import Pool
 from tests.support.campaigns import NOW, document, publishing, surroundings
 

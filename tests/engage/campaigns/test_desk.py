@@ -9,8 +9,8 @@ import pytest
 from abacus.approving.executors import approving
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
+from abacus.documents.decide.states import Act
 from abacus.engage.campaigns.decide.campaign_reader import CampaignFaults
-from abacus.engage.campaigns.decide.states import Act
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.notify.renderer import rendering
 from abacus.ledger.types.alone import Alone

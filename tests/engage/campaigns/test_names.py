@@ -1,8 +1,8 @@
 """The door of the award queue asks which campaigns there are or were."""
 
+from abacus.documents.decide.states import Act
 from abacus.engage.campaigns.campaign_store import CampaignStore, Change
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
-from abacus.engage.campaigns.decide.states import Act
 from abacus.engage.campaigns.names import CampaignNames
 from abacus.platform.postgres import Pool
 from tests.support.campaigns import NOW, document, surroundings

@@ -89,7 +89,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the state that a campaign is resumed from",
-        "abacus/engage/campaigns/decide/states.py",
+        "abacus/documents/decide/states.py",
         "_WAYS",
         Node("{Status.PAUSED}", "{Status.PAUSED, Status.SUBMITTED}"),
         (f"{_COMMAND}::test_who_may_not",),

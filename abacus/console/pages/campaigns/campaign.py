@@ -18,10 +18,10 @@ from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.console.web.routes import form, page
 from abacus.core.errors import Refused
+from abacus.documents.decide.states import Act, State
 from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.document import to_toml
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
-from abacus.engage.campaigns.decide.states import Act, State
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.report import DayLine, Glance, used_overall
 from abacus.engage.campaigns.report_document import against_control

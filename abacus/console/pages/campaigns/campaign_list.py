@@ -12,8 +12,8 @@ from abacus.console.web.faults import PageFault
 from abacus.console.web.page import Page
 from abacus.console.web.paging import Rows
 from abacus.console.web.routes import page
+from abacus.documents.decide.states import State
 from abacus.engage.campaigns.campaign_store import CampaignRecord
-from abacus.engage.campaigns.decide.states import State
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.limits.types import NOTHING, Amounts
 from abacus.people.types.deed import Deed

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from abacus.core.fields import EARLIEST, LATEST
+from abacus.documents.decide.states import Status
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.states import Status
 
 
 class Window(NamedTuple):

@@ -1,12 +1,24 @@
-"""The states of a campaign's version, and the acts that lead from one to another. Pure."""
+"""The states of a version that runs for a time once a second person has approved it, and the acts that lead from one to
+another. Pure.
+"""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from abacus.core.errors import Refused
-from abacus.engage.campaigns.decide.campaign import Campaign
+
+
+class Timed(Protocol):
+    """A document that holds from one moment to another, as a campaign does."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def starts_at(self) -> datetime: ...
+    @property
+    def ends_at(self) -> datetime: ...
 
 
 class Status(StrEnum):
@@ -67,7 +79,7 @@ _OF_ITS_TIME: Final = {Act.PAUSE, Act.RESUME, Act.EXHAUST, Act.END}  # what is o
 
 
 class WrongState(Refused):
-    """The state of a campaign's version does not allow the act."""
+    """The state of a version does not allow the act."""
 
 
 def may_follow(status: Status, act: Act) -> bool:
@@ -75,20 +87,20 @@ def may_follow(status: Status, act: Act) -> bool:
     return status in _WAYS[act].before
 
 
-def check_step(campaign: Campaign, status: Status, act: Act, now: datetime) -> Status:
+def check_step(timed: Timed, status: Status, act: Act, now: datetime) -> Status:
     """The state that the act leads to. Raises `WrongState` where it cannot be done."""
     before, then, done = _WAYS[act]
-    state = state_at(campaign, status, now)
+    state = state_at(timed, status, now)
     is_over = act in _OF_ITS_TIME and state is State.ENDED
     if status not in before or is_over:
-        raise WrongState(f"{campaign.label} is {state}, so it cannot be {done}")
+        raise WrongState(f"{timed.label} is {state}, so it cannot be {done}")
     return then
 
 
-def state_at(campaign: Campaign, status: Status, now: datetime) -> State:
+def state_at(timed: Timed, status: Status, now: datetime) -> State:
     """The state of a version at a moment."""
-    if status in {Status.APPROVED, Status.PAUSED} and now >= campaign.ends_at:
+    if status in {Status.APPROVED, Status.PAUSED} and now >= timed.ends_at:
         return State.ENDED
     if status is Status.APPROVED:
-        return State.RUNNING if now >= campaign.starts_at else State.SCHEDULED
+        return State.RUNNING if now >= timed.starts_at else State.SCHEDULED
     return State(status.value)

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from abacus.engage.campaigns.decide.states import Act, State, Status, WrongState, check_step, may_follow, state_at
+from abacus.documents.decide.states import Act, State, Status, WrongState, check_step, may_follow, state_at
 from tests.support.campaigns import DAY, NOW, campaign
 
 BEFORE = campaign().starts_at - DAY

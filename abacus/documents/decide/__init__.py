@@ -1,0 +1,1 @@
+"""What is decided of documents: labels, states and differences in words. Pure."""
