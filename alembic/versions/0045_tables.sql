@@ -26,7 +26,8 @@ create table account (
     lots_drawn bigint not null default 0,
     lapsed_seq bigint not null default 0,
     lifetime boolean not null default false,
-    active_until date, -- Its day by activity: `expires_on` goes with the points, this stays (docs/adr/0043).
+    -- Its day by activity: `expires_on` goes with the points, this stays (docs/adr/0043).
+    active_until date,
     constraint account_pkey primary key (member_id, program)
 ) with (fillfactor = 70);
 -- A month's end finds its accounts in this order.
