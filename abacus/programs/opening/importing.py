@@ -15,7 +15,7 @@ from abacus.ledger.decide.opening import Opening, Origin
 from abacus.ledger.store.newcomers import refused_newcomers
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices import slicing_of
+from abacus.platform.slices import slices_of, slicing_of
 from abacus.programs.opening.decide.batch import Sorted, Staged, Taken, open_all, sort_out
 from abacus.programs.opening.decide.line import Fault, Known, Line, read_line
 from abacus.programs.opening.stage import Stage
@@ -88,7 +88,7 @@ class Import:
 
     async def _walk(self, settle: Callable[[Page, Connection], Awaitable[Sorted]], progress: LinesDone) -> Tally:
         tally, slicing = Tally(lines=self._lines, bad=self._unreadable), await slicing_of(self._pool)
-        pages, turn = self._stage.pages(PAGE), asyncio.Lock()
+        in_slices, pages, turn = await slices_of(self._pool), self._stage.pages(PAGE), asyncio.Lock()
 
         async def hand() -> None:
             while True:
@@ -97,7 +97,7 @@ class Import:
                 if page is None:
                     return
                 for number, part in slicing.by_slice(page, lambda staged: staged.opening.member_id).items():
-                    settling = in_a_transaction(self._pool, partial(settle, part), schema=slicing.home(number))
+                    settling = in_a_transaction(self._pool, partial(settle, part), schema=in_slices[number].schema)
                     self._count(tally, await settling)
                     progress(len(part))
 
