@@ -2,6 +2,7 @@
 
 import asyncio
 import uuid
+from typing import Final
 
 import asyncpg
 import pytest
@@ -11,7 +12,6 @@ from abacus.core.errors import Refused
 from abacus.platform import sandbox
 from abacus.platform.migrations import alembic_config, current_revision, head_revision, make_sandbox, migrate
 from abacus.platform.postgres import Pool
-from tests.support.old_database import database_at
 from tests.support.services import Services, database_address
 from tests.support.slices import IN_A_SLICE, SLICES
 
@@ -33,25 +33,24 @@ async def test_up_from_nothing_down_one_and_up_again(services: Services) -> None
         await administrator.close()
 
 
-@pytest.mark.parametrize(
-    ("revision", "told"),
-    [
-        ("0001", "this ledger is at revision 0001, and migrations begin at 0045: migrate it with the last commit"),
-        ("0044", "this ledger is at revision 0044, and migrations begin at 0045: migrate it with the last commit"),
-        ("9999", "this ledger is at revision 9999, of a later version"),
-    ],
-)
-@pytest.mark.parametrize("versions", ["alembic_version", f"{sandbox.SCHEMA}.alembic_version"])
-async def test_a_ledger_at_a_revision_that_is_not_here_is_refused(
-    services: Services, revision: str, told: str, versions: str
-) -> None:
-    async with database_at("0045", services) as url:
-        await make_sandbox(url)
-        connection = await asyncpg.connect(url)
-        await connection.execute(f"update {versions} set version_num = '{revision}'")
-        await connection.close()
-        with pytest.raises(Refused, match=told):
-            await migrate(url)
+NOT_HERE: Final = {
+    "0001": "this ledger is at revision 0001, and migrations begin at 0045: migrate it with the last commit",
+    "0044": "this ledger is at revision 0044, and migrations begin at 0045: migrate it with the last commit",
+    "9999": "this ledger is at revision 9999, of a later version",
+}
+
+
+async def test_a_ledger_or_a_sandbox_at_a_revision_that_is_not_here_is_refused(database_url: str) -> None:
+    await make_sandbox(database_url)
+    connection = await asyncpg.connect(database_url)
+    for versions in ("alembic_version", f"{sandbox.SCHEMA}.alembic_version"):
+        for revision, told in NOT_HERE.items():
+            await connection.execute(f"update {versions} set version_num = '{revision}'")
+            with pytest.raises(Refused, match=told):
+                await migrate(database_url)
+        await connection.execute(f"update {versions} set version_num = '{head_revision()}'")
+        assert await migrate(database_url) == (head_revision(), head_revision())
+    await connection.close()
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,13 @@ import asyncpg
 import pytest
 
 from abacus.core.errors import Refused, Unavailable
-from abacus.platform.migrations import HEAD, SCRIPTS, current_revision, cut, head_revision, migrate
+from abacus.platform.migrations import SCRIPTS, current_revision, cut, head_revision, migrate
 from abacus.platform.postgres import open_pool, passing_failures
 from abacus.platform.slices.layout import Slicing
 from tests.platform.slices import notes_into_slices
-from tests.support.old_database import database_at
-from tests.support.services import Services
 from tests.support.waiting import waiting
+
+pytestmark = pytest.mark.once  # these tests cut their ledgers themselves
 
 MEMBERS: Final = [f"m{number}" for number in range(30)]
 NOTES: Final = """
@@ -35,27 +35,20 @@ def scripts(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def whole(services: Services) -> AsyncIterator[str]:
-    """The address of a ledger with notes of thirty members."""
-    async with database_at(HEAD, services) as address:
-        yield address
-
-
-@pytest.fixture
-async def connection(whole: str) -> AsyncIterator[asyncpg.Connection]:
-    """To a ledger with notes that is cut into three."""
-    await cut(whole, 3)
-    opened = await asyncpg.connect(whole)
+async def connection(database_url: str) -> AsyncIterator[asyncpg.Connection]:
+    """To a ledger with notes of thirty members that is cut into three."""
+    await cut(database_url, 3)
+    opened = await asyncpg.connect(database_url)
     await opened.execute(NOTES)
     yield opened
     await opened.close()
 
 
 async def test_rows_go_to_the_slices_of_their_members(
-    whole: str, connection: asyncpg.Connection, scripts: Path
+    database_url: str, connection: asyncpg.Connection, scripts: Path
 ) -> None:
     noted = await connection.fetch(NOTED)
-    assert await migrate(whole, scripts=scripts) == (head_revision(), "9999")
+    assert await migrate(database_url, scripts=scripts) == (head_revision(), "9999")
     assert await connection.fetch(NOTED) == noted
     for number in range(3):
         here = [member for member in MEMBERS if Slicing(3).slice_of(member) == number]
@@ -63,9 +56,9 @@ async def test_rows_go_to_the_slices_of_their_members(
         assert sorted(row[0] for row in rows) == sorted(here)
 
 
-async def test_a_ledger_that_is_not_cut_has_no_steps(whole: str, scripts: Path) -> None:
+async def test_a_ledger_that_is_not_cut_has_no_steps(database_url: str, scripts: Path) -> None:
     told: list[str] = []
-    assert await migrate(whole, scripts=scripts, told=lambda revision, *_: told.append(revision)) == (
+    assert await migrate(database_url, scripts=scripts, told=lambda revision, *_: told.append(revision)) == (
         head_revision(),
         "9999",
     )
@@ -73,7 +66,7 @@ async def test_a_ledger_that_is_not_cut_has_no_steps(whole: str, scripts: Path) 
 
 
 async def test_a_migration_that_is_interrupted_goes_on_with_the_slices_that_are_left(
-    whole: str, connection: asyncpg.Connection, scripts: Path
+    database_url: str, connection: asyncpg.Connection, scripts: Path
 ) -> None:
     """What goes into the slices can be read meanwhile, and who would change it waits."""
     told: list[tuple[str, int, int]] = []
@@ -84,9 +77,9 @@ async def test_a_migration_that_is_interrupted_goes_on_with_the_slices_that_are_
     noted = await connection.fetch(NOTED)
     await connection.execute("create table slice_1.note ()")
     with pytest.raises(Refused, match='relation "note" already exists'):
-        await migrate(whole, told=tell, scripts=scripts)
+        await migrate(database_url, told=tell, scripts=scripts)
     assert told == [("9999", 0, 3), ("9999", 1, 3)]
-    assert await current_revision(whole) == head_revision()
+    assert await current_revision(database_url) == head_revision()
     assert await connection.fetchval("select count(*) from slice_0.note") > 0
     assert await connection.fetchval("select to_regclass('slice_2.note')") is None
     assert await connection.fetch(NOTED) == noted
@@ -95,21 +88,21 @@ async def test_a_migration_that_is_interrupted_goes_on_with_the_slices_that_are_
             await connection.execute("update note set said = 'sorry'")
     await connection.execute("drop table slice_1.note")
     told.clear()
-    await migrate(whole, told=tell, scripts=scripts)
+    await migrate(database_url, told=tell, scripts=scripts)
     assert told == [("9999", 1, 3), ("9999", 2, 3), ("9999", 3, 3)]
     assert await connection.fetch(NOTED) == noted
     assert await connection.fetch("select from slice_step") == []
 
 
 async def test_while_one_slice_is_migrated_the_others_are_posted_to(
-    whole: str, connection: asyncpg.Connection, scripts: Path
+    database_url: str, connection: asyncpg.Connection, scripts: Path
 ) -> None:
-    pool = await open_pool(whole, size=1, role=None)
+    pool = await open_pool(database_url, size=1, role=None)
     async with asyncio.timeout(60):
         blocking = connection.transaction()
         await blocking.start()
         await connection.execute("insert into slice_step values (1, 'of somebody else')")
-        migrating = asyncio.create_task(migrate(whole, scripts=scripts))
+        migrating = asyncio.create_task(migrate(database_url, scripts=scripts))
         await waiting(pool, migrating)
         for number in (0, 2):
             member = next(member for member in MEMBERS if Slicing(3).slice_of(member) == number)
