@@ -10,6 +10,7 @@ from tests.support.documents import anchors, defines, documents, exists, heading
 from tests.support.paths import DOCS, ROOT
 
 ARCHITECTURE = DOCS / "develop" / "architecture.md"
+_PAGE: Final = re.compile(r"(?<![\w./-])docs/(?:[\w-]+/)*[\w-]+\.md|(?<![\w./-])docs/adr/\d{4}")
 
 
 @pytest.mark.parametrize("document", documents(), ids=lambda path: str(path.relative_to(ROOT)))
@@ -48,9 +49,6 @@ def test_the_picture_shows_every_room_and_worker() -> None:
         path.stem for path in (ROOT / "abacus").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
     }
     assert sorted(room for room in rooms - {"__init__"} if room not in picture) == []
-
-
-_PAGE: Final = re.compile(r"(?<![\w./-])docs/(?:[\w-]+/)*[\w-]+\.md|(?<![\w./-])docs/adr/\d{4}")
 
 
 @pytest.mark.parametrize("room", ["abacus", "benchmarks", "client", "tests", "workers"])
