@@ -20,7 +20,7 @@ from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.limit_reader import limits_document
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.engage.campaigns.decide.window import Window, as_it_ran, within
+from abacus.engage.campaigns.decide.window import BacktestWindow, as_it_ran, within
 from abacus.engage.campaigns.shelf import shelf
 from abacus.engage.limits.types import MICROS
 from abacus.oversight.reports.assumption_store import AssumptionStore
@@ -67,7 +67,7 @@ def backtest_campaign(
 
 
 async def _backtest(which: str, begin: str, end: str, *, any_time: bool, as_json: bool) -> None:
-    window = Window(moment("--from", begin), moment("--to", end))
+    window = BacktestWindow(moment("--from", begin), moment("--to", end))
     if window.end <= window.begin:
         raise Refused("--to: not after --from")
     async with pool() as connections:
@@ -81,7 +81,7 @@ async def _backtest(which: str, begin: str, end: str, *, any_time: bool, as_json
         _print(campaign, outcome)
 
 
-def _in_its_time(campaign: Campaign, window: Window, *, any_time: bool) -> Campaign:
+def _in_its_time(campaign: Campaign, window: BacktestWindow, *, any_time: bool) -> Campaign:
     """Raises `Refused` where it does not run in the window."""
     own = replace(campaign, starts_at=window.begin, ends_at=window.end) if any_time else campaign
     found = within(own, window)
@@ -94,7 +94,7 @@ def _in_its_time(campaign: Campaign, window: Window, *, any_time: bool) -> Campa
     return found
 
 
-async def _outcome(campaign: Campaign, window: Window, connections: Pool, beside: Surroundings) -> _Outcome:
+async def _outcome(campaign: Campaign, window: BacktestWindow, connections: Pool, beside: Surroundings) -> _Outcome:
     book = CardBook(await CardStore(connections).all())
     others = [
         ran
@@ -122,7 +122,7 @@ async def _outcome(campaign: Campaign, window: Window, connections: Pool, beside
 async def _read(
     topic: str,
     types: Mapping[str, set[str]],
-    window: Window,
+    window: BacktestWindow,
     beside: Surroundings,
     tested: Backtest,
     bars: Progress,
@@ -147,7 +147,7 @@ async def _ranges(bootstrap: str, topic: str, begins: Mapping[int, int]) -> Mapp
     return {partition: range(begin, ends.get(partition, begin)) for partition, begin in begins.items()}
 
 
-def _document(campaign: Campaign, window: Window, outcome: _Outcome) -> dict[str, Any]:
+def _document(campaign: Campaign, window: BacktestWindow, outcome: _Outcome) -> dict[str, Any]:
     lines = outcome.tested.lines()
     return {
         "campaign": campaign.label if campaign.version else campaign.name,
