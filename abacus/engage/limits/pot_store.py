@@ -8,16 +8,32 @@ On several servers, what moves between a pot and a slot is committed by one befo
 at the slot's row, which is therefore there before anything is moved to it.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import chain
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from abacus.engage.limits.decide.pots import Limited, Pot, Short
+from abacus.engage.limits.pot_rows import (
+    LOCK_POTS,
+    LOCK_SLOTS,
+    OPEN_POTS,
+    OPEN_SLOTS,
+    READ_IN_SLOTS,
+    READ_POTS,
+    SET_POTS,
+    SET_SLOTS,
+    PotRow,
+    SlotRow,
+    WantedSlots,
+    amounts_of_row,
+    by_pot,
+    pot_of_row,
+)
 from abacus.engage.limits.types import NOTHING, Amounts, Bound
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, passing_failures, snapshot
-from abacus.platform.sql import Statement, arrays, columns, unnested
+from abacus.platform.sql import arrays
 
 SLOTS: Final = 16  # processes that take from slots of their own; two in one slot are slower, and nothing else
 _MOST_RESTS: Final = 100_000
@@ -33,39 +49,6 @@ Work: TypeAlias = Callable[[Connection, Collection[Pot]], Awaitable[Done]]
 DoneBefore = Callable[[Connection, Sequence[Pot]], Awaitable[Mapping[Pot, Amounts]]]
 
 
-class _PotRow(NamedTuple):
-    """A row of `limit_pot`: what was handed out."""
-
-    owner_kind: str
-    owner: str
-    period: str
-    runs: int
-    points: int
-    cost: int
-
-
-class _SlotRow(NamedTuple):
-    """A row of `limit_slot`: what is left of what was handed out; less than nothing of what is not limited."""
-
-    owner_kind: str
-    owner: str
-    period: str
-    slot: int
-    version: int
-    runs: int
-    points: int
-    cost: int
-
-
-class _Wanted(NamedTuple):
-    """A pot whose slots are to be locked: all of them where it is wanted `whole`, else the one of this process."""
-
-    owner_kind: str
-    owner: str
-    period: str
-    whole: bool
-
-
 class Locked(NamedTuple):
     """What is at hand of each pot, and the rows that hold it: the slots by the schema of their slice. `remembered` pots
     are not locked, and no more is left of them than that.
@@ -73,7 +56,7 @@ class Locked(NamedTuple):
 
     left: Mapping[Pot, Amounts]
     handed_out: Mapping[Pot, Amounts]
-    slots: Mapping[str | None, Sequence[_SlotRow]]
+    slots: Mapping[str | None, Sequence[SlotRow]]
     remembered: Mapping[Pot, Bound]
 
 
@@ -82,46 +65,6 @@ class _Rest(NamedTuple):
 
     version: int
     left: Amounts
-
-
-_POTS: Final = Statement(f"""
-select {columns(_PotRow, "p")} from {unnested(Pot)}
-join limit_pot p using (owner_kind, owner, period)
-""")
-_OPEN_POTS: Final = Statement(f"""
-insert into limit_pot ({columns(_PotRow)}) select u.* from {unnested(_PotRow)} order by u.owner_kind, u.owner, u.period
-on conflict do nothing
-""")
-_LOCK_POTS: Final = Statement(f"""
-select {columns(_PotRow, "p")} from {unnested(Pot)}
-join limit_pot p using (owner_kind, owner, period)
-order by u.owner_kind, u.owner, u.period for update of p
-""")
-_IN_SLOTS: Final = Statement(f"""
-select owner_kind, owner, period, sum(runs)::bigint as runs, sum(points)::bigint as points, sum(cost)::bigint as cost
-from {unnested(Pot)} join limit_slot s using (owner_kind, owner, period)
-group by owner_kind, owner, period
-""")
-_OPEN_SLOTS: Final = Statement(f"""
-insert into limit_slot ({columns(_SlotRow)}) select u.* from {unnested(_SlotRow)}
-order by u.owner_kind, u.owner, u.period, u.slot
-on conflict do nothing
-""")
-_LOCK_SLOTS: Final = Statement(f"""
-select {columns(_SlotRow, "s")}
-from {unnested(_Wanted)} join limit_slot s using (owner_kind, owner, period)
-where u.whole or s.slot = :slot
-order by s.owner_kind, s.owner, s.period, s.slot for update of s
-""")
-_SET_POTS: Final = Statement(f"""
-update limit_pot p set runs = u.runs, points = u.points, cost = u.cost
-from {unnested(_PotRow)} where (p.owner_kind, p.owner, p.period) = (u.owner_kind, u.owner, u.period)
-""")
-_SET_SLOTS: Final = Statement(f"""
-update limit_slot s set version = u.version, runs = u.runs, points = u.points, cost = u.cost
-from {unnested(_SlotRow)}
-where (s.owner_kind, s.owner, s.period, s.slot) = (u.owner_kind, u.owner, u.period, u.slot)
-""")
 
 
 class PotStore:
@@ -157,9 +100,9 @@ class PotStore:
         left for that. Raises `Unavailable`.
         """
         wanted, share = sorted(needs), _SHARE * len(await slices.slices_of(self._pool))
-        empty = [_SlotRow(*pot, self._slot, limited[pot].version, *NOTHING) for pot in wanted]
+        empty = [SlotRow(*pot, self._slot, limited[pot].version, *NOTHING) for pot in wanted]
         async with slice_.at() as connection:
-            await connection.execute(*_OPEN_SLOTS(**arrays(_SlotRow, empty)))
+            await connection.execute(*OPEN_SLOTS(**arrays(SlotRow, empty)))
         async with slice_.together() as connection:
             return await self._fill(connection, wanted, needs, limited, share)
 
@@ -172,8 +115,8 @@ class PotStore:
         share: int,
     ) -> set[Pot]:
         handed_out = await self._lock_pots(connection, wanted)
-        held = {_pot(row): _amounts(row) for row in await self._lock_slots(connection, wanted, ())}
-        short, pots, filled = set[Pot](), list[_PotRow](), list[_SlotRow]()
+        held = {pot_of_row(row): amounts_of_row(row) for row in await self._lock_slots(connection, wanted, ())}
+        short, pots, filled = set[Pot](), list[PotRow](), list[SlotRow]()
         for pot in wanted:
             others, needed = handed_out[pot].minus(held.get(pot, NOTHING)), needs[pot]
             left = _left(limited[pot].bound, others)
@@ -181,10 +124,10 @@ class PotStore:
                 short.add(pot)
                 continue
             given = Amounts(*(max(need, have // share) for need, have in zip(needed, left, strict=True)))
-            pots.append(_PotRow(*pot, *others.plus(given)))
-            filled.append(_SlotRow(*pot, self._slot, limited[pot].version, *given))
-        await connection.execute(*_SET_POTS(**arrays(_PotRow, pots)))
-        await connection.execute(*_SET_SLOTS(**arrays(_SlotRow, filled)))
+            pots.append(PotRow(*pot, *others.plus(given)))
+            filled.append(SlotRow(*pot, self._slot, limited[pot].version, *given))
+        await connection.execute(*SET_POTS(**arrays(PotRow, pots)))
+        await connection.execute(*SET_SLOTS(**arrays(SlotRow, filled)))
         return short
 
     async def left(self, limited: Mapping[Pot, Limited]) -> Mapping[Pot, Amounts]:
@@ -195,9 +138,9 @@ class PotStore:
             return {}
         pots = arrays(Pot, sorted(limited))
         async with snapshot(self._pool) as connection:
-            handed_out = dict.fromkeys(limited, NOTHING) | _by_pot(await connection.fetch(*_POTS(**pots)))
-            for rows in await slices.each(connection, lambda: connection.fetch(*_IN_SLOTS(**pots))):
-                for pot, amounts in _by_pot(rows).items():
+            handed_out = dict.fromkeys(limited, NOTHING) | by_pot(await connection.fetch(*READ_POTS(**pots)))
+            for rows in await slices.each(connection, lambda: connection.fetch(*READ_IN_SLOTS(**pots))):
+                for pot, amounts in by_pot(rows).items():
                     handed_out[pot] = handed_out[pot].minus(amounts)
         return {pot: _left(limited[pot].bound, out) for pot, out in handed_out.items()}
 
@@ -218,7 +161,7 @@ class PotStore:
             return Locked(rests, {}, {}, {pot: limited[pot].bound for pot in rests})
         locked_whole = [pot for pot in here if pot in whole]
         handed_out = await self._lock_pots(connection, locked_whole)
-        slots: dict[str | None, Sequence[_SlotRow]] = {}
+        slots: dict[str | None, Sequence[SlotRow]] = {}
 
         async def lock_here() -> None:
             schema = connection.slice_schema
@@ -228,11 +171,11 @@ class PotStore:
         await (slices.each(connection, lock_here, locks=True) if handed_out else lock_here())
         left: dict[Pot, Amounts] = {}
         for row in chain.from_iterable(slots.values()):
-            pot = _pot(row)
+            pot = pot_of_row(row)
             if pot in handed_out:
-                handed_out[pot] = handed_out[pot].minus(_amounts(row))
+                handed_out[pot] = handed_out[pot].minus(amounts_of_row(row))
             elif row.version == limited[pot].version:
-                left[pot] = _amounts(row)
+                left[pot] = amounts_of_row(row)
         in_all = {pot: _left(limited[pot].bound, out) for pot, out in handed_out.items()}
         self._remember({pot: _Rest(limited[pot].version, rest) for pot, rest in in_all.items()})
         bounds = {pot: limited[pot].bound for pot in rests}
@@ -246,13 +189,13 @@ class PotStore:
             for pot in doubtful:
                 self._rests.pop(pot, None)
             raise Short({pot: locked.remembered[pot].limited(taken[pot]) for pot in doubtful})
-        pots = [_PotRow(*pot, *out.plus(taken.get(pot, NOTHING))) for pot, out in locked.handed_out.items()]
+        pots = [PotRow(*pot, *out.plus(taken.get(pot, NOTHING))) for pot, out in locked.handed_out.items()]
         if pots:
-            await connection.execute(*_SET_POTS(**arrays(_PotRow, pots)))
+            await connection.execute(*SET_POTS(**arrays(PotRow, pots)))
 
         async def write_here() -> None:
             if rows := _after(locked.slots.get(connection.slice_schema, ()), locked, taken):
-                await connection.execute(*_SET_SLOTS(**arrays(_SlotRow, rows)))
+                await connection.execute(*SET_SLOTS(**arrays(SlotRow, rows)))
 
         await (slices.each(connection, write_here) if pots else write_here())
 
@@ -271,20 +214,20 @@ class PotStore:
 
     async def _lock_slots(
         self, connection: Connection, pots: Sequence[Pot], whole: Collection[Pot]
-    ) -> Sequence[_SlotRow]:
-        wanted = [_Wanted(*pot, pot in whole) for pot in pots]
-        rows = await connection.fetch(*_LOCK_SLOTS(**arrays(_Wanted, wanted), slot=self._slot))
-        return [_SlotRow(*row) for row in rows]
+    ) -> Sequence[SlotRow]:
+        wanted = [WantedSlots(*pot, pot in whole) for pot in pots]
+        rows = await connection.fetch(*LOCK_SLOTS(**arrays(WantedSlots, wanted), slot=self._slot))
+        return [SlotRow(*row) for row in rows]
 
     async def _lock_pots(self, connection: Connection, pots: Sequence[Pot]) -> dict[Pot, Amounts]:
         """What was handed out of each."""
         if not pots:
             return {}
         wanted = arrays(Pot, pots)
-        there = _by_pot(await connection.fetch(*_POTS(**wanted)))
+        there = by_pot(await connection.fetch(*READ_POTS(**wanted)))
         if missing := [pot for pot in pots if pot not in there]:
             await self._open_pots(connection, missing)
-        return _by_pot(await connection.fetch(*_LOCK_POTS(**wanted)))
+        return by_pot(await connection.fetch(*LOCK_POTS(**wanted)))
 
     async def _open_pots(self, connection: Connection, pots: Sequence[Pot]) -> None:
         """What was done before there was such a limit counts too."""
@@ -292,8 +235,8 @@ class PotStore:
         for of_slice in await slices.each(connection, lambda: self._done_before(connection, pots)):
             for pot, amounts in of_slice.items():
                 done[pot] = done[pot].plus(amounts)
-        opened = [_PotRow(*pot, *amounts) for pot, amounts in done.items()]
-        await connection.execute(*_OPEN_POTS(**arrays(_PotRow, opened)))
+        opened = [PotRow(*pot, *amounts) for pot, amounts in done.items()]
+        await connection.execute(*OPEN_POTS(**arrays(PotRow, opened)))
 
 
 @asynccontextmanager
@@ -306,28 +249,16 @@ async def _transaction(slice_: slices.Slice, whole: Collection[Pot]) -> AsyncIte
             yield connection
 
 
-def _after(rows: Sequence[_SlotRow], locked: Locked, taken: Mapping[Pot, Amounts]) -> list[_SlotRow]:
+def _after(rows: Sequence[SlotRow], locked: Locked, taken: Mapping[Pot, Amounts]) -> list[SlotRow]:
     """The slots that change."""
     changed = []
     for row in rows:
-        pot = _pot(row)
+        pot = pot_of_row(row)
         if pot in locked.handed_out:
             changed.append(row._replace(**NOTHING._asdict()))
         elif pot in taken:
-            changed.append(row._replace(**_amounts(row).minus(taken[pot])._asdict()))
+            changed.append(row._replace(**amounts_of_row(row).minus(taken[pot])._asdict()))
     return changed
-
-
-def _by_pot(rows: Iterable[Any]) -> dict[Pot, Amounts]:
-    return {_pot(row): _amounts(row) for row in map(_PotRow._make, rows)}
-
-
-def _pot(row: _PotRow | _SlotRow) -> Pot:
-    return Pot(row.owner_kind, row.owner, row.period)
-
-
-def _amounts(row: _PotRow | _SlotRow) -> Amounts:
-    return Amounts(row.runs, row.points, row.cost)
 
 
 def _left(bound: Bound, handed_out: Amounts) -> Amounts:

@@ -1,0 +1,93 @@
+"""Rows of pots and slots, and the statements that read, lock and write them."""
+
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+from abacus.engage.limits.decide.pots import Pot
+from abacus.engage.limits.types import Amounts
+from abacus.platform.sql import Statement, columns, unnested
+
+
+class PotRow(NamedTuple):
+    """A row of `limit_pot`: what was handed out."""
+
+    owner_kind: str
+    owner: str
+    period: str
+    runs: int
+    points: int
+    cost: int
+
+
+class SlotRow(NamedTuple):
+    """A row of `limit_slot`: what is left of what was handed out; less than nothing of what is not limited."""
+
+    owner_kind: str
+    owner: str
+    period: str
+    slot: int
+    version: int
+    runs: int
+    points: int
+    cost: int
+
+
+class WantedSlots(NamedTuple):
+    """A pot whose slots are to be locked: all of them where it is wanted `whole`, else the one of this process."""
+
+    owner_kind: str
+    owner: str
+    period: str
+    whole: bool
+
+
+READ_POTS: Final = Statement(f"""
+select {columns(PotRow, "p")} from {unnested(Pot)}
+join limit_pot p using (owner_kind, owner, period)
+""")
+OPEN_POTS: Final = Statement(f"""
+insert into limit_pot ({columns(PotRow)}) select u.* from {unnested(PotRow)} order by u.owner_kind, u.owner, u.period
+on conflict do nothing
+""")
+LOCK_POTS: Final = Statement(f"""
+select {columns(PotRow, "p")} from {unnested(Pot)}
+join limit_pot p using (owner_kind, owner, period)
+order by u.owner_kind, u.owner, u.period for update of p
+""")
+READ_IN_SLOTS: Final = Statement(f"""
+select owner_kind, owner, period, sum(runs)::bigint as runs, sum(points)::bigint as points, sum(cost)::bigint as cost
+from {unnested(Pot)} join limit_slot s using (owner_kind, owner, period)
+group by owner_kind, owner, period
+""")
+OPEN_SLOTS: Final = Statement(f"""
+insert into limit_slot ({columns(SlotRow)}) select u.* from {unnested(SlotRow)}
+order by u.owner_kind, u.owner, u.period, u.slot
+on conflict do nothing
+""")
+LOCK_SLOTS: Final = Statement(f"""
+select {columns(SlotRow, "s")}
+from {unnested(WantedSlots)} join limit_slot s using (owner_kind, owner, period)
+where u.whole or s.slot = :slot
+order by s.owner_kind, s.owner, s.period, s.slot for update of s
+""")
+SET_POTS: Final = Statement(f"""
+update limit_pot p set runs = u.runs, points = u.points, cost = u.cost
+from {unnested(PotRow)} where (p.owner_kind, p.owner, p.period) = (u.owner_kind, u.owner, u.period)
+""")
+SET_SLOTS: Final = Statement(f"""
+update limit_slot s set version = u.version, runs = u.runs, points = u.points, cost = u.cost
+from {unnested(SlotRow)}
+where (s.owner_kind, s.owner, s.period, s.slot) = (u.owner_kind, u.owner, u.period, u.slot)
+""")
+
+
+def by_pot(rows: Iterable[Any]) -> dict[Pot, Amounts]:
+    return {pot_of_row(row): amounts_of_row(row) for row in map(PotRow._make, rows)}
+
+
+def pot_of_row(row: PotRow | SlotRow) -> Pot:
+    return Pot(row.owner_kind, row.owner, row.period)
+
+
+def amounts_of_row(row: PotRow | SlotRow) -> Amounts:
+    return Amounts(row.runs, row.points, row.cost)
