@@ -36,9 +36,9 @@ def check(names: Iterable[str], settings: "Settings") -> None:
 
         plan_of(settings)
     if "console" in names:
-        from workers import console  # noqa: PLC0415  # as above
+        from abacus.console.entry import wiring  # noqa: PLC0415  # as above
 
-        console.plan_of(settings)
+        wiring.plan_of(settings)
 
 
 def _module(name: str) -> "ModuleType":

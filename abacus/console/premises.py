@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from abacus.console.entry.door import Door
 from abacus.console.entry.sessions import SessionStore
+from abacus.console.entry.types import Address
 from abacus.console.outages import Outages
 from abacus.console.reading import Reading, Replica
 from abacus.core.clock import Clock
@@ -11,18 +12,6 @@ from abacus.core.errors import SetAside, Unavailable
 from abacus.platform.postgres import Pool
 from abacus.platform.rooms import Rooms
 from abacus.pricing.store.reader import CardReader
-
-
-@dataclass(frozen=True)
-class Address:
-    """Where browsers reach the console. `behind_proxy`: the last address that a proxy names is the browser's."""
-
-    public_url: str
-    behind_proxy: bool = False
-
-    @property
-    def is_secure(self) -> bool:
-        return self.public_url.startswith("https://")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,12 @@
-"""What the settings say of moving points."""
+"""How points are moved one by one, and what the settings say of that."""
 
+from abacus.ledger.store.large_moves import Mover
+from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.alone import Alone, Sums
+from abacus.ledger.types.movement import Moved, Movement
+from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
+from abacus.platform.wiring import Wiring
 
 
 def alone_of(settings: Settings) -> Alone:
@@ -13,3 +18,14 @@ def alone_of(settings: Settings) -> Alone:
         member_month=settings.alone_member_month,
     )
     return Alone(settings.adjustment_limit, settings.reversal_limit, sums)
+
+
+def single_moves(wiring: Wiring, pool: Pool) -> Mover:
+    """Posts one movement at a time."""
+    moves = PostgresMoves(pool, wiring.clock)
+
+    async def move(movement: Movement) -> Moved:
+        (moved,) = await moves.move([movement])
+        return moved
+
+    return move

@@ -21,11 +21,11 @@ from abacus.console.entry.links import Links
 from abacus.console.entry.passwords import Passwords
 from abacus.console.entry.provider import Client, Provider
 from abacus.console.entry.sessions import SessionStore
-from abacus.console.entry.types import SessionLimits
+from abacus.console.entry.types import Address, SessionLimits
 from abacus.console.errands.store import ErrandStore
 from abacus.console.outages import Outages
 from abacus.console.pages.operations.watched import Watched
-from abacus.console.premises import Address, Premises
+from abacus.console.premises import Premises
 from abacus.console.reading import Replica, reading_of
 from abacus.console.selections.store import SelectionStore
 from abacus.engage.campaigns.desk import CampaignDesk

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from abacus.console.app import console_app
+from abacus.console.wiring import environments
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.health import Health
 from abacus.platform.postgres import Pool
@@ -14,7 +15,6 @@ from tests.console.errand_runner import running
 from tests.console.one_member import HERE, opened
 from tests.support.house import House, until
 from tests.support.sealing import fill
-from workers.console import environments
 
 TYPED = {"erase_confirm": "bob", "erase_reason": "asked by letter"}
 

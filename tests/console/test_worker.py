@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from abacus.console.entry.decide.codes import bytes_of, code_at
+from abacus.console.entry.wiring import plan_of
 from abacus.console.web.headers import POLICY
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
@@ -17,7 +18,6 @@ from tests.support.commands import Ran, abacus
 from tests.support.house import House
 from tests.support.shop import console_of
 from tests.support.staff import hire
-from workers.console import plan_of
 
 
 @pytest.mark.long

@@ -17,6 +17,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable
 
 DEPENDENCY: Final = "identity provider"
+BACK: Final = "/sign-in/provider/back"
 _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA")
 _KEPT_S: Final = 3600.0
 _WITHIN_S: Final = 10.0

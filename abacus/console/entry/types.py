@@ -1,5 +1,6 @@
 """The words of letting people in: session, link, way. Pure values."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
@@ -54,3 +55,15 @@ class Visitor(NamedTuple):
     address: str
     browser: str
     zone: str
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where browsers reach the console. `behind_proxy`: the last address that a proxy names is the browser's."""
+
+    public_url: str
+    behind_proxy: bool = False
+
+    @property
+    def is_secure(self) -> bool:
+        return self.public_url.startswith("https://")

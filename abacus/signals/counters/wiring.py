@@ -1,23 +1,42 @@
 """How counters are put together: their store, their definitions, and the answers to lookups."""
 
 from datetime import timedelta
+from typing import Final
 
 from abacus.platform.announcements import Announced
+from abacus.platform.following.together import together
+from abacus.platform.following.topics import FollowedTopics
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.topic_id import TopicIds
 from abacus.platform.patience import until_available
-from abacus.platform.postgres import Pool
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
+from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.reading.shared_cache import shared_cache
 from abacus.platform.settings import Settings
-from abacus.platform.wiring import Wiring
+from abacus.platform.wiring import Run, Wiring
+from abacus.signals.counters.counter import EventCounter
+from abacus.signals.counters.decide.batch import Remembering
 from abacus.signals.counters.directory import CounterDirectory
+from abacus.signals.counters.documents import Documents
 from abacus.signals.counters.kind import DefinitionStore
+from abacus.signals.counters.new_keys import NewKeysBook
+from abacus.signals.counters.open_rows import OpenRows
+from abacus.signals.counters.partitions import OpenPartitions
 from abacus.signals.counters.reading.cache_share import PARTS_KEPT, CacheShare, CacheShareStore
 from abacus.signals.counters.reading.closed_parts import ClosedParts
 from abacus.signals.counters.reading.rounds import Rounds
 from abacus.signals.counters.reading.service import CountService
+from abacus.signals.counters.series import SeriesBook
 from abacus.signals.counters.store.cassandra.session import Address
 from abacus.signals.counters.store.opened_store import Cluster, OpenedStore, open_store
 from abacus.signals.counters.store.port import CounterStore
+from abacus.signals.counters.topic import KafkaTopic
+from abacus.signals.counters.writer import CounterWriter
 from abacus.signals.events.wiring import built_in_sources
+
+_CONNECTIONS: Final = 4
+_MOST_RECORDS: Final = 20_000
+_GATHER_S: Final = 0.2  # a row that many events add to is saved once for all of them
 
 
 def cassandra_of(settings: Settings) -> Cluster | None:
@@ -80,3 +99,38 @@ async def counting_service(
 def _cache_share(wiring: Wiring, pool: Pool) -> CacheShare:
     share = CacheShare(CacheShareStore(pool, wiring.clock).all, wiring.clock)
     return wiring.keep(share, on=(Announced.COUNTER_SETTINGS,))
+
+
+async def counter(wiring: Wiring) -> Run:
+    settings, clock = wiring.settings, wiring.clock
+    bootstrap = settings.required("kafka_bootstrap")
+    pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+    documents = Documents(counters_in_use(wiring, pool).catalog, settings.events_topic)
+    store = await counter_store(wiring, pool)
+    wiring.beside(store.tend())
+    counting = EventCounter(
+        store.store,
+        OpenRows(settings.counter_open_rows),
+        QuarantineStore(pool, clock),
+        Remembering(timedelta(hours=settings.counter_repeat_hours)),
+        clock,
+        new_keys=NewKeysBook(pool, clock),
+    )
+    ids = TopicIds(bootstrap)
+    wiring.at_the_end(ids.close)
+
+    def follow(name: str, health: WorkerHealth) -> Run:
+        topic = KafkaTopic(bootstrap, name, ids)
+        writer = CounterWriter(topic, documents, OpenPartitions(topic, SeriesBook(pool, clock)), counting, health)
+        read = wiring.following(
+            name,
+            f"counter-{name}",
+            writer.handle,
+            health,
+            max_records=_MOST_RECORDS,
+            gather_s=_GATHER_S,
+            places=writer,
+        )
+        return together(read, writer.adopt)
+
+    return FollowedTopics(documents.topics, follow, wiring.health).run

@@ -12,7 +12,7 @@ from abacus.console.entry.decide.derived import Use, derived, fits
 from abacus.console.entry.decide.paths import local_path
 from abacus.console.entry.decide.sessions import zone_of
 from abacus.console.entry.door import Denied
-from abacus.console.entry.provider import Provider
+from abacus.console.entry.provider import BACK, Provider
 from abacus.console.entry.tokens import VISIT_TOKEN
 from abacus.console.entry.types import Visitor
 from abacus.console.premises import Premises
@@ -26,7 +26,6 @@ from abacus.console.web.routes import Routing
 from abacus.core.errors import Refused
 from abacus.core.tokens import NewToken
 
-BACK: Final = "/sign-in/provider/back"
 _LONGEST: Final = 200
 
 

@@ -1,0 +1,179 @@
+"""How the console is put together: its premises, the rooms that pages ask, and what runs beside."""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import structlog
+from starlette.types import ASGIApp
+
+from abacus.api.entrance import Entrance
+from abacus.api.server import bound
+from abacus.api.wiring import http_limits
+from abacus.approving.card_desk import CardDesk
+from abacus.approving.wiring import large_moves
+from abacus.console.app import console_app
+from abacus.console.entry.sessions import SessionStore
+from abacus.console.entry.wiring import EntryPlan, door_of, plan_of, provider_of
+from abacus.console.errands.runner import ErrandRunner
+from abacus.console.errands.store import ErrandStore
+from abacus.console.errands.types import Room
+from abacus.console.outages import Outages
+from abacus.console.pages.operations.watched import Watched
+from abacus.console.premises import Premises
+from abacus.console.reading import Reading, Replica, reading_of
+from abacus.console.selections.store import SelectionStore
+from abacus.console.tidying import keep_tidying
+from abacus.core.errors import Refused, Unavailable
+from abacus.engage.campaigns.wiring import campaign_desk
+from abacus.intake.partners.store import PartnerStore
+from abacus.ledger.wiring import single_moves
+from abacus.oversight.status.wiring import groups_of
+from abacus.people.directory import PeopleDirectory
+from abacus.people.store.people import PeopleStore
+from abacus.platform.logins import console_login
+from abacus.platform.patience import until_available
+from abacus.platform.postgres import DEPENDENCY, Pool, open_pool, ping
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.rooms import Rooms
+from abacus.platform.settings import Settings
+from abacus.platform.sqs.queue import Client
+from abacus.platform.wiring import Run, Wiring
+from abacus.pricing.wiring import cards_in_use
+from abacus.signals.counters.store.opened_store import open_store
+from abacus.signals.counters.store.port import CounterStore
+from abacus.signals.counters.wiring import cassandra_of
+
+DATABASE_WITHIN_S: Final = 5.0
+_QUEUES_WITHIN_S: Final = 3.0
+_CONNECTIONS: Final = 8
+_PROBE_EVERY_S: Final = 1.0
+_NOT_TOLD: Final = frozenset(
+    {"ABACUS_CONSOLE_DATABASE_URL", "ABACUS_CONSOLE_OWNER_DATABASE_URL", "ABACUS_PEOPLE_DATABASE_URL"}
+)
+_HERE: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+
+log = structlog.get_logger(__name__)
+
+
+async def console(wiring: Wiring, pipeline: Sequence[str]) -> Run:
+    """`pipeline`: the workers that have to run."""
+    settings, plan = wiring.settings, plan_of(wiring.settings)
+    listener = bound(settings.console_host, settings.console_port, "ABACUS_CONSOLE_HOST and ABACUS_CONSOLE_PORT")
+    if not plan.address.is_secure and settings.console_host not in _HERE:
+        log.warning("cookies of the console go over plain http: ABACUS_CONSOLE_PUBLIC_URL names no https address")
+    entrance = Entrance(wiring.process_health)
+
+    async def run(stop: asyncio.Event) -> None:
+        await entrance.serve(_opened(wiring, plan, pipeline), listener, stop, http_limits(settings))
+
+    return run
+
+
+async def _opened(wiring: Wiring, plan: EntryPlan, pipeline: Sequence[str]) -> ASGIApp:
+    login = console_login(wiring.settings.console_database_url)
+    pool = await wiring.pool(size=_CONNECTIONS, keeps_nothing=True, within_s=DATABASE_WITHIN_S, login=login)
+    outages = Outages(wiring.clock)
+    premises = await _premises(wiring, plan, pool, outages, pipeline)
+    wiring.beside(_watch(wiring, pool, outages))
+    return console_app(premises, wiring.process_health)
+
+
+async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outages, pipeline: Sequence[str]) -> Premises:
+    clock, settings = wiring.clock, wiring.settings
+    store, sessions = PeopleStore(pool, clock), SessionStore(pool, clock, plan.limits)
+    directory, cards = wiring.keep(PeopleDirectory(store, clock)), cards_in_use(wiring, pool)
+    await until_available(directory.refresh, wiring.health)
+    door = door_of(wiring, plan, pool, people=directory, store=store, sessions=sessions)
+    cassandra = cassandra_of(settings)
+    counters, _ = await wiring.entered(open_store(cassandra, pool, clock))
+    large = large_moves(wiring, pool, single_moves(wiring, pool))
+    errands = ErrandStore(pool, clock, Room(settings.console_errands_open, settings.console_errands_per_hour))
+    wiring.beside(ErrandRunner(errands, *environments(settings)).keep_running())
+    wiring.beside(keep_tidying(pool, clock, large.approvals))
+    rooms = Rooms(
+        directory,
+        store,
+        large.approvals,
+        large,
+        QuarantineStore(pool, clock),
+        SelectionStore(pool, clock),
+        cards,
+        CardDesk(pool, clock, large.approvals),
+        await campaign_desk(wiring, pool, large.approvals),
+        PartnerStore(pool, clock),
+        errands,
+        await _watched(wiring, pipeline),
+        *provider_of(wiring, plan),
+    )
+    return Premises(
+        address=plan.address,
+        clock=clock,
+        pool=pool,
+        outages=outages,
+        door=door,
+        sessions=sessions,
+        here=reading_of(pool, clock, counters),
+        rooms=rooms,
+        erases=settings.console_owner_database_url is not None,
+        replica=_replica(wiring, counters if cassandra is not None else None),
+    )
+
+
+async def _watched(wiring: Wiring, pipeline: Sequence[str]) -> Watched:
+    settings = wiring.settings
+    return Watched(
+        settings.points_topic,
+        settings.queue_prefix,
+        pipeline,
+        groups_of(settings),
+        settings.kafka_bootstrap,
+        await _sqs(wiring),
+    )
+
+
+def _replica(wiring: Wiring, counters: CounterStore | None) -> Replica | None:
+    url, clock = wiring.settings.read_database_url, wiring.clock
+    if url is None:
+        return None
+
+    async def opened() -> Reading:
+        pool = await open_pool(url, size=_CONNECTIONS, keeps_nothing=True, within_s=DATABASE_WITHIN_S)
+        return reading_of(pool, clock, counters)
+
+    replica = Replica(opened, wiring.process_health)
+    wiring.at_the_end(replica.close)
+    wiring.beside(replica.keep_looking())
+    return replica
+
+
+def environments(settings: Settings) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """What commands find, and what those find beside that erase: nobody else is given the owner's login, and nobody
+    that of the console.
+    """
+    every = {name: value for name, value in {**os.environ, **settings.environment()}.items() if name not in _NOT_TOLD}
+    owner = settings.console_owner_database_url
+    return every, {} if owner is None else {"ABACUS_DATABASE_URL": owner}
+
+
+async def _sqs(wiring: Wiring) -> Client | None:
+    """`None` where neither an address nor a region says which SQS to look at."""
+    try:
+        return await wiring.sqs(within_s=_QUEUES_WITHIN_S)
+    except Refused:
+        return None
+
+
+async def _watch(wiring: Wiring, pool: Pool, outages: Outages) -> None:
+    """Ready means that the database answers: without it nobody is known."""
+    while True:
+        try:
+            await ping(pool)
+        except Unavailable as error:
+            outages.failed(DEPENDENCY)
+            wiring.health.waiting(error)
+        else:
+            outages.back(DEPENDENCY)
+            wiring.health.ready()
+        await asyncio.sleep(_PROBE_EVERY_S)
