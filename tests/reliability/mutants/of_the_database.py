@@ -36,7 +36,7 @@ def _primary_key(what: str, table: str, key: str) -> Mutant:
         f"the primary key of {what}",
         TABLES,
         "",
-        Clause(f", constraint {table}_pkey primary key ({key})"),
+        Clause(f"constraint {table}_pkey primary key ({key})", "check (true)"),
         (database(f"test_a_second_of_its_kind_is_refused[{table}]"),),
     )
 
