@@ -121,7 +121,7 @@ async def _fill(settings: Settings, accounts: int) -> None:
     owner = await open_pool(settings.required("database_url"), size=2, role=None)
     try:
         await fill(owner, accounts)
-        store = QuarantineStore(owner, SystemClock(), counted=False)
+        store = QuarantineStore(owner, SystemClock())
         item = Item(Stage.TRANSACTION, "", Reason.UNKNOWN_TIER, "no such tier", b'{"transaction_id": "T-1"}')
         await store.add([replace(item, origin=f"kafka:t/0/{number}") for number in range(SET_ASIDE)])
         for step, back in (("minute", "6 hours"), ("quarter", "35 days")):

@@ -26,6 +26,7 @@ from abacus.intake.partners.register import Register
 from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.watch import Watch
 from abacus.intake.partners.wiring import award_intake, partner_directory, request_journal
+from abacus.ledger.store.counted_moves import CountedMoves
 from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.read import LedgerReader
@@ -83,7 +84,7 @@ async def _access(wiring: Wiring, is_open: asyncio.Event) -> Access:
     directory, people = partner_directory(wiring, pool), people_directory(wiring, pool)
     await until_available(cards.refresh, health)
     await until_available(directory.refresh, health)
-    batcher = MovementBatcher(PostgresMoves(moving, clock), register)
+    batcher = MovementBatcher(CountedMoves(PostgresMoves(moving, clock)), register)
     wiring.at_the_end(batcher.close)
     intake, queue = await award_intake(wiring, await wiring.sqs(within_s=QUEUE_WITHIN_S), register)
     moves = large_moves(wiring, pool, batcher.move)

@@ -11,6 +11,7 @@ from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.offsets import begins_since
 from abacus.platform.kafka.window import committed
+from abacus.platform.quarantine.counted import CountedQuarantine
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.wiring import Run, Wiring
 from abacus.signals.counters.decide.topics import asked_by_counters
@@ -44,7 +45,7 @@ async def wire(wiring: Wiring) -> Run:
         copier = SubstreamCopier(
             topic,
             large,
-            QuarantineStore(pool, wiring.clock),
+            CountedQuarantine(QuarantineStore(pool, wiring.clock)),
             first_since=first_since,
             committed=partial(committed, bootstrap, topic, settings.queue_prefix + group),
             publish=publisher.publish,

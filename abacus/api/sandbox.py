@@ -75,8 +75,8 @@ class Sandbox:
         self, live: Access, live_directory: Directory, cards: CardReader, pool: Pool, *, secrets: Secrets, alone: Alone
     ) -> None:
         clock = live.clock
-        register, moves = Register(pool, clock), PostgresMoves(pool, clock, counted=False)
-        quarantine = QuarantineStore(pool, clock, counted=False)
+        register, moves = Register(pool, clock), PostgresMoves(pool, clock)
+        quarantine = QuarantineStore(pool, clock)
         # Its envelopes do not leave the process, so nobody signs them; and no campaign runs in a sandbox.
         door = Door(cards, clock, Verifier())
         awarder = Awarder(door, PostgresLedger(pool, clock), moves, quarantine)

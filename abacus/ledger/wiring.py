@@ -1,5 +1,6 @@
 """How points are moved one by one, and what the settings say of that."""
 
+from abacus.ledger.store.counted_moves import CountedMoves
 from abacus.ledger.store.large_moves import Mover
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.alone import Alone, Sums
@@ -22,7 +23,7 @@ def alone_of(settings: Settings) -> Alone:
 
 def single_moves(wiring: Wiring, pool: Pool) -> Mover:
     """Posts one movement at a time."""
-    moves = PostgresMoves(pool, wiring.clock)
+    moves = CountedMoves(PostgresMoves(pool, wiring.clock))
 
     async def move(movement: Movement) -> Moved:
         (moved,) = await moves.move([movement])

@@ -37,6 +37,7 @@ from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth, sub_workers_of
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool
+from abacus.platform.quarantine.counted import CountedQuarantine
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.sqs.consumer import QueueConsumer
 from abacus.platform.sqs.definition import CAMPAIGN_RETRY
@@ -84,7 +85,7 @@ async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[Standin
         segments=segments_in_use(wiring, pool).look,
         services=reached.services.ask,
     )
-    client, store, quarantine = await wiring.sqs(), CampaignStore(pool), QuarantineStore(pool, clock)
+    client, store, quarantine = await wiring.sqs(), CampaignStore(pool), CountedQuarantine(QuarantineStore(pool, clock))
     retries, slot = await wiring.queue(client, CAMPAIGN_RETRY), rng.randrange(SLOTS)
     exhaustion = CampaignExhaustion(store, clock)
     retry_queue = RetryQueue(

@@ -9,9 +9,11 @@ from abacus.intake.awarding.counted import CountedLedger, CountedRefunds
 from abacus.intake.awarding.door import Campaigns, Door
 from abacus.intake.pulse.store import PulseStore
 from abacus.intake.pulse.tally import Tally
+from abacus.ledger.store.counted_moves import CountedMoves
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
+from abacus.platform.quarantine.counted import CountedQuarantine
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.sqs.consumer import QueueConsumer
 from abacus.platform.sqs.definition import AWARD
@@ -32,8 +34,8 @@ async def awarder(wiring: Wiring, campaigns_of: Callable[[Pool], Campaigns]) -> 
     posting = Awarder(
         door,
         CountedLedger(PostgresLedger(pool, clock), clock, tally),
-        CountedRefunds(PostgresMoves(pool, clock)),
-        QuarantineStore(pool, clock),
+        CountedRefunds(CountedMoves(PostgresMoves(pool, clock))),
+        CountedQuarantine(QuarantineStore(pool, clock)),
         later=later,
     )
     return QueueConsumer(queue, posting.handle, wiring.health, hands=hands_for(await wiring.slicing(pool))).run

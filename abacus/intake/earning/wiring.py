@@ -12,6 +12,7 @@ from abacus.intake.earning.retrier import Retrier
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.kafka.reader import StreamReader
 from abacus.platform.postgres import Pool
+from abacus.platform.quarantine.counted import CountedQuarantine
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.sqs.consumer import QueueConsumer
 from abacus.platform.sqs.definition import AWARD, RETRY
@@ -34,7 +35,7 @@ async def retrier(wiring: Wiring) -> Run:
     pool = await wiring.pool(size=4)
     client = await wiring.sqs()
     issuing = await _issuing(wiring, pool, client, Producer.RETRIER)
-    calculation = Retrier(issuing, QuarantineStore(pool, wiring.clock), wiring.verifier())
+    calculation = Retrier(issuing, CountedQuarantine(QuarantineStore(pool, wiring.clock)), wiring.verifier())
     return QueueConsumer(await wiring.queue(client, RETRY), calculation.handle, wiring.health).run
 
 
@@ -46,7 +47,7 @@ async def _issuing(wiring: Wiring, pool: Pool, client: Client, producer: Produce
         postings=LedgerReader(pool),
         award_queue=wiring.signed_by(producer, await wiring.queue(client, AWARD)),
         retry_queue=wiring.signed_by(producer, await wiring.queue(client, RETRY)),
-        quarantine=QuarantineStore(pool, clock),
+        quarantine=CountedQuarantine(QuarantineStore(pool, clock)),
         retry_policy=RetryPolicy(give_up_after=timedelta(hours=wiring.settings.retry_hours)),
         slicing=await wiring.slicing(pool),
         clock=clock,

@@ -2,7 +2,6 @@
 posting.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -13,7 +12,6 @@ from abacus.ledger.decide.allowance import NOBODY
 from abacus.ledger.decide.counting import partner_counted, partners_counted
 from abacus.ledger.decide.movement import Books, Moves, account_of, plan_moves, rounds
 from abacus.ledger.decide.reversal import Original
-from abacus.ledger.metrics import MOVEMENTS
 from abacus.ledger.store.alone import lock_moved_alone, write_moved_alone
 from abacus.ledger.store.budgets import Budgets, Whole
 from abacus.ledger.store.deeds import are_noted, note_deeds
@@ -41,20 +39,16 @@ on conflict (member_id, hold_id) do update set status = excluded.status, settled
 
 
 class PostgresMoves:
-    """`MovesPort` on Postgres. Metrics know of the movements if they are `counted`."""
+    """`MovesPort` on Postgres."""
 
-    def __init__(self, pool: Pool, clock: Clock, *, counted: bool = True) -> None:
+    def __init__(self, pool: Pool, clock: Clock) -> None:
         self._pool = pool
         self._clock = clock
-        self._counted = counted
         self._budgets = Budgets(pool, clock, partner_counted, _waits)
         self._rounds = SliceRounds(pool, _keys_of, self._move_in, _waits)
 
     async def move(self, movements: Sequence[Movement]) -> list[Moved]:
-        fates = await self._rounds.do(movements)
-        if self._counted:
-            _count(fates)
-        return fates
+        return await self._rounds.do(movements)
 
     async def _move_in(
         self, schema: str | None, movements: Sequence[Movement], elsewhere: Mapping[str, Claim]
@@ -102,12 +96,6 @@ def _keys_of(movement: Movement) -> Iterable[str]:
 
 def _waits(movement: Movement) -> Moved:
     return Moved(movement, Status.WAITS)
-
-
-def _count(fates: Iterable[Moved]) -> None:
-    counts = Counter((type(each.movement).__name__.lower(), each.status) for each in fates)
-    for (kind, status), count in counts.items():
-        MOVEMENTS.labels(kind, status).inc(count)
 
 
 async def _books(connection: Connection, new: Sequence[Movement], accounts: dict[AccountId, Account]) -> Books:

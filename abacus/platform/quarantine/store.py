@@ -7,7 +7,6 @@ from typing import Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason, SetAside
-from abacus.platform.metrics import QUARANTINED
 from abacus.platform.postgres import Also, Pool, nothing_else, pages, passing_failures
 from abacus.platform.quarantine.types import OF_EVENTS, HeldItem, Item, Replaying, Stage
 from abacus.platform.sql import Statement, arrays, columns, unnested
@@ -148,22 +147,24 @@ class QuarantinePort(Protocol):
 
 
 class QuarantineStore:
-    """`QuarantinePort` on Postgres, and the actions of a person on the items. Metrics know of `counted` items."""
+    """`QuarantinePort` on Postgres, and the actions of a person on the items."""
 
-    def __init__(self, pool: Pool, clock: Clock, *, counted: bool = True) -> None:
+    def __init__(self, pool: Pool, clock: Clock) -> None:
         self._pool = pool
         self._clock = clock
-        self._counted = counted
 
     async def add(self, items: Sequence[Item]) -> None:
+        await self.keep(items)
+
+    async def keep(self, items: Sequence[Item]) -> Sequence[tuple[str, str]]:
+        """`add`, and the stage and the reason of each item that was not there before."""
         unique = list({item.id: item for item in items}.values())
         if not unique:
-            return
+            return []
         now = self._clock.now()
         async with passing_failures():
             new = await self._pool.fetch(*_ADD(**arrays(_Row, [_Row.of(item, now) for item in unique])))
-        for stage, reason in new if self._counted else ():
-            QUARANTINED.labels(stage, reason).inc()
+        return [(stage, reason) for stage, reason in new]
 
     async def list(
         self, which: Which = ALL_HELD, *, limit: int = 100, after: tuple[datetime, str] | None = None

@@ -10,6 +10,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.topic_id import TopicIds
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
+from abacus.platform.quarantine.counted import CountedQuarantine
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.reading.shared_cache import shared_cache
 from abacus.platform.settings import Settings
@@ -111,7 +112,7 @@ async def counter(wiring: Wiring) -> Run:
     counting = EventCounter(
         store.store,
         OpenRows(settings.counter_open_rows),
-        QuarantineStore(pool, clock),
+        CountedQuarantine(QuarantineStore(pool, clock)),
         Remembering(timedelta(hours=settings.counter_repeat_hours)),
         clock,
         new_keys=NewKeysBook(pool, clock),

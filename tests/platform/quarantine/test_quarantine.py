@@ -9,6 +9,7 @@ from prometheus_client import Counter
 from abacus.core.errors import Reason, SetAside
 from abacus.platform.metrics import QUARANTINED
 from abacus.platform.postgres import Pool
+from abacus.platform.quarantine.counted import CountedQuarantine
 from abacus.platform.quarantine.store import HELD, REPLAYED, QuarantineStore, Which
 from abacus.platform.quarantine.types import Item, Stage
 from tests.support.fixed_clock import FixedClock
@@ -121,13 +122,13 @@ async def test_a_replay_takes_what_it_is_told(quarantine: Quarantine, clock: Fix
 async def test_metrics_count_an_item_that_is_set_aside_again_once(pool: Pool, clock: FixedClock) -> None:
     """Two workers that read one topic set the same message aside; a crash does it twice. After a replay it is news."""
     store, counted = QuarantineStore(pool, clock), QUARANTINED.labels("transaction", "unvouched")
-    before = told(counted)
+    quarantine, before = CountedQuarantine(store), told(counted)
     twice = item(1, Reason.UNVOUCHED)
     for _ in range(2):
-        await store.add([twice])
-        await store.add([twice, item(2, Reason.UNVOUCHED)])
+        await quarantine.add([twice])
+        await quarantine.add([twice, item(2, Reason.UNVOUCHED)])
     assert told(counted) - before == 2
     async with store.replaying(ids=[twice.id]):
         pass
-    await store.add([twice])
+    await quarantine.add([twice])
     assert told(counted) - before == 3
