@@ -28,8 +28,8 @@ class Elsewhere(NamedTuple):
 
 
 class Allowance(NamedTuple):
-    """A partner's limits, and the points that it has awarded: in all, and on the last day that had an award. Of one
-    slice of a ledger, those that it has awarded there; `elsewhere` has the others.
+    """A partner's limits, and the points that it has awarded: in all, and on the last day that had an award. A slice's
+    allowance has the points awarded there; `elsewhere` has the others.
     """
 
     limits: Limits
@@ -93,8 +93,8 @@ class Allowance(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """The limits and their use, under lock, of the partners whose awards are in a batch. Of those in `whole` all that
-    is left is at hand, whichever slice had it.
+    """The limits and their use, under lock, of the partners whose awards are in a batch. Partners in `whole` have at
+    hand all that is left, whichever slice had it.
     """
 
     allowances: Mapping[str, Allowance]  # by partner; a partner that is missing is unknown
@@ -107,9 +107,7 @@ NOBODY: Final = Standing({}, {}, {})
 
 
 class Short(Exception):
-    """A slice has too little in hand of the budgets of these partners, for so many points that they would award. It may
-    be that there is more.
-    """
+    """A slice has too little in hand of these partners' budgets for the `wanted` points; other hands may have more."""
 
     def __init__(self, wanted: Mapping[str, int]) -> None:
         super().__init__(f"too little in hand: {', '.join(sorted(wanted))}")

@@ -1,6 +1,6 @@
 """Points that are moved without a second person, summed by actor and by member, so that parts count as the whole. Pure.
 
-Adjustments count, and reversals but those of a partner's own transfers. Points count alike whether added or taken. All
+Adjustments count, and reversals, except of a partner's own transfers. Points count alike whether added or taken. All
 logins are one actor: nobody has checked their names.
 """
 
@@ -35,7 +35,7 @@ def whose_sums(movements: Iterable[Movement]) -> list[str]:
 
 
 class MovedAlone:
-    """The sums of a round of movements while it is decided. `totals` are those of the last 30 days, under lock."""
+    """The sums of a round of movements while it is decided. `totals` are the last 30 days', under lock."""
 
     def __init__(self, totals: Iterable[Total], now: datetime) -> None:
         self._today = now.astimezone(UTC).date()

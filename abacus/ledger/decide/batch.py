@@ -100,7 +100,7 @@ def plan(
 
 
 def keys_of(awards: Iterable[Award], of_partners: Iterable[Award]) -> set[str]:
-    """The keys that these awards would claim: their own, and those of partners' transactions."""
+    """The keys that these awards would claim: their own, and their partners' transactions'."""
     keys = {award.key for award in awards}
     return keys | {award.transaction.key for award in of_partners if award.transaction is not None}
 

@@ -28,8 +28,8 @@ def opened(whole: Allowance) -> Allowance:
 
 
 def handed_out(whole: Allowance, part: Allowance, wanted: int, share: int, today: date) -> HandedOut | None:
-    """As they are once the slice may award so many points: it is handed what it lacks, or one in `share` of what is
-    left, where that is more. None when not so much is left.
+    """The whole and the part once the slice may award the `wanted` points: it is handed what it lacks, or one in
+    `share` of what is left, where that is more. None when less is left than it lacks.
     """
     day = max(today, whole.day, part.day)
     whole, part = whole.on(day), part.on(day)

@@ -1,7 +1,7 @@
 """The points that a partner moves otherwise than by awards, counted against its limits. Pure.
 
-An adjustment or a reversal that adds points counts as an award of so many points. A reversal of the partner's own award
-gives its allowance back as far as the award's own points were still there; spent and lapsed points stay counted.
+An adjustment or a reversal that adds points counts as an award of them. A reversal of the partner's own award gives its
+allowance back as far as the award's own points were still there; spent and lapsed points stay counted.
 """
 
 from collections.abc import Iterable

@@ -32,7 +32,7 @@ class Earlier(NamedTuple, Generic[First]):
 
 
 class Gate(Generic[First]):
-    """The keys that were used before a batch, and those that the batch itself has used so far."""
+    """The keys that were used before a batch, or by the batch itself so far."""
 
     def __init__(self, before: Mapping[str, First]) -> None:
         self._before = before

@@ -1,7 +1,7 @@
 """Lots: which points of an account are still there, and which go first. Pure.
 
 A lot is a transfer that added points. Points leave the oldest lot first, and nothing is written down for that: the
-account keeps up to where its lots are used up (`lots_closed`) and how many points are gone from those after it
+account keeps up to where its lots are used up (`lots_closed`) and how many points are gone from the later lots
 (`lots_drawn`). Points that leave a lot by name instead, because its award is taken back or its own day has come, are a
 `Draw`. So an award costs nothing more for being a lot. docs/adr/0016 has the argument.
 """
@@ -36,7 +36,7 @@ class Lot(NamedTuple):
 
     @property
     def capacity(self) -> int:
-        """The points of the lot that leave, or left, in the order of lots: all but those drawn by name."""
+        """The points of the lot that leave, or left, in the order of lots: all that are not drawn by name."""
         return self.points - self.drawn
 
 
@@ -75,7 +75,7 @@ def first_day(lots: Iterable[OpenLot]) -> date | None:
 
 
 def after_oldest(lots: Sequence[OpenLot], points: int) -> list[OpenLot]:
-    """The lots that remain when so many points leave, the oldest first."""
+    """The lots that remain when `points` leave, the oldest first."""
     left: list[OpenLot] = []
     for each in lots:
         taken = min(points, each.left)

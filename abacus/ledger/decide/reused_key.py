@@ -1,4 +1,4 @@
-"""Which facts of a request differ from those that its key was first used for, as far as they are kept. Pure.
+"""Which facts of a request differ from its key's first request, as far as they are kept. Pure.
 
 A key keeps a digest of its facts, which says that they differ and not where; the award or transfer under it has most of
 them.
@@ -38,7 +38,7 @@ def reused_by(movement: Movement, first: Transfer | None) -> str:
 
 
 def reused_by_another(movement: Movement, first: Movement) -> str:
-    """The facts in which a movement differs from one that was asked for under its key, and may not be posted."""
+    """The facts in which a movement differs from its key's first movement, which may not be posted."""
     return differing(facts_of_movement(first), facts_of_movement(movement))
 
 
@@ -59,7 +59,7 @@ def facts_of_transfer(transfer: Transfer) -> Facts:
 
 
 def facts_of_movement(movement: Movement) -> Facts:
-    """Empty for a capture and a release: their keys are those of holds."""
+    """Empty for a capture and a release: their keys belong to holds."""
     facts = {"member_id": movement.member_id, "program": movement.program}
     match movement:
         case Spend():

@@ -41,7 +41,7 @@ class Earlier(NamedTuple):
 
 class Original(NamedTuple):
     """The transfer to be taken back, and, read under the lock of its account, how many points are left in its own lot
-    and how many of them lapsed; of one that took points, the last day on which one of these was good.
+    and how many of them lapsed. `good_until` is the last day on which a point was good that the transfer took.
     """
 
     transfer: Transfer
@@ -52,7 +52,7 @@ class Original(NamedTuple):
 
     @property
     def earlier(self) -> list[Earlier]:
-        """The reversals before this one. Raises `SetAside` for one that cannot be read."""
+        """The reversals before this one. Raises `SetAside` for an explanation that cannot be read."""
         return [Earlier.of(each) for each in self.reversals]
 
     @property
@@ -104,7 +104,7 @@ def _due(original: Original, reversal: Reversal) -> int:
 
 
 def left_of(original: Original, reversal: Reversal) -> int:
-    """The points of the transfer that are due. Raises `Declined` where so many are not left."""
+    """The points of the transfer that are due. Raises `Declined` where fewer are left."""
     points, before = abs(original.transfer.points), original.due_before
     match reversal.part:
         case Refund() as refund:

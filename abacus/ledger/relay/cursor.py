@@ -79,7 +79,7 @@ class RelayCursor:
         return sum(counts)
 
     async def waiting_since(self) -> datetime | None:
-        """When the first of those was posted that can be published."""
+        """When the first row was posted that can be published."""
         since: list[datetime] = []
         async with self._lines() as (connection, lines):
             for line in lines:

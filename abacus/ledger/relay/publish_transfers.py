@@ -29,7 +29,7 @@ class Moved(NamedTuple):
 
 class Transfers:
     """The transfers behind the cursor of a topic, which moves when they are published. They are read at the server of
-    their slice. The lease is a session's at the coordinator: whoever has lost it publishes nothing more.
+    their slice. The lease is a session's at the coordinator: a relay that has lost it publishes nothing more.
     """
 
     def __init__(self, pool: Pool, topic: str, schema: str | None, clock: Clock) -> None:

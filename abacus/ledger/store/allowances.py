@@ -24,8 +24,8 @@ from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
 
 class AllowanceRow(NamedTuple):
-    """A row of `allowance`: a partner's limits, and the points that it has awarded; in a ledger in slices, those that
-    slices have awarded or may award.
+    """A row of `allowance`: a partner's limits, and the points that it has awarded; in a ledger in slices, the points
+    that slices have awarded or may award.
     """
 
     partner_id: str
@@ -97,8 +97,8 @@ _ALL_PARTS: Final = f"select {columns(PartRow)} from allowance_part order by par
 async def lock(
     connection: Connection, partners: Collection[str], whole: Collection[str], today: date
 ) -> dict[str, Allowance]:
-    """The allowances of the partners, locked: of the slice, if the ledger is cut, and then with all that is left of
-    those in `whole`. Raises `Short` for a partner that the slice does not know yet.
+    """The allowances of the partners, locked: the slice's, if the ledger is cut, and then partners in `whole` have all
+    that is left. Raises `Short` for a partner that the slice does not know yet.
     """
     if connection.slice_schema is None:
         return await lock_wholes(connection, partners)
@@ -125,7 +125,7 @@ async def _lock_in_slice(
 
 
 async def write(connection: Connection, allowances: Mapping[str, Allowance], whole: Collection[str]) -> None:
-    """Allowances that `lock` gave, as they are now. What is left of those in `whole` goes back."""
+    """Writes allowances that `lock` gave, as they are now. What partners in `whole` have left goes back."""
     if connection.slice_schema is None:
         await write_wholes(connection, allowances)
     else:
@@ -172,20 +172,20 @@ async def write_parts(connection: Connection, parts: Mapping[str, Allowance]) ->
 
 
 async def wholes_on(connection: Connection) -> dict[str, Allowance]:
-    """Those of all partners."""
+    """The whole allowances of all partners."""
     return {row.partner_id: row.allowance for row in map(AllowanceRow._make, await connection.fetch(_ALL))}
 
 
 async def parts_on(connection: Connection) -> dict[str, Allowance]:
-    """Those of the slice that the connection is led to; the wholes, where the ledger is not cut."""
+    """The parts of the slice that the connection is led to; the wholes, where the ledger is not cut."""
     if connection.slice_schema is None:
         return await wholes_on(connection)
     return {row.partner_id: row.part for row in map(PartRow._make, await connection.fetch(_ALL_PARTS))}
 
 
 async def awarded(pool: Pool, *, within_s: float | None = None) -> dict[str, Allowance]:
-    """What each partner has awarded, without what it has in slices that cannot be read, or not within so many seconds.
-    Raises `Unavailable`.
+    """What each partner has awarded, without slices that cannot be read, or not within `within_s`. Raises
+    `Unavailable`.
     """
     async with passing_failures(), pool.acquire() as connection:
         wholes = await wholes_on(connection)
@@ -209,7 +209,7 @@ async def _locked_and_counted(
     connection: Connection, partners: Collection[str], today: date, *, here: Collection[str] = ()
 ) -> dict[str | None, dict[str, Allowance]]:
     """Locks the whole and all parts of these partners and takes what is left out of all hands. Returns the parts by
-    slice; in the slice that the connection is led to, also those of `here`, as they are.
+    slice; the slice that the connection is led to also has the parts of `here`, as they are.
     """
     home, wholes = connection.slice_schema, await lock_wholes(connection, partners)
 

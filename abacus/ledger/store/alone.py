@@ -1,7 +1,7 @@
 """What is moved without a second person, by actor and by member and day: read under a lock, written with the movements.
 
 The rows lie at one place also in a ledger in slices, as the log's entries of these movements do. The locks are taken
-before all others of a round, and wait a while only: a slice that is silent amid the movement of an actor holds up that
+before all others of a round, and wait a while only: a slice that falls silent during an actor's movement holds up that
 actor's next movements no longer.
 """
 

@@ -68,8 +68,8 @@ class Budgets(Generic[Thing, Result]):
         return [self._waits(thing) if self._partner_of(thing) in waiting else next(done) for thing in things]
 
     async def _hand_out(self, schema: str | None, wanted: Mapping[str, int]) -> set[str]:
-        """Hands the slice so many points of each partner. Returns the partners of whose budgets less is left, and those
-        that nobody knows.
+        """Hands the slice the `wanted` points of each partner. Returns the partners whose budgets have less left, and
+        unknown partners.
         """
         slicing, today = await slicing_of(self._pool), self._clock.now().astimezone(UTC).date()
         async with passing_failures(), self._pool.acquire(schema=schema) as connection, connection.transaction():

@@ -32,17 +32,17 @@ async def parts_of(pool: Pool, keys: Iterable[str]) -> dict[int, list[str]]:
 
 
 async def claims_in(pool: Pool, parts: Mapping[int, list[str]]) -> dict[str, Claim]:
-    """The claims of those keys that are taken, where it is known where they lie. Raises `Unavailable`."""
+    """The claims of keys by the slice in which they may lie; a free key has none. Raises `Unavailable`."""
     return _by_key((await in_slices(pool, parts, fetched_by(_claims), patience_s=None)).whole())
 
 
 async def claims_of(pool: Pool, keys: Iterable[str]) -> dict[str, Claim]:
-    """The claims of those keys that are taken. Raises `Unavailable`."""
+    """The claims of the keys; a free key has none. Raises `Unavailable`."""
     return await claims_in(pool, await parts_of(pool, keys))
 
 
 async def claims_in_reach(pool: Pool, keys: Iterable[str]) -> dict[str, Claim]:
-    """The same, without those of slices whose servers cannot be reached. Raises `Unavailable` when none can."""
+    """The same, without slices whose servers cannot be reached. Raises `Unavailable` when no server can."""
     return _by_key((await in_slices(pool, await parts_of(pool, keys), fetched_by(_claims), reads=True)).in_reach())
 
 

@@ -7,8 +7,8 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
 
-# The last day of the lots that the points came from, the oldest first: so many points had left before, and each lot
-# ends so many points after the first. Also of a transfer by activity: points from before a change keep their lot's day.
+# The last day of the lots that the points came from, the oldest first: `gone` points had left before, and each lot ends
+# `upto` points after the first. Also of a transfer by activity: points from before a change keep their lot's day.
 _GOOD_UNTIL: Final = Statement("""
 select (
     select max(lot.expires_on) from (

@@ -17,7 +17,7 @@ from abacus.pricing.explanation.sql import number, text
 
 _PAGE: Final = 500
 
-# The lots after each account's cursor, so many of each.
+# The lots after each account's cursor, at most `most` of each.
 _LOTS: Final = Statement(f"""
 select place, {columns(Lot)}
 from unnest(:members::text[], :programs::text[], :closed::bigint[])
@@ -54,8 +54,8 @@ join transfer t on t.member_id = d.member_id and t.program = d.program and t.seq
 where d.member_id = :member_id and d.program = :program and d.lot_seq = :lot_seq
 """)
 
-# Each lapse took so many points, beginning so many after its cursor; the lot stands so many points after that cursor.
-# The points that the two have in common lapsed.
+# Each lapse took `taken` points, beginning `drawn` points after its cursor; the lot stands `lot` points after that
+# cursor. The points that the two have in common lapsed.
 _LAPSED_OF_LOT: Final = Statement(f"""
 select coalesce(sum(
     greatest(0, least(at.lot + :capacity, at.drawn + at.taken) - greatest(at.lot, at.drawn))
@@ -96,7 +96,7 @@ async def lots_after(
 
 
 async def with_lots(connection: Connection, accounts: Mapping[AccountId, Account]) -> dict[AccountId, AccountWithLots]:
-    """Locked accounts, with the open lots of those that lapse by lots."""
+    """Locked accounts; an account that lapses by lots has its open lots."""
     by_lots = [account for account in accounts.values() if account.lifetime]
     lots = await lots_after(connection, by_lots) if by_lots else {}
     return {

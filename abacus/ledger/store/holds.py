@@ -1,4 +1,4 @@
-"""Holds: reading them, and releasing those whose time is over."""
+"""Holds: reading them, and releasing overdue holds."""
 
 import asyncio
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ log = structlog.get_logger(__name__)
 
 
 class HoldReader:
-    """Reads holds: all, or those that a source placed. Every method raises `Unavailable` while the database is away."""
+    """Reads holds: all, or a source's own. Every method raises `Unavailable` while the database is away."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -73,8 +73,8 @@ class HoldKeeper:
             await asyncio.sleep(_LOOK_EVERY_S)
 
     async def release_overdue(self) -> int:
-        """Release some of the overdue holds; returns how many. Those of slices whose servers are away are released when
-        they are back. Raises `Unavailable`.
+        """Release some of the overdue holds; returns how many. Holds of slices whose servers are away are released when
+        the servers are back. Raises `Unavailable`.
         """
         rows = await slices.rows_in_reach(self._pool, _OVERDUE(now=self._clock.now()))
         overdue = sorted(map(read_hold, rows), key=lambda hold: hold.until)[:_MOST]

@@ -39,7 +39,7 @@ update allowance_member m set used = u.used
 from {unnested(_MemberDayRow)} where m.member_id = u.member_id and m.partner_id = u.partner_id and m.day = u.day
 """)
 
-# In a slice, rejections have places of their own: whoever writes one has the turn.
+# In a slice, rejections have places of their own: the transaction that writes one has the turn.
 _LAST_PLACE: Final = "select xid::text from rejection order by rejection.xid desc limit 1"
 
 
@@ -102,7 +102,7 @@ async def write_rejections(connection: Connection, rejections: Sequence[Rejectio
 
 
 async def _write_placed(connection: Connection, rejections: Sequence[Rejection]) -> None:
-    """In a slice, by whoever has its turn."""
+    """In a slice, by the transaction that has its turn."""
     place = int(await connection.fetchval(_LAST_PLACE) or 0) + 1
     placed = [(*each, place) for each in rejections]
     await connection.copy_records_to_table("rejection", records=placed, columns=(*Rejection._fields, "xid"))

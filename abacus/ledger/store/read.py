@@ -88,7 +88,7 @@ class LedgerReader:
         return [Account(*row) for row in rows]
 
     async def standings_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, Standing]:
-        """Of those accounts that there are."""
+        """The standings of the accounts that exist."""
         found = await slices.split(
             self._pool, accounts, slices.fetched_by(_standings), member_of=itemgetter(0), patience_s=None
         )
@@ -102,7 +102,7 @@ class LedgerReader:
         return await claims_of(self._pool, keys)
 
     async def claims_in_reach(self, keys: Collection[str]) -> Mapping[str, Claim]:
-        """Without those that lie on servers which are away. Raises `Unavailable` when all of them do."""
+        """Without claims on servers that are away. Raises `Unavailable` when all servers are."""
         return await claims_in_reach(self._pool, keys)
 
     async def transfer(self, claim: Claim) -> Transfer | None:

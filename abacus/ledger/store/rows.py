@@ -44,7 +44,7 @@ _TAKE_TURN: Final = f"""
 with staying as ({STAY}) select one from {HEAD} where one for update
 """
 
-# Whoever waited reads this in a statement of its own: that sees what was committed meanwhile.
+# A transaction that waited reads this in a statement of its own, which sees what was committed meanwhile.
 _LAST_PLACE: Final = "select xid::text from transfer order by transfer.xid desc limit 1"
 
 # The ids are sorted; `place` keeps that order, and tells which account a row is without sending its name back.
@@ -143,8 +143,8 @@ class Locked(NamedTuple):
 async def in_a_transaction(
     pool: Pool, work: Callable[[Connection], Awaitable[Result]], *, schema: str | None = None, near: bool = False
 ) -> Result:
-    """The result of the work, done in one transaction, on the tables of that slice; those of other rooms and the limits
-    of partners are not there if it is `near`, at the slice's own server. Raises `Unavailable`.
+    """The result of the work, done in one transaction, on the tables of that slice. `near` work, at the slice's own
+    server, has no other rooms' tables and no limits of partners. Raises `Unavailable`.
 
     Work that is overtaken is done again after a short, random pause, and then reads the other's row. It is not done
     again for ever: each time, one more of its keys or accounts is there for good. Where another server did not say why
@@ -169,7 +169,7 @@ async def in_a_transaction(
 
 
 async def claimed(connection: Connection, keys: Iterable[str]) -> dict[str, Claim]:
-    """The claims of those keys that are taken."""
+    """The claims of the keys; a free key has none."""
     return {row[0]: Claim(*row) for row in await connection.fetch(*_CLAIMED(keys=column(keys)))}
 
 

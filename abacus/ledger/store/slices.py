@@ -22,7 +22,7 @@ from abacus.platform.slices import Slicing, slicing_of
 from abacus.platform.slices.parts import side_by_side
 
 MOST_TOGETHER: Final = 1000  # things in a round, unless one caller brings more
-PATIENCE_S: Final = 5.0  # with a slice whose part takes longer than those of others; it may wait for another's locks
+PATIENCE_S: Final = 5.0  # with a slice whose part takes longer than other slices'; it may wait for another's locks
 _ROUNDS_AT_ONCE: Final = 2  # of one server; what comes for a slice whose round waits goes with it
 
 
@@ -36,7 +36,7 @@ class OfMember(Protocol):
 Thing = TypeVar("Thing", bound=OfMember)
 Result = TypeVar("Result")
 
-# Does the things of one slice, in the schema, if there is one; the claims are those that other slices have.
+# Does the things of one slice, in the schema, if there is one; the claims are other slices'.
 Work: TypeAlias = Callable[[str | None, Sequence[Thing], Mapping[str, Claim]], Awaitable[Sequence[Result]]]
 
 
@@ -95,7 +95,7 @@ class SliceRounds(Generic[Thing, Result]):
         parts = {number: [things[place] for place in places[number]] for number in places}
         foreign = await self._foreign(things, places)
         answers = dict[int, Sequence[Result] | BaseException]()
-        # Those whose keys are their own come first: a conflict with one of them can say then what was posted.
+        # Slices whose keys are their own come first: a conflict with one of them can say then what was posted.
         for numbers in (parts.keys() - foreign.keys(), foreign.keys()):
             answers |= await side_by_side(
                 {
@@ -129,8 +129,8 @@ class SliceRounds(Generic[Thing, Result]):
         return number in self._begun and time.monotonic() - self._begun[number] > self._patience_s
 
     async def _foreign(self, things: Sequence[Thing], places: Mapping[int, Sequence[int]]) -> dict[int, dict[str, int]]:
-        """By slice, those of its keys that belong to another, and to which. Enters keys that nobody has entered: of the
-        things with the same key, the first has it.
+        """By slice, its keys that belong to another slice, and to which. Enters keys that nobody has entered: the first
+        of the things with the same key has it.
         """
         number_of = {place: number for number, part in places.items() for place in part}
         keys = [(key, number_of[place]) for place in range(len(things)) for key in self._keys_of(things[place])]
@@ -190,7 +190,7 @@ class SliceRounds(Generic[Thing, Result]):
 
 
 def _batches(waiting: Sequence[_Request[Thing, Result]]) -> Iterator[list[_Request[Thing, Result]]]:
-    """In their order, so many together as have at most `MOST_TOGETHER` things."""
+    """The requests in their order, batched up to `MOST_TOGETHER` things."""
     batch: list[_Request[Thing, Result]] = []
     size = 0
     for each in waiting:

@@ -20,7 +20,7 @@ from abacus.pricing.explanation.text import TRANSACTION_FIELD
 from abacus.pricing.explanation.types import Document
 
 VERSION: Final = 1
-MOST_AWARDS: Final = 1000  # ten times those of any envelope of ours
+MOST_AWARDS: Final = 1000  # ten times as many as any envelope of ours has
 _MOST_MEMBERS: Final = 100  # every fault of an award keeps all of its members
 
 

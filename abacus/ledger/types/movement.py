@@ -44,7 +44,7 @@ class Declined(AbacusError):
 
 
 class SecondPersonNeeded(Declined):
-    """So many points are not moved by one person alone: of one transfer, or together with what was moved before."""
+    """One person alone may not move these points: in one transfer, or together with what was moved before."""
 
     def __init__(self, points: int, detail: str) -> None:
         super().__init__(Decline.SECOND_PERSON_NEEDED, detail)
@@ -117,9 +117,9 @@ class Release(NamedTuple):
 
 
 class Adjustment(NamedTuple):
-    """Points that a person adds or takes, and answers for. Those added are good until `expires_on`; an account that is
-    empty goes by lots from then on if `lifetime` says so. At most `alone` points are moved by one person, and no more
-    in `sums` with what was moved before, where that is said.
+    """Points that a person adds or takes, and answers for. Added points are good until `expires_on`; an account that is
+    empty goes by lots from then on if `lifetime` says so. One person moves at most `alone` points, and no more in
+    `sums` with what was moved before, where that is said.
     """
 
     key: str
@@ -218,7 +218,7 @@ class MovesPort(Protocol):
 
     async def move(self, movements: Sequence[Movement]) -> list[Moved]:
         """Post the new movements that can be posted, and return the fate of each, in order; a refused one holds up no
-        other. Where a server is away, those of its slices wait.
+        other. Where a server is away, movements of its slices wait.
 
         Raises `Unavailable` when the fates are not known: repeated under the same keys, no movement is posted twice.
         """

@@ -49,15 +49,15 @@ class Unpostable(AbacusError):
 
 
 class SliceAway(Unavailable):
-    """Nothing of this was done, because the servers of its members' slices are away; those of others are not."""
+    """Nothing of this was done: the servers of its members' slices are away, other servers are not."""
 
 
 class LedgerPort(Protocol):
     """A ledger's promises to callers who post."""
 
     async def post(self, awards: Sequence[Award]) -> list[Outcome]:
-        """Post the new awards, all or nothing, and return the fate of each, in order. Of a ledger that is cut, those of
-        each slice are posted together.
+        """Post the new awards, all or nothing, and return the fate of each, in order. In a ledger that is cut, each
+        slice posts its awards together.
 
         Raises `Unavailable` when the ledger cannot be reached (`SliceAway`, when that is so for these awards and not
         for others) and `Unpostable` when it refuses a value; nothing of the batch is posted then, or nothing of that
