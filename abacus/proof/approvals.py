@@ -35,7 +35,7 @@ _OF_KEYS: Final = Statement(f"""
 select {columns(Approval)} from approval where kind = any(:kinds::text[]) and subject = any(:keys::text[])
 """)
 
-# An erasure takes names out of the content and makes the digest anew; the log keeps the one that was approved.
+# An erasure takes names out of the content and makes the digest anew; the log keeps the approved digest.
 _DECIDED: Final = f"""
 select {columns(Approval, "a")}, a.before_people,
     exists (select from person p where 'person:' || p.person_id = a.decided_by) as is_person,

@@ -19,7 +19,7 @@ class RowsBeside(Protocol):
 
     async def turn_to(self, account: AccountId | None, report: Report) -> None:
         """The transfers of this account come next, and none of the accounts before it; None: no more come at all. Notes
-        the faults of those that are over.
+        the faults of accounts that are over.
         """
         ...
 

@@ -95,7 +95,7 @@ async def keep_leaves(connection: Connection, member_id: str, pseudonym: str) ->
 
 
 def place_among(kept: list[int], before: int) -> int:
-    """The place of a leaf that follows so many others, where the kept leaves have these places, in order."""
+    """The place of a leaf that follows `before` others; the kept leaves have these places, in order."""
     place = before
     for each in kept:
         if each > place:

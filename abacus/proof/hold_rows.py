@@ -22,7 +22,7 @@ class HoldRows:
         self._by_program: dict[str, list[Hold]] = {}
 
     async def of(self, id_: AccountId | None, report: Report) -> list[Hold]:
-        """The holds of the account. Those of accounts before it that were not asked for are faults; None: all left."""
+        """The holds of the account. Holds of earlier accounts that were not asked for are faults; None: all left."""
         member, program = id_ or (None, "")
         if member is None or member != self._member:
             _note(report, [hold for holds in self._by_program.values() for hold in holds])

@@ -74,8 +74,8 @@ Part: TypeAlias = Members | Keys | Places | Root | Log | House
 
 @dataclass(slots=True)
 class Findings:
-    """The findings in a part. `keys` and `numbers` are counts and sums over transfers, less those over claims; `used`
-    has the points that count against each partner's limits, `used_on` those of its last day and of later ones.
+    """The findings in a part. `keys` and `numbers` are counts and sums over transfers, less the claims' own; `used` has
+    the points that count against each partner's limits, `used_on` the points of its last day and of later days.
     """
 
     report: Report = field(default_factory=Report)

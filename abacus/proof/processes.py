@@ -1,4 +1,4 @@
-"""Processes that examine the ledger together, one for each core, all in the snapshot of the one that started them."""
+"""Processes that examine the ledger together, one for each core, all in the snapshot of the process that began them."""
 
 import asyncio
 import gc
@@ -55,7 +55,7 @@ class Helpers:
                         raise Unavailable(*findings)
                     yield findings
         except BrokenProcessPool as error:
-            # The executor is about to end these too, and breaks on one that was cancelled before it came to it.
+            # The executor is about to end these too, and breaks on a task that was cancelled before its turn.
             await asyncio.gather(*under_way, return_exceptions=True)
             raise Unavailable("verifying", "one of its processes was ended from outside") from error
         finally:

@@ -26,8 +26,8 @@ _ONE: Final = Statement(f"select {columns(Seal)} from seal where number = :numbe
 _INSERT: Final = Statement(f"insert into seal ({columns(Seal)}) values ({parameters(Seal)})")
 
 # A stamp may be greater than its writer's own id (docs/adr/0003). So a seal sees transfers stamped before the oldest
-# transaction that is still open, and no others: all their writers have ended. In a slice it sees those up to the last
-# place, in the same words.
+# transaction that is still open, and no others: all their writers have ended. In a slice it sees transfers up to the
+# last place, in the same words.
 _SNAPSHOT: Final = "select xmin || ':' || xmin || ':' from pg_snapshot_xmin(pg_current_snapshot()) as xmin"
 _PLACES: Final = "select coalesce((select xid::text::bigint from transfer order by transfer.xid desc limit 1), 0) + 1"
 

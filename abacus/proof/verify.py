@@ -135,7 +135,7 @@ async def verify(
             await compare_allowances(sight, findings)
         findings.report.note(*chain.from_iterable(seal.compared_with(slices[seal.number]) for seal in chosen))
         findings.report.note(*follow_seals(sealed))
-    findings.report.faults.sort(key=lambda fault: fault.place)  # those of one place keep their order
+    findings.report.faults.sort(key=lambda fault: fault.place)  # faults of one place keep their order
     return findings.report
 
 

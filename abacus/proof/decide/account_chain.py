@@ -225,7 +225,7 @@ class Follower:
         return first_day(open_lots(account, self._lots))
 
     def _drawn_oldest_first(self) -> int:
-        """The points that left the account, less those taken by name, and less those of the lots up to the cursor."""
+        """The points that left the account, less points taken by name, and less the lots up to the cursor."""
         closed = self._account.lots_closed if self._account is not None else 0
         by_name = sum(each.points for each in self._drawn)
         by_name_of_closed = sum(each.points for each in self._drawn if each.lot_seq <= closed)

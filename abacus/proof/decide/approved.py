@@ -52,7 +52,7 @@ def approver_of(transfer: Transfer) -> str | None:
 
 
 def faults_of_movement(transfer: Transfer, logged: Logged | None, approvals: Mapping[str, Approval]) -> Iterator[str]:
-    """The faults of a movement that `takes_a_word`; `approvals` are those that took effect, by subject."""
+    """The faults of a movement that `takes_a_word`; `approvals`, by subject, took effect."""
     approver = approver_of(transfer)
     if logged is None:
         yield "the log has no entry of it"

@@ -22,7 +22,7 @@ _CLOCKS_APART: Final = timedelta(minutes=5)
 
 
 class Counted(NamedTuple):
-    """So many points at least, and so many at most."""
+    """A number of points, known between two bounds."""
 
     least: int = 0
     most: int = 0
@@ -35,7 +35,7 @@ class Counted(NamedTuple):
         return Counted(self.least + other.least, self.most + other.most)
 
     def allows(self, recorded: int) -> bool:
-        """Whether so many may be on record. What is given back leaves no less than nothing."""
+        """Whether the recorded points lie within the bounds. Points given back leave no less than nothing."""
         return max(0, self.least) <= recorded <= max(0, self.most)
 
     def __str__(self) -> str:

@@ -39,7 +39,7 @@ class Holds:
                 yield f"the hold {explanation.hold} has the {name} {recorded[name]}, it explains {value}"
 
     def finish(self, held: int) -> Iterator[str]:
-        """The faults of the rows, after the last transfer of an account with so many points held."""
+        """The faults of the rows, after the last transfer of an account that has `held` points held."""
         for name, hold in self._rows.items():
             if name not in self._placed:
                 yield f"no transfer explains that the hold {name} was placed"

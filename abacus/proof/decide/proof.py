@@ -96,7 +96,7 @@ def proof_of(seal: Seal, head: Head, index: int, path: Sequence[bytes], slice_: 
 
 
 def in_slice(slices: Sequence[Sealed], number: int) -> InSlice:
-    """The slice of that number among those that the seal has."""
+    """The slice of that number among the seal's slices."""
     tree = Tree()
     for place, each in enumerate(slices):
         tree.add(each.leaf, watch=place == number)

@@ -1,4 +1,4 @@
-"""Recomputing millions of transfers: an explanation equal, to the letter, to the one that calculating writes is right.
+"""Recomputing millions of transfers: an explanation equal, to the letter, to what calculating writes is right.
 
 Nearly all are, and writing an explanation again is a third of the work of reading it. An explanation that differs in a
 single character is recomputed in full, so this decides nothing by itself. Pure.

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 # The order of faults: accounts first, because a fault of a row tells more, and seals last.
 _ACCOUNT, _APPROVAL, _CAMPAIGN, _PARTNER, _STATED, _LOG, _SEAL = "abcdefg"
 
-MOST_FAULTS: Final = 1000  # so many are named; the others are counted
+MOST_FAULTS: Final = 1000  # are named; further faults are counted
 
 
 class Fault(NamedTuple):
