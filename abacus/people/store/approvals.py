@@ -172,8 +172,8 @@ class Approvals:
         return [Approval(*row) for row in rows]
 
     async def approve(self, approval_id: UUID, by: Actor, digest: str) -> Approval:
-        """Approve what has this digest, and carry it out. Raises `CannotExecute` when that is not possible any more;
-        then it is void. One that was approved and cut off is carried out.
+        """Approve the content with this digest, and carry it out. Raises `CannotExecute` when that is not possible any
+        more; then it is void. An approval that was cut off is carried out.
         """
         await self.expire()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():

@@ -81,8 +81,8 @@ async def log(
     before: tuple[datetime, UUID] | None = None,
     limit: int = 100,
 ) -> list[Entry]:
-    """The entries that fit, the newest first: those of some countries, without some deeds, and behind an entry of the
-    list by its time and id. Raises `Unavailable`.
+    """The entries that fit, the newest first: in some countries, without some deeds, and behind an entry of the list by
+    its time and id. Raises `Unavailable`.
     """
     before_at, before_id = before or (None, None)
     which = {"actor": actor, "deed": deed, "subject": subject, "since": since, "countries": countries}

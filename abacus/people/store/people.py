@@ -129,7 +129,7 @@ class PeopleStore:
         return since
 
     async def enable(self, person_id: str, *, by: Actor, also: Also) -> None:
-        """Accepts the person's tokens again, those that still hold."""
+        """Accepts the person's tokens again, as far as they still hold."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await self._check_may_manage(connection, by)
             _of(person_id, await _all(connection))
@@ -161,8 +161,8 @@ class PeopleStore:
         return token, row.expires_at
 
     async def revoke(self, person_id: str, prefix: str | None, *, by: Actor, also: Also) -> list[str]:
-        """Ends the token that begins so, or all of the person's tokens; returns the beginnings of those that ended. A
-        person may end its own.
+        """Ends the token that begins with `prefix`, or all of the person's tokens; returns the beginnings of the ended
+        tokens. A person may end its own.
         """
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():

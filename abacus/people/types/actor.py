@@ -7,7 +7,7 @@ from abacus.people.types.person import Grant
 
 
 class Actor(NamedTuple):
-    """Whoever acts. `grants` is None for a login: it is a name that the machine gave, and no identity."""
+    """A person or a login that acts. `grants` is None for a login: the machine gave its name, and it is no identity."""
 
     name: str
     grants: tuple[Grant, ...] | None

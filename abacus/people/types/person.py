@@ -33,7 +33,7 @@ class Person(NamedTuple):
     person_id: str
     grants: tuple[Grant, ...]
     created_at: datetime
-    created_by: str  # the source of whoever did it
+    created_by: str  # the source that did it
     disabled_at: datetime | None
 
 
