@@ -86,7 +86,7 @@ class CardBook:
         return sorted(self._by_scope)
 
     def countries(self) -> list[str]:
-        """The scopes of countries, without those of partners."""
+        """The scopes of countries, without partners' scopes."""
         return [scope for scope in self.scopes() if not scope.startswith("partner:")]
 
     def by_start(self, scope: str) -> list[PublishedCard]:

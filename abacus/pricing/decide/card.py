@@ -44,7 +44,7 @@ BASE_TIER: Final = "member"  # the tier of a member who has no other
 MOST_EXPIRY_MONTHS: Final = 60
 TRANSACTION_TYPES: Final = ("transaction.completed", "transaction.refunded")  # earn by amount, so never a fixed award
 
-# A card can be withdrawn until so long before it begins; whoever reads it later than that reads its final state. The
+# A card can be withdrawn until `WITHDRAWN_BEFORE` its start; from `FINAL_BEFORE` on, readers read its final state. The
 # minute between is for the withdrawal's own transaction. Partners may date transactions five minutes ahead.
 WITHDRAWN_BEFORE: Final = timedelta(minutes=10)
 FINAL_BEFORE: Final = timedelta(minutes=9)
@@ -136,7 +136,7 @@ class RateCard:
 
 
 class CardState(StrEnum):
-    """Whether a published card can be relied on: one that is to begin later may be withdrawn until shortly before."""
+    """Whether a published card can be relied on: it may be withdrawn until shortly before it begins."""
 
     OPEN = "open"
     FINAL = "final"

@@ -60,7 +60,7 @@ def timeline(records: Iterable[CardRecord], now: datetime) -> list[Span]:
 
 
 def place_of(draft: RateCard, cards: Iterable[PublishedCard]) -> Place:
-    """`cards` are those of the draft's scope."""
+    """`cards` are of the draft's scope."""
     start = draft.effective_from
     good = _that_count(sorted(cards, key=lambda each: (each.card.effective_from, each.version)))
     before = [each for each in good if each.card.effective_from <= start]
@@ -75,7 +75,7 @@ def next_of(book: CardBook, scope: str, now: datetime) -> PublishedCard | None:
 
 
 def _that_count(ordered: Iterable[PublishedCard]) -> list[PublishedCard]:
-    """The cards that are in force at some time: one a start, the one that was published last, and none withdrawn."""
+    """The cards that are in force at some time: for each start the last published card, and none withdrawn."""
     by_start = {each.card.effective_from: each for each in ordered if each.state is not CardState.WITHDRAWN}
     return list(by_start.values())
 

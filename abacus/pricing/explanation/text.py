@@ -70,8 +70,8 @@ def naming_transaction(calculated: bytes, key: str) -> bytes:
 
 
 def read(text: bytes) -> Explanation:
-    """The explanation in a text, of any version that this one knows. Fields beside those of its kind are passed
-    over. Raises `UnknownExplanation` and `UnreadableExplanation`.
+    """The explanation in a text, of any known version. Fields that its kind does not have are passed over. Raises
+    `UnknownExplanation` and `UnreadableExplanation`.
     """
     try:
         document = orjson.loads(text)

@@ -1,8 +1,8 @@
 """The kinds of explanations, one type for each. Pure values; `text` writes and reads them.
 
 The fields are the text's, in the text's order. A field with a default is left out of the text where it is `None`. The
-forms are those of version 1; version 0 has the same, but does not say its version. A field that an older form left out
-has its default here.
+forms are version 1's; version 0 has the same, but does not say its version. A field that an older form left out has its
+default here.
 """
 
 from collections.abc import Mapping

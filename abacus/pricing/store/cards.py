@@ -1,5 +1,5 @@
-"""Published rate cards in Postgres: versions of a scope count from 1, none is ever changed, and one that has not begun
-can be withdrawn.
+"""Published rate cards in Postgres: versions of a scope count from 1, none is ever changed, and a card that has not
+begun can be withdrawn.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ class CardStore:
     ) -> PublishedCard:
         """Give the card the next version of its scope.
 
-        Raises `Refused` when the same card is already the one that begins then: a version says that something changes.
+        Raises `Refused` when the same card begins then already: a version says that something changes.
         """
         own = {"approved_by": approved_by}
         (record,) = await self._documents.publish([card], alone, by=by, now=now, also=also, own=own)
