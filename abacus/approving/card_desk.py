@@ -20,8 +20,8 @@ from abacus.pricing.store.cards import CardStore
 
 
 class CardDesk(DocumentDesk[RateCard, None]):
-    """Rights are checked by whoever calls. Every method raises `Unavailable` while the database is away, and `Refused`
-    for what cannot be done.
+    """Callers check rights. Every method raises `Unavailable` while the database is away, and `Refused` for what cannot
+    be done.
     """
 
     def __init__(self, pool: Pool, clock: Clock, approvals: Approvals, *, needs_approval: bool = True) -> None:

@@ -13,7 +13,7 @@ NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
 
 def _printable(length: int) -> str:
-    """Up to so many printable characters, with no space at either end."""
+    """Up to `length` printable characters, with no space at either end."""
     inner, edge = r"\x00-\x1f\x7f-\x9f\ufffe\uffff", r"\x00-\x20\x7f-\x9f\ufffe\uffff"
     return rf"^[^{edge}](?:[^{inner}]{{0,{length - 2}}}[^{edge}])?$"
 

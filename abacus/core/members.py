@@ -10,7 +10,7 @@ from abacus.core.ids import ID_PATTERN
 _SHOWN: Final = 80  # characters of a faulty value
 
 _SIGNS: Final = ("=", "+", "-", "@")  # how formulas of a spreadsheet begin
-# Format characters, among them those that change the direction of writing; separators, but
+# Format characters, such as marks of the direction of writing; separators, but
 # for the ASCII space; characters of private use, and what is none.
 _UNSEEN: Final = frozenset({"Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
 # Letters and marks that are drawn as nothing.
@@ -23,7 +23,7 @@ _is_member = re.compile(ID_PATTERN).fullmatch
 
 
 def fault_of_member(member_id: str) -> str | None:
-    """Why this cannot be the id of a member; None for one that can."""
+    """Why this cannot be the id of a member; None if it can."""
     if _is_member(member_id) is None:
         return f"{cut(member_id)} is not a member's id: 1 to 128 printable characters, no space at either end"
     if not member_id.isascii() and any("\ud800" <= character <= "\udfff" for character in member_id):

@@ -29,8 +29,8 @@ def merged_page(pages: Sequence[Sequence[Thing]], size: int, place: Callable[[Th
 
 
 def added_up(parts: Iterable[Iterable[Sequence[Any]]], *, facts: int) -> list[tuple[Any, ...]]:
-    """The rows of all parts in order, those with the same facts as one: the numbers behind the facts are added up.
-    What is not told comes last, as in Postgres.
+    """The rows of all parts in order. Rows with the same facts become one: the numbers behind the facts are added up.
+    None comes last, as in Postgres.
     """
     sums: dict[tuple[Any, ...], tuple[int, ...]] = {}
     for row in chain.from_iterable(parts):
