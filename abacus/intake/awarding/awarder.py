@@ -36,7 +36,7 @@ class Awarder:
     other awards are posted.
 
     Where a slice of the ledger lies on a server that is away, `later` puts the messages for it on the queue
-    again, to come in a while: held in our hands, they would keep those of all other slices waiting.
+    again, to come in a while: held in our hands, they would keep all other slices' messages waiting.
     """
 
     def __init__(

@@ -33,7 +33,7 @@ class Campaigns(Protocol):
     """The campaigns that there are or were."""
 
     async def unknown(self, names: Collection[str]) -> frozenset[str]:
-        """Those of the names that no campaign has. Raises `Unavailable`."""
+        """The names that no campaign has. Raises `Unavailable`."""
         ...
 
 

@@ -42,7 +42,7 @@ class Tiers(Protocol):
     """The source of the tiers of accounts."""
 
     async def tiers_in_reach(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
-        """Without those that lie on servers which are away. Raises `Unavailable` when all of them do."""
+        """Without tiers on servers that are away. Raises `Unavailable` when all servers are."""
         ...
 
     async def probe(self) -> None:
@@ -54,8 +54,8 @@ class PostedClaims(Protocol):
     """The claims of awards that are posted."""
 
     async def claims_in_reach(self, keys: Collection[str]) -> Mapping[str, Claim]:
-        """The claims of those keys that are posted, without those that lie on servers which are away. Raises
-        `Unavailable` when all of them do.
+        """The claims of posted keys, without claims on servers that are away. Raises `Unavailable` when all servers
+        are.
         """
         ...
 

@@ -68,7 +68,7 @@ _Request: TypeAlias = PendingRequest[Entry, Accepted]
 
 
 class _Sent(NamedTuple):
-    """The requests whose awards the queue took, those whose awards it did not take, and the reason."""
+    """The requests whose awards the queue took or did not take, and the reason."""
 
     sent: list[_Request]
     unsent: list[_Request]
@@ -82,7 +82,7 @@ class SendsTo(Protocol):
     def name(self) -> str: ...
 
     async def send(self, bodies: Sequence[str], *, delay_s: int = 0) -> None:
-        """Returns when the queue has taken every body. Raises `Unsent` with those it has not taken."""
+        """Returns when the queue has taken every body. Raises `Unsent` with the bodies that it has not taken."""
         ...
 
 

@@ -21,7 +21,7 @@ from abacus.pricing.explanation.sql import text
 
 _TAKEN_FOR: Final = timedelta(seconds=30)
 
-# An entry that nobody is sending any more is taken over; its facts stay those of the first request.
+# An entry that nobody is sending any more is taken over; it keeps the facts of the first request.
 _TAKE: Final = f"""
 insert into partner_award as p ({PARTNER_AWARD_COLUMNS})
 select u.* from {PARTNER_AWARD_ROWS} where {{condition}} order by u.award_id
@@ -43,7 +43,7 @@ _TAKE_UNCLAIMED: Final = Statement(
 )
 _TAKE_ALL: Final = Statement(_TAKE.format(condition="true"))
 
-# Provisional points that were never sent are replaced by those of the request that sends them.
+# Provisional points that were never sent are replaced by the points of the request that sends them.
 _COMPUTED_ANEW: Final = Statement(f"""
 update partner_award p set program = u.program, points = u.points, expires_on = u.expires_on,
     explanation = u.explanation, lifetime = u.lifetime, provisional = u.provisional
@@ -215,7 +215,7 @@ class Register:
         return answers | await self._awarded({id_: answers[id_] for id_ in others})
 
     async def awards_among(self, keys: Iterable[str]) -> set[str]:
-        """Those of the keys that are keys of awards."""
+        """The keys that are keys of awards."""
         async with passing_failures():
             rows = await self._pool.fetch(*_KEYS_AMONG(ids=column(award_id(key) for key in keys)))
         return {row["key"] for row in rows}
@@ -272,7 +272,7 @@ class Register:
         return list(chain.from_iterable((await slices.split(self._pool, entered, fetch, patience_s=None)).whole()))
 
     async def _unclaimed(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Those entries that `_TAKE_UNCLAIMED` would enter."""
+        """The entries that `_TAKE_UNCLAIMED` would enter."""
         transactions = {entry.award.transaction.key for entry in entries if entry.award.transaction}
         claims = await claims_of(self._pool, {entry.award.key for entry in entries} | transactions)
         return [

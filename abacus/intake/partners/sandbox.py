@@ -11,8 +11,8 @@ from abacus.platform.postgres import Also
 
 
 class SandboxDirectory:
-    """Finds the partner of a test key. Rights, and whether it is disabled, are those of the live partner; keys, limits
-    and the signing secret are the sandbox's own.
+    """Finds the partner of a test key. Rights, and whether it is disabled, are the live partner's; keys, limits and the
+    signing secret are the sandbox's own.
     """
 
     def __init__(self, own: Directory, live: Directory) -> None:

@@ -197,9 +197,7 @@ class PartnerStore:
         raise _unknown(partner_id)
 
     async def all(self, *, within_s: float | None = None) -> list[Registered]:
-        """All partners. Of a ledger in slices, what was awarded in those that cannot be read, or not within so many
-        seconds, is left out.
-        """
+        """All partners. Awards in slices that cannot be read, or not within `within_s`, are left out."""
         async with passing_failures(), self._pool.acquire() as connection:
             partners = [_partner(row) for row in await connection.fetch(*_PARTNERS())]
             keys = [PartnerKey(*row) for row in await connection.fetch(*_KEYS())]

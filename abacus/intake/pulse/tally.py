@@ -1,4 +1,4 @@
-"""Sums in the memory of the process that posts, written every few seconds and when the process ends. One that is killed
+"""Sums in the memory of the process that posts, written every few seconds and when the process ends. A killed process
 takes the last seconds of its sums with it; the points are in the ledger.
 """
 

@@ -1,4 +1,4 @@
-"""Whether an award from the queue can be one of ours: whoever may send a message may write anything into it. Pure."""
+"""Whether an award from the queue can be ours: a sender may write anything into a message. Pure."""
 
 from collections.abc import Iterable
 from datetime import date, datetime

@@ -77,7 +77,7 @@ class Calculator:
 
 def for_partner(award: Award, transaction: Completed, key: str, source: str) -> Award:
     """The award under the key of the partner that requested it. It claims the transaction as well, which is awarded
-    once, whoever asks (docs/adr/0042).
+    once for all partners (docs/adr/0042).
     """
     return award._replace(
         key=key,

@@ -10,7 +10,7 @@ from abacus.ledger.types.award import Award
 
 class Entry(NamedTuple):
     """An award as its partner requested it. `to_compute` is set when the member's tier could not be read: until the
-    points are computed, they are those of a member without a tier.
+    points are computed, they are a member's without a tier.
     """
 
     award_id: UUID

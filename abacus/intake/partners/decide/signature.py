@@ -43,8 +43,8 @@ class SignedRequest(NamedTuple):
 
     @classmethod
     def of(cls, method: str, path: str, body: bytes, headers: Sequence[tuple[str, str]]) -> "SignedRequest":
-        """From the headers as they came, their names in small letters. Raises `BadSignature` where one that matters
-        comes twice: readers could take one each.
+        """From the headers as they came, their names in small letters. Raises `BadSignature` where a header that
+        matters comes twice: readers could take one each.
         """
         single: dict[str, str] = {}
         for header in (_KEY_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER):

@@ -1,1 +1,1 @@
-"""What partners asked the API for lately, and how it was answered, for those who help them."""
+"""The late requests of partners to the API and their answers, for people who help partners."""

@@ -1,6 +1,6 @@
-"""Notes requests in memory, and writes them every second and when the process ends: no request waits for it. So many a
-second are noted, and no more, so that a flood of requests does not become a flood of rows; a process that is killed
-takes its last second with it. What was posted is in the ledger.
+"""Notes requests in memory, and writes them every second and when the process ends: no request waits for it. At most
+`A_SECOND` are noted in a second, so that a flood of requests does not become a flood of rows; a killed process takes
+its last second with it. What was posted is in the ledger.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from abacus.intake.partners.requests.store import RequestStore
 from abacus.intake.partners.requests.types import Noted
 
 KEPT: Final = timedelta(days=7)
-A_SECOND: Final = 10  # of those answered, and as many of those refused, in each process
+A_SECOND: Final = 10  # answered requests, and as many refused ones, in each process
 LONGEST_DETAIL: Final = 500
 _EVERY_S: Final = 1.0
 _MOST_WAITING: Final = 1000  # while the database is away
@@ -38,7 +38,7 @@ class RequestJournal:
         self._forget_after = clock.now()
 
     def takes_one(self, *, refused: bool) -> datetime | None:
-        """The time, if one more is noted now; None if not, and it is counted as one that was not."""
+        """The time, if one more request is noted now; None if not, and it is counted as not noted."""
         now = self._clock.now()
         second = int(now.timestamp())
         if second != self._second:

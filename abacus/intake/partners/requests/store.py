@@ -36,14 +36,14 @@ class RequestStore:
         self._pool = pool
 
     async def add(self, noted: Sequence[Noted]) -> None:
-        """One that is there already stays as it is."""
+        """A request that is noted already stays as it is."""
         async with passing_failures():
             await self._pool.execute(*_ADD(**arrays(Noted, noted)))
 
     async def latest(
         self, partner_id: str, *, refused: bool, limit: int, before: Earlier | None = None
     ) -> Sequence[Noted]:
-        """The newest of a partner, the newest first; only those that were refused, if so asked."""
+        """The newest requests of a partner, the newest first; all, or only `refused` requests."""
         at, noted_id = before or (None, None)
         statement = _REFUSED if refused else _LATEST
         asked = statement(partner_id=partner_id, at=at, noted_id=noted_id, limit=limit)

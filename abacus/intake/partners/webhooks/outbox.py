@@ -140,7 +140,7 @@ class WebhookOutbox:
         await slices.everywhere(self._pool, lambda each: _executed_in(each, statement))
 
     async def waiting(self) -> Backlog:
-        """Without those of slices whose servers cannot be reached."""
+        """Without slices whose servers cannot be reached."""
         backlogs = (await self._outbox.backlogs()).values()
         oldest = [each.oldest for each in backlogs if each.oldest is not None]
         return Backlog(sum(each.deliveries for each in backlogs), min(oldest, default=None))

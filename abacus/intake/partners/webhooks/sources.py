@@ -61,8 +61,8 @@ _START: Final = RejectionPosition("0", "")
 
 
 class Rejections:
-    """Enters messages about the rejections of partners' awards: those of a slice, read at its server, or all where the
-    ledger is not cut. Messages and the cursor lie at the coordinator.
+    """Enters messages about the rejections of partners' awards: a slice's, read at its server, or all where the ledger
+    is not cut. Messages and the cursor lie at the coordinator.
     """
 
     def __init__(self, pool: Pool, schema: str | None, clock: Clock) -> None:

@@ -129,7 +129,7 @@ class WebhookStore:
         return is_new
 
     async def get(self, partner_id: str) -> tuple[Webhook, UndeliveredCounts]:
-        """Of messages, without those of slices whose servers cannot be reached."""
+        """The webhook and the counts of its messages, without slices whose servers cannot be reached."""
         async with passing_failures(), self._pool.acquire() as connection:
             webhook = await _existing(connection, partner_id)
         counts = await slices.rows_in_reach(self._pool, _COUNT(partner_id=partner_id))
@@ -172,7 +172,7 @@ class WebhookStore:
             await also(connection)
 
     async def undelivered(self, partner_id: str, limit: int) -> list[Undelivered]:
-        """The oldest first, without those of slices whose servers cannot be reached."""
+        """The oldest first, without slices whose servers cannot be reached."""
         async with passing_failures(), self._pool.acquire() as connection:
             await _existing(connection, partner_id)
         rows = await slices.rows_in_reach(self._pool, _UNDELIVERED(partner_id=partner_id, most=limit))

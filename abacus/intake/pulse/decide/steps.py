@@ -48,8 +48,8 @@ def begin_of(step: Step, at: datetime) -> datetime:
 
 
 def beats(sums: Iterable[Sum], range_: Range, now: datetime) -> Sequence[Beat]:
-    """One for each step of the range, also for those without sums. The last one is under way: its rates are of the time
-    that has passed of it.
+    """One for each step of the range, also for a step without sums. The last step is under way: its rates are of the
+    time that has passed of it.
     """
     by_step: dict[datetime, list[Sum]] = {}
     for each in sums:
