@@ -34,7 +34,7 @@ where country = :country and month = :month and number = :number
 
 class Expirer:
     """Handles messages of the expiry queue, each in one transaction that also counts it: delivered again, it changes
-    nothing. A message only names a batch: the accounts and the day are those on record, whatever the message says.
+    nothing. A message only names a batch: the record has the accounts and the day, whatever the message says.
     """
 
     def __init__(self, pool: Pool, quarantine: QuarantinePort, clock: Clock) -> None:

@@ -23,7 +23,7 @@ from abacus.programs.expiry.sweeping import Sweeping, sweeping
 STALLED_AFTER: Final = timedelta(hours=1)
 _PAGE: Final = MAX_ACCOUNTS * CALL_ITEMS
 
-AccountsQueued = Callable[[int], None]  # so many more accounts are on the queue
+AccountsQueued = Callable[[int], None]  # told how many more accounts are on the queue
 
 
 class Task(NamedTuple):
@@ -90,7 +90,7 @@ class MonthEndJob:
         self._clock = clock
 
     async def run(self, task: Task, progress: AccountsQueued, *, again: bool = False) -> Run:
-        """Put every account on the queue. A run that is done is left as it is, one that was cut off goes on. `again`
+        """Put every account on the queue. A run that is done is left as it is, a run that was cut off goes on. `again`
         also sends batches that were sent and are not done; so does a run in which nothing has moved for an hour.
 
         Raises `Refused` when the run is under way, and `Unavailable`.

@@ -135,7 +135,7 @@ class Sweeping:
         return Run(*await self._connection.fetchrow(*RUNS(**self._run)))
 
     async def find(self, limit: int) -> Sequence[Lapsing]:
-        """The next accounts after those that were entered; none where there are no more."""
+        """The next accounts after the entered accounts; none where there are no more."""
         cursor = await self._connection.fetchrow(*_CURSOR(**self._run))
         size = page_size(limit, (await slicing_on(self._connection)).slices)
         statement = FIND(country=self._run["country"], **cursor, last_day=self._last_day, most=size)
@@ -158,7 +158,7 @@ class Sweeping:
         return int(await self._connection.fetchval(*_LAST_NUMBER(**self._run)))
 
     async def to_send(self, limit: int, *, after: int, again: bool = False) -> list[ToSend]:
-        """The batches beyond that number which are not done: those not sent yet, or all."""
+        """The batches beyond `after` that are not done: not sent yet, or all."""
         rows = await self._connection.fetch(*_TO_SEND(**self._run, after=after, again=again, most=limit))
         return [ToSend(*row) for row in rows]
 

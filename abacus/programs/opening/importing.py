@@ -23,7 +23,7 @@ from abacus.programs.opening.stage import Stage
 PAGE: Final = 2000
 HANDS: Final = 2
 
-LinesDone = Callable[[int], None]  # so many more lines are done
+LinesDone = Callable[[int], None]  # told how many more lines are done
 Page = Sequence[Staged]
 Tell = Callable[[Fault], None]
 

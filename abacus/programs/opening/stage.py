@@ -59,7 +59,7 @@ class Stage:
             await self._connection.execute(_CREATE)
 
     async def add(self, lines: Sequence[tuple[int, Opening]]) -> None:
-        """Each call is a transaction of its own: one that lasts would hold up the relay."""
+        """Each call is a transaction of its own: a lasting transaction would hold up the relay."""
         async with passing_failures():
             await self._connection.copy_records_to_table(
                 "opening_line", records=[(number, *opening) for number, opening in lines]

@@ -58,7 +58,7 @@ class Keeper:
         self._passed_over = PassedOver(pool)
 
     async def handle(self, records: Sequence[Record]) -> Sequence[Record]:
-        """Returns when every record is counted, durably, but for those that stay behind. A record that cannot be read
+        """Returns when every record is counted, durably; the returned records stay behind. A record that cannot be read
         holds up nothing. Raises `StartAgain`.
         """
         await self._passed_over.look()

@@ -25,7 +25,7 @@ IDLE_S: Final = 0.2
 
 
 class ChangeKey(NamedTuple):
-    """Names a change: `n` counts those of an account."""
+    """Names a change: `n` counts an account's changes."""
 
     member_id: str
     program: str
@@ -54,7 +54,7 @@ def _published(table: str) -> Statement:
 
 
 class UnpublishedChanges:
-    """Those of a slice, or all where the ledger is not cut. A batch is marked by the keys of its changes. A round goes
+    """A slice's changes, or all where the ledger is not cut. A batch is marked by the keys of its changes. A round goes
     through the members and begins anew, so that nobody waits for ever.
     """
 

@@ -79,7 +79,7 @@ _NONE: Final = Lapsed(LONG_AGO, "", "")
 
 
 def lapsed_next(batch: int) -> Statement:
-    """The accounts that are to step down next, so many at a time."""
+    """The accounts that are to step down next, `batch` at a time."""
     return Statement(f"""
     select {columns(Lapsed)} from account_tier
     where country = :country and until <= :through and (until, member_id, program) > (:until, :member_id, :program)
@@ -127,7 +127,7 @@ class Roll:
         self._progress = progress
 
     async def due(self, country: str) -> list[Run]:
-        """Do the runs due in the country, first one that was broken off. Raises `Refused` when one is under way."""
+        """Do the runs due in the country, a broken-off run first. Raises `Refused` when a run is under way."""
         runs: list[Run] = []
         async with self._alone(country) as leading:
             while (through := await self._next(country)) is not None:

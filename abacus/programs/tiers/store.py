@@ -101,7 +101,7 @@ class MembershipStore:
         return _by_account((await self._split(accounts, patience_s=None)).whole())
 
     async def tiers_in_reach(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
-        """Without those that lie on servers which are away. Raises `Unavailable` when all of them do."""
+        """Without tiers on servers that are away. Raises `Unavailable` when all servers are."""
         return _by_account((await self._split(accounts)).in_reach())
 
     async def probe(self) -> None:

@@ -40,7 +40,7 @@ class Fault(NamedTuple):
 
 
 class Known(NamedTuple):
-    """The programs that have points, the present day in each country, and those where each lot lapses by itself."""
+    """The programs that have points, the present day in each country, and where each lot lapses by itself."""
 
     programs: frozenset[str]
     today: Mapping[str, date]

@@ -19,7 +19,7 @@ ONE_DAY: Final = timedelta(days=1)
 
 
 class Period(NamedTuple):
-    """So many whole months, both days included; a tier reached in it lasts through the day `until`."""
+    """Whole months, both days included; a tier reached in the period lasts through the day `until`."""
 
     starts_on: date
     ends_on: date
@@ -37,7 +37,7 @@ NO_TIER: Final = Reached(BASE_TIER, 0)
 
 
 class Tally(NamedTuple):
-    """The points that an account earned in a period, less those reversed, and the tier that they make."""
+    """The points that an account earned in a period, less reversed points, and the tier that they make."""
 
     period: Period
     earned: int

@@ -34,7 +34,7 @@ NOTHING: Final = Recorded(None, {}, (), None)
 
 
 class Published(NamedTuple):
-    """The cards by which points count, and when those of each country were published, with their beginnings."""
+    """The cards by which points count, and when each country's cards were published, with their beginnings."""
 
     calendars: Calendars
     published: Mapping[str, Sequence[tuple[datetime, datetime]]]
