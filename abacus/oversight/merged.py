@@ -1,4 +1,4 @@
-"""The rows of all slices as those of one ledger: sums are added up, and sorted rows stay sorted."""
+"""The rows of all slices as one ledger's: sums are added up, and sorted rows stay sorted."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from itertools import chain

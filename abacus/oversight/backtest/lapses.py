@@ -1,9 +1,9 @@
-"""The days on which the points that members hold would lapse under a draft card, beside those on which they will.
+"""The days on which the points that members hold would lapse under a draft card, beside the days on which they will.
 
 As they stand, points lapse by their account's date, or by their lot's in an account that lapses by lots. Under the
-draft it is as if its policy had always held: by lots, each lapses so many months after it came; by activity, all points
-of an account lapse so many months after its last activity, or after the first of its open lots where it was never
-active. Points that are held lapse under neither, the oldest being held first.
+draft it is as if its policy had always held: by lots, each lapses the policy's months after it came; by activity, all
+points of an account lapse the policy's months after its last activity, or after the first of its open lots where it was
+never active. Points that are held lapse under neither, the oldest being held first.
 """
 
 from collections.abc import AsyncIterator, Sequence

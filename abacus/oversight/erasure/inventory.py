@@ -1,6 +1,6 @@
 """The inventory of tables beside the ledger's own that name members, and how an erasure treats each.
 
-A new table has to be entered here; a test goes through all tables and fails for one that is not.
+A new table has to be entered here; a test goes through all tables and fails for a table that is not.
 """
 
 from collections.abc import Sequence

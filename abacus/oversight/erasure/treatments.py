@@ -217,7 +217,7 @@ async def log_entries(connection: Connection, renaming: Renaming) -> Rows:
 
 
 async def errands(connection: Connection, renaming: Renaming) -> Rows:
-    """Deletes also those that only name somebody whose id has this one in it: people ask for them again."""
+    """Deletes also errands that only name a member whose id contains this id: people ask for them again."""
     forms = written(renaming.member_id)
     found = await connection.fetchval(*_DELETE_ERRANDS(forms=forms), timeout=_SCAN_TIMEOUT_S)
     return Rows(console_errand=found)

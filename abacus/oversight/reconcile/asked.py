@@ -128,7 +128,7 @@ async def _looked_up(
 
 
 async def _rejected(connection: Connection, keys: Sequence[str]) -> set[tuple[str, str | None]]:
-    """The keys and fingerprints of those that were rejected."""
+    """The keys and fingerprints of rejected awards."""
     statement = _REJECTED(keys=column(keys))
     parts = await slices.each(connection, lambda: connection.fetch(*statement))
     return {tuple(row) for rows in parts for row in rows}

@@ -1,6 +1,6 @@
 """The transfers of a window, where statements can hold them against what the session has collected.
 
-Where the ledger is not cut, they are in its table. Those of slices are copied into a table of the session: each slice
+Where the ledger is not cut, they are in its table. Slices' transfers are copied into a table of the session: each slice
 may lie on another server, which does not know the session's tables.
 """
 
@@ -76,13 +76,13 @@ class PostedInWindow:
         await self._connection.execute(_DROP)
 
     def relay_is_at(self, positions: Sequence[Position]) -> None:
-        """Its position in each slice. Whoever looks next compares with them."""
+        """Sets the relay's position in each slice. The next `look` compares with them."""
         self._positions = positions
 
     async def look(self) -> None:
         """See what is posted by now.
 
-        It is copied outside a transaction of the session: one that writes would hold up who follows other tables.
+        Slices are copied outside a transaction of the session: a writing one would hold up followers of other tables.
         """
         if not self._is_cut:
             return

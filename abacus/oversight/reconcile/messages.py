@@ -1,7 +1,7 @@
 """The messages of a window, kept in a table of the session: Postgres sorts and counts more than memory would hold.
 
 Each batch is written in a transaction of its own. A transaction that writes holds up the relay for as long as it is
-open, and one that only reads does not; so every long statement here only reads.
+open, and a reading one does not; so every long statement here only reads.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -157,7 +157,7 @@ class MessageTable:
         ]
 
     async def one_by_one(self, as_of: AsOf) -> AsyncIterator[tuple[Where, Facts]]:
-        """The messages without a trace, and those whose key is doubled. Within a transaction."""
+        """The messages without a trace or with a doubled key. Within a transaction."""
         statement = _ONE_BY_ONE(**as_of.of_messages)
         async for row in self._connection.cursor(*statement, prefetch=_BATCH, timeout=LONG_S):
             yield row_of(Where, row), row_of(Facts, row)

@@ -90,7 +90,7 @@ class Transfers:
         ]
 
     async def _claimed(self, keys: Sequence[str]) -> set[str]:
-        """Those of the keys that are claimed in some slice: a key may have been posted in two."""
+        """The keys that are claimed in some slice: a key may have been posted in two."""
         rows = await self._rows_of_each(_CLAIMED(keys=keys)) if keys else []
         return {row["key"] for row in rows}
 

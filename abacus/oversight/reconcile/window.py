@@ -38,7 +38,7 @@ _REPLAYED: Final = Statement("""
 select id, body from quarantine where replays > 0 and stage = 'transaction' and id > :last order by id limit 200
 """)
 
-MessagesRead = Callable[[str, int], None]  # so many more messages of that kind are read
+MessagesRead = Callable[[str, int], None]  # told how many more messages of that kind are read
 
 
 class Counting(Protocol):

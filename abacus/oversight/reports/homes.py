@@ -1,7 +1,7 @@
-"""The clock by which the books are kept: an account's country is its home, and its months are those of that country.
+"""The clock by which the books are kept: an account's country is its home, and its months are that country's.
 
-All transfers of an account are counted at its home, also those for transactions abroad. So the books of each country
-are whole accounts, and tie by themselves.
+All transfers of an account are counted at its home, also for transactions abroad. So the books of each country are
+whole accounts, and tie by themselves.
 """
 
 from collections.abc import Sequence

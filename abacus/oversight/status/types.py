@@ -31,8 +31,8 @@ class GroupLag(NamedTuple):
 
 
 class QueueState(NamedTuple):
-    """Messages of a queue. `oldest_s` is the age of the oldest one that a worker has in hand, or saw last while others
-    wait; None where no worker receives from it.
+    """Messages of a queue. `oldest_s` is the age of the oldest message that a worker has in hand, or saw last while
+    others wait; None where no worker receives from it.
     """
 
     queue: str

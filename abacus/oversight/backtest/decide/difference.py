@@ -1,6 +1,4 @@
-"""The points that a draft card would have awarded, against those that were awarded. Pure; `backtest` reads the
-ledger.
-"""
+"""The points that a draft card would have awarded, against the awarded points. Pure; `backtest` reads the ledger."""
 
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, TypeVar
@@ -75,7 +73,7 @@ class Backtest(NamedTuple):
 
     @property
     def unpriced(self) -> list[Unpriced]:
-        """The awards that the draft does not price. Partners' grants are among them: no card prices those."""
+        """The awards that the draft does not price. Partners' grants are among them: no card prices a grant."""
         groups = _groups([row for row in self.replayed if row.reason is not None], lambda row: str(row.reason))
         return [Unpriced(reason, *_sums(rows)[:2]) for reason, rows in groups.items()]
 

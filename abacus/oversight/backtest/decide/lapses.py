@@ -11,7 +11,7 @@ from abacus.pricing.decide.card import Expiry, RateCard
 
 
 class Lapsing(NamedTuple):
-    """Points that lapse with a month's end as they stand, and those that would under the draft."""
+    """The points that lapse with a month's end, as they stand and under the draft."""
 
     country: str
     program: str

@@ -125,7 +125,7 @@ class Account:
             self.more_findings += 1
 
     def found_of(self, in_all: int, findings: Iterable[Finding]) -> None:
-        """Name these findings, of so many."""
+        """Name these findings, out of `in_all`."""
         named = 0
         for finding in findings:
             self.found(finding)

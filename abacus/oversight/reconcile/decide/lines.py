@@ -59,8 +59,8 @@ class Actions(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """A campaign since it began: events that were claimed, and those with an outcome; the points of the outcomes, and
-    those of its awards.
+    """A campaign since it began: claimed events, and events with an outcome; the points of the outcomes, and of its
+    awards.
     """
 
     campaign: str

@@ -35,8 +35,8 @@ class Queues(NamedTuple):
 
 
 class Age(NamedTuple):
-    """The age of a message without a trace. One that has not settled may be anywhere, whatever the queues' counts
-    say: they lag behind. One that is overdue has outlived every retry.
+    """The age of a message without a trace. An unsettled message may be anywhere, whatever the queues' counts say: they
+    lag behind. An overdue message has outlived every retry.
     """
 
     settled: bool

@@ -78,7 +78,7 @@ class AssumptionBook:
         return sorted(self._lines)
 
     def in_force(self, pair: Pair, day: date) -> Assumption | None:
-        """The latest version that is effective by that day; of several from one day, the one that was set last."""
+        """The latest version that is effective by that day; of several from one day, the last set."""
         line = [each for each in self._lines.get(pair, ()) if each.effective_from <= day]
         return line[-1] if line else None
 

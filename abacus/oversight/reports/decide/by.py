@@ -23,8 +23,8 @@ NOT_NAMED: Final = "-"  # where a transfer names none
 
 
 def _with_captures(of_row: Callable[[str], str]) -> str:
-    """What SQL reads from transfer `t`. A capture has its hold's id as its key, so one that was written without a
-    source has that of the transfer that placed the hold.
+    """What SQL reads from transfer `t`. A capture has its hold's id as its key: without a source of its own it has the
+    source of the transfer that placed the hold.
     """
     return f"""coalesce({of_row("t")}, case when t.source is null and starts_with(t.key, 'capture:') then (
         select {of_row("placed")} from hold

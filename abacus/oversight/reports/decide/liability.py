@@ -55,7 +55,7 @@ def liability(standings: Iterable[Standing], book: AssumptionBook, day: date, de
 
 
 def cost(points: int, pair: Pair, book: AssumptionBook, day: date, decimals: int) -> Cost:
-    """The expected cost of so many points, rounded once to the currency's decimals; points may be negative."""
+    """The expected cost of the points, rounded once to the currency's decimals; points may be negative."""
     assumption = book.in_force(pair, day)
     if assumption is None:
         return Cost()
@@ -67,5 +67,5 @@ def cost(points: int, pair: Pair, book: AssumptionBook, day: date, decimals: int
 
 
 def in_money(amount: Decimal, decimals: int) -> Decimal:
-    """An amount with so many decimals, rounded half up, away from zero."""
+    """The amount rounded to `decimals`, half up, away from zero."""
     return _AMOUNTS.quantize(amount, Decimal(1).scaleb(-decimals))

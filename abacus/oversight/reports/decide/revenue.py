@@ -125,7 +125,7 @@ def position(activity: Sequence[Activity], book: AssumptionBook, given: Given) -
 
 
 def in_units(amount: Fraction, decimals: int) -> Decimal:
-    """An amount with so many decimals, rounded half up, away from zero."""
+    """The amount rounded to `decimals`, half up, away from zero."""
     scaled = abs(amount) * 10**decimals
     whole = (2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator)
     return Decimal(whole if amount >= 0 else -whole).scaleb(-decimals)

@@ -26,7 +26,7 @@ class SettingInUse(NamedTuple):
 
 
 def settings_in_use(processes: Sequence[ProcessNote], now: datetime) -> Sequence[SettingInUse]:
-    """Of processes that run, by name. Those whose processes differ come first."""
+    """The settings of running processes, by name. Settings in which processes differ come first."""
     reports = {each: Report.of(each.report) for each in processes if not each.is_gone(now)}
     names = {name for report in reports.values() for name in report.settings}
     found: list[SettingInUse] = []
