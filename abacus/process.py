@@ -96,7 +96,7 @@ async def _until_stopped_or_failed(tasks: Iterable["asyncio.Task[None]"], stop: 
 
 
 async def _end(tasks: Iterable["asyncio.Task[None]"], within_s: float) -> None:
-    """Waits for all workers to end; one that takes too long is cut off, and its work is done again later."""
+    """Waits for all workers to end; a worker that takes too long is cut off, and its work is done again later."""
     _, late = await asyncio.wait(tasks, timeout=within_s)
     for task in late:
         log.warning("worker cut off", worker=task.get_name(), after_s=within_s)

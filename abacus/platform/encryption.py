@@ -33,7 +33,7 @@ class Encrypted(NamedTuple):
 
 
 class Cipher(Protocol):
-    """A service that holds keys: those of a setting, or a KMS. The context is checked, not kept."""
+    """A service that holds keys: a setting's, or a KMS. The context is checked, not kept."""
 
     @property
     def key_id(self) -> str:

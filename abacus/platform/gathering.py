@@ -94,7 +94,7 @@ class Gatherer(Generic[Request, Answer]):
                 waiting.refuse(error)
 
     def _next(self) -> Sequence[PendingRequest[Request, Answer]]:
-        """The requests of a round; another round is begun for those beyond its limit."""
+        """The requests of a round; another round is begun for requests beyond its limit."""
         most = len(self._waiting) if self._most_together is None else min(self._most_together, len(self._waiting))
         together = [self._waiting.popleft() for _ in range(most)]
         if self._waiting:

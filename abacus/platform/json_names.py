@@ -1,4 +1,4 @@
-"""Messages in JSON that name a member twice are set aside: whoever reads them next may take the other one.
+"""Messages in JSON that name a member twice are set aside: the next reader may take the other one.
 
 No quick reader tells. A message without such a name is the same when it is written again, or has as many commas at
 least; only a message that has more, or that writes letters in other letters, is read a second time.

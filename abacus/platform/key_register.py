@@ -27,7 +27,7 @@ async def entered(pool: Pool, slices: Mapping[str, int]) -> Mapping[str, int]:
 
 
 async def holders_of(pool: Pool, keys: Iterable[str]) -> dict[str, int]:
-    """The slices of those keys that are entered. Raises `Unavailable`."""
+    """The slices of the entered keys. Raises `Unavailable`."""
     async with passing_failures():
         rows = await pool.fetch(*_HOLDERS(keys=list(keys)))
     return {row["key"]: row["slice"] for row in rows}

@@ -11,7 +11,7 @@ from abacus.core.errors import Refused
 from abacus.platform.postgres import Connection, passing_failures
 from abacus.platform.roles import APPLICATION_ROLE, CONSOLE_ROLE, PEOPLE_ROLE
 
-# Whoever writes these is any person: the workers' role may, until the logins are split.
+# A writer of these can be any person: the workers' role may write them, until the logins are split.
 _OF_PERSONS: Final = (
     *("person", "person_token", "console_authenticator", "console_errand", "console_errand_file", "console_form"),
     *("console_link", "console_password", "console_selection", "console_session"),

@@ -57,7 +57,7 @@ async def migrate(
 
 
 async def make_sandbox(database_url: str, *, anew: bool = False) -> None:
-    """Makes the sandbox of a migrated database if there is none; `anew` drops the one that is there, keys and all."""
+    """Makes the sandbox of a migrated database if there is none; `anew` drops an existing one, keys and all."""
     pool = await open_pool(database_url, size=1, role=None)
     try:
         async with passing_failures(), pool.acquire() as connection, connection.transaction():

@@ -32,7 +32,7 @@ LOOKUPS_BY_KEY: Final[Mapping[str, str]] = {
     "jit": "off",
 }
 
-# The same for statements that Citus cannot plan without their values: those that insert many rows.
+# The same for statements that Citus cannot plan without their values: inserts of many rows.
 LOOKUPS_BY_VALUES: Final[Mapping[str, str]] = {**LOOKUPS_BY_KEY, "plan_cache_mode": "auto"}
 
 # Citus else asks of each table in the catalog whether to hide it, each time that asyncpg learns a type: for a second.
@@ -50,7 +50,7 @@ _PASSING: Final = ("08", "53", "57", "58", "28", "40", "25006", "3D000", "42P01"
 
 _NOT_MIGRATED: Final = ("42P01", "42703", "42883")
 
-# Nobody grants a right while a worker waits for it. `abacus migrate` makes those of the application's role.
+# Nobody grants a right while a worker waits for it. `abacus migrate` makes the rights of the application's role.
 _GRANTED: Final = (
     "run `abacus migrate` as the tables' owner, and see that this login has the role (docs/operate/deploy.md)"
 )
@@ -159,8 +159,8 @@ async def rows_changed(through: Pool | Connection, statement: tuple[Any, ...], *
 
 
 def is_duplicate(error: asyncpg.PostgresError) -> bool:
-    """Whether a row was refused because its key is there. Of a COPY to another server that is not certain: whoever
-    looks again sees the other's row, and tries no more often than a few times.
+    """Whether a row was refused because its key is there. Of a COPY to another server that is not certain: a caller
+    that looks again sees the other's row, and tries no more often than a few times.
     """
     return isinstance(error, asyncpg.UniqueViolationError) or is_refused_copy(error)
 

@@ -31,7 +31,7 @@ class SecretColumn(NamedTuple):
 
     @property
     def change(self) -> Statement:
-        """Changes one that is still the same."""
+        """Changes a secret that is still the same."""
         table, column, _ = self.place("")
         return Statement(f"update {table} set {column} = :new where {self.row} = :row and {column} = :old")
 

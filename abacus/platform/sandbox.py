@@ -1,6 +1,6 @@
 """The sandbox of test keys: a ledger of its own, in a schema of the same database, that no other worker looks into.
 
-A session with `SESSION` finds the sandbox's tables under the names of the ledger's, and cannot reach those.
+A session with `SESSION` finds the sandbox's tables under the names of the ledger's, and cannot reach the ledger's.
 """
 
 from collections.abc import Mapping

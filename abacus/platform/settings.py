@@ -191,7 +191,7 @@ class Settings(BaseSettings):
     quarantine_share: Annotated[float, Field(gt=0, le=1)] = 0.5
     # How long a transaction is retried before it goes to the quarantine.
     retry_hours: Annotated[float, Field(gt=0, le=24 * 14)] = 24
-    # A campaign's limit of a member to so many runs or more is not counted.
+    # A campaign's limit of a member to this many runs or more is not counted.
     campaign_uncounted_from: Annotated[int, Field(ge=1, le=1_000_000_000)] = 100_000
     # How long a campaign that asks a counter waits until the counter has come to the event; then it is decided later.
     campaign_counter_wait_seconds: Annotated[float, Field(ge=0, le=60)] = 3
@@ -224,7 +224,7 @@ class Settings(BaseSettings):
     notify_channels: Annotated[str, Field(pattern=r"^(log|sns|webhook)(\s*,\s*(log|sns|webhook))*$")] = "log"
     notify_rates: str = ""
     notify_timezone: Annotated[str, AfterValidator(_time_zone)] = "UTC"
-    # Notices of a member that come within so many seconds become one message.
+    # Notices of a member that come within this time become one message.
     notify_gather_seconds: Annotated[float, Field(ge=0, le=3600)] = 3
     # How long a message is tried before it is parked, and how long sent messages are kept.
     notify_park_hours: Annotated[float, Field(gt=0, le=24 * 14)] = 24

@@ -142,7 +142,7 @@ class Wiring:
         return queue if signer is None else SigningQueue(queue, signer)
 
     def limiter(self, pool: Pool, *, apart: str = "") -> RateLimiter:
-        """Rates of requests, counted over all processes; `apart` from those of other doors."""
+        """Rates of requests, counted over all processes; `apart` from other doors' requests."""
         limiter = RateLimiter(BucketStore(pool), self.clock, apart=apart)
         self.beside(limiter.keep_giving_back())
         self.at_the_end(limiter.close)
@@ -152,7 +152,7 @@ class Wiring:
         return Verifier(self._envelope_keys)
 
     def publisher(self, *, within_s: float = PUBLISH_WITHIN_S) -> StreamPublisher:
-        """Publishing fails after so many seconds."""
+        """Publishing fails after `within_s`."""
         publisher = StreamPublisher(self.settings.required("kafka_bootstrap"), publish_within_s=within_s)
         self._stack.push_async_callback(publisher.close)
         return publisher

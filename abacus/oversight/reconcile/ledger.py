@@ -76,7 +76,7 @@ class PostedInWindow:
         await self._connection.execute(_DROP)
 
     def relay_is_at(self, positions: Sequence[Position]) -> None:
-        """Sets the relay's position in each slice. The next `look` compares with them."""
+        """Sets the relay's position in each slice. Later reads compare with them."""
         self._positions = positions
 
     async def look(self) -> None:

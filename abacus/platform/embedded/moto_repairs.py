@@ -3,12 +3,12 @@
 moto is made for one test at a time. Measured on moto 5.2.5, on a machine with two cores:
 
 * It loses messages. Deleting rebuilds the queue's list without its lock, so a message that is sent meanwhile
-  disappears, and one that is deleted meanwhile comes back. With 6 senders and 4 receivers, 10 to 39 of 2,400 messages
+  disappears, and a message deleted meanwhile comes back. With 6 senders and 4 receivers, 10 to 39 of 2,400 messages
   never arrived.
 * It is slow on a queue with messages in it. It walks all of them several times per message sent or received and asks
   the time for each, at about 10 µs. Sending, receiving and deleting 450 messages of 24 KB took 34 s.
 
-Each repair stands alone. One that no longer fits the installed moto is left out with a line in the log.
+Each repair stands alone. A repair that no longer fits the installed moto is left out with a line in the log.
 """
 
 import functools

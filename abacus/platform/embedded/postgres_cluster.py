@@ -25,7 +25,7 @@ _COMMAND_SECONDS = 120
 
 
 class PostgresCluster:
-    """The files of one Postgres, and the programs that work on them: the wheel's, or those in `programs`.
+    """The files of one Postgres, and the programs that work on them: the wheel's, or `programs`.
 
     Postgres refuses to run as root. For root, everything here runs as the system user `pgserver`, which is created if
     need be, and each directory above the data and above the programs is opened for passing through (`o+x`, no more).
@@ -73,9 +73,9 @@ class PostgresCluster:
     def _clear_left_over(self) -> None:
         """Stop a postmaster whose owner is gone, and see to it that no other process is taken for one.
 
-        Process ids are used again: only a postgres that works in this very directory is the one that the pid file
-        means. Postgres itself would not start while the file names any other living process, or is garbled. It does
-        deal with a dead one's, and more carefully than we could: it looks for what is left of that postmaster's memory.
+        Process ids are used again: the pid file means only a postgres that works in this very directory. Postgres
+        itself would not start while the file names any other living process, or is garbled. It does deal with a dead
+        one's, and more carefully than we could: it looks for what is left of that postmaster's memory.
         """
         pid_file = self.directory / "postmaster.pid"
         try:

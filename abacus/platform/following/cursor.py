@@ -27,12 +27,12 @@ class Order(NamedTuple):
 
 
 # The id of the transaction that wrote the row, or a greater one: only up to the oldest transaction that is still open,
-# so one that commits late is never skipped.
+# so a late commit is never skipped.
 BY_TRANSACTION: Final = Order("pg_snapshot_xmin(pg_current_snapshot())", "pg_snapshot_xmax(pg_current_snapshot())")
 
 
 def by_place(table: str) -> Order:
-    """The place of its transaction in the order of commits: whoever sees a row sees all before it."""
+    """The place of its transaction in the order of commits: a reader that sees a row sees all before it."""
     beyond = f"(select coalesce((select xid::text::bigint from {table} order by {table}.xid desc limit 1), 0) + 2)"
     return Order("'18446744073709551615'::xid8", f"{beyond}::text::xid8")
 
@@ -84,7 +84,7 @@ class Walk(Generic[Row, At]):
         return NextRows([self._row_type(*values) for *values, _ in rows], reached)
 
     async def waiting(self, connection: Connection, position: At, most: int | None = None) -> int:
-        """The number of rows behind the position, also of those that `next` does not return yet; counted to `most`."""
+        """The number of rows behind the position, also rows that `next` does not return yet; counted to `most`."""
         return int(await connection.fetchval(*self._count(**_named(position), most=most)))
 
 

@@ -51,8 +51,8 @@ class PassedOver:
         *,
         member_of: Callable[[Thing], str] = _MEMBER_OF,
     ) -> Sequence[Result]:
-        """What comes of the things, each done in its member's slice, but for those of slices that are passed over, from
-        now on or since before. Raises `Unavailable` when more is away.
+        """What comes of the things, each done in its member's slice. Things of slices that are passed over, from now on
+        or since before, are left out. Raises `Unavailable` when more is away.
         """
         slicing = await slicing_of(self._pool)
         kept = [thing for thing in things if slicing.slice_of(member_of(thing)) not in self._numbers]
@@ -73,7 +73,7 @@ class PassedOver:
                 raise StartAgain(f"the server of slice {number} is back")
 
     async def behind(self, records: Sequence[Record], read: Callable[[bytes], OfMember | None]) -> Sequence[Record]:
-        """Those of the records that stay behind."""
+        """The records that stay behind."""
         if not self._numbers:
             return ()
         slicing = await slicing_of(self._pool)

@@ -28,7 +28,7 @@ class Offsets(Protocol):
 
 
 class Jump(NamedTuple):
-    """A place where other offsets come than those that are due. `due` is None while only the broker knows it."""
+    """A place where other offsets come than are due. `due` is None while only the broker knows it."""
 
     partition: TopicPartition
     due: int | None

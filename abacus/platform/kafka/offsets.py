@@ -145,8 +145,8 @@ async def record_at(bootstrap: str, topic: str, partition: int, offset: int) -> 
 async def _at_each(
     moments: Sequence[datetime], ask: Callable[[datetime], Awaitable[Mapping[int, int]]]
 ) -> Mapping[datetime, Mapping[int, int]]:
-    """The answers for these moments, which are sorted. Where the answers for two moments are the same, so are those in
-    between.
+    """The answers for these moments, which are sorted. Where the answers for two moments are the same, so are the
+    answers in between.
     """
     if not moments:
         return {}

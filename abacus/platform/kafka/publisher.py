@@ -24,7 +24,7 @@ _CLOSE_WITHIN_S: Final = 2.0
 
 class StreamMessage(NamedTuple):
     """A message to publish; its key decides its partition. `stamp_ms` is the millisecond since 1970 that is stamped on
-    it, without one that of its publishing.
+    it; the default is the time of publishing.
     """
 
     key: bytes

@@ -18,8 +18,8 @@ _MOST_RECORDS: Final = 10_000
 async def read_ranges(
     bootstrap: str, topic: str, ranges: Mapping[int, range], *, silent_after_s: float = _SILENT_AFTER_S
 ) -> AsyncGenerator[Sequence[Record], None]:
-    """The records at these offsets of each partition, in the order of each partition; those that the broker has deleted
-    are left out. Raises `Unavailable`.
+    """The records at these offsets of each partition, in the order of each partition, without records that the broker
+    has deleted. Raises `Unavailable`.
     """
     if not any(ranges.values()):
         return

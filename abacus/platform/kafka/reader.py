@@ -40,9 +40,9 @@ class Record(NamedTuple):
     stamp_ms: int = NO_STAMP
 
 
-# Returns when every record's effect is durable elsewhere, but for those that it returns. They stay behind: nothing is
-# committed beyond them. While some do, it is called with nothing when there is nothing, and raises `StartAgain` once
-# they can be read again.
+# Returns when every record's effect is durable elsewhere. The records that it returns stay behind: nothing is committed
+# beyond them. While some do, it is called with nothing when there is nothing, and raises `StartAgain` once they can be
+# read again.
 Handler = Callable[[Sequence[Record]], Awaitable[Sequence[Record] | None]]
 
 
@@ -56,8 +56,8 @@ class Places(Protocol):
     """Knows where to begin in each partition, for a handler that keeps the offsets with its effects."""
 
     async def begin(self, partitions: Collection[int]) -> Mapping[int, int]:
-        """The first offset to read in each of these partitions, which the reader was just given. One that is left out
-        begins at the group's committed offset. Raises `Unavailable`; it is called again then.
+        """The first offset to read in each of these partitions, which the reader was just given. A partition that is
+        left out begins at the group's committed offset. Raises `Unavailable`; it is called again then.
         """
         ...
 
@@ -257,7 +257,7 @@ class StreamReader:
         self._heard_at = now
 
     async def _explain(self, consumer: AIOKafkaConsumer) -> None:
-        """Says which messages are gone, of those before the records in hand."""
+        """Says which messages before the records in hand are gone."""
         await _answered(self._forgotten.explain(consumer))
 
     async def _deal_with(

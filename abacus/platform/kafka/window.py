@@ -165,7 +165,7 @@ async def committed(bootstrap: str, topic: str, group: str) -> Mapping[int, int]
 
 
 async def lag(bootstrap: str, topic: str, group: str) -> int:
-    """How many messages of the topic the group has not read; those that the broker has deleted do not count. Raises
+    """How many messages of the topic the group has not read; messages that the broker has deleted do not count. Raises
     `Refused` when there is no such topic, and `Unavailable`.
     """
     read = await committed(bootstrap, topic, group)

@@ -24,12 +24,12 @@ class Turns:
         self._free_at: datetime | None = None
 
     async def offered(self, pace: Pace, now: datetime, most: int) -> Slots:
-        """The turns that there are. Those that are not taken stay for others."""
+        """The free turns. Turns that are not taken stay for others."""
         self._free_at = await self._locked(now)
         return slots(pace.step(now), self._free_at, now, most)
 
     async def take(self, given: Slots, taken: int) -> None:
-        """So many of the turns are used."""
+        """Uses up `taken` of the turns."""
         free_at = given.after(taken)
         if (taken or given.first_at < (self._free_at or given.first_at)) and free_at != self._free_at:
             await self._connection.execute(*_MOVE(receiver=self._receiver, free_at=free_at))

@@ -45,7 +45,7 @@ async def noted(
     every_s: float = NOTED_EVERY_S,
 ) -> AsyncIterator[None]:
     """Notes the process until the block ends, and then that it ended. A process without a database notes nothing. The
-    settings are told to whoever reads notes.
+    settings are told to readers of notes.
     """
     if database_url is None:
         yield

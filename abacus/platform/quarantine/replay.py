@@ -18,7 +18,7 @@ PublishEvents = Callable[[Sequence[Item]], Awaitable[Mapping[str, SetAside]]]
 
 
 class Replayed(NamedTuple):
-    """The items that were sent, and those that stay held because they cannot be."""
+    """The items that were sent, and the items that stay held because they cannot be sent."""
 
     sent: Sequence[Item]
     still_held: Sequence[Item]

@@ -207,7 +207,7 @@ class QuarantineStore:
         set_aside_before: datetime | None = None,
         limit: int = 100,
     ) -> Sequence[HeldItem]:
-        """Those that `replaying` would take now, the oldest first."""
+        """The items that `replaying` would take now, the oldest first."""
         given = {"ids": list(ids), "reason": reason, "set_aside_before": set_aside_before, "limit": limit}
         async with passing_failures():
             return [_Row(*row).held for row in await self._pool.fetch(*_LOOK(**given))]

@@ -49,7 +49,7 @@ class RateLimiter:
     """Lets a minute's requests pass at once, and after that one each time the bucket has room. While the buckets are
     out of reach each process counts by itself.
 
-    `apart` stands before each id, for a service whose requests are counted apart from those of others.
+    `apart` stands before each id, for a service whose requests are counted apart from other services'.
     """
 
     def __init__(self, buckets: Buckets, clock: Clock, *, apart: str = "") -> None:
@@ -84,7 +84,7 @@ class RateLimiter:
             await self.give_back(unused_for_s=_IDLE_FOR_S)
 
     async def give_back(self, *, unused_for_s: float = 0.0) -> None:
-        """Returns the tokens of ids that nobody used for so long. Those that cannot be returned lapse."""
+        """Returns the tokens of ids that nobody used for `unused_for_s`. Tokens that cannot be returned lapse."""
         now = self._now()
         idle = [hand for hand in self._hands.values() if now - hand.used_at >= unused_for_s]
         wishes = [Wish(hand.id, hand.limit, -hand.tokens) for hand in idle if hand.tokens]

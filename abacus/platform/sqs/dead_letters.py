@@ -26,7 +26,7 @@ async def dead_letters(client: Client, prefix: str) -> list[DeadLetters]:
 
 
 async def redrive(client: Client, prefix: str, name: str, *, limit: int) -> int:
-    """Sends up to so many messages of the queue's dead letters back to it, and returns how many. Raises `Unavailable`.
+    """Sends up to `limit` messages of the queue's dead letters back to it, and returns how many. Raises `Unavailable`.
 
     Each is deleted from the dead letters only after its queue has taken it: a crash in between leaves a double, which
     the keys absorb.

@@ -26,7 +26,7 @@ class Depth(NamedTuple):
 
 
 class Unsent(Unavailable):
-    """The queue did not take every body; `remaining` are those that it did not take."""
+    """The queue did not take every body; it did not take `remaining`."""
 
     def __init__(self, queue: str, detail: str, remaining: Sequence[str]) -> None:
         super().__init__(f"queue {queue}", detail)
@@ -40,7 +40,7 @@ class Queue(Protocol):
     def name(self) -> str: ...
 
     async def send(self, bodies: Sequence[str], *, delay_s: int = 0) -> None:
-        """Returns when the queue has taken every body. Raises `Unsent` with those it has not taken."""
+        """Returns when the queue has taken every body. Raises `Unsent` with the bodies that it has not taken."""
         ...
 
     async def receive(self) -> list[Received]:

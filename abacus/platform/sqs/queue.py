@@ -146,7 +146,7 @@ class SqsQueue:
         return left, why
 
     async def waiting(self) -> int:
-        """About how many messages wait, not counting those in someone's hands. Raises `Unavailable`."""
+        """About how many messages wait, not counting messages in hand. Raises `Unavailable`."""
         with reachable():
             answer = await self._client.get_queue_attributes(
                 QueueUrl=self.url, AttributeNames=["ApproximateNumberOfMessages"]
@@ -199,7 +199,7 @@ class SqsQueue:
         ]
 
     def _note_age(self, *, some_wait: bool) -> None:
-        """The age of the oldest message in hand. Waiting messages are about as old as those of the last receive."""
+        """The age of the oldest message in hand. Waiting messages are about as old as the last received."""
         now_ms = _now_ms()
         oldest_ms = [self._in_hand.oldest_ms, self._oldest_ms if some_wait else None]
         age_ms = max((now_ms - each for each in oldest_ms if each is not None), default=0.0)

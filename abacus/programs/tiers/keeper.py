@@ -58,8 +58,8 @@ class Keeper:
         self._passed_over = PassedOver(pool)
 
     async def handle(self, records: Sequence[Record]) -> Sequence[Record]:
-        """Returns when every record is counted, durably; the returned records stay behind. A record that cannot be read
-        holds up nothing. Raises `StartAgain`.
+        """Returns when every record is counted, durably, except the returned records, which stay behind. A record that
+        cannot be read holds up nothing. Raises `StartAgain`.
         """
         await self._passed_over.look()
         heard = read_records(records, heard_in)

@@ -1,1 +1,1 @@
-"""The late requests of partners to the API and their answers, for people who help partners."""
+"""The latest requests of partners to the API and their answers, for people who help partners."""

@@ -55,7 +55,7 @@ class Slots(NamedTuple):
     step: timedelta
 
     def after(self, taken: int) -> datetime:
-        """When the receiver is free again once so many turns are taken."""
+        """When the receiver is free again once `taken` turns are taken."""
         return self.first_at + taken * self.step
 
 
