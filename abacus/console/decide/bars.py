@@ -17,7 +17,7 @@ class Bar:
 
 
 def bars_of(campaign: Campaign, have: Amounts) -> list[Bar]:
-    """Those of all members together."""
+    """The bars of all members together."""
     bound = campaign.limits.overall
     return [
         Bar(

@@ -1,6 +1,6 @@
 """The rows of a campaign that is being written: its conditions and steps, taken away and added one by one. Pure.
 
-A document may have any faults; those that are no such rows stay as they are.
+A document may have any faults; what is no such row stays as it is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ def _rows(rule: Document, place: str, depth: int, operators: Mapping[str, str]) 
 
 
 def with_condition(document: Document, condition: Document) -> dict[str, Any]:
-    """The condition has to hold beside those that are there."""
+    """The condition has to hold beside the document's own."""
     rule = document.get("when")
     if not isinstance(rule, Mapping) or not rule:
         return _ordered({**document, "when": dict(condition)})

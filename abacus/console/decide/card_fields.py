@@ -137,7 +137,7 @@ def _table(document: Document, table: str) -> CardTable:
 
 
 def _entry(table: str, name: str, value: object, typed: Mapping[str, str]) -> object:
-    """None for one that was taken away."""
+    """None for an entry that was taken away."""
     field = f"{_ENTRY}{table}.{name}"
     if field not in typed or typed[field].strip() == _text(value):
         return value

@@ -24,7 +24,7 @@ class TierProgress:
 
 
 def next_tier(policy: TierPolicy | None, earned: int) -> tuple[str | None, int | None]:
-    """The tier that comes next for so many points of a period, and how many are missing."""
+    """The tier that comes next for the points earned in a period, and how many are missing."""
     thresholds: Mapping[str, int] = policy.thresholds if policy is not None else {}
     above = sorted((points, tier) for tier, points in thresholds.items() if points > earned)
     return (above[0][1], above[0][0] - earned) if above else (None, None)

@@ -35,7 +35,7 @@ log = structlog.get_logger(__name__)
 
 
 class Denied(AbacusError):
-    """Nobody is let in. The message is for whoever knocks, and is the same for a wrong name and a wrong password."""
+    """Nobody is let in. The caller gets the message, which is the same for a wrong name and a wrong password."""
 
     def __init__(self, message: str, *, wait_s: int = 0) -> None:
         super().__init__(message)

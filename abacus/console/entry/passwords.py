@@ -38,7 +38,7 @@ class Passwords:
         self._nobody: str | None = None
 
     async def set(self, person_id: str, password: str, *, by: str, also: Also) -> None:
-        """Ends the person's sessions. Raises `Refused` for one that is too short or too long."""
+        """Ends the person's sessions. Raises `Refused` for a password that is too short or too long."""
         if not SHORTEST <= len(password) <= LONGEST:
             raise Refused(f"a password has {SHORTEST} to {LONGEST} characters; this one has {len(password)}")
         hashed, now = await self._hashed(password), self._clock.now()

@@ -104,7 +104,7 @@ class Provider:
             try:
                 token = jwt.decode(id_token, (await self._metadata()).keys, algorithms=list(_ALGORITHMS))
             except (JoseError, ValueError):
-                # Perhaps with a key that is newer than those that are known.
+                # Perhaps with a key that is newer than the known keys.
                 token = jwt.decode(id_token, (await self._metadata(anew=True)).keys, algorithms=list(_ALGORITHMS))
             registry = jwt.JWTClaimsRegistry(
                 now=int(self._clock.now().timestamp()),

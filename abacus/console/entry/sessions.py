@@ -1,4 +1,4 @@
-"""Sessions in Postgres: read at each request, so that one that is ended is ended at once, in every process."""
+"""Sessions in Postgres: read at each request, so that an ended session is over at once, in every process."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -88,7 +88,7 @@ class SessionStore:
             return bool(await self._pool.fetchval(*_BEGAN_AT(person_id=person_id, address=address)))
 
     async def of(self, person_id: str | None = None) -> Sequence[Session]:
-        """Those that hold, of one person or of all, the newest first."""
+        """The sessions that hold, of one person or of all, the newest first."""
         now = self._clock.now()
         async with passing_failures():
             rows = await self._pool.fetch(*_OPEN(person_id=person_id, since=now - self.limits.whole))
@@ -99,7 +99,7 @@ class SessionStore:
             await self._pool.execute(*_ZONE(prefix=prefix, zone=zone))
 
     async def end(self, person_id: str, prefix: str | None, *, by: str, also: Also) -> Sequence[str]:
-        """Ends this session of the person, or all that it has; returns those that ended now."""
+        """Ends this session of the person, or all that it has; returns the sessions that ended now."""
         given = {"person_id": person_id, "prefix": prefix, "by": by, "now": self._clock.now()}
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             ended = [str(row[0]) for row in await connection.fetch(*_END(**given))]

@@ -31,8 +31,8 @@ log = structlog.get_logger(__name__)
 
 
 class ErrandRunner:
-    """`environment`: what the commands find there, the addresses of the services among it; `for_erasing`: what those
-    find beside that erase a member, and no others.
+    """`environment`: what the commands find there, the addresses of the services among it; `for_erasing`: what only
+    commands that erase a member find beside it.
     """
 
     def __init__(

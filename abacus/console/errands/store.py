@@ -213,7 +213,7 @@ class ErrandStore:
                     await connection.execute(*_KEEP(errand_id=errand_id, name=name, content=content))
 
     async def give_up_lost(self) -> None:
-        """Those whose process has ended have failed: it is for people to say whether they are to run again."""
+        """Errands whose process has ended have failed: it is for people to say whether they are to run again."""
         now = self._clock.now()
         async with passing_failures():
             await self._pool.execute(*_GIVE_UP(now=now, before=now - LOST_AFTER, told=_LOST))

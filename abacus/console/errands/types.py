@@ -42,7 +42,7 @@ class Order(NamedTuple):
     """What is to be run. Pages find it again by its kind and its subject.
 
     `country`: whose roles may see what comes of it; None: roles of all countries. `papers` are the files that the
-    command reads, by the names that stand in its arguments; `keeps` names those that it writes.
+    command reads, by the names that stand in its arguments; `keeps` names the files that it writes.
     """
 
     kind: str
@@ -78,7 +78,7 @@ class Errand(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How a command ended. `output` is the document that it printed, and `files` are those that it was to keep."""
+    """How a command ended. `output` is the document that it printed; `files` it was to keep."""
 
     state: State
     exit_code: int | None

@@ -1,4 +1,4 @@
-"""The files that pages load: our sheet and script, and those of packages, held by the locks beside them."""
+"""The files that pages load: our sheet and script, and packages' files, held by the locks beside them."""
 
 import gzip
 import hashlib

@@ -1,5 +1,5 @@
-"""The cookies: of a person who is in, of a browser on its way in, and of one that has just changed something. Scripts
-cannot read them.
+"""The cookies: of a person who is in, of a browser on its way in, and of a browser that has just changed something.
+Scripts cannot read them.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""The pages that the navigation names, for those who may see them."""
+"""The pages that the navigation names, for people who may see them."""
 
 from typing import Final, NamedTuple
 
@@ -7,7 +7,7 @@ from abacus.people.types.deed import Deed
 
 
 class Section(NamedTuple):
-    """An entry of the navigation, for whoever may do the deed in some country, or everywhere."""
+    """An entry of the navigation, for people who may do the deed in some country, or everywhere."""
 
     label: str
     path: str

@@ -32,9 +32,8 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Served:
-    """A page, or a form that is sent to it, for whoever may do the deed in some country, or `everywhere`. What belongs
-    to one country is checked by the handler. `is_file`: it is no page; `is_stream`: it
-    goes on for minutes.
+    """A page, or a form that is sent to it, for people who may do the deed in some country, or `everywhere`. The
+    handler checks what belongs to one country. `is_file`: it is no page; `is_stream`: it goes on for minutes.
     """
 
     path: str

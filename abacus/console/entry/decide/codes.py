@@ -16,7 +16,7 @@ _ISSUER: Final = "Abacus"
 
 
 def step_of(code: str, secret: bytes, now: datetime) -> int | None:
-    """The half minute whose code this is, of those around now; None for a wrong code. Each may be used once."""
+    """The half minute, around now, whose code this is; None for a wrong code. Each may be used once."""
     digits = "".join(code.split())
     if len(digits) != _DIGITS or not (digits.isascii() and digits.isdecimal()):
         return None

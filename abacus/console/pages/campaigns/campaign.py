@@ -42,7 +42,7 @@ _ACTS: Final[dict[State, tuple[Act, ...]]] = {
 
 @dataclass(frozen=True)
 class Arm:
-    """The members that an arm has met and those that came to the goal, with intervals at 95 %."""
+    """The members that an arm has met and that came to the goal, with intervals at 95 %."""
 
     name: str
     members: int
@@ -121,9 +121,7 @@ async def ask_report(call: Call) -> See:
 
 
 async def history_of(call: Call, name: str | None = None) -> Sequence[CampaignRecord]:
-    """All versions of the campaign, or of that of this page. Raises `PageFault` for one that is not open to the
-    person.
-    """
+    """All versions of the campaign, or of the page's campaign. Raises `PageFault` if it is not open to the person."""
     history = await call.rooms[CampaignDesk].history(name or call.request.path_params["name"])
     if not history or not call.may(Deed.SEE, history[-1].campaign.country):
         raise PageFault("not-found", "No such campaign is open to you.")

@@ -91,7 +91,7 @@ class DraftPage(Page):
 
 
 async def draft(call: Call) -> DraftPage:
-    """One that is there already, to be changed; or an example."""
+    """A campaign that is there already, to be changed; or an example."""
     name, text = call.asked("of"), _BEGIN
     if name is not None:
         history = await history_of(call, name)
@@ -234,7 +234,7 @@ def _step(form: Form) -> Mapping[str, Any]:
 
 
 def _kept(form: Form, *, changes: bool) -> Form:
-    """What stays in the fields; those of a row that was added are empty again."""
+    """What stays in the fields; the fields of an added row are empty again."""
     gone = {"value", "deed_value", "nth", "after", "text", "act"} if changes else {"text", "act"}
     shown = form.shown()
     return Form({name: value for name, value in shown.typed.items() if name not in gone}, shown.wrong)

@@ -1,4 +1,4 @@
-"""Campaigns: those that there are, with their states and what is left of their limits."""
+"""The campaigns, with their states and what is left of their limits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Counters: what is counted, in which versions, and a chart of any keys over any range. As over HTTP, for those whose
+"""Counters: what is counted, in which versions, and a chart of any keys over any range. As over HTTP, for people whose
 role holds in every country.
 """
 

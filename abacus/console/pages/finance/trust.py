@@ -83,7 +83,7 @@ async def reconcile(call: Call) -> Page | See:
 
 
 async def prove(call: Call) -> Page | See:
-    """The proof is the errand's document, to be kept by whoever asked."""
+    """The proof is the errand's document; the person who asked keeps it."""
     member, program, number, typed = *(call.form.get(each) for each in ("member", "program", "seal")), call.form.shown()
     if not member:
         typed = typed.but(member="Whose account?")

@@ -43,7 +43,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Done:
-    """Who did what to what. The details are in the log, for those who may see it."""
+    """An actor's deed to a subject. The details are in the log, for people who may see it."""
 
     at: datetime
     actor: str

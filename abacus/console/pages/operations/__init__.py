@@ -1,4 +1,4 @@
-"""The pages of those who run the house."""
+"""The pages of people who run the house."""
 
 from typing import Final
 

@@ -43,7 +43,7 @@ async def count(call: Call) -> Page | See:
 
 
 async def redrive(call: Call) -> Page | See:
-    """Sends so many messages of a queue back, when the queue's name was typed."""
+    """Sends `number` messages of a queue back, when the queue's name was typed."""
     queue, number, typed = call.form.get("queue"), call.form.get("number"), call.form.shown()
     if queue not in _QUEUES:
         typed = typed.but(queue="Choose a queue.")

@@ -46,7 +46,7 @@ class ErrandPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class ErrandsPage(Page):
-    """Those that the person may see, the newest first."""
+    """The errands that the person may see, the newest first."""
 
     template: ClassVar[str] = "errands.html"
     list: Rows[Errand]
@@ -74,7 +74,7 @@ async def done_of(call: Call, errand: Errand) -> Done:
 
 
 async def newest(call: Call, kind: str, subject: str) -> Done | None:
-    """The last one that was asked for of this kind and subject. Raises `Unavailable`."""
+    """The last errand of this kind and subject. Raises `Unavailable`."""
     found = await call.rooms[ErrandStore].newest(kind, subject)
     return await done_of(call, found[0]) if found and call.may(Deed.SEE, found[0].country) else None
 
@@ -99,7 +99,7 @@ async def errand(call: Call) -> ErrandPage:
 
 
 async def cancel(call: Call) -> Page | See:
-    """Whoever asked for it may end it, and who runs the house."""
+    """The person who asked for the errand may end it, and an operator of the house."""
     shown = await _open_to(call)
     if not _is_mine(call, shown):
         raise PageFault("role-needed", f"{shown.asked_by} asked for it.")
@@ -134,7 +134,7 @@ async def table(call: Call) -> Download:
 
 
 async def open_to(call: Call, errand_id: UUID) -> Errand:
-    """Raises `PageFault` for one that the person may not see."""
+    """Raises `PageFault` for an errand that the person may not see."""
     found = await call.rooms[ErrandStore].find(errand_id)
     if found is None or not call.may(Deed.SEE, found.country):
         raise PageFault("not-found", "No such errand is open to you.")

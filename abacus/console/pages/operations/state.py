@@ -92,8 +92,8 @@ async def live(call: Call) -> Events:
 
 
 async def overdue_for(call: Call) -> Sequence[Overdue]:
-    """The overdue jobs of the countries that the person sees; those of no country for who sees all. Raises
-    `Unavailable`.
+    """The overdue jobs of the countries that the person sees; a person who sees all countries also sees jobs of none.
+    Raises `Unavailable`.
     """
     countries = call.countries(Deed.SEE)
     found = await overdue(call.premises.pool, call.now)

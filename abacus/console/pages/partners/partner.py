@@ -1,5 +1,5 @@
 """Partners: their rights and keys, their limits with what was used of them, and their webhooks. A partner stands in no
-country, so they are for those who may see every country.
+country, so they are for people who may see every country.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ class Limited:
 
 @dataclass(frozen=True)
 class Shown:
-    """A partner, without its secrets. `sources` is None for one that may name any."""
+    """A partner, without its secrets. `sources` is None if it may name any."""
 
     partner_id: str
     name: str

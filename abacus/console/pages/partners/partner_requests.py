@@ -23,7 +23,7 @@ _CHOICES: Final[Sequence[tuple[str, str]]] = ((_ALL, "all"), (_REFUSED, "refused
 
 @dataclass(frozen=True, kw_only=True)
 class RequestsPage(Page):
-    """Requests of a partner, the newest first, or those with the id that was asked for."""
+    """Requests of a partner, the newest first, or only the requests with a given id."""
 
     template: ClassVar[str] = "partner_requests.html"
     partner_id: str

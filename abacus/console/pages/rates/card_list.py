@@ -1,4 +1,4 @@
-"""Rate cards: those of each scope along time, taken back before they begin, and restored from a day on."""
+"""Rate cards: each scope's cards along time, taken back before they begin, and restored from a day on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from abacus.pricing.store.reader import CardReader
 
 @dataclass(frozen=True)
 class ScopeRow:
-    """A country or a partner, with the card in force there and the one that takes over next."""
+    """A country or a partner, with the card in force there and the card that takes over next."""
 
     scope: str
     program: str
@@ -127,7 +127,7 @@ async def restore(call: Call) -> Page | See:
 
 
 async def history_of(call: Call, name: str | None = None) -> Sequence[CardRecord]:
-    """All versions of the scope, or of that of this page. Raises `PageFault` for one that is not open to the person."""
+    """All versions of the scope, or of the page's scope. Raises `PageFault` if it is not open to the person."""
     scope_ = name or call.request.path_params["scope"]
     history = await call.rooms[CardDesk].history(scope_) if call.may(Deed.SEE, country_of(scope_)) else ()
     if not history:
