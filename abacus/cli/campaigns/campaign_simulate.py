@@ -81,7 +81,7 @@ async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool
 
 
 async def chosen(which: str, connections: Pool, beside: Surroundings) -> Campaign:
-    """The campaign of a file, or a version of one that is there. Raises `Refused` and `DocumentFaults`."""
+    """The campaign of a file, or a published version. Raises `Refused` and `DocumentFaults`."""
     if Path(which).suffix in {".toml", ".json"}:
         return await draft_in(Path(which), beside)
     name, version = split_label(which)
@@ -92,7 +92,7 @@ async def chosen(which: str, connections: Pool, beside: Surroundings) -> Campaig
 
 
 async def not_asked(_: str, events: Sequence[Event]) -> Sequence[Value | NotNow | None]:
-    """For a look at so many events that no service is asked about them: the values are missing."""
+    """For a look at many events no service is asked: the values are missing."""
     return [None] * len(events)
 
 

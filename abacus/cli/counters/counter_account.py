@@ -71,7 +71,7 @@ def _show(
 
 
 def _row(some: Sequence[PartitionAccount], left: Mapping[PartitionAccount, int]) -> list[str]:
-    """Those of one topic and writer together."""
+    """The partitions of one topic and writer together."""
     first, total = some[0], Total.of(some)
     name = first.topic if first.generation == 1 else f"{first.topic}, created again ({first.generation})"
     by = "the counter" if first.counter is None else f"backfill of {first.counter}"

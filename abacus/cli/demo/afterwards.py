@@ -75,7 +75,7 @@ async def until_everybody_is_told(pool: Pool, since: datetime) -> None:
 
 
 async def until_all_is_counted(counts: Counts, events: int) -> None:
-    """Wait until the counter has looked at so many events."""
+    """Wait until the counter has looked at `events` events."""
 
     async def is_counted() -> bool:
         return counts["events"] >= events

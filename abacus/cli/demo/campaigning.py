@@ -122,7 +122,7 @@ _LOOK_EVERY_S: Final = 0.1
 
 
 async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
-    """Publishes the source and approves the campaigns; those that run already go on."""
+    """Publishes the source and approves the campaigns; running campaigns go on."""
     now, store = SystemClock().now(), CampaignStore(pool)
     sources, built_in = SourceStore(pool), built_in_sources(complete)
     if _APP not in {record.document.name for record in await sources.latest()}:

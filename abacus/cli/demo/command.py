@@ -77,7 +77,7 @@ class Summary:
     tier_changes: int
     notifications: int
     counters: Mapping[str, int] | None  # by key; nothing where the stream is longer than the embedded broker keeps
-    campaigns: Mapping[str, Mapping[str, int]]  # by name: the events, those at which something was done, the points
+    campaigns: Mapping[str, Mapping[str, int]]  # by name: all events, events at which something was done, points
     ledger_verified: bool
     reconciled: bool | None  # nothing where the stream is longer than the embedded broker keeps
 

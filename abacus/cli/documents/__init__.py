@@ -1,4 +1,4 @@
-"""The commands that every kind of documents has, and those of all kinds at once."""
+"""The commands that every kind of documents has, and the commands for all kinds at once."""
 
 from collections.abc import Mapping
 from typing import Final

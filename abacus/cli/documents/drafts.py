@@ -47,7 +47,7 @@ async def judged_by(desk: DocumentDesk[Document, Around]) -> Judged[Document, Ar
 async def read_drafts(
     files: Sequence[Path], kind: DocumentKind[Document, Around], judged: Judged[Document, Around]
 ) -> tuple[list[FileDraft[Document]], list[FileFault]]:
-    """The drafts of the files without faults, and the faults of the others. Each is judged beside those before it."""
+    """The drafts of the files without faults, and the faults of the others. Each is judged beside earlier drafts."""
     read: list[FileDraft[Document]] = []
     faults: list[FileFault] = []
     for path in files:

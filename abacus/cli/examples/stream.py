@@ -79,7 +79,7 @@ NAMED: Final = 3
 
 
 def stream(transactions: int) -> Iterator[Sent]:
-    """A stream of so many messages, after one each of Bob, Jane and Eve."""
+    """A stream of `transactions` messages, after one each of Bob, Jane and Eve."""
     rng = random.Random(_SEED)
     yield from map(sent, (BOB, JANE, EVE))
     recent: list[dict[str, Any]] = []

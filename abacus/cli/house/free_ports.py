@@ -1,4 +1,4 @@
-"""The ports of a house on this machine: the usual ones, or others where those are taken."""
+"""The ports of a house on this machine: the usual ports, or others where they are taken."""
 
 import errno
 import os

@@ -129,7 +129,7 @@ async def _settled(
     wait_s: float,
     progress: MessagesRead,
 ) -> Account:
-    """The account as soon as nothing is on its way any more, or else after so many seconds."""
+    """The account as soon as nothing is on its way any more, or else after `wait_s`."""
     deadline = time.monotonic() + wait_s
     look_back = None if look_back_hours is None else timedelta(hours=look_back_hours)
     while True:

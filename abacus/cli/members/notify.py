@@ -1,4 +1,4 @@
-"""`abacus notify`: notifications of members, those that failed, and the daily job for points that will expire."""
+"""`abacus notify`: notifications of members, failed ones, and the daily job for points that will expire."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any

@@ -149,7 +149,7 @@ def document(approval: Approval) -> dict[str, Any]:
 
 
 def show_waiting(approval: Approval, *, as_json: bool) -> None:
-    """Tell whoever asked for it that it waits."""
+    """Tell the caller who asked for it that it waits."""
     if as_json:
         print_json({"approval": document(approval)})
         return

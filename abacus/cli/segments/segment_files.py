@@ -30,7 +30,7 @@ class Wanted(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The members by their numbers, and the bad lines among those of the file."""
+    """The members by their numbers, and the bad lines of the file."""
 
     members: Members
     lines: Lines

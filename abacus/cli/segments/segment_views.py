@@ -86,7 +86,7 @@ async def _write(rows: CsvWriter, members: Members, numbers: MemberNumbers) -> i
 
 
 async def _first(numbers: MemberNumbers, members: Members, most: int) -> list[str]:
-    """The first so many members. Numbers of erased members are passed over."""
+    """The first `most` members. Numbers of erased members are passed over."""
     found: list[str] = []
     for start in range(0, len(members), _PAGE):
         found += await numbers.members(list(members[start : start + _PAGE]))

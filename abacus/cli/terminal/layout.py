@@ -24,7 +24,7 @@ def visible(text: str) -> str:
 
 
 def fits(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> bool:
-    """Whether a table of these cells is no wider than so many characters."""
+    """Whether a table of these cells is no wider than `width` characters."""
     widest = (max(_width(cell) for cell in cells) for cells in zip(columns, *rows, strict=True))
     return sum(widest) + _AROUND * len(columns) + 1 <= width
 
