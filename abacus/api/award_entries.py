@@ -120,7 +120,7 @@ async def enter(entry: Entry, access: Access) -> Accepted:
 
 
 async def _check_limits(entry: Entry, access: Access) -> None:
-    """Refuses early an award that the posting would reject, as far as is known here; but not one that was accepted
+    """Refuses early an award that the posting would reject, as far as is known here; but not an award that was accepted
     before.
 
     Raises `OverLimit`.

@@ -8,14 +8,14 @@ from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.problems import invalid, pointer, shortened
 from abacus.core.json_names import Members, NamedTwice, each_once, standing_twice
 
-MOST_MEMBERS: Final = 100  # of one object: ten times those of any body that a route takes
+MOST_MEMBERS: Final = 100  # of one object: ten times as many as any body that a route takes has
 
 _MOST_READ_AGAIN: Final = 256 * 1024  # bytes; of a longer body the name is told, without its place
 
 
 def read_json(content: bytes) -> Any:
     """The document in a body. Raises `ApiProblem` for what is not JSON, for an object that names a member twice, and
-    for one with more members than any route knows: to check those one by one would keep all other callers waiting.
+    for one with more members than any route knows: to check them one by one would keep all other callers waiting.
     """
     try:
         return _decoded(_CHECKING, content)

@@ -201,7 +201,7 @@ async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Re
 async def target_for(
     call: Call | PersonCall, deed: Deed, member_id: str, order: Any, *, opening: Opening = Opening.NONE
 ) -> Target:
-    """The account of an order, among those in which the caller may do this. Raises `Objection` and `ApiProblem`."""
+    """The account of an order, among accounts in which the caller may do this. Raises `Objection` and `ApiProblem`."""
     call.check_somewhere(deed)
     holdings = await call.rooms[MemberReader].holdings(member_id)
     accounts: list[Account] = [each.account for each in holdings if call.is_open(deed, each.account.country)]

@@ -15,7 +15,7 @@ _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class Answered(NamedTuple):
-    """The answer to a request, by the pattern of its path; `refusal` is the body of one that refuses."""
+    """The answer to a request, by the pattern of its path; `refusal` is the body of a refusing answer."""
 
     route: str
     status: int
@@ -24,7 +24,7 @@ class Answered(NamedTuple):
 
 
 def note(journal: RequestJournal, scope: Scope, answered: Answered) -> None:
-    """Only requests of partners are noted: not those of people, nor of nobody that we know."""
+    """Notes requests of partners only: not of people, nor of unknown callers."""
     state = scope["state"]
     partner_id = state.get("partner_id")
     refused = answered.status >= HTTPStatus.BAD_REQUEST

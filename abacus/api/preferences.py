@@ -100,9 +100,9 @@ async def set_preferences(member_id: MemberId, request: Request) -> Response:
 
 
 async def _check_open(member_id: str, call: Call) -> None:
-    """A member is open to a partner that has given or taken points of the member's. To one that may see others, also
-    every member with an account in its countries; one without any points yet, if it may award everywhere. Raises
-    `ApiProblem`.
+    """A member is open to a partner that has given or taken points of the member's. To a partner that may see others,
+    also every member with an account in its countries; a member without any points yet, if the partner may award
+    everywhere. Raises `ApiProblem`.
     """
     partner, members = call.partner, call.rooms[MemberReader]
     if partner.may_see_others:

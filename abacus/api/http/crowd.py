@@ -45,7 +45,7 @@ class Crowd:
         return True
 
     def leave(self, connection: Connection) -> None:
-        """Also for one that was not admitted."""
+        """Also for a connection that was not admitted."""
         site = self._sites.pop(connection, None)
         if site is not None:
             API_CONNECTIONS.dec()

@@ -15,6 +15,6 @@ class HttpLimits(NamedTuple):
     idle_s: float = 75  # between requests; longer than the minute for which load balancers keep a connection
     connections: int = 1000
     connections_per_address: int = 200
-    pipelined: int = 16  # requests that may wait behind the one that is answered
-    framing_bytes: int = 64 * 1024  # of chunks and their extensions, beyond those of the body
+    pipelined: int = 16  # requests that may wait behind the request that is answered
+    framing_bytes: int = 64 * 1024  # of chunks and their extensions, beyond the body's own
     discarded_bytes: int = 8 * 1024 * 1024  # of a body, answered or not

@@ -1,4 +1,4 @@
-"""uvicorn's protocol on httptools, which has no limits of its own, with those of `HttpLimits`.
+"""uvicorn's protocol on httptools, which has no limits of its own, with the limits of `HttpLimits`.
 
 docs/adr/0039 says why it is this one. It relies on these parts of uvicorn's class: the callbacks of the parser,
 `cycle`, `pipeline`, `flow`, `transport`, and that an answer ends the connection when its cycle's `keep_alive` is false.
@@ -51,10 +51,10 @@ class LimitedProtocol(HttpToolsProtocol):
         # A head is being read from the end of one request to the end of the next head, then a body.
         self._in_body = False
         self._turns = 0  # how often the one became the other
-        self._whole = 0  # bytes received since the last turn, without those received together with it
+        self._whole = 0  # bytes received since the last turn, without bytes received together with it
         self._last = 0  # bytes received last
         self._content = 0  # bytes of the body
-        self._framing = 0  # bytes around those
+        self._framing = 0  # bytes around the body's
         self._due = _NEVER  # when what is being read has to be complete
         self._unread_since = _NEVER  # since when the caller does not read the answer
         self._deaf = False
