@@ -249,7 +249,7 @@ def _desk(call: PersonCall) -> CampaignDesk:
 
 
 def _check_drafts(call: PersonCall, document: Mapping[str, object]) -> None:
-    """Raises `ApiProblem` for who may edit no campaign, before anything of the document is looked at."""
+    """Raises `ApiProblem` for a person who may edit no campaign, before anything of the document is looked at."""
     if countries_of(call.actor, Deed.EDIT_CAMPAIGNS) == ():
         country = document.get("country")
         call.check(Deed.EDIT_CAMPAIGNS, country if isinstance(country, str) else None)

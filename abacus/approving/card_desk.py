@@ -57,7 +57,7 @@ class CardDesk(DocumentDesk[RateCard, None]):
         return [Outcome(each.draft, None, approval) for each, approval in zip(differences, asked, strict=True)]
 
     async def ask(self, card: RateCard, by: Actor) -> Approval:
-        """Has a second person decide on the card. Raises `CannotDecide` for who may not ask."""
+        """Has a second person decide on the card. Raises `CannotDecide` if `by` may not ask."""
         difference = await self.displacement(card)
         if not difference.changes:
             raise Refused(f"{difference.against} is this card already: nothing to publish")

@@ -1,4 +1,4 @@
-"""The roles that logins act as: the workers', and beyond it that of who enters people, and the console's.
+"""The roles that logins act as: the workers', and beyond it the role that enters people, and the console's.
 
 While the logins of a database are not split, the workers' role may all that the others may, and one login is enough.
 """

@@ -17,7 +17,7 @@ _ENTERED: Final = Statement("select key from key_slice where key = any(:keys::te
 
 
 async def check_places(connection: Connection, slicing: Slicing, part: Places) -> Findings:
-    """Who reads all slices finds a row that lies elsewhere; who posts does not."""
+    """A reader of all slices finds a row that lies elsewhere; posting does not."""
     findings, (number, table) = Findings(), part
     query = Statement(f"""
         select distinct member_id, abacus_slice_of(member_id, :slices) as slice from {slicing.schemas[number]}.{table}

@@ -73,7 +73,7 @@ async def drop_segment(name: str, *, yes: bool, as_json: bool) -> None:
 
 
 async def _change(name: str, how: How, wanted: Wanted, *, as_json: bool) -> None:
-    """Only `add` gives numbers: who has none is in no segment."""
+    """Only `add` gives numbers: a member without one is in no segment."""
     settings()
     async with people_pool() as connections:
         store, at = SegmentStore(connections), await acting(connections)

@@ -53,7 +53,7 @@ class Call:
 
     @property
     def reading(self) -> Reading:
-        """What the page is read from: a replica, where there is one, but not for who has just changed something."""
+        """What the page is read from: a replica, where there is one and the caller has not just changed something."""
         replica = self.premises.replica
         return (replica.reading if replica is not None and not self.has_changed else None) or self.premises.here
 

@@ -1,4 +1,4 @@
-"""Budgets of partners while a ledger in slices is posted to: who posts takes from the part of its slice, beside the
+"""Budgets of partners while a ledger in slices is posted to: a batch takes from the part of its slice, beside the
 accounts. A slice that is short is handed more of the whole. Where too little is left of that, a batch locks the whole
 and all parts, so that the last point is given out exactly.
 """

@@ -12,7 +12,7 @@ from abacus.platform.validation import first_fault
 
 Read = TypeVar("Read", Adjustment, Reversal)
 
-# Who approves it is known later, and what one may do alone does not matter for what two agree on.
+# The approver is known later, and what one may do alone does not matter for what two agree on.
 _NOT_ASKED: Final = frozenset({"approved_by", "alone", "sums"})
 
 _ADJUSTMENT: Final = TypeAdapter(Adjustment)

@@ -82,8 +82,8 @@ def check_approves(approval: Approval, by: Actor, digest: str, now: datetime) ->
 
 
 def check_independent(approval: Approval, by: Actor, given: Iterable[Access], now: datetime, lasts: timedelta) -> None:
-    """Whether this person's agreement says anything beside that of who asked; `given` is the access that people gave
-    each other of late. What is agreed on already is carried out by any approver. Raises `CannotDecide`.
+    """Whether this person's agreement says anything beside the asker's; `given` is the access that people gave each
+    other of late. What is agreed on already is carried out by any approver. Raises `CannotDecide`.
     """
     tied = tie(approval.asked_by, by.source, given, now, lasts) if approval.status == Status.PENDING else None
     if tied is not None:

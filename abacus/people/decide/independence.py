@@ -1,4 +1,4 @@
-"""Whether an approver is somebody else than the author: who gave another access may act as both. Pure.
+"""Whether an approver is somebody else than the author: a person that gave another access may act as both. Pure.
 
 What a person gave itself ties it to nobody, and what a login gave ties neither: a login enters the first people of a
 house, while there is no admin, and the log has them as that.
@@ -27,7 +27,7 @@ _Way = tuple[Access, ...]
 
 
 def tie(asked_by: str, by: str, given: Iterable[Access], now: datetime, lasts: timedelta) -> Tie | None:
-    """How the approver has its access from who asked, directly or through others; None where it has not."""
+    """How the approver has its access from the asker, directly or through others; None where it has not."""
     fresh = sorted(
         (each for each in given if each.by != each.to and is_person(each.by) and each.at > now - lasts),
         key=lambda each: each.at,

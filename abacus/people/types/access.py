@@ -14,7 +14,7 @@ class Access(NamedTuple):
 
 
 class Tie(NamedTuple):
-    """Why a person is not independent of who asked: the access that it has from there, and when that will be long
+    """Why a person is not independent of the asker: the access that it has from there, and when that will be long
     enough ago.
     """
 

@@ -35,7 +35,7 @@ async def lease(connection: Connection, name: str) -> AsyncIterator[bool]:
 
 
 async def still_held(connection: Connection) -> None:
-    """Fails when the session is gone, and what it held with it: for who works through other sessions meanwhile."""
+    """Fails when the session is gone, and what it held with it: for work through other sessions meanwhile."""
     await connection.execute("select")
 
 

@@ -129,7 +129,7 @@ class RateLimiter:
             self._count_alone(error)
 
     async def _fill(self, pending: Sequence[_Pending]) -> None:
-        """One transaction for all who wait: for each id a handful, or as many tokens as requests wait."""
+        """One transaction for all that wait: for each id a handful, or as many tokens as requests wait."""
         now = self._now()
         waiting = Counter(each.request.id for each in pending)
         hands = {each.request.id: each.request for each in pending}

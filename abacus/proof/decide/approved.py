@@ -86,7 +86,7 @@ def _is_what_was_approved(transfer: Transfer, approval: Approval) -> bool:
 
 
 class Decided(NamedTuple):
-    """An approval, and what other tables say of it: whether who decided is one of the people, whether the log has that
+    """An approval, and what other tables say of it: whether the decider is one of the people, whether the log has that
     this person approved this digest, and whether its movement was posted.
     """
 

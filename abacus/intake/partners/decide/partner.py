@@ -53,7 +53,7 @@ class Partner(NamedTuple):
 
     @property
     def reads_all(self) -> bool:
-        """Whether it is told the points of any member in its countries: who takes points has to know them."""
+        """Whether it is told the points of any member in its countries: taking points needs them."""
         return self.may_read_members or self.may_spend or self.may_see_others
 
     def may_award_in(self, country: str) -> bool:
