@@ -55,8 +55,8 @@ def say_changes(plans: Sequence[Plan], say: Say) -> None:
 
 
 def agreed(plans: Sequence[Planned], what: str, *, ask: bool, say: Say) -> list[Planned]:
-    """Says what each plan changes, asks, and returns those that change anything. Raises `Refused`; `what` says what is
-    published already where nothing changes.
+    """Says what each plan changes, asks, and returns the plans that change anything. Raises `Refused`; `what` says what
+    is published already where nothing changes.
     """
     say_changes(plans, say)
     changing = [plan for plan in plans if plan.changes]
