@@ -130,6 +130,7 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
         self._others: dict[Address, SlicedPool] = {}
         self.watch: Watch | None = None  # of a server that was looked up
         self._open: WeakSet[LedConnection] = WeakSet()
+        self._openings = set[asyncio.Timeout]()
 
     def acquire(self, *, timeout: float | None = None, schema: str | None = None, near: bool = False) -> Any:
         """A connection to the tables of that slice; to those of `public` without a schema. One that is `near` is to the
@@ -226,20 +227,24 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
         return [watch for each in servers if each in self._others and (watch := self._others[each].watch)]
 
     async def _opened(self, *arguments: Any, **options: Any) -> LedConnection:
-        """A session, whose opening is no longer waited for than a statement."""
+        """A session. Nobody waits for its opening while the server is away."""
         self._session = partial(asyncpg.connect, *arguments, **options)
         if self.watch is None:
             return self._counted(await self._session())
         self.watch.refuse()
         wondering = asyncio.get_running_loop().call_later(SILENT_AFTER_S, self.watch.wonder)
+        opening = asyncio.timeout(None)
+        self._openings.add(opening)
         try:
-            return self._counted(await self._session())
+            async with opening:
+                return self._counted(await self._session())
         except asyncpg.InsufficientPrivilegeError as error:
             raise RightMissing(f"{self.server} says: {error}; run `grant` there (docs/operate/slices.md)") from error
         except (OSError, TimeoutError) as error:
             self.watch.wonder()
             raise ConnectionError(f"{self.server} let nobody in: {str(error) or type(error).__name__}") from error
         finally:
+            self._openings.discard(opening)
             wondering.cancel()
 
     def _counted(self, connection: LedConnection) -> LedConnection:
@@ -255,6 +260,8 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
     def _cut(self) -> None:
         for each in list(self._open):
             each.terminate()
+        for opening in self._openings:
+            opening.reschedule(asyncio.get_running_loop().time())
 
     async def close(self) -> None:
         self._unwatch()

@@ -117,6 +117,15 @@ async def test_a_server_that_lets_nobody_in_is_away(pair: Pair) -> None:
     await until(lambda: _is(pair.away.get(pair.first.address) == 1))
 
 
+async def test_nobody_waits_for_a_session_of_a_server_that_is_away(pair: Pair) -> None:
+    """Its opening was begun before the server was known to be away."""
+    assert await pair.answers(1)
+    pair.first.silence()
+    opening = asyncio.create_task(outcome_of(pair, 0, "select 1"))
+    await until(lambda: _is(pair.away.get(pair.first.address) == 1))
+    assert await asyncio.wait_for(opening, 1) == f"{pair.first.address} let nobody in: TimeoutError"
+
+
 async def test_a_statement_that_nobody_waits_for_any_more_ends_with_its_session(pair: Pair) -> None:
     """Also within a transaction, and where the server is silent: who is cancelled is cancelled at once."""
     doing = asyncio.create_task(_in_a_transaction(pair, "select pg_sleep(60) /* of a task that left */"))
