@@ -19,7 +19,7 @@ from abacus.ledger.types.movement import Movement
 from abacus.ledger.types.posting import Status
 from abacus.platform.metrics import total
 from abacus.platform.postgres import Connection, Pool, is_duplicate
-from abacus.platform.slices import Slicing, slicing_of
+from abacus.platform.slices import Slicing, slice_at, slicing_of
 from abacus.proof.verify import verify
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award
 from tests.ledger.moves import Orders, adjust, capture, earn, hold, parted, release, reverse, spend
@@ -204,7 +204,7 @@ async def test_what_another_server_never_takes_is_raised_in_the_end(bob: BobsAcc
         raise Overtaken from internal("ReportCopyError", "new row violates check constraint")
 
     with pytest.raises(asyncpg.InternalServerError, match="check constraint"):
-        await in_a_transaction(bob.pool, work)
+        await in_a_transaction((await slice_at(bob.pool, 0)).within, work)
     assert tried == 8
 
 
@@ -368,7 +368,7 @@ async def test_work_that_is_overtaken_again_and_again_is_never_given_back(pool: 
             raise Overtaken
         return len(ids)
 
-    assert await in_a_transaction(pool, overtaken) == 31
+    assert await in_a_transaction((await slice_at(pool, 0)).within, overtaken) == 31
     assert ids == sorted(set(ids))
     assert total(POSTING_RESTARTS) == restarts + 30
 

@@ -33,7 +33,6 @@ from abacus.platform import slices
 from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool, open_pool
 from abacus.platform.slices import slicing_of
 from abacus.platform.slices.placement import spreading
-from abacus.platform.slices.transaction import stay
 from abacus.programs.tiers.calendar import hold_calendars, move_calendar
 from abacus.programs.tiers.store import MembershipStore
 from abacus.proof.store import Seals
@@ -361,7 +360,8 @@ async def test_a_slice_stays_while_its_part_of_a_budget_is_locked(
     async with spreading(database_url) as placement:
         source = next(each.address for each in await placement.placed() if each.schema == schema)
         target = next(each for each in await placement.servers() if each != source)
-        async with pool.acquire(schema=home, near=not whole) as connection, connection.transaction():
+        first = await slices.slice_at(pool, 0)
+        async with first.together() if whole else first.within() as connection:
             await lock(connection, ["acme"], whole, SystemClock().now().date())
             moving = asyncio.create_task(placement.move(str(schema), target, blocking=True))
             await waiting(pool, moving)
@@ -373,12 +373,10 @@ async def test_a_calendar_is_locked_where_its_slice_is_whoever_was_asked(pool: P
     schema = (await slicing_of(pool)).home_of(MEMBERS[0])
 
     async def move() -> None:
-        async with pool.acquire(schema=schema, near=not near) as connection, connection.transaction():
-            await stay(connection)
+        async with pool.acquire(schema=schema, near=not near) as connection, slices.in_place(connection):
             await move_calendar(connection, "SG", date(2026, 12, 31))
 
-    async with pool.acquire(schema=schema, near=near) as counting, counting.transaction():
-        await stay(counting)
+    async with pool.acquire(schema=schema, near=near) as counting, slices.in_place(counting):
         assert await hold_calendars(counting, ["SG", "TH"]) == {}
         moving = asyncio.create_task(move())
         await waiting(pool, moving)

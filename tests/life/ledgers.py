@@ -22,9 +22,9 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.oversight.erasure.decide.renaming import PSEUDONYM, Renaming, rechained
 from abacus.oversight.erasure.erase import Eraser
 from abacus.platform.postgres import Connection, Pool
+from abacus.platform.slices import slice_of
 from abacus.programs.opening.decide.batch import Staged, open_all
 from tests.support.memory_ledger import MemoryLedger
-from tests.support.slices import home_of
 
 MOST: Final = 1000
 ORIGIN: Final = Origin("oldsystem", "alice")
@@ -133,7 +133,7 @@ class LivingOnPostgres:
             after = {id_: change.after.account}
             await write(connection, locked, after, [claim], [change.transfer], draws=change.draws, whole=True)
 
-        await in_a_transaction(self._pool, work, schema=await home_of(self._pool, id_[0]))
+        await in_a_transaction((await slice_of(self._pool, id_[0])).across, work)
 
     async def bring(self, opening: Opening) -> None:
         staged = Staged(1, ORIGIN.key(opening), opening)
@@ -143,7 +143,7 @@ class LivingOnPostgres:
             openings = open_all([(staged, facts_of(opening))], locked.accounts, ORIGIN, self._clock.now())
             await write(connection, locked, openings.accounts, openings.claims, openings.transfers, whole=True)
 
-        await in_a_transaction(self._pool, work, schema=await home_of(self._pool, opening.member_id))
+        await in_a_transaction((await slice_of(self._pool, opening.member_id)).across, work)
 
     async def erase(self, id_: AccountId) -> AccountId:
         eraser = Eraser(self._owner, self._clock, lambda _: None)

@@ -28,6 +28,7 @@ from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection, Pool, nothing_else
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import AWARD_QUEUE, Item, Stage
+from abacus.platform.slices import slice_of
 from abacus.pricing.decide.card import OnShortfall
 from abacus.programs.expiry.decide.envelope import Envelope, encode_envelope
 from abacus.programs.expiry.decide.month import Month
@@ -35,7 +36,6 @@ from abacus.programs.opening.decide.batch import Staged, open_all, sort_out
 from abacus.programs.tiers.store import MembershipStore
 from tests.ledger.ledgers import OpenPostgresLedger, award
 from tests.support.fixed_clock import FixedClock
-from tests.support.slices import home_of
 
 NOW: Final = datetime(2026, 11, 21, tzinfo=UTC)
 CLOCK: Final = FixedClock(NOW)
@@ -57,7 +57,7 @@ async def bring(pool: Pool, opening: Opening) -> None:
         openings = open_all(new, locked.accounts, OLD, NOW)
         await write(connection, locked, openings.accounts, openings.claims, openings.transfers)
 
-    await in_a_transaction(pool, work, schema=await home_of(pool, opening.member_id))
+    await in_a_transaction((await slice_of(pool, opening.member_id)).across, work)
 
 
 async def live(pool: Pool, member: str) -> None:

@@ -19,7 +19,6 @@ from abacus.ledger.types.limits import Limits
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.slices import Slice, slices_of, slicing_on
-from abacus.platform.slices.transaction import commit_together, stay
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
 
@@ -98,7 +97,8 @@ async def lock(
     connection: Connection, partners: Collection[str], whole: Collection[str], today: date
 ) -> dict[str, Allowance]:
     """The allowances of the partners, locked: the slice's, if the ledger is cut, and then partners in `whole` have all
-    that is left. Raises `Short` for a partner that the slice does not know yet.
+    that is left, in a transaction that ends on all servers alike. Raises `Short` for a partner that the slice does not
+    know yet.
     """
     if connection.slice_schema is None:
         return await lock_wholes(connection, partners)
@@ -110,14 +110,12 @@ async def _lock_in_slice(
 ) -> dict[str, Allowance]:
     home = connection.slice_schema
     if whole:
-        await commit_together(connection)
         in_slices = await _locked_and_counted(connection, whole, today, here=partners)
         parts = in_slices[home]
         for partner_id in set(whole).intersection(parts):
             others = [each[partner_id] for at, each in in_slices.items() if at != home and partner_id in each]
             parts[partner_id] = with_all(parts[partner_id], others)
     else:
-        await stay(connection)
         parts = await lock_parts(connection, partners)
     if missing := set(partners).difference(parts, whole):
         raise Short(dict.fromkeys(missing, 0))
@@ -151,7 +149,7 @@ async def lock_wholes(connection: Connection, partners: Iterable[str]) -> dict[s
 
 
 async def lock_parts(connection: Connection, partners: Iterable[str]) -> dict[str, Allowance]:
-    rows = await connection.fetch(*_LOCK_PARTS(partners=list(partners)))
+    rows = await slices.locked(connection, *_LOCK_PARTS(partners=list(partners)))
     return {row.partner_id: row.part for row in map(PartRow._make, rows)}
 
 
@@ -217,7 +215,7 @@ async def _locked_and_counted(
         is_home = connection.slice_schema == home
         return connection.slice_schema, await lock_parts(connection, {*partners, *here} if is_home else partners)
 
-    in_slices = dict(await slices.each(connection, lock_here, locks=True))
+    in_slices = dict(await slices.each(connection, lock_here))
     for partner_id, whole in wholes.items():
         parts = {schema: each[partner_id] for schema, each in in_slices.items() if partner_id in each}
         for schema, part in counted(whole, parts, today).items():

@@ -12,9 +12,8 @@ from abacus.core.errors import Unavailable
 from abacus.ledger.decide.allowance import Short
 from abacus.ledger.decide.budgets import handed_out
 from abacus.ledger.store.allowances import lock_parts, lock_wholes, open_parts, write_parts, write_wholes
-from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices import slicing_of
-from abacus.platform.slices.transaction import commit_together, stay
+from abacus.platform.postgres import Pool
+from abacus.platform.slices import Slice, slicing_of
 
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
@@ -40,7 +39,7 @@ class Budgets(Generic[Thing, Result]):
         self._partner_of = partner_of
         self._waits = waits
 
-    async def within(self, schema: str | None, things: Sequence[Thing], work: Work[Thing, Result]) -> list[Result]:
+    async def within(self, slice_: Slice, things: Sequence[Thing], work: Work[Thing, Result]) -> list[Result]:
         """The results of the work, in the order of the things. Work that is `Short` is done again with more in hand, or
         with the whole. Raises `Unavailable`.
         """
@@ -51,7 +50,7 @@ class Budgets(Generic[Thing, Result]):
                 results = await work(going, whole) if going else ()
             except Short as short:
                 try:
-                    whole |= await self._hand_out(schema, short.wanted)
+                    whole |= await self._hand_out(slice_, short.wanted)
                 except Unavailable:
                     waiting |= short.wanted.keys()
             except Unavailable:
@@ -67,16 +66,14 @@ class Budgets(Generic[Thing, Result]):
     def _filled_up(self, things: Sequence[Thing], waiting: Collection[str], done: Iterator[Result]) -> list[Result]:
         return [self._waits(thing) if self._partner_of(thing) in waiting else next(done) for thing in things]
 
-    async def _hand_out(self, schema: str | None, wanted: Mapping[str, int]) -> set[str]:
+    async def _hand_out(self, slice_: Slice, wanted: Mapping[str, int]) -> set[str]:
         """Hands the slice the `wanted` points of each partner. Returns the partners whose budgets have less left, and
         unknown partners.
         """
         slicing, today = await slicing_of(self._pool), self._clock.now().astimezone(UTC).date()
-        async with passing_failures(), self._pool.acquire(schema=schema) as connection, connection.transaction():
-            await commit_together(connection)
+        async with slice_.together() as connection:
             wholes = await lock_wholes(connection, wanted)
             await open_parts(connection, wholes)
-            await stay(connection)
             handed = {
                 partner_id: handed_out(wholes[partner_id], part, wanted[partner_id], _SHARE * slicing.slices, today)
                 for partner_id, part in (await lock_parts(connection, wholes)).items()

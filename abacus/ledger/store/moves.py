@@ -25,6 +25,7 @@ from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.movement import Capture, Hold, Moved, Movement, Release, Reversal
 from abacus.ledger.types.posting import Claim, Status
 from abacus.platform.postgres import Connection, Pool
+from abacus.platform.slices import Slice
 from abacus.platform.sql import Statement, columns, parameters
 
 _HOLDS: Final = Statement(
@@ -51,17 +52,17 @@ class PostgresMoves:
         return await self._rounds.do(movements)
 
     async def _move_in(
-        self, schema: str | None, movements: Sequence[Movement], elsewhere: Mapping[str, Claim]
+        self, slice_: Slice, movements: Sequence[Movement], elsewhere: Mapping[str, Claim]
     ) -> list[Moved]:
         fates: dict[int, Moved] = {}
 
         async def work(together: Sequence[Movement], whole: Whole) -> list[Moved]:
             move = partial(self._move, movements=together, elsewhere=elsewhere, whole=whole)
-            near = not whole and not are_noted(together)  # the log lies at the coordinator
-            return (await in_a_transaction(self._pool, move, schema=schema, near=near)).outcomes
+            alone = slice_.across if are_noted(together) else slice_.within  # the log is not cut
+            return (await in_a_transaction(slice_.together if whole else alone, move)).outcomes
 
         for places in rounds(movements):
-            moved = await self._budgets.within(schema, [movements[place] for place in places], work)
+            moved = await self._budgets.within(slice_, [movements[place] for place in places], work)
             fates.update(zip(places, moved, strict=True))
         return [fates[place] for place in range(len(movements))]
 

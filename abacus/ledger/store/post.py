@@ -19,6 +19,7 @@ from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.posting import Claim, Outcome, Status
 from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.slices import Slice
 
 
 class PostgresLedger:
@@ -33,18 +34,16 @@ class PostgresLedger:
     async def post(self, awards: Sequence[Award]) -> list[Outcome]:
         return await self._rounds.do(awards)
 
-    async def _post_in(
-        self, schema: str | None, awards: Sequence[Award], elsewhere: Mapping[str, Claim]
-    ) -> list[Outcome]:
+    async def _post_in(self, slice_: Slice, awards: Sequence[Award], elsewhere: Mapping[str, Claim]) -> list[Outcome]:
         partners = partners_of(awards)
-        if partners and schema is not None:
+        if partners and slice_.schema is not None:
             await self._register_missing(partners)
 
         async def work(together: Sequence[Award], whole: Whole) -> list[Outcome]:
             post = partial(self._post, awards=together, elsewhere=elsewhere, whole=whole)
-            return await in_a_transaction(self._pool, post, schema=schema, near=not whole)
+            return await in_a_transaction(slice_.together if whole else slice_.within, post)
 
-        return await self._budgets.within(schema, awards, work)
+        return await self._budgets.within(slice_, awards, work)
 
     async def _register_missing(self, partners: Mapping[str, Sequence[Award]]) -> None:
         """For a slice: these entries are not beside its accounts."""

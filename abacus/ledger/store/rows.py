@@ -13,6 +13,7 @@ transaction's place in its slice, because the writers of a slice take turns: doc
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 import asyncpg
@@ -24,25 +25,20 @@ from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.posting import Claim
 from abacus.ledger.types.transfer import HASH_BYTES, Transfer
 from abacus.platform.pool.citus_errors import is_refused_copy
-from abacus.platform.postgres import Connection, Pool, array, column, is_duplicate, passing_failures
-from abacus.platform.slices.layout import HEAD
-from abacus.platform.slices.transaction import STAY
+from abacus.platform.postgres import Connection, array, column, is_duplicate
+from abacus.platform.slices import take_turn
 from abacus.platform.sql import Statement, columns
 
 Result = TypeVar("Result")
 
 Row: TypeAlias = tuple[int, int]  # where a row stands: page and line
+Begun: TypeAlias = Callable[[], AbstractAsyncContextManager[Connection]]  # begins a transaction: a method of a `Slice`
 
 _UNCERTAIN_TIMES: Final = 8
 _PAUSE: Final = Backoff(first_s=0.002, longest_s=0.2)
 _RNG: Final = random.Random()
 
 _CLAIMED: Final = Statement(f"select {columns(Claim)} from claim where key = any({array('keys', 'text')})")
-
-# By its key: connections here avoid scans. It holds the slice to its server, as `stay` does, in the same statement.
-_TAKE_TURN: Final = f"""
-with staying as ({STAY}) select one from {HEAD} where one for update
-"""
 
 # A transaction that waited reads this in a statement of its own, which sees what was committed meanwhile.
 _LAST_PLACE: Final = "select xid::text from transfer order by transfer.xid desc limit 1"
@@ -140,11 +136,8 @@ class Locked(NamedTuple):
     place: int | None = None
 
 
-async def in_a_transaction(
-    pool: Pool, work: Callable[[Connection], Awaitable[Result]], *, schema: str | None = None, near: bool = False
-) -> Result:
-    """The result of the work, done in one transaction, on the tables of that slice. `near` work, at the slice's own
-    server, has no other rooms' tables and no limits of partners. Raises `Unavailable`.
+async def in_a_transaction(begun: Begun, work: Callable[[Connection], Awaitable[Result]]) -> Result:
+    """The result of the work, done in one transaction. Raises `Unavailable`.
 
     Work that is overtaken is done again after a short, random pause, and then reads the other's row. It is not done
     again for ever: each time, one more of its keys or accounts is there for good. Where another server did not say why
@@ -153,11 +146,7 @@ async def in_a_transaction(
     attempt = 0
     while True:
         try:
-            async with (
-                passing_failures(),
-                pool.acquire(schema=schema, near=near) as connection,
-                connection.transaction(),
-            ):
+            async with begun() as connection:
                 return await work(connection)
         except Overtaken as overtaken:
             attempt += 1
@@ -191,8 +180,7 @@ async def lock_accounts(connection: Connection, ids: Sequence[AccountId]) -> Loc
 
 
 async def _take_place(connection: Connection) -> int:
-    if not await connection.fetchval(_TAKE_TURN):
-        raise AssertionError(f"{connection.slice_schema}.{HEAD} has no row, so nobody would wait for another")
+    await take_turn(connection)
     return int(await connection.fetchval(_LAST_PLACE) or 0) + 1
 
 

@@ -17,9 +17,8 @@ from abacus.ledger.store.finding import claims_in
 from abacus.ledger.types.posting import Claim, SliceAway, Unpostable
 from abacus.platform.gathering import Gatherer, PendingRequest
 from abacus.platform.key_register import entered
-from abacus.platform.postgres import DEPENDENCY, REFUSED_VALUES, Pool, passing_failures
-from abacus.platform.slices import Slicing, slicing_of
-from abacus.platform.slices.parts import side_by_side
+from abacus.platform.postgres import DEPENDENCY, REFUSED_VALUES, Pool
+from abacus.platform.slices import Slice, side_by_side, slices_of, slicing_of
 
 MOST_TOGETHER: Final = 1000  # things in a round, unless one caller brings more
 PATIENCE_S: Final = 5.0  # with a slice whose part takes longer than other slices'; it may wait for another's locks
@@ -36,8 +35,8 @@ class OfMember(Protocol):
 Thing = TypeVar("Thing", bound=OfMember)
 Result = TypeVar("Result")
 
-# Does the things of one slice, in the schema, if there is one; the claims are other slices'.
-Work: TypeAlias = Callable[[str | None, Sequence[Thing], Mapping[str, Claim]], Awaitable[Sequence[Result]]]
+# Does the things of one slice; the claims are other slices'.
+Work: TypeAlias = Callable[[Slice, Sequence[Thing], Mapping[str, Claim]], Awaitable[Sequence[Result]]]
 
 
 class _Part(NamedTuple, Generic[Thing]):
@@ -83,14 +82,15 @@ class SliceRounds(Generic[Thing, Result]):
         refused, and what the work raises.
         """
         try:
-            slicing = await slicing_of(self._pool)
-            if not slicing.is_cut:
-                return list(await self._work(None, things, {}))
-            return await self._by_slice(slicing, things)
+            slices = await slices_of(self._pool)
+            if len(slices) == 1:
+                return list(await self._work(slices[0], things, {}))
+            return await self._by_slice(slices, things)
         except REFUSED_VALUES as error:
             raise Unpostable(" ".join(str(error).split())) from error
 
-    async def _by_slice(self, slicing: Slicing, things: Sequence[Thing]) -> list[Result]:
+    async def _by_slice(self, slices: Sequence[Slice], things: Sequence[Thing]) -> list[Result]:
+        slicing = await slicing_of(self._pool)
         places = slicing.by_slice(range(len(things)), lambda place: things[place].member_id)
         parts = {number: [things[place] for place in places[number]] for number in places}
         foreign = await self._foreign(things, places)
@@ -99,16 +99,16 @@ class SliceRounds(Generic[Thing, Result]):
         for numbers in (parts.keys() - foreign.keys(), foreign.keys()):
             answers |= await side_by_side(
                 {
-                    number: partial(self._in_slice, slicing, number, parts[number], foreign.get(number, {}))
+                    number: partial(self._in_slice, slices[number], parts[number], foreign.get(number, {}))
                     for number in numbers
                 },
                 patience_s=self._patience_s,
-                at_once=slicing.slices,
+                at_once=len(slices),
             )
         errors = [answer for answer in answers.values() if isinstance(answer, BaseException)]
         fatal = [error for error in errors if not isinstance(error, Unavailable)]
         if fatal or (errors and len(errors) == len(parts)):
-            if not fatal and self._others_go_on(slicing, parts):
+            if not fatal and self._others_go_on(slices, parts):
                 raise SliceAway("ledger", str(errors[0])) from errors[0]
             raise (fatal or errors)[0]
         results: dict[int, Result] = {}
@@ -117,13 +117,10 @@ class SliceRounds(Generic[Thing, Result]):
             results.update(zip(places[number], done, strict=True))
         return [results[place] for place in range(len(things))]
 
-    def _others_go_on(self, slicing: Slicing, parts: Collection[int]) -> bool:
+    def _others_go_on(self, slices: Sequence[Slice], parts: Collection[int]) -> bool:
         """Whether it is these slices that are held up, and not the ledger."""
-        held_up = {number for number in range(slicing.slices) if self._is_held_up(slicing, number)}
-        return held_up.issuperset(parts) and len(held_up) < slicing.slices
-
-    def _is_held_up(self, slicing: Slicing, number: int) -> bool:
-        return self._is_late(number) or self._pool.is_away(slicing.home(number))
+        held_up = {each.number for each in slices if self._is_late(each.number) or each.is_away}
+        return held_up.issuperset(parts) and len(held_up) < len(slices)
 
     def _is_late(self, number: int) -> bool:
         return number in self._begun and time.monotonic() - self._begun[number] > self._patience_s
@@ -143,47 +140,43 @@ class SliceRounds(Generic[Thing, Result]):
                     foreign[number][key] = holders[key]
         return foreign
 
-    async def _in_slice(
-        self, slicing: Slicing, number: int, things: Sequence[Thing], foreign: Mapping[str, int]
-    ) -> Sequence[Result]:
+    async def _in_slice(self, slice_: Slice, things: Sequence[Thing], foreign: Mapping[str, int]) -> Sequence[Result]:
+        number = slice_.number
         if self._is_late(number):
             raise Unavailable(DEPENDENCY, f"slice {number} takes longer than others")
         elsewhere = await _claims_of(self._pool, foreign) if foreign else {}
         if number not in self._gatherers:
-            home = slicing.home(number)
-            room = partial(self._room, number, home)
-            self._gatherers[number] = Gatherer(partial(self._round, home), gather_s=0, at_once=1, room=room)
+            room = partial(self._room, slice_)
+            self._gatherers[number] = Gatherer(partial(self._round, slice_), gather_s=0, at_once=1, room=room)
         return await self._gatherers[number].ask(_Part(things, elsewhere))
 
     @asynccontextmanager
-    async def _room(self, number: int, schema: str | None) -> AsyncIterator[None]:
+    async def _room(self, slice_: Slice) -> AsyncIterator[None]:
         """At the slice's server."""
-        async with passing_failures():
-            server = await self._pool.nearest(schema)
-        async with self._rooms[server]:
-            self._begun[number] = time.monotonic()
+        async with self._rooms[await slice_.server()]:
+            self._begun[slice_.number] = time.monotonic()
             try:
                 yield
             finally:
-                del self._begun[number]
+                del self._begun[slice_.number]
 
-    async def _round(self, schema: str | None, waiting: Sequence[_Request[Thing, Result]]) -> None:
+    async def _round(self, slice_: Slice, waiting: Sequence[_Request[Thing, Result]]) -> None:
         for together in _batches(waiting):
-            await self._do(schema, together)
+            await self._do(slice_, together)
 
-    async def _do(self, schema: str | None, together: Sequence[_Request[Thing, Result]]) -> None:
+    async def _do(self, slice_: Slice, together: Sequence[_Request[Thing, Result]]) -> None:
         """What one caller brought must not fail for what another did: after a failure each is done by itself."""
         things = [thing for each in together for thing in each.request.things]
         elsewhere = {key: claim for each in together for key, claim in each.request.elsewhere.items()}
         try:
-            results = iter(await self._work(schema, things, elsewhere))
+            results = iter(await self._work(slice_, things, elsewhere))
         except Exception as error:  # noqa: BLE001  # whatever it is, each caller is told
             if len(together) == 1 or isinstance(error, Unavailable):
                 for each in together:
                     each.refuse(error)
                 return
             for each in together:
-                await self._do(schema, [each])
+                await self._do(slice_, [each])
         else:
             for each in together:
                 each.answer([next(results) for _ in each.request.things])

@@ -13,6 +13,7 @@ from abacus.platform.slices.parts import (
     in_slices,
     rows,
     rows_in_reach,
+    side_by_side,
     split,
 )
 from abacus.platform.slices.reach import (
@@ -29,7 +30,7 @@ from abacus.platform.slices.reach import (
     together,
     unless_away,
 )
-from abacus.platform.slices.transaction import in_place
+from abacus.platform.slices.transaction import in_place, locked, take_turn
 
 __all__ = [
     "MOST",
@@ -45,8 +46,10 @@ __all__ = [
     "fetched_by",
     "in_place",
     "in_slices",
+    "locked",
     "rows",
     "rows_in_reach",
+    "side_by_side",
     "slice_at",
     "slice_of",
     "slices_of",
@@ -54,6 +57,7 @@ __all__ = [
     "slicing_on",
     "some_are_away",
     "split",
+    "take_turn",
     "together",
     "unless_away",
     "with_own_keys",

@@ -52,7 +52,7 @@ class Slicing(NamedTuple):
     @property
     def schemas(self) -> Sequence[str]:
         """The schemas with the tables of the ledger."""
-        return [f"slice_{number}" for number in range(self.slices)] if self.is_cut else [WHOLE]
+        return [_schema(number) for number in range(self.slices)] if self.is_cut else [WHOLE]
 
     def pause_s(self, of_one: float) -> float:
         """The pause of whoever finds nothing to do in any slice: longer where there are many to look into."""
@@ -68,7 +68,7 @@ class Slicing(NamedTuple):
 
     def home(self, number: int) -> str | None:
         """The schema to lead a session to; None where it need not be led."""
-        return self.schemas[number] if self.is_cut else None
+        return _schema(number) if self.is_cut else None
 
     def home_of(self, member_id: str) -> str | None:
         return self.home(self.slice_of(member_id))
@@ -81,6 +81,10 @@ class Slicing(NamedTuple):
         for thing in things:
             parts.setdefault(self.slice_of(key_of(thing)), []).append(thing)
         return parts
+
+
+def _schema(number: int) -> str:
+    return f"slice_{number}"
 
 
 UNCUT: Final = Slicing(1)

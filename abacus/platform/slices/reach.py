@@ -41,11 +41,25 @@ class Slice(NamedTuple):
             yield connection
 
     @asynccontextmanager
+    async def within(self) -> AsyncIterator[Connection]:
+        """A transaction at the slice's server, in its own tables. Raises `Unavailable`."""
+        async with self.at() as connection, connection.transaction():
+            yield connection
+
+    @asynccontextmanager
+    async def across(self) -> AsyncIterator[Connection]:
+        """A transaction in the slice and in tables that are not cut; servers may commit it one after the other. Raises
+        `Unavailable`.
+        """
+        async with self.through() as connection, connection.transaction():
+            yield connection
+
+    @asynccontextmanager
     async def together(self, first: Also = nothing_else) -> AsyncIterator[Connection]:
         """A transaction over this slice, others, and what is not cut, on all servers or on none. `first` is done before
         other servers have a part in it.
         """
-        async with self.through() as connection, connection.transaction():
+        async with self.across() as connection:
             await first(connection)
             await commit_together(connection)
             yield connection
@@ -59,10 +73,18 @@ class Slice(NamedTuple):
         """A connection to the slice's server, for statements that name its schema. Postgres plans a statement anew
         after its session was led elsewhere; statements that go from slice to slice by the thousand are not led.
         """
+        async with passing_failures(), (await self.server()).acquire() as connection:
+            yield connection
+
+    async def server(self) -> Pool:
+        """The connections to its server. Raises `Unavailable`."""
         async with passing_failures():
-            near = await self.pool.nearest(self.schema)
-            async with near.acquire() as connection:
-                yield connection
+            return await self.pool.nearest(self.schema)
+
+    @property
+    def is_away(self) -> bool:
+        """Whether its server is known to be away."""
+        return bool(self.pool.is_away(self.schema))
 
     async def is_there(self) -> bool:
         """Whether its server can be reached."""

@@ -1,14 +1,19 @@
 """What a transaction over several servers does beside its work. On one server it is nothing."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Any, Final
 
 from abacus.platform.postgres import Connection
 from abacus.platform.slices.layout import HEAD
 
 # A change of no row. For a transaction that has changed something in a slice, Citus does not move that slice.
-STAY: Final = f"update {HEAD} set one = one where not one"
+_STAY: Final = f"update {HEAD} set one = one where not one"
+
+# By its key: connections here avoid scans. It holds the slice to its server, as `stay` does, in the same statement.
+_TAKE_TURN: Final = f"""
+with staying as ({_STAY}) select one from {HEAD} where one for update
+"""
 
 
 @asynccontextmanager
@@ -19,12 +24,27 @@ async def in_place(connection: Connection) -> AsyncIterator[None]:
         yield
 
 
+async def locked(connection: Connection, *statement: Any) -> Sequence[Any]:
+    """The rows of a statement that locks them. Their slice stays on its server until the transaction ends."""
+    await stay(connection)
+    rows: Sequence[Any] = await connection.fetch(*statement)
+    return rows
+
+
+async def take_turn(connection: Connection) -> None:
+    """Wait until other writers of the slice have ended, and make the next ones wait: they commit in their order. The
+    slice stays on its server.
+    """
+    if not await connection.fetchval(_TAKE_TURN):
+        raise AssertionError(f"{connection.slice_schema}.{HEAD} has no row, so nobody would wait for another")
+
+
 async def stay(connection: Connection) -> None:
     """Keep the slice on its server until the transaction ends. Citus would move it between the statements of one that
     has changed nothing yet: locks that were taken there would then hold nobody back, and rows have other addresses.
     """
     if connection.slice_schema is not None:
-        await connection.execute(STAY)
+        await connection.execute(_STAY)
 
 
 async def commit_together(connection: Connection) -> None:

@@ -57,7 +57,7 @@ class Expirer:
         slicing = await slicing_of(self._pool)
         ours = await slice_of(self._pool, envelope.accounts[0][0])
         post = partial(self._post, named=envelope, is_ours=lambda account: slicing.slice_of(account[0]) == ours.number)
-        posted = await in_a_transaction(self._pool, post, schema=ours.schema)
+        posted = await in_a_transaction(ours.across, post)
         async with passing_failures():
             await self._pool.execute(
                 *FINISH(country=envelope.country, month=str(envelope.month), now=self._clock.now())

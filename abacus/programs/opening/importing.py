@@ -97,7 +97,7 @@ class Import:
                 if page is None:
                     return
                 for number, part in slicing.by_slice(page, lambda staged: staged.opening.member_id).items():
-                    settling = in_a_transaction(self._pool, partial(settle, part), schema=in_slices[number].schema)
+                    settling = in_a_transaction(in_slices[number].across, partial(settle, part))
                     self._count(tally, await settling)
                     progress(len(part))
 

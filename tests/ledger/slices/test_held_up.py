@@ -18,13 +18,12 @@ from abacus.ledger.types.award_envelope import encode_award
 from abacus.ledger.types.posting import Claim, SliceAway, Status
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.quarantine.store import QuarantineStore
-from abacus.platform.slices import Slice, split
-from abacus.platform.slices.parts import side_by_side
+from abacus.platform.slices import Slice, side_by_side, split
 from abacus.platform.sqs.packing import pack
 from abacus.platform.sqs.port import Received
 from abacus.programs.tiers.store import MembershipStore
 from tests.ledger.moves import hold
-from tests.ledger.slices.eight import CLOCK, EIGHT, FIRST, MEMBERS, SECOND, gift
+from tests.ledger.slices.eight import CLOCK, FIRST, MEMBERS, SECOND, gift
 from tests.support.awards import NOW, award
 from tests.support.dispersed import Dispersed, dispersed
 from tests.support.door import door
@@ -60,7 +59,7 @@ class Rounds:
 
     def __init__(self, pool: Pool) -> None:
         self.let_go = asyncio.Event()
-        self.done: list[tuple[str | None, list[str]]] = []
+        self.done: list[tuple[int, list[str]]] = []
         self._rounds = SliceRounds[Award, str](
             pool, lambda award: [award.key], self._work, lambda award: f"{award.key} waits", patience_s=0.3
         )
@@ -68,9 +67,9 @@ class Rounds:
     async def do(self, *awards: Award) -> list[str]:
         return await self._rounds.do(awards)
 
-    async def _work(self, schema: str | None, awards: Sequence[Award], _: Mapping[str, Claim]) -> list[str]:
-        self.done.append((schema, [award.key for award in awards]))
-        if schema == EIGHT.home(0):
+    async def _work(self, slice_: Slice, awards: Sequence[Award], _: Mapping[str, Claim]) -> list[str]:
+        self.done.append((slice_.number, [award.key for award in awards]))
+        if slice_.number == 0:
             await self.let_go.wait()
         return [f"{award.key} is done" for award in awards]
 
@@ -87,7 +86,7 @@ async def test_what_a_slice_does_not_do_in_time_waits_and_the_others_part_is_don
     assert time.monotonic() - began < 9 * 0.3, "while its round lasts nobody waits for it again"
     with pytest.raises(SliceAway):
         await rounds.do(gift(FIRST, "k3"))
-    assert [keys for schema, keys in rounds.done if schema == EIGHT.home(0)] == [["k1"]], "and nothing is in line"
+    assert [keys for number, keys in rounds.done if number == 0] == [["k1"]], "and nothing is in line"
     rounds.let_go.set()
     await until(lambda: _goes(rounds))
 

@@ -29,7 +29,7 @@ MUTANTS: Final = (
         "telling a slice that is away from a ledger that is",
         _ROUNDS,
         "SliceRounds._by_slice",
-        Node("self._others_go_on(slicing, parts)", "False"),
+        Node("self._others_go_on(slices, parts)", "False"),
         (_IN_TIME, f"{_HELD_UP}::test_awards_for_a_server_that_is_silent_come_again_and_others_are_posted"),
     ),
     Mutant(

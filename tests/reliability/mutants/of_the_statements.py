@@ -69,7 +69,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the turn that writers of a slice take",
-        _ROWS,
+        "abacus/platform/slices/transaction.py",
         "_TAKE_TURN",
         Clause("for update"),
         ("tests/ledger/slices/test_slices.py::test_writers_of_a_slice_take_turns",),
@@ -118,8 +118,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the transaction around a batch",
-        _ROWS,
-        "in_a_transaction",
+        "abacus/platform/slices/reach.py",
+        "Slice.within",
         Node("connection.transaction()", '__import__("contextlib").nullcontext()'),
         (at_once("test_a_round_is_written_whole_or_not_at_all"),),
     ),
