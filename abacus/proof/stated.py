@@ -4,7 +4,7 @@ from typing import Final
 
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection
-from abacus.platform.slices.layout import WHOLE
+from abacus.platform.slices import WHOLE
 from abacus.proof.decide.report import Fault, Report, StatedFault
 from abacus.proof.decide.stated import faults_of_state
 

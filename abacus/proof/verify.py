@@ -11,9 +11,7 @@ from itertools import chain
 from typing import Final, NamedTuple, Protocol
 
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices import slicing_on
-from abacus.platform.slices.layout import CUT
-from abacus.platform.slices.placement import having_rows
+from abacus.platform.slices import CUT, having_rows, slicing_on
 from abacus.platform.sql import Statement, columns
 from abacus.proof.beside import Beside, By
 from abacus.proof.decide.account_chain import Recompute

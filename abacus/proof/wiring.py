@@ -4,8 +4,7 @@ from abacus.ledger.relay.publish_transfers import lease_of, transfer_relay
 from abacus.platform.following.sharing import share_of_slices
 from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
-from abacus.platform.slices import MOST
-from abacus.platform.slices.prepared import keep_looking
+from abacus.platform.slices import MOST, keep_looking, slices_of
 from abacus.platform.wiring import Run, Wiring
 from abacus.proof.keep_log import log_keeper
 from abacus.proof.publish_seals import seal_publisher
@@ -20,9 +19,9 @@ async def relay(wiring: Wiring) -> Run:
         wiring.beside(keep_looking(pool))
     sealing, logging, *relaying = sub_workers_of(wiring.health, 2 + slicing.slices)
     share = share_of_slices(lease_of(topic), pool, slicing, wiring.beside)
-    relays = (
-        transfer_relay(pool, wiring.publisher(), topic, clock, health, schema=slicing.home(number), share=share)
-        for number, health in enumerate(relaying)
-    )
+    relays = [
+        transfer_relay(pool, wiring.publisher(), topic, clock, health, schema=each.schema, share=share)
+        for each, health in zip(await slices_of(pool), relaying, strict=True)
+    ]
     seals, log = seal_publisher(pool, wiring.publisher(), topic, clock, sealing), log_keeper(pool, logging)
     return together(*(each.run for each in (*relays, seals, log)))

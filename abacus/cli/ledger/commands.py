@@ -13,8 +13,7 @@ from abacus.cli.terminal.progress import shown_progress
 from abacus.cli.terminal.shell import AsJson, console, print_json, run, settings
 from abacus.platform.migrations import cut, make_sandbox, split
 from abacus.platform.migrations import migrate as migrate_database
-from abacus.platform.slices import MOST
-from abacus.platform.slices.placement import spreading
+from abacus.platform.slices import MOST, spreading
 
 app = typer.Typer(help="Prove the ledger.", no_args_is_help=True)
 app.command("verify")(verifying.verify)

@@ -14,7 +14,7 @@ from abacus.cli.terminal.shell import AsJson, console, counted, pool, print_json
 from abacus.core.errors import Absent, Refused, absent
 from abacus.people.types.deed import Deed
 from abacus.platform.pool.sliced_pool import Address
-from abacus.platform.slices.placement import Move, Spreading, spreading
+from abacus.platform.slices import Move, Spreading, spreading
 
 _LOOK_EVERY_S = 1.0
 

@@ -39,6 +39,7 @@ from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool
 from abacus.platform.quarantine.counted import CountedQuarantine
 from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.slices import in_one_place
 from abacus.platform.sqs.consumer import QueueConsumer
 from abacus.platform.sqs.definition import CAMPAIGN_RETRY
 from abacus.platform.wiring import Run, Wiring
@@ -73,7 +74,7 @@ async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[Standin
     settings, clock, rng = wiring.settings, wiring.clock, random.Random()
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     slicing, sliced = await wiring.slicing(pool), pool
-    if slicing.is_cut:  # in slices many rows are inserted by statements that Citus plans with their values only
+    if not await in_one_place(pool):  # many rows are inserted by statements that Citus plans with their values only
         sliced = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_VALUES, keeps_nothing=True)
     cards, campaigns = cards_in_use(wiring, pool), campaigns_in_use(wiring, pool)
     around, members = campaigns.around, MemberFacts(pool, MembershipStore(pool, clock).tiers_of, standings_of(pool))

@@ -15,7 +15,6 @@ from abacus.ledger.store.partner_awards import PARTNER_AWARD_COLUMNS, PARTNER_AW
 from abacus.ledger.types.award import Award
 from abacus.platform import slices
 from abacus.platform.postgres import Pool, array, column, passing_failures
-from abacus.platform.slices import slicing_of
 from abacus.platform.sql import Statement, arrays, columns, row_of
 from abacus.pricing.explanation.sql import text
 
@@ -33,7 +32,7 @@ returning award_id, xmax = 0 as is_new
 
 # What the ledger has under the key already, a movement or another award, is not entered, nor a transaction that has its
 # award. Partners wait for this: one statement, where the claims lie beside it. (As subqueries these are one look at an
-# index each.) In a ledger that is cut, `Register._unclaimed` looks first.
+# index each.) Elsewhere `Register._unclaimed` looks first.
 _TAKE_UNCLAIMED: Final = Statement(
     _TAKE.format(
         condition=f"""
@@ -125,7 +124,7 @@ left join lateral (
 where p.award_id = any({_IDS})
 """
 
-# Partners wait for this too: one statement, where the ledger is not cut.
+# Partners wait for this too: one statement, where all lies in one place.
 _STATES: Final = Statement(
     _ENTERED.format(
         more=f", {_POSTED_COLUMNS}, {_REJECTED_COLUMNS}",
@@ -194,11 +193,11 @@ class Register:
     async def take(self, entries: Sequence[Entry]) -> dict[UUID, RegisterAnswer]:
         """Enters new awards, and returns for each entry how to go on."""
         now = self._clock.now()
-        take = _TAKE_ALL if (is_cut := (await slicing_of(self._pool)).is_cut) else _TAKE_UNCLAIMED
-        new = [
-            _row(entry, now, taken_until=now + _TAKEN_FOR)
-            for entry in (await self._unclaimed(entries) if is_cut else entries)
-        ]
+        if await slices.in_one_place(self._pool):
+            take, entered = _TAKE_UNCLAIMED, entries
+        else:
+            take, entered = _TAKE_ALL, await self._unclaimed(entries)
+        new = [_row(entry, now, taken_until=now + _TAKEN_FOR) for entry in entered]
         async with passing_failures(), self._pool.acquire() as connection:
             taken = await connection.fetch(*take(**arrays(PartnerAward, new)))
             ours = {row["award_id"]: row["is_new"] for row in taken}
@@ -241,12 +240,12 @@ class Register:
 
     async def states(self, ids: Iterable[UUID]) -> Mapping[UUID, AwardState]:
         """The progress of each award; unknown ids are left out, and so are awards that the queue did not take."""
-        slicing = await slicing_of(self._pool)
+        is_joined = await slices.in_one_place(self._pool)
         async with passing_failures():
-            rows = await self._pool.fetch(*(_STATES_ENTERED if slicing.is_cut else _STATES)(ids=column(ids)))
+            rows = await self._pool.fetch(*(_STATES if is_joined else _STATES_ENTERED)(ids=column(ids)))
         entered = [row_of(PartnerAward, row) for row in rows]
         posted_rows = rejected_rows = rows
-        if slicing.is_cut:  # another member's transfer under the key would be of other facts, so it is no matter
+        if not is_joined:  # another member's transfer under the key would be of other facts, so it is no matter
             posted_rows = await self._rows_under(entered, _POSTED)
             rejected_rows = await self._rows_under(entered, _REJECTED)
         posted = {row["key"]: row_of(_Posted, row) for row in posted_rows}

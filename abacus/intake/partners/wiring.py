@@ -19,7 +19,7 @@ from abacus.platform.following.sharing import share_of_slices
 from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
 from abacus.platform.postgres import Pool
-from abacus.platform.slices import MOST
+from abacus.platform.slices import MOST, slices_of
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.queue import Client, SqsQueue
 from abacus.platform.wiring import Run, Wiring
@@ -57,10 +57,10 @@ async def webhooks(wiring: Wiring) -> Run:
     reading, sending, *rejecting = sub_workers_of(wiring.health, 2 + slicing.slices)
     outbox, idle_s = WebhookOutbox(pool, clock), slicing.pause_s(IDLE_S)
     share = share_of_slices(LEASE, pool, slicing, wiring.beside)
-    rejected = (
-        rejections(pool, clock, health, schema=slicing.home(number), share=share, idle_s=idle_s)
-        for number, health in enumerate(rejecting)
-    )
+    rejected = [
+        rejections(pool, clock, health, schema=each.schema, share=share, idle_s=idle_s)
+        for each, health in zip(await slices_of(pool), rejecting, strict=True)
+    ]
     return together(
         wiring.following(settings.points_topic, "webhooks", Postings(pool, outbox, reading).handle, reading),
         *(each.run for each in rejected),

@@ -13,7 +13,7 @@ from abacus.core.errors import Refused
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.following.cursor import BY_TRANSACTION, Cursor, Walk, by_place
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
-from abacus.platform.slices import slicing_of
+from abacus.platform.slices import slices_of
 from abacus.platform.sql import Statement
 
 _BATCH: Final = 2000
@@ -112,7 +112,6 @@ class RelayCursor:
 
     @asynccontextmanager
     async def _lines(self) -> AsyncIterator[tuple[Connection, list[Line]]]:
-        slicing = await slicing_of(self._pool)
-        lines = [Line(self._topic, slicing.home(number)) for number in range(slicing.slices)]
+        lines = [Line(self._topic, each.schema) for each in await slices_of(self._pool)]
         async with passing_failures(), self._pool.acquire() as connection:
             yield connection, lines

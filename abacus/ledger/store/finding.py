@@ -12,7 +12,7 @@ from abacus.core.ids import OF_THEIR_MEMBER
 from abacus.ledger.types.posting import Claim
 from abacus.platform.key_register import holders_of
 from abacus.platform.postgres import Pool
-from abacus.platform.slices import fetched_by, in_slices, slicing_of
+from abacus.platform.slices import fetched_by, in_one_place, in_slices, slicing_of
 from abacus.platform.sql import Statement, columns
 
 _CLAIMS: Final = Statement(f"select {columns(Claim)} from claim where key = any(:keys::text[])")
@@ -20,12 +20,12 @@ _CLAIMS: Final = Statement(f"select {columns(Claim)} from claim where key = any(
 
 async def parts_of(pool: Pool, keys: Iterable[str]) -> dict[int, list[str]]:
     """The keys that each slice may have something under. Raises `Unavailable`."""
-    slicing, keys = await slicing_of(pool), list(keys)
-    if not slicing.is_cut:
+    keys = list(keys)
+    if await in_one_place(pool):
         return {0: keys}
     anywhere = [key for key in keys if key.startswith(OF_THEIR_MEMBER)]
     entered = [key for key in keys if not key.startswith(OF_THEIR_MEMBER)]
-    parts = {number: anywhere.copy() for number in range(slicing.slices)} if anywhere else {}
+    parts = {number: anywhere.copy() for number in range((await slicing_of(pool)).slices)} if anywhere else {}
     for key, number in (await holders_of(pool, entered) if entered else {}).items():
         parts.setdefault(number, []).append(key)
     return parts

@@ -14,7 +14,6 @@ from abacus.ledger.types.kinds import Kind
 from abacus.oversight.reconcile.messages import LONG_S, long_pages
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, snapshot
-from abacus.platform.slices import slicing_of
 from abacus.platform.sql import Statement
 
 # A campaign's award goes back to its action; where actions are not kept, to the claim of its event.
@@ -63,13 +62,11 @@ class PostedInWindow:
         self._connection = connection
         self._window = {"start": start, "end": end}
         self._positions: Sequence[Position] = ()
-        self._is_cut = False
 
     async def create(self) -> None:
-        slicing = await slicing_of(self._pool)
-        self._is_cut, self._positions = slicing.is_cut, [START] * slicing.slices
+        self._positions = [START] * len(await slices.slices_of(self._pool))
         await self._connection.execute(_DROP)
-        if self._is_cut:
+        if self._are_copied:
             await self._connection.execute(_CREATE)
 
     async def drop(self) -> None:
@@ -79,12 +76,16 @@ class PostedInWindow:
         """Sets the relay's position in each slice. Later reads compare with them."""
         self._positions = positions
 
+    @property
+    def _are_copied(self) -> bool:
+        return len(self._positions) > 1
+
     async def look(self) -> None:
         """See what is posted by now.
 
         Slices are copied outside a transaction of the session: a writing one would hold up followers of other tables.
         """
-        if not self._is_cut:
+        if not self._are_copied:
             return
         await self._connection.execute("truncate reconcile_transfer")
         left = iter(self._positions)
@@ -98,7 +99,7 @@ class PostedInWindow:
 
     async def fetch(self, text: str, **values: object) -> Sequence[Any]:
         """The rows of a statement that reads the transfers as the table `posted`, once."""
-        if self._is_cut:
+        if self._are_copied:
             statement = Statement(f"with posted as ({_COPIED}) {text}")(**values)
         else:
             (position,) = self._positions

@@ -4,7 +4,7 @@
 """
 
 from abacus.platform.slices.keys import with_own_keys
-from abacus.platform.slices.layout import MOST, UNCUT, Slicing
+from abacus.platform.slices.layout import CUT, MOST, UNCUT, WHOLE, Slicing
 from abacus.platform.slices.parts import (
     PATIENCE_S,
     Split,
@@ -16,11 +16,14 @@ from abacus.platform.slices.parts import (
     side_by_side,
     split,
 )
+from abacus.platform.slices.placement import Move, Spreading, having_rows, spreading
+from abacus.platform.slices.prepared import keep_looking
 from abacus.platform.slices.reach import (
     Slice,
     at,
     beside,
     each,
+    in_one_place,
     slice_at,
     slice_of,
     slices_of,
@@ -33,19 +36,26 @@ from abacus.platform.slices.reach import (
 from abacus.platform.slices.transaction import in_place, locked, take_turn
 
 __all__ = [
+    "CUT",
     "MOST",
     "PATIENCE_S",
     "UNCUT",
+    "WHOLE",
+    "Move",
     "Slice",
     "Slicing",
     "Split",
+    "Spreading",
     "at",
     "beside",
     "each",
     "everywhere",
     "fetched_by",
+    "having_rows",
+    "in_one_place",
     "in_place",
     "in_slices",
+    "keep_looking",
     "locked",
     "rows",
     "rows_in_reach",
@@ -57,6 +67,7 @@ __all__ = [
     "slicing_on",
     "some_are_away",
     "split",
+    "spreading",
     "take_turn",
     "together",
     "unless_away",

@@ -110,6 +110,13 @@ async def slicing_on(connection: Connection) -> Slicing:
     return Slicing(count) if count else UNCUT
 
 
+async def in_one_place(pool: Pool) -> bool:
+    """Whether one statement may join rows of any members and what is not cut: they lie beside each other. Raises
+    `Unavailable`.
+    """
+    return not (await slicing_of(pool)).is_cut
+
+
 async def slices_of(pool: Pool) -> Sequence[Slice]:
     """All slices, in their order. Raises `Unavailable`."""
     slicing = await slicing_of(pool)

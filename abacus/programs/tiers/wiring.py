@@ -7,7 +7,7 @@ from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY
-from abacus.platform.slices import MOST
+from abacus.platform.slices import MOST, slices_of
 from abacus.platform.wiring import Run, Wiring
 from abacus.pricing.wiring import cards_in_use
 from abacus.programs.tiers.keeper import Keeper
@@ -27,12 +27,10 @@ async def tierkeeper(wiring: Wiring) -> Run:
     reading, *publishing = sub_workers_of(wiring.health, 1 + slicing.slices)
     keeper = Keeper(pool, cards, clock, reading)
     share, idle_s = share_of_slices(lease_of(topic), pool, slicing, wiring.beside), slicing.pause_s(IDLE_S)
-    publishers = (
-        change_publisher(
-            pool, wiring.publisher(), topic, clock, health, schema=slicing.home(number), share=share, idle_s=idle_s
-        )
-        for number, health in enumerate(publishing)
-    )
+    publishers = [
+        change_publisher(pool, wiring.publisher(), topic, clock, health, schema=each.schema, share=share, idle_s=idle_s)
+        for each, health in zip(await slices_of(pool), publishing, strict=True)
+    ]
     return together(
         wiring.following(settings.points_topic, "tierkeeper", keeper.handle, reading),
         *(each.run for each in publishers),

@@ -58,11 +58,12 @@ class PostgresCounterStore:
         return await self._of_each(ranges, SliceRows.there)
 
     async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
-        slicing = await slicing_of(self._pool)
-        return {slicing.home(number): part for number, part in (await self._by_slice(ranges, _KEY)).items()}
+        slices = await slices_of(self._pool)
+        return {slices[number].schema: part for number, part in (await self._by_slice(ranges, _KEY)).items()}
 
     async def probes(self) -> Mapping[str | None, SlotRange]:
-        return _probes(await slicing_of(self._pool))
+        probes = _probes(await slicing_of(self._pool))
+        return {each.schema: probes[each.number] for each in await slices_of(self._pool)}
 
     async def tend(self) -> None:
         """Runs until cancelled: makes the partitions of the next day, and drops those whose time is over."""
@@ -121,10 +122,10 @@ class PostgresCounterStore:
 
 
 @cache
-def _probes(slicing: Slicing) -> Mapping[str | None, SlotRange]:
+def _probes(slicing: Slicing) -> Mapping[int, SlotRange]:
     found: dict[int, SlotRange] = {}
     keys = map(str, count())
     while len(found) < slicing.slices:
         key = next(keys)
         found.setdefault(slicing.slice_of(key), SlotRange(key, 0, 0))
-    return {slicing.home(number): probe for number, probe in found.items()}
+    return found
