@@ -155,10 +155,10 @@ def approval(each: Approval) -> dict[str, Any]:
 
 def campaign(record: CampaignRecord, now: datetime) -> dict[str, Any]:
     return {
-        "name": record.campaign.name,
-        "version": record.campaign.version,
+        "name": record.document.name,
+        "version": record.document.version,
         "state": record.state(now),
-        "campaign": to_document(record.campaign),
+        "campaign": to_document(record.document),
         "drafted_at": record.drafted_at,
         "drafted_by": record.drafted_by,
         "changed_at": record.changed_at,

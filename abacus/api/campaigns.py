@@ -73,7 +73,7 @@ async def campaigns(
         countries = (country,) if countries is None or country in countries else ()
     found = await desk.page(countries=countries, state=state, after=after, limit=limit + 1)
     page = found[:limit]
-    following = page[-1].campaign.name if len(found) > limit else None
+    following = page[-1].document.name if len(found) > limit else None
     shown = [answers.campaign(record, desk.now()) for record in page]
     return answers.json_answer({"campaigns": shown, "next": following})
 
@@ -154,7 +154,7 @@ async def report(name: Name, request: Request) -> Response:
     """What came of the events that the campaign answered to, what is done and waits, and what is used of its limits."""
     call = person_of(request)
     desk, record = _desk(call), (await _history(call, name))[-1]
-    return answers.json_answer(report_document(record, await desk.report(record.campaign), desk.now()))
+    return answers.json_answer(report_document(record, await desk.report(record.document), desk.now()))
 
 
 @router.post(
@@ -171,8 +171,8 @@ async def submit(name: Name, request: Request) -> Response:
     """Submit a version that was withdrawn or rejected."""
     call = person_of(request)
     record = (await _history(call, name))[-1]
-    call.check(Deed.EDIT_CAMPAIGNS, record.campaign.country)
-    return await _submitted(call, record.campaign, is_new=False)
+    call.check(Deed.EDIT_CAMPAIGNS, record.document.country)
+    return await _submitted(call, record.document, is_new=False)
 
 
 _MOVED: Final[dict[int | str, dict[str, Any]]] = {
@@ -233,9 +233,9 @@ async def _moved(name: str, act: Act, request: Request) -> Response:
     call = person_of(request)
     body = await read_body(request, _MOVING)
     record = (await _history(call, name))[-1]
-    call.check(Deed.EDIT_CAMPAIGNS, record.campaign.country)
+    call.check(Deed.EDIT_CAMPAIGNS, record.document.country)
     try:
-        moved = await _desk(call).move(record.campaign, act, body.reason, call.actor)
+        moved = await _desk(call).move(record.document, act, body.reason, call.actor)
     except Refused as fault:
         raise ApiProblem("campaign-state", str(fault)) from None
     return answers.json_answer(answers.campaign(moved, _desk(call).now()))
@@ -265,7 +265,7 @@ async def _read(call: PersonCall, document: Mapping[str, object]) -> Campaign:
 async def _history(call: PersonCall, name: str) -> Sequence[CampaignRecord]:
     """Raises `ApiProblem` where there is no such campaign, or it is not open to the person."""
     history = await _desk(call).history(name)
-    if not history or not call.is_open(Deed.SEE, history[-1].campaign.country):
+    if not history or not call.is_open(Deed.SEE, history[-1].document.country):
         raise ApiProblem("not-found", "no such campaign is open to you")
     return history
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from abacus.approving.assumptions import assuming
 from abacus.core.clock import Clock
 from abacus.core.fields import DocumentFaults
+from abacus.documents.stated import Change
 from abacus.engage.campaigns.around import surroundings
-from abacus.engage.campaigns.campaign_store import CampaignStore, Change
+from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign_reader import restore_campaign
-from abacus.engage.campaigns.proposal import proposed
+from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.engage.campaigns.template_trials import tried_campaign
 from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.award_intake import KeyReused
@@ -118,7 +119,7 @@ def _running(pool: Pool, clock: Clock, sources: Sequence[Source]) -> Executor:
         content = json.loads(approval.document)
         now = clock.now()
         campaign = restore_campaign(content["campaign"], content["version"])
-        check_unchanged(approval, proposed(campaign))
+        check_unchanged(approval, CAMPAIGNS.proposed(campaign))
         change = Change(approval.asked_by, now, approved_by=approval.decided_by)
         around = await surroundings(pool, sources, now)
         try:

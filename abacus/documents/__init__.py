@@ -2,4 +2,5 @@
 
 Versions count from 1 and none is ever changed. `DocumentStore` keeps them, `DocumentDirectory` serves them in memory,
 and `DocumentDesk` is the one door: command line, API and console publish and withdraw through it, with the log.
+A `StatedKind` has versions that a second person approves: `StatedStore` and `StatedDesk` go with it.
 """

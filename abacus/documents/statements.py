@@ -33,10 +33,14 @@ class Statements:
         values = ["key", "version", "document", "at", "by", *own]
         self.lock = Statement(f"select pg_advisory_xact_lock(hashtext('{name}'))")
         self.hold = Statement(f"select pg_advisory_xact_lock_shared(hashtext('{name}'))")
+        self._told = told
+        self._order = f"order by d.{key}, d.version"
         self.latest = Statement(f"select distinct on (d.{key}) {told} order by d.{key}, d.version desc")
-        self.history = Statement(f"""
-            select {told} where :keys::{key_type}[] is null or d.{key} = any(:keys) order by d.{key}, d.version
-        """)
+        self.history = self.where(f":keys::{key_type}[] is null or d.{key} = any(:keys)")
         self.insert = Statement(f"""
             insert into {name} ({", ".join(columns)}) values ({", ".join(f":{each}" for each in values)})
         """)
+
+    def where(self, condition: str) -> Statement:
+        """The versions that a condition holds for, by key and version; `d` is the table."""
+        return Statement(f"select {self._told} where {condition} {self._order}")

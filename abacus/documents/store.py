@@ -45,7 +45,7 @@ class DocumentStore(Generic[Document, Around]):
         Raises `DocumentFaults` for a draft that does not fit beside the others, and `Refused` for one that changes
         nothing.
         """
-        async with self._publishing() as connection:
+        async with publishing(self._pool, self._reader) as connection:
             around = await look(connection)
             kind, published = self._kind, []
             histories = by_key(await self._reader.history(connection, {kind.key(draft) for draft in drafts}))
@@ -55,7 +55,7 @@ class DocumentStore(Generic[Document, Around]):
                 judged = await self._judged(draft, history, latest, around)
                 number = history[-1].version.number + 1 if history else 1
                 version = Version(kind.key(judged), number, now, by, None, own)
-                record = await self._insert(connection, judged, version)
+                record = await self._reader.insert(connection, judged, version)
                 published.append(record)
                 history.append(record)
                 latest[record.version.key] = record.document
@@ -76,7 +76,7 @@ class DocumentStore(Generic[Document, Around]):
         """Takes a version out of force; without its number, the latest. Raises `Refused` when there is none, when it is
         withdrawn already, and as `check` does.
         """
-        async with self._publishing() as connection:
+        async with publishing(self._pool, self._reader) as connection:
             record = named(self._kind, name, await self._reader.latest(connection))
             if number is not None:
                 history = await self._reader.history(connection, {record.version.key})
@@ -119,19 +119,6 @@ class DocumentStore(Generic[Document, Around]):
             raise Refused(f"{difference.against} is this {kind.word} already: nothing to publish")
         return judged
 
-    @asynccontextmanager
-    async def _publishing(self) -> AsyncIterator[Connection]:
-        """A transaction that changes documents of the kind, one after another."""
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await connection.execute(*self._reader.statements.lock())
-            yield connection
-
-    async def _insert(self, connection: Connection, document: Document, version: Version) -> Record[Document]:
-        written, own = self._kind.to_document(document), {**self._kind.own(document), **version.own}
-        row = {"key": version.key, "version": version.number, "at": version.published_at, "by": version.published_by}
-        await connection.execute(*self._reader.statements.insert(document=json.dumps(written), **row, **own))
-        return self._reader.restored(written, version._replace(own=own))
-
 
 class Reader(Generic[Document, Around]):
     """Reads the versions of a kind in a transaction that reads more than these."""
@@ -143,9 +130,7 @@ class Reader(Generic[Document, Around]):
     async def latest(
         self, connection: Connection, known: Mapping[str, Document] = MappingProxyType({})
     ) -> list[Record[Document]]:
-        await connection.execute(JOIN_BY_HASH)
-        rows = await connection.fetch(*self.statements.latest(known=list(known)))
-        return [self._record(row, known) for row in rows]
+        return await self.found(connection, self.statements.latest(known=list(known)), known)
 
     async def held(self, connection: Connection) -> list[Record[Document]]:
         """The latest versions; none is published until the transaction ends."""
@@ -158,10 +143,25 @@ class Reader(Generic[Document, Around]):
         keys: Collection[Key] | None = None,
         known: Mapping[str, Document] = MappingProxyType({}),
     ) -> list[Record[Document]]:
-        await connection.execute(JOIN_BY_HASH)
         given = None if keys is None else list(keys)
-        rows = await connection.fetch(*self.statements.history(keys=given, known=list(known)))
+        return await self.found(connection, self.statements.history(keys=given, known=list(known)), known)
+
+    async def found(
+        self,
+        connection: Connection,
+        query: Sequence[Any],
+        known: Mapping[str, Document] = MappingProxyType({}),
+    ) -> list[Record[Document]]:
+        """What a statement of the table finds, called with its values."""
+        await connection.execute(JOIN_BY_HASH)
+        rows = await connection.fetch(*query)
         return [self._record(row, known) for row in rows]
+
+    async def insert(self, connection: Connection, document: Document, version: Version) -> Record[Document]:
+        written, own = self._kind.to_document(document), {**self._kind.own(document), **version.own}
+        row = {"key": version.key, "version": version.number, "at": version.published_at, "by": version.published_by}
+        await connection.execute(*self.statements.insert(document=json.dumps(written), **row, **own))
+        return self.restored(written, version._replace(own=own))
 
     def restored(self, document: Mapping[str, Any], version: Version) -> Record[Document]:
         """A newer Abacus may have published a version that this one cannot read. Work under it waits for the upgrade:
@@ -182,6 +182,14 @@ class Reader(Generic[Document, Around]):
         if document is None:
             return Record(known[version.mark], version)
         return self.restored(json.loads(document), version)
+
+
+@asynccontextmanager
+async def publishing(pool: Pool, reader: Reader[Any, Any]) -> AsyncIterator[Connection]:
+    """A transaction that changes documents of the kind, one after another."""
+    async with passing_failures(), pool.acquire() as connection, connection.transaction():
+        await connection.execute(*reader.statements.lock())
+        yield connection
 
 
 def by_key(records: Sequence[Record[Document]]) -> defaultdict[Key, list[Record[Document]]]:

@@ -110,7 +110,7 @@ async def test_what_it_says(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         await submitted(open_desk)
         (record,) = await open_desk.rooms[CampaignDesk].history("market")
-    assert [(each.depth, f"{each.begins} {each.says}".strip()) for each in sentences_of(record.campaign)] == [
+    assert [(each.depth, f"{each.begins} {each.says}".strip()) for each in sentences_of(record.document)] == [
         (0, "When transactions/transaction.completed happens in SG"),
         (0, "if one of these holds"),
         (1, "var.vertical is food"),

@@ -4,10 +4,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 
 from abacus.core.clock import SystemClock
+from abacus.documents.stated import Change
 from abacus.engage.campaigns.around import surroundings
-from abacus.engage.campaigns.campaign_store import CampaignStore, Change
+from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
-from abacus.engage.campaigns.proposal import campaign_proposal
+from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.people import PeopleStore
@@ -61,16 +62,16 @@ async def run_campaign(place: Place, *, approved_at: datetime | None = None, **f
         tiers_topic=settings.tiers_topic,
     )
     around = await surroundings(place.pool, sources, now)
-    store = CampaignStore(place.pool)
-    (campaign,) = await store.draft([parse_campaign({**HERE, **times, **fields}, around)], around, by="person:ann")
-    await store.submit(campaign.name, around, Change("person:ann", now))
+    store, by_ann = CampaignStore(place.pool), Change("person:ann", now)
+    (campaign,) = await store.draft([parse_campaign({**HERE, **times, **fields}, around)], around, by_ann)
+    await store.submit(campaign.name, around, by_ann)
 
     async def run(_: Approval, also: Also) -> None:
         approved = Change("person:ann", approved_at or now - timedelta(minutes=1), approved_by="person:eve")
         await store.approve(campaign.name, campaign.version, around, approved, also)
 
     approvals = Approvals(place.pool, SystemClock(), {Kind.CAMPAIGN: run})
-    asked = await approvals.ask(campaign_proposal(campaign, []), ANN.agent)
+    asked = await approvals.ask(CAMPAIGNS.proposal(campaign, []), ANN.agent)
     await approvals.approve(asked.approval_id, await _eve(place), asked.digest)
     return campaign.label
 

@@ -99,7 +99,7 @@ async def _outcome(campaign: Campaign, window: BacktestWindow, connections: Pool
     others = [
         ran
         for record in await CampaignStore(connections).beside(campaign)
-        if (ran := as_it_ran(record.campaign, record.status, record.changed_at, window)) is not None
+        if (ran := as_it_ran(record.document, record.status, record.changed_at, window)) is not None
     ]
     with shelf() as memory:
         facts, known = facts_now(connections, beside, not_asked), members_now(connections)

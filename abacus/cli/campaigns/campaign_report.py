@@ -29,7 +29,7 @@ async def _report(name: str, *, as_json: bool) -> None:
             raise absent("campaign", name, "`abacus campaigns list` prints all")
         in_force = [each for each in history if each.status not in {Status.DRAFT, Status.SUBMITTED}]
         record = in_force[-1] if in_force else history[-1]
-        found = await report(connections, record.campaign)
+        found = await report(connections, record.document)
     if as_json:
         print_json(report_document(record, found, SystemClock().now()))
     else:
@@ -47,7 +47,7 @@ def _print(record: CampaignRecord, found: CampaignReport) -> None:
     ]
     seen = [[str(day), "-", "-", "seen", f"{events:,}", "-"] for day, events in found.seen.items()]
     columns = ["day", "version", "arm", "outcome", "events", "points"]
-    table(f"{record.campaign.label}, {state}", columns, sorted([*seen, *rows], key=lambda row: row[0]))
+    table(f"{record.document.label}, {state}", columns, sorted([*seen, *rows], key=lambda row: row[0]))
     if found.arms:
         arms = [
             [
@@ -72,7 +72,7 @@ def _print(record: CampaignRecord, found: CampaignReport) -> None:
 
 
 def _used(record: CampaignRecord, found: CampaignReport) -> list[str]:
-    used, bound = used_overall(found), record.campaign.limits.overall
+    used, bound = used_overall(found), record.document.limits.overall
     return [
         f"{name}: {_amount(name, have)} of {_amount(name, most)} used"
         for name, have, most in zip(bound._fields, used, bound, strict=True)

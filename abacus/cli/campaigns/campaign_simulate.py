@@ -86,8 +86,8 @@ async def chosen(which: str, connections: Pool, beside: Surroundings) -> Campaig
         return await draft_in(Path(which), beside)
     name, version = split_label(which)
     for record in reversed(await CampaignStore(connections).history(name)):
-        if version in {None, record.campaign.version}:
-            return record.campaign
+        if version in {None, record.document.version}:
+            return record.document
     raise absent("campaign", which, "`abacus campaigns list` prints all")
 
 

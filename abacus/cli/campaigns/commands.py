@@ -10,9 +10,9 @@ from abacus.cli.terminal.known import check_priced
 from abacus.cli.terminal.shell import AsJson, print_json, run, table
 from abacus.core.errors import Refused
 from abacus.documents.decide.states import Act, State
+from abacus.documents.stated import stated
 from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.document import to_document
-from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.kind import CAMPAIGNS
 
 app = typer.Typer(
@@ -82,38 +82,36 @@ def show(
 async def _submit(name: str, *, as_json: bool) -> None:
     async with acting_at_desk() as (desk, at):
         desk.check_publishes(at.actor)
-        campaign = (await _version(desk, name)).campaign
+        campaign = (await desk.version(name)).document
         at.check(CAMPAIGNS.deed, campaign.country)
         record, approval = await desk.submit(campaign, at.actor)
-    typer.echo(submitted(record.campaign.label, approval), err=as_json)
+    typer.echo(submitted(record.document.label, approval), err=as_json)
     if as_json:
-        print_json(submission(record.campaign.label, approval))
+        print_json(submission(record.document.label, approval))
 
 
 async def _move(name: str, act: Act, reason: str, *, as_json: bool) -> None:
     if not reason.strip():
         raise Refused("--reason: say why")
     async with acting_at_desk() as (desk, at):
-        campaign = (await _version(desk, name)).campaign
+        campaign = (await desk.version(name)).document
         at.check(CAMPAIGNS.deed, campaign.country)
         record = await desk.move(campaign, act, reason.strip(), at.actor)
         state = record.state(desk.now())
     if as_json:
-        print_json({"name": record.campaign.label, "state": state})
+        print_json({"name": record.document.label, "state": state})
     else:
-        typer.echo(f"{record.campaign.label} is {state}")
+        typer.echo(f"{record.document.label} is {state}")
 
 
 async def _list(name: str | None, state: State | None, country: str | None, *, as_json: bool) -> None:
     async with acting_at_desk() as (desk, at):
         await check_priced(at.pool, country)
-        records, now = await (desk.campaigns() if name is None else desk.history(name)), desk.now()
-    if name is not None and not records:
-        raise CAMPAIGNS.unknown(name)
+        records, now = await (desk.records() if name is None else desk.versions(name)), desk.now()
     rows = [
         _row(record, record.state(now))
-        for record in records
-        if state in {None, record.state(now)} and country in {None, record.campaign.country}
+        for record in map(stated, records)
+        if state in {None, record.state(now)} and country in {None, record.document.country}
     ]
     if as_json:
         print_json(rows)
@@ -125,8 +123,8 @@ async def _list(name: str | None, state: State | None, country: str | None, *, a
 
 def _row(record: CampaignRecord, state: State) -> dict[str, Any]:
     return {
-        **to_document(record.campaign),
-        "name": record.campaign.label,
+        **to_document(record.document),
+        "name": record.document.label,
         "state": state,
         "drafted": record.drafted_at,
         "drafted_by": record.drafted_by,
@@ -139,16 +137,6 @@ def _row(record: CampaignRecord, state: State) -> dict[str, Any]:
 
 async def _show(which: str, *, as_json: bool, as_toml: bool) -> None:
     async with acting_at_desk() as (desk, _):
-        record, now = await _version(desk, which), desk.now()
-    campaign, state = record.campaign, {"state": record.state(now)}
+        record, now = stated(await desk.version(which)), desk.now()
+    campaign, state = record.document, {"state": record.state(now)}
     print_document(FAMILY, campaign.label, campaign, state, as_json=as_json, as_toml=as_toml)
-
-
-async def _version(desk: CampaignDesk, label: str) -> CampaignRecord:
-    """The version; without one, the latest. Raises `Refused`."""
-    name, version = CAMPAIGNS.split_label(label)
-    history = await desk.history(name)
-    for record in reversed(history):
-        if version in {None, record.campaign.version}:
-            return record
-    raise CAMPAIGNS.unknown_version(label) if history else CAMPAIGNS.unknown(label)

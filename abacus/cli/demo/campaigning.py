@@ -140,11 +140,11 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
             of = {**document, **times, "country": "SG", "timezone": "Asia/Singapore"}
             in_force = [each for each in await store.history(of["name"]) if each.status is Status.APPROVED]
             if in_force:
-                campaigns.append(in_force[-1].campaign)
+                campaigns.append(in_force[-1].document)
                 continue
             record, asked = await desk.propose(await desk.read(of), _EDITOR)
             await approvals.approve(asked.approval_id, _APPROVER, asked.digest)
-            campaigns.append(record.campaign)
+            campaigns.append(record.document)
     return campaigns
 
 

@@ -6,10 +6,11 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.documents.types import documents
-from abacus.engage.campaigns.campaign_store import DEPENDENCY, CampaignStore, labelled
+from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_index import CampaignIndex
 from abacus.engage.campaigns.decide.surroundings import Everything, Surroundings
+from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.engage.downstreams.decide.downstream import Downstream
 from abacus.engage.downstreams.store import DownstreamStore
 from abacus.engage.limits.types import UNCOUNTED_FROM
@@ -71,7 +72,7 @@ class CampaignDirectory(FreshCopy[_Read, InForce]):
         self._around: Surroundings | None = None
         self._in_force = InForce()
         self._asked: tuple[int, Asked] | None = None
-        super().__init__(DEPENDENCY, self._load_all, self._put_in_force, USUAL)
+        super().__init__(CAMPAIGNS.plural, self._load_all, self._put_in_force, USUAL)
 
     def around(self) -> Surroundings:
         """What was published when the campaigns were read. Raises `Unavailable` when they were never read."""
@@ -97,7 +98,7 @@ class CampaignDirectory(FreshCopy[_Read, InForce]):
         return self.value().index.bounded()
 
     async def _load_all(self, before: _Read | None) -> _Read:
-        known = labelled(before.campaigns) if before is not None else {}
+        known = {each.label: each for each in before.campaigns} if before is not None else {}
         campaigns = [
             campaign if campaign.label in known else self._counting(campaign)
             for campaign in await self._campaign_store.in_force(self._clock.now(), known)

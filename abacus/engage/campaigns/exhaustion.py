@@ -10,7 +10,8 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.core.sources import campaign_source
 from abacus.documents.decide.states import Act
-from abacus.engage.campaigns.campaign_store import CampaignStore, Change
+from abacus.documents.stated import Change
+from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.people.store.audit import entry_of, write
 from abacus.people.types.deed import Deed, Entry

@@ -27,7 +27,7 @@ async def given_of(
     return Given(
         transfer,
         why,
-        campaign=record.campaign if record is not None else None,
+        campaign=record.document if record is not None else None,
         approved_by=record.approved_by if record is not None else None,
         card=_card(why.card, book),
         around=_whatever_was_there(await surroundings(pool, built_in, now)),
@@ -40,7 +40,7 @@ async def _record(label: str, store: CampaignStore) -> CampaignRecord | None:
     except Refused:
         return None
     history = await store.history(name)
-    return next((each for each in history if each.campaign.version == version), None)
+    return next((each for each in history if each.document.version == version), None)
 
 
 def _card(name: str, book: CardBook) -> PublishedCard | None:

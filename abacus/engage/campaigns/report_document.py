@@ -15,9 +15,9 @@ def report_document(record: CampaignRecord, found: CampaignReport, now: datetime
     """The report as JSON."""
     used = used_overall(found)
     return {
-        "campaign": record.campaign.label,
+        "campaign": record.document.label,
         "state": record.state(now),
-        "limits": limits_document(record.campaign.limits),
+        "limits": limits_document(record.document.limits),
         "used": {"runs": used.runs, "points": used.points, "cost": used.cost / MICROS},
         "events": found.claims,
         "posted": found.posted,

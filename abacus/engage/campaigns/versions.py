@@ -17,7 +17,7 @@ class CampaignVersions:
         place = name, version
         if place not in self._known:
             history = await self._store.history(name)
-            self._known |= {(name, each.campaign.version): each.campaign for each in history}
+            self._known |= {(name, each.document.version): each.document for each in history}
         if place not in self._known:
             raise Unavailable("campaigns", f"there is no {name}@{version}")
         return self._known[place]

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Refused
-from abacus.documents.store import DocumentStore, named
+from abacus.documents.store import DocumentStore, named, publishing
 from abacus.documents.types import Record, Version, documents
 from abacus.engage.downstreams.decide.downstream import Downstream, Kind
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
@@ -63,11 +63,11 @@ class DownstreamStore(DocumentStore[Downstream, Allowed]):
 
     async def retire(self, name: str, *, by: str, now: datetime, also: Also = nothing_else) -> Record[Downstream]:
         """From now on nothing is sent to it and nothing is asked of it. Raises `Refused`."""
-        async with self._publishing() as connection:
+        async with publishing(self._pool, self._reader) as connection:
             record = _existing(name, await self._reader.latest(connection))
             number = record.version.number + 1
             retired = replace(record.document, version=number, retired=True)
-            inserted = await self._insert(connection, retired, Version(name, number, now, by, None, {}))
+            inserted = await self._reader.insert(connection, retired, Version(name, number, now, by, None, {}))
             await also(connection)
             return inserted
 

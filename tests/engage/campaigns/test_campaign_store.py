@@ -9,7 +9,8 @@ import pytest
 from abacus.core.errors import Refused
 from abacus.core.fields import DocumentFaults
 from abacus.documents.decide.states import Act, State, Status
-from abacus.engage.campaigns.campaign_store import CampaignStore, Change
+from abacus.documents.stated import Change
+from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.platform.postgres import Pool
 from tests.support.campaigns import NOW, document, publishing, surroundings
@@ -27,19 +28,19 @@ def store(pool: Pool) -> CampaignStore:
 
 
 async def draft(store: CampaignStore, **changes: object) -> str:
-    (drafted,) = await store.draft([parse_campaign(document(**changes), AROUND)], AROUND, by="person:ann")
+    (drafted,) = await store.draft([parse_campaign(document(**changes), AROUND)], AROUND, BY_ANN)
     return drafted.label
 
 
 async def test_it_is_judged_again_when_it_is_submitted_and_when_it_is_approved(store: CampaignStore) -> None:
-    await store.draft([parse_campaign(RIDES, AROUND)], AROUND, by="person:ann")
+    await store.draft([parse_campaign(RIDES, AROUND)], AROUND, BY_ANN)
     with pytest.raises(DocumentFaults, match="no source 'rides' is published"):
         await store.submit("rides", WITHOUT_SOURCES, BY_ANN)
     await store.submit("rides", AROUND, BY_ANN)
     with pytest.raises(DocumentFaults, match="no source 'rides' is published"):
         await store.approve("rides", 1, WITHOUT_SOURCES, BY_BEN)
     back = publishing("back", "rides/ride.praised", "rides/ride.done")
-    await store.draft([parse_campaign(back, AROUND)], AROUND, by="person:ann")
+    await store.draft([parse_campaign(back, AROUND)], AROUND, BY_ANN)
     with pytest.raises(DocumentFaults, match="without end: back → rides → back"):
         await store.submit("back", AROUND, BY_ANN)
     assert (await store.approve("rides", 1, AROUND, BY_BEN)).status is Status.APPROVED
@@ -62,7 +63,7 @@ async def test_all_that_are_in_force_are_read_however_many_they_are(store: Campa
     """In slices, and what is known stays the same object."""
     names = [f"offer_{number:03}" for number in range(120)]
     drafts = [parse_campaign(document(name=name), AROUND) for name in names]
-    await store.draft(drafts, AROUND, by="person:ann")
+    await store.draft(drafts, AROUND, BY_ANN)
     for name in names:
         await store.submit(name, AROUND, BY_ANN)
         await store.approve(name, 1, AROUND, BY_BEN)
@@ -79,7 +80,7 @@ async def test_the_arms_of_a_split_are_in_one_order(store: CampaignStore) -> Non
     split = {"control": 10, "bbb": 30, "a": 60}
     await draft(store, split=split)
     (record,) = await store.history("third_order")
-    assert record.campaign.split == parse_campaign(document(split=split), AROUND).split
+    assert record.document.split == parse_campaign(document(split=split), AROUND).split
 
 
 async def test_the_same_again_is_refused_and_a_draft_is_replaced(store: CampaignStore) -> None:
@@ -122,8 +123,8 @@ async def test_the_version_that_is_moved(
     if submits:
         await store.submit("third_order", AROUND, BY_ANN)
     record = await store.move("third_order", version, act, BY_ANN)
-    assert record.campaign.version == moved
-    changed = [each.campaign.version for each in await store.history("third_order") if each == record]
+    assert record.document.version == moved
+    changed = [each.document.version for each in await store.history("third_order") if each == record]
     assert changed == [moved]
 
 
@@ -145,6 +146,6 @@ async def test_pages_are_of_the_latest_versions_by_name(store: CampaignStore) ->
         await draft(store, name=name)
     await draft(store, name="b", priority=1)
     first = await store.page(NOW, limit=2)
-    assert [each.campaign.label for each in first] == ["a@1", "b@2"]
-    assert [each.campaign.label for each in await store.page(NOW, after="b", limit=2)] == ["c@1"]
+    assert [each.document.label for each in first] == ["a@1", "b@2"]
+    assert [each.document.label for each in await store.page(NOW, after="b", limit=2)] == ["c@1"]
     assert await store.page(NOW, countries=["ID"], limit=2) == []

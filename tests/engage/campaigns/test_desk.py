@@ -74,9 +74,9 @@ async def test_a_campaign_answers_to_nothing_before_it_was_approved(
     (record,) = await desk.history("market")
     assert record.approved_at is not None
     assert is_right(record.approved_at)
-    assert is_right(record.campaign.approved_at)
+    assert is_right(record.document.approved_at)
     assert record.state(desk.now()) == "running"
-    assert (await desk.move(record.campaign, Act.PAUSE, "lunch", ANN)).status == "paused"
+    assert (await desk.move(record.document, Act.PAUSE, "lunch", ANN)).status == "paused"
 
 
 async def test_what_is_over_cannot_be_drafted(desk_and_approvals: tuple[CampaignDesk, Approvals]) -> None:

@@ -1,13 +1,15 @@
 """The door of the award queue asks which campaigns there are or were."""
 
 from abacus.documents.decide.states import Act
-from abacus.engage.campaigns.campaign_store import CampaignStore, Change
+from abacus.documents.stated import Change
+from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.names import CampaignNames
 from abacus.platform.postgres import Pool
 from tests.support.campaigns import NOW, document, surroundings
 
 AROUND = surroundings()
+BY_ANN = Change("person:ann", NOW)
 BY_BEN = Change("person:ann", NOW, approved_by="person:ben")
 
 
@@ -15,7 +17,7 @@ async def test_a_campaign_is_known_once_it_was_in_force(pool: Pool) -> None:
     store, names = CampaignStore(pool), CampaignNames(pool)
     wanted = ["drafted", "ended", "mint", "running", "submitted"]
     drafted = [name for name in wanted if name != "mint"]
-    await store.draft([parse_campaign(document(name=name), AROUND) for name in drafted], AROUND, by="person:ann")
+    await store.draft([parse_campaign(document(name=name), AROUND) for name in drafted], AROUND, BY_ANN)
     for name in ("submitted", "running", "ended"):
         await store.submit(name, AROUND, BY_BEN)
     for name in ("running", "ended"):

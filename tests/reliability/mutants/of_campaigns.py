@@ -9,7 +9,7 @@ from tests.reliability.mutants.scripts import RULES, TABLES
 _EFFECTS: Final = "abacus/engage/campaigns/effects.py"
 _BATCH: Final = "abacus/engage/campaigns/decide/batch.py"
 _POTS: Final = "abacus/engage/limits/pot_store.py"
-_STORE: Final = "abacus/engage/campaigns/campaign_store.py"
+_STORE: Final = "abacus/documents/stated_store.py"
 _COMMAND: Final = "tests/cli/test_campaigns_command.py"
 _STORED: Final = "tests/engage/campaigns/test_campaign_store.py"
 _OUTSIDE: Final = "tests/engage/campaigns/test_downstreams.py"
@@ -97,22 +97,22 @@ MUTANTS: Final = (
     Mutant(
         "the country that a campaign's name belongs to",
         _STORE,
-        "_drafted",
-        Node("before.campaign.country != judged.country", "False"),
+        "StatedStore._drafted",
+        Node("kind.country(before.document) != country", "False"),
         (f"{_COMMAND}::test_who_may_not",),
     ),
     Mutant(
         "the judgement of a campaign that is submitted",
         _STORE,
-        "_submitted",
-        Node("await _judge(...)"),
+        "StatedStore._submitted",
+        Node("await self._judge(...)"),
         _JUDGED,
     ),
     Mutant(
         "the judgement of a campaign that is approved",
         _STORE,
-        "CampaignStore.approve",
-        Node("await _judge(...)"),
+        "StatedStore.approve",
+        Node("await self._judge(...)"),
         _JUDGED,
     ),
     Mutant(

@@ -92,38 +92,38 @@ async def move(call: Call) -> Page | See:
     """Submits, withdraws, pauses, resumes or ends the version that was shown."""
     history = await history_of(call)
     record = shown_of(history, call.form.get("version") or None)
-    call.check(Deed.EDIT_CAMPAIGNS, record.campaign.country)
+    call.check(Deed.EDIT_CAMPAIGNS, record.document.country)
     act, reason, desk = call.form.get("act"), call.form.get("reason"), call.rooms[CampaignDesk]
     if act not in _acts(call, record):
-        fault = f"{record.campaign.label} is {record.state(call.now)} by now."
+        fault = f"{record.document.label} is {record.state(call.now)} by now."
         return await _page(call, history, record, fault=fault)
     if act != Act.SUBMIT and not reason:
         typed = call.form.shown().but(reason="Say why, for the log.")
         return await _page(call, history, record, form=typed)
     try:
         if act == Act.SUBMIT:
-            _, approval = await desk.submit(record.campaign, call.actor)
+            _, approval = await desk.submit(record.document, call.actor)
             return See(f"/approvals/{approval.approval_id}")
-        await desk.move(record.campaign, Act(act), reason, call.actor, version=record.campaign.version)
+        await desk.move(record.document, Act(act), reason, call.actor, version=record.document.version)
     except CannotDecide as fault:
         return await _page(call, history, record, fault=fault.detail, form=call.form.shown())
     except Refused as fault:
         return await _page(call, history, record, fault=str(fault), form=call.form.shown())
-    return See(f"/campaigns/{record.campaign.name}?version={record.campaign.version}")
+    return See(f"/campaigns/{record.document.name}?version={record.document.version}")
 
 
 async def ask_report(call: Call) -> See:
     """The whole report: it counts every action, and holds the claims against the ledger."""
     record = (await history_of(call))[-1]
-    name = record.campaign.name
-    await ask(call, Order(REPORT, name, record.campaign.country, ("campaigns", "report", name, "--json")))
+    name = record.document.name
+    await ask(call, Order(REPORT, name, record.document.country, ("campaigns", "report", name, "--json")))
     return See(f"/campaigns/{name}")
 
 
 async def history_of(call: Call, name: str | None = None) -> Sequence[CampaignRecord]:
     """All versions of the campaign, or of the page's campaign. Raises `PageFault` if it is not open to the person."""
     history = await call.rooms[CampaignDesk].history(name or call.request.path_params["name"])
-    if not history or not call.may(Deed.SEE, history[-1].campaign.country):
+    if not history or not call.may(Deed.SEE, history[-1].document.country):
         raise PageFault("not-found", "No such campaign is open to you.")
     return history
 
@@ -133,9 +133,9 @@ def shown_of(history: Sequence[CampaignRecord], version: str | None) -> Campaign
     if version is None:
         return next((each for each in history if each.in_force), history[-1])
     for each in history:
-        if str(each.campaign.version) == version:
+        if str(each.document.version) == version:
             return each
-    raise PageFault("not-found", f"{history[-1].campaign.name} has no version {version}.")
+    raise PageFault("not-found", f"{history[-1].document.name} has no version {version}.")
 
 
 async def _page(
@@ -146,28 +146,28 @@ async def _page(
     form: Form = EMPTY,
     fault: str | None = None,
 ) -> CampaignPage:
-    now, name = call.now, record.campaign.name
+    now, name = call.now, record.document.name
     waits = history[-1].state(now) in {State.DRAFT, State.SUBMITTED}
     return CampaignPage(
         title=name,
         command=f"abacus campaigns report {name}",
         campaign=row_of(record, now),
         newer=row_of(history[-1], now) if waits and history[-1] is not record else None,
-        sentences=sentences_of(record.campaign),
-        document=to_toml(record.campaign),
+        sentences=sentences_of(record.document),
+        document=to_toml(record.document),
         done=await call.part(_done(call, record)),
         report=await call.part(newest(call, REPORT, name)),
         versions=[row_of(each, now) for each in reversed(history)],
         act_options=[(act, act.capitalize()) for act in _acts(call, record)],
-        may_edit=call.may(Deed.EDIT_CAMPAIGNS, record.campaign.country),
+        may_edit=call.may(Deed.EDIT_CAMPAIGNS, record.document.country),
         form=form,
         fault=fault,
     )
 
 
 async def _done(call: Call, record: CampaignRecord) -> Done:
-    found = await call.rooms[CampaignDesk].glance(record.campaign)
-    bars = bars_of(record.campaign, used_overall(found))
+    found = await call.rooms[CampaignDesk].glance(record.document)
+    bars = bars_of(record.document, used_overall(found))
     return Done(bars, found.days, _arms(found), series_of(found.days))
 
 
@@ -187,7 +187,7 @@ def _arms(found: Glance) -> Sequence[Arm]:
 
 
 def _acts(call: Call, record: CampaignRecord) -> Sequence[str]:
-    if not call.may(Deed.EDIT_CAMPAIGNS, record.campaign.country):
+    if not call.may(Deed.EDIT_CAMPAIGNS, record.document.country):
         return ()
     return tuple(act.value for act in _ACTS.get(record.state(call.now), ()))
 

@@ -95,7 +95,7 @@ async def draft(call: Call) -> DraftPage:
     name, text = call.asked("of"), _BEGIN
     if name is not None:
         history = await history_of(call, name)
-        text = to_toml(shown_of(history, call.asked("version") or str(history[-1].campaign.version)).campaign)
+        text = to_toml(shown_of(history, call.asked("version") or str(history[-1].document.version)).document)
     return await _page(call, text)
 
 

@@ -59,22 +59,22 @@ async def campaigns(call: Call) -> CampaignsPage:
         limit=_MOST + 1,
     )
     shown = found[:_MOST]
-    used = await desk.used([each.campaign.name for each in shown])
+    used = await desk.used([each.document.name for each in shown])
     more = None
     if len(found) > _MOST:
         narrowed = {"state": state} if state else {}
-        more = f"/campaigns?{urlencode({**narrowed, 'after': shown[-1].campaign.name})}"
+        more = f"/campaigns?{urlencode({**narrowed, 'after': shown[-1].document.name})}"
     return CampaignsPage(
         title="Campaigns",
         command=f"abacus campaigns list --state {state}" if state else "abacus campaigns list",
-        list=Rows([row_of(each, call.now, used.get(each.campaign.name, NOTHING)) for each in shown], more),
+        list=Rows([row_of(each, call.now, used.get(each.document.name, NOTHING)) for each in shown], more),
         chosen=state,
         may_draft=call.may_somewhere(Deed.EDIT_CAMPAIGNS),
     )
 
 
 def row_of(record: CampaignRecord, now: datetime, used: Amounts | None = None) -> CampaignRow:
-    campaign = record.campaign
+    campaign = record.document
     return CampaignRow(
         name=campaign.name,
         version=campaign.version,

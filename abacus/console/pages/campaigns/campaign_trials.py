@@ -87,12 +87,12 @@ async def trial(call: Call) -> TrialPage:
 
 async def trials(call: Call) -> TrialsPage:
     record = shown_of(await history_of(call), call.asked("version"))
-    return await _page(call, record.campaign)
+    return await _page(call, record.document)
 
 
 async def attempt(call: Call) -> Page | See:
     """Asks for the trial that was chosen."""
-    campaign = shown_of(await history_of(call), call.form.get("version") or None).campaign
+    campaign = shown_of(await history_of(call), call.form.get("version") or None).document
     typed, asked = await asked_trial(call, call.form.get("act"), call.form.shown(), campaign)
     if asked is None:
         return await _page(call, campaign, typed)

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Final
 from abacus.core.errors import Reason, Refused
 from abacus.core.ids import campaign_key
 from abacus.documents.decide.states import Act, Status
-from abacus.engage.campaigns.campaign_store import CampaignStore, Change
+from abacus.documents.stated import Change
+from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.downstreams.decide.downstream_document import parse_downstream
 from abacus.engage.downstreams.store import DownstreamStore
 from abacus.platform.delivery.decide.signature import new_secret
