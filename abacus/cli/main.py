@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from abacus import __version__
-from abacus.cli.terminal.shell import fail
+from abacus.cli.terminal.shell import CommandGroup, fail
 from abacus.core.errors import AbacusError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Commands(TyperGroup):
 
 @cache
 def _loaded(name: str) -> "Command":
-    alone = typer.Typer()
+    alone = CommandGroup()
     _add(alone, name, _PLACES[name])
     return typer.main.get_group(alone).commands[name]
 

@@ -12,7 +12,7 @@ import typer
 
 from abacus.cli.documents.commands import add_commands, opened
 from abacus.cli.documents.family import Family, Rows
-from abacus.cli.terminal.shell import run
+from abacus.cli.terminal.shell import CommandGroup
 from abacus.core import fields
 from abacus.core.clock import Clock
 from abacus.core.fields import DocumentFaults, Fault, Fields
@@ -132,18 +132,14 @@ def _row(record: Record[Note]) -> dict[str, Any]:
     return {**to_document(record.document), "version": record.version.number, "by": record.published_by}
 
 
-app = typer.Typer()
+app = CommandGroup()
 add_commands(app, FAMILY, Rows(title="Notes", columns=("name", "version", "text", "by"), row=_row))
 
 
 @app.command()
-def withdraw(name: str, reason: str) -> None:
+async def withdraw(name: str, reason: str) -> None:
     """Take the latest version of a note back."""
-
-    async def main() -> None:
-        async with opened(FAMILY) as (desk, at):
-            at.check(NOTES.deed)
-            record = await desk.withdraw(name, reason, at.actor)
-        typer.echo(f"{NOTES.label(record)} is withdrawn")
-
-    run(main())
+    async with opened(FAMILY) as (desk, at):
+        at.check(NOTES.deed)
+        record = await desk.withdraw(name, reason, at.actor)
+    typer.echo(f"{NOTES.label(record)} is withdrawn")

@@ -13,7 +13,7 @@ from abacus.cli.campaigns.campaign_simulate import chosen, facts_now, members_no
 from abacus.cli.campaigns.family import around
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import AsJson, console, counted, moment, pool, print_json, run, settings, table
+from abacus.cli.terminal.shell import AsJson, console, counted, moment, pool, print_json, settings, table
 from abacus.core.errors import Refused
 from abacus.engage.campaigns.backtest import Backtest
 from abacus.engage.campaigns.campaign_store import CampaignStore
@@ -47,7 +47,7 @@ class _Outcome(NamedTuple):
     currency: str | None
 
 
-def backtest_campaign(
+async def backtest_campaign(
     which: Annotated[
         str, typer.Argument(metavar="NAME[@N]|FILE", help="A campaign, or the file of a draft.", show_default=False)
     ],
@@ -63,7 +63,7 @@ def backtest_campaign(
     It runs in its own times, beside the campaigns of its exclusive group that ran then. Limits begin unused, and what
     rules look up is as it is now.
     """
-    run(_backtest(which, begin, end, any_time=any_time, as_json=as_json))
+    await _backtest(which, begin, end, any_time=any_time, as_json=as_json)
 
 
 async def _backtest(which: str, begin: str, end: str, *, any_time: bool, as_json: bool) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from abacus.cli.terminal.shell import AsJson, console, pool, print_json, run, table
+from abacus.cli.terminal.shell import AsJson, console, pool, print_json, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import absent
 from abacus.documents.decide.states import Status
@@ -15,11 +15,11 @@ from abacus.engage.campaigns.report_document import against_control, report_docu
 from abacus.engage.limits.types import MICROS
 
 
-def report_campaign(
+async def report_campaign(
     name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)], as_json: AsJson = False
 ) -> None:
     """Report what a campaign has done: by day, arm and outcome, against its limits, and what waits."""
-    run(_report(name, as_json=as_json))
+    await _report(name, as_json=as_json)
 
 
 async def _report(name: str, *, as_json: bool) -> None:

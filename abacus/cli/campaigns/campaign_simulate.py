@@ -12,7 +12,7 @@ from abacus.cli.campaigns.family import around, draft_in
 from abacus.cli.campaigns.services import services
 from abacus.cli.counters.counter_get import count_now
 from abacus.cli.terminal.acting import acting
-from abacus.cli.terminal.shell import AsJson, console, pool, print_json, run, settings, table
+from abacus.cli.terminal.shell import AsJson, console, pool, print_json, settings, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import absent
 from abacus.engage.actions.types import PlannedAction
@@ -38,7 +38,7 @@ from abacus.signals.facts.types import NotNow
 from abacus.signals.segments.in_use import SegmentsInUse
 
 
-def simulate_campaign(
+async def simulate_campaign(
     which: Annotated[
         str, typer.Argument(metavar="NAME[@N]|FILE", help="A campaign, or the file of a draft.", show_default=False)
     ],
@@ -52,7 +52,7 @@ def simulate_campaign(
     as_json: AsJson = False,
 ) -> None:
     """Say what a campaign would do for an event: each condition with its value, in the order looked at."""
-    run(_simulate(which, event, member, as_json=as_json))
+    await _simulate(which, event, member, as_json=as_json)
 
 
 async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool) -> None:

@@ -7,7 +7,7 @@ import typer
 from abacus.cli.campaigns.family import FAMILY, acting_at_desk, submission, submitted
 from abacus.cli.documents.commands import AsToml, add_diff, add_lint, add_publish, print_document
 from abacus.cli.terminal.known import check_priced
-from abacus.cli.terminal.shell import AsJson, print_json, run, table
+from abacus.cli.terminal.shell import AsJson, CommandGroup, print_json, table
 from abacus.core.errors import Refused
 from abacus.documents.decide.states import Act, State
 from abacus.documents.stated import stated
@@ -15,7 +15,7 @@ from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.document import to_document
 from abacus.engage.campaigns.kind import CAMPAIGNS
 
-app = typer.Typer(
+app = CommandGroup(
     no_args_is_help=True, help="Campaigns: if this happens to a member, and that holds, then it is done, within limits."
 )
 
@@ -29,54 +29,54 @@ add_publish(app, FAMILY, help_="Draft new versions and submit them. They run onc
 
 
 @app.command()
-def submit(name: Name, as_json: AsJson = False) -> None:
+async def submit(name: Name, as_json: AsJson = False) -> None:
     """Submit the latest version once more: it was withdrawn, or rejected."""
-    run(_submit(name, as_json=as_json))
+    await _submit(name, as_json=as_json)
 
 
 @app.command()
-def withdraw(name: Name, reason: Reason, as_json: AsJson = False) -> None:
+async def withdraw(name: Name, reason: Reason, as_json: AsJson = False) -> None:
     """Take a submitted version back: it is a draft again, and cannot be approved."""
-    run(_move(name, Act.WITHDRAW, reason, as_json=as_json))
+    await _move(name, Act.WITHDRAW, reason, as_json=as_json)
 
 
 @app.command()
-def pause(name: Name, reason: Reason, as_json: AsJson = False) -> None:
+async def pause(name: Name, reason: Reason, as_json: AsJson = False) -> None:
     """Pause a campaign within a second. What happens meanwhile is not made up for."""
-    run(_move(name, Act.PAUSE, reason, as_json=as_json))
+    await _move(name, Act.PAUSE, reason, as_json=as_json)
 
 
 @app.command()
-def resume(name: Name, reason: Reason, as_json: AsJson = False) -> None:
+async def resume(name: Name, reason: Reason, as_json: AsJson = False) -> None:
     """Let a paused campaign run again."""
-    run(_move(name, Act.RESUME, reason, as_json=as_json))
+    await _move(name, Act.RESUME, reason, as_json=as_json)
 
 
 @app.command()
-def end(name: Name, reason: Reason, as_json: AsJson = False) -> None:
+async def end(name: Name, reason: Reason, as_json: AsJson = False) -> None:
     """End a campaign for good. What was decided before is still done."""
-    run(_move(name, Act.END, reason, as_json=as_json))
+    await _move(name, Act.END, reason, as_json=as_json)
 
 
 @app.command("list")
-def list_campaigns(
+async def list_campaigns(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Every version of this one.")] = None,
     state: Annotated[State | None, typer.Option(help="Only those in this state.")] = None,
     country: Annotated[str | None, typer.Option(help="Only those of this country.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the latest version of each campaign, with its state."""
-    run(_list(name, state, country, as_json=as_json))
+    await _list(name, state, country, as_json=as_json)
 
 
 @app.command()
-def show(
+async def show(
     which: Annotated[str, typer.Argument(metavar="NAME[@N]", show_default=False)],
     as_json: AsJson = False,
     as_toml: AsToml = False,
 ) -> None:
     """Show a campaign: the latest version, or another."""
-    run(_show(which, as_json=as_json, as_toml=as_toml))
+    await _show(which, as_json=as_json, as_toml=as_toml)
 
 
 async def _submit(name: str, *, as_json: bool) -> None:

@@ -24,7 +24,7 @@ from abacus.cli.documents.commands import (
 from abacus.cli.documents.drafts import Judged
 from abacus.cli.documents.family import Family
 from abacus.cli.terminal.draft_files import read_files, refuse
-from abacus.cli.terminal.shell import AsJson, print_json, run, settings, table
+from abacus.cli.terminal.shell import AsJson, CommandGroup, print_json, settings, table
 from abacus.core.errors import Refused
 from abacus.documents.types import Record
 from abacus.signals.counters.decide.definition import Definition, to_document
@@ -34,7 +34,7 @@ from abacus.signals.counters.new_keys import new_keys_of
 from abacus.signals.events.decide.source import Source, parse_source
 from abacus.signals.events.wiring import built_in_sources
 
-app = typer.Typer(
+app = CommandGroup(
     no_args_is_help=True, help="Counters: how often something happened, for any key, in any range of time."
 )
 
@@ -58,7 +58,7 @@ FAMILY: Final = Family(
 
 
 @app.command()
-def lint(
+async def lint(
     files: Annotated[list[Path], files_argument(FAMILY)],
     source: Annotated[
         list[Path] | None,
@@ -67,7 +67,7 @@ def lint(
     as_json: AsJson = False,
 ) -> None:
     """Check definitions, beside each other and what is published, and print every fault with its path."""
-    run(_lint(files, source, as_json=as_json))
+    await _lint(files, source, as_json=as_json)
 
 
 add_diff(app, FAMILY)
@@ -75,32 +75,32 @@ add_publish(app, FAMILY)
 
 
 @app.command("list")
-def list_counters(
+async def list_counters(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Every version of this one.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the latest version of each definition, with its state."""
-    run(_list(name, as_json=as_json))
+    await _list(name, as_json=as_json)
 
 
 @app.command()
-def show(
+async def show(
     which: Annotated[str, typer.Argument(metavar="NAME[@N]", show_default=False)],
     as_json: AsJson = False,
     as_toml: AsToml = False,
 ) -> None:
     """Show a definition, the latest version or another, and how many keys began to count on each of the last days."""
-    run(_show(which, as_json=as_json, as_toml=as_toml))
+    await _show(which, as_json=as_json, as_toml=as_toml)
 
 
 @app.command()
-def retire(
+async def retire(
     name: Name,
     reason: Annotated[str, typer.Option(help="For the log.", show_default=False)],
     as_json: AsJson = False,
 ) -> None:
     """Count no more by a definition. Its counts can be asked for until they are forgotten."""
-    run(_retire(name, reason, as_json=as_json))
+    await _retire(name, reason, as_json=as_json)
 
 
 app.command("get")(get)

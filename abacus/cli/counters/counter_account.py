@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, run, settings, table
+from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, settings, table
 from abacus.core.errors import absent
 from abacus.platform.kafka.offsets import ends_of
 from abacus.signals.counters.account import accounts
@@ -17,7 +17,7 @@ _COLUMNS: Final = (
 )
 
 
-def reconcile(
+async def reconcile(
     topic: Annotated[str | None, typer.Argument(metavar="[TOPIC]", show_default=False)] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -25,30 +25,26 @@ def reconcile(
     come out. Where a broker is set, it also says how many wait to be counted. Counters that
     refused keys because a day had enough new ones are named too, whatever their topic.
     """
-
-    async def main() -> None:
-        async with pool() as opened:
-            found = [each for each in await accounts(opened) if topic in (None, each.topic)]
-            refused = await refused_keys(opened)
-        if topic is not None and not found:
-            raise absent("topic that a counter has read", topic)
-        bootstrap, topics = settings().kafka_bootstrap, {each.topic for each in found}
-        ends = {} if bootstrap is None else {each: await ends_of(bootstrap, each) for each in topics}
-        left = waiting(found, ends)
-        faults = [(each, fault) for each in found for fault in each.faults]
-        if as_json:
-            partitions = [_document(each, left.get(each)) for each in found]
-            days = [{"counter": each.counter, **each.of_day._asdict()} for each in refused]
-            print_json({"comes_out": not faults, "partitions": partitions, "refused_keys": days})
-        else:
-            _show(found, left, faults)
-            for counter, (day, admitted, events) in refused:
-                words = f"{counter} had {counted(admitted, 'new key')} on {day}, and refused {counted(events, 'event')}"
-                console.print(f"{words} of more", style="yellow", soft_wrap=True)
-        if faults:
-            raise typer.Exit(EXIT_FAILED)
-
-    run(main())
+    async with pool() as opened:
+        found = [each for each in await accounts(opened) if topic in (None, each.topic)]
+        refused = await refused_keys(opened)
+    if topic is not None and not found:
+        raise absent("topic that a counter has read", topic)
+    bootstrap, topics = settings().kafka_bootstrap, {each.topic for each in found}
+    ends = {} if bootstrap is None else {each: await ends_of(bootstrap, each) for each in topics}
+    left = waiting(found, ends)
+    faults = [(each, fault) for each in found for fault in each.faults]
+    if as_json:
+        partitions = [_document(each, left.get(each)) for each in found]
+        days = [{"counter": each.counter, **each.of_day._asdict()} for each in refused]
+        print_json({"comes_out": not faults, "partitions": partitions, "refused_keys": days})
+    else:
+        _show(found, left, faults)
+        for counter, (day, admitted, events) in refused:
+            words = f"{counter} had {counted(admitted, 'new key')} on {day}, and refused {counted(events, 'event')}"
+            console.print(f"{words} of more", style="yellow", soft_wrap=True)
+    if faults:
+        raise typer.Exit(EXIT_FAILED)
 
 
 def _document(each: PartitionAccount, left: int | None) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bars
 
 from abacus.cli.terminal.acting import acting
-from abacus.cli.terminal.shell import AsJson, console, counted, errors, moment, pool, print_json, run, settings
+from abacus.cli.terminal.shell import AsJson, console, counted, errors, moment, pool, print_json, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable, absent
 from abacus.people.types.deed import Deed
@@ -39,7 +39,7 @@ from abacus.signals.events.wiring import built_in_sources
 _FORGET_EVERY_S: Final = 600.0
 
 
-def backfill(
+async def backfill(
     name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)],
     since: Annotated[
         str, typer.Option("--from", metavar="TIME", help="Count what is as young as this.", show_default=False)
@@ -50,26 +50,22 @@ def backfill(
 
     A run that was broken off goes on where it stopped; doing it again changes nothing. A later run may go further back.
     """
-
-    async def main() -> None:
-        start, config, done = moment("--from", since), settings(), list[Progress]()
-        async with pool(session=LOOKUPS_BY_KEY) as opened:
-            catalog = await _alone(opened, config, name)
-            [definition] = catalog.definitions
-            at = await acting(opened)
-            await at.begins(Deed.PUBLISH_COUNTERS, f"counter:{definition.name}", did="backfill", since=start)
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-            with Bars(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
-                async with AsyncExitStack() as stack, _forgotten(opened, definition, at.actor.source):
-                    for each in await _backfills(stack, opened, config, catalog):
-                        done += await _followed(each, start, bars)
-        if as_json:
-            print_json({"name": definition.label, "from": start, "topics": [each._asdict() for each in done]})
-            return
-        for topic, _, of, events in done:
-            console.print(f"{topic}: {counted(events, 'event')} of {counted(of, 'message')} counted", soft_wrap=True)
-
-    run(main())
+    start, config, done = moment("--from", since), settings(), list[Progress]()
+    async with pool(session=LOOKUPS_BY_KEY) as opened:
+        catalog = await _alone(opened, config, name)
+        [definition] = catalog.definitions
+        at = await acting(opened)
+        await at.begins(Deed.PUBLISH_COUNTERS, f"counter:{definition.name}", did="backfill", since=start)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Bars(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
+            async with AsyncExitStack() as stack, _forgotten(opened, definition, at.actor.source):
+                for each in await _backfills(stack, opened, config, catalog):
+                    done += await _followed(each, start, bars)
+    if as_json:
+        print_json({"name": definition.label, "from": start, "topics": [each._asdict() for each in done]})
+        return
+    for topic, _, of, events in done:
+        console.print(f"{topic}: {counted(events, 'event')} of {counted(of, 'message')} counted", soft_wrap=True)
 
 
 @asynccontextmanager

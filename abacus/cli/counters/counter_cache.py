@@ -5,7 +5,7 @@ from typing import Annotated, Final
 import typer
 
 from abacus.cli.terminal.acting import acting
-from abacus.cli.terminal.shell import AsJson, console, pool, print_json, run
+from abacus.cli.terminal.shell import AsJson, console, pool, print_json
 from abacus.core.clock import SystemClock
 from abacus.people.types.deed import Deed
 from abacus.signals.counters.reading.cache_share import ALL, CacheShareStore, Share
@@ -13,7 +13,7 @@ from abacus.signals.counters.reading.cache_share import ALL, CacheShareStore, Sh
 _NOBODY: Final = {"percent": 0, "set_at": None, "set_by": None}
 
 
-def cache(
+async def cache(
     share: Annotated[
         int | None,
         typer.Option(min=0, max=ALL, help="The percentage of counters, by the last two digits of their ids."),
@@ -21,21 +21,17 @@ def cache(
     as_json: AsJson = False,
 ) -> None:
     """Show for how many counters the closed parts of answers are kept, or set it; it is in force within a second."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            if share is None:
-                known = await CacheShareStore(opened, SystemClock()).read()
-            else:
-                at = await acting(opened)
-                also = at.does(Deed.RUN_JOBS, "counters", did="cache", share=share)
-                known = await CacheShareStore(opened, at.clock).set(share, by=at.actor.source, also=also)
-        if as_json:
-            print_json(_NOBODY if known is None else known._asdict())
+    async with pool() as opened:
+        if share is None:
+            known = await CacheShareStore(opened, SystemClock()).read()
         else:
-            console.print(_in_words(known), highlight=False, markup=False, soft_wrap=True)
-
-    run(main())
+            at = await acting(opened)
+            also = at.does(Deed.RUN_JOBS, "counters", did="cache", share=share)
+            known = await CacheShareStore(opened, at.clock).set(share, by=at.actor.source, also=also)
+    if as_json:
+        print_json(_NOBODY if known is None else known._asdict())
+    else:
+        console.print(_in_words(known), highlight=False, markup=False, soft_wrap=True)
 
 
 def _in_words(share: Share | None) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from abacus.cli.terminal.shell import AsJson, console, moment, pool, print_json, run, settings
+from abacus.cli.terminal.shell import AsJson, console, moment, pool, print_json, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Absent, Refused
 from abacus.platform.postgres import Pool
@@ -20,7 +20,7 @@ from abacus.signals.counters.types import SlotRange
 from abacus.signals.counters.wiring import cassandra_of
 
 
-def get(
+async def get(
     key: Annotated[str, typer.Argument(metavar="KEY", help="rain_drops:city:111222", show_default=False)],
     begin: Annotated[str, typer.Option("--from", metavar="TIME", help="With an offset.", show_default=False)],
     end: Annotated[
@@ -35,23 +35,19 @@ def get(
 
     Without --to everything is in it that was counted so far.
     """
-
-    async def main() -> None:
-        now = SystemClock().now()
-        until = end_of_quarter(int(now.timestamp())) if end is None else _second("--to", end)
-        lookup = Lookup(key, _second("--from", begin), until)
-        async with pool() as connections:
-            counted = await count_now(lookup, connections, settings(), now)
-        times = [datetime.fromtimestamp(at, UTC) for at in (counted.begin, counted.end)]
-        if as_json:
-            print_json({"key": key, "from": times[0], "to": times[1], "count": counted.value})
-        else:
-            console.print(
-                f"{key}: {counted.value:,} from {times[0]:%Y-%m-%d %H:%M} to {times[1]:%Y-%m-%d %H:%M} UTC",
-                soft_wrap=True,
-            )
-
-    run(main())
+    now = SystemClock().now()
+    until = end_of_quarter(int(now.timestamp())) if end is None else _second("--to", end)
+    lookup = Lookup(key, _second("--from", begin), until)
+    async with pool() as connections:
+        counted = await count_now(lookup, connections, settings(), now)
+    times = [datetime.fromtimestamp(at, UTC) for at in (counted.begin, counted.end)]
+    if as_json:
+        print_json({"key": key, "from": times[0], "to": times[1], "count": counted.value})
+    else:
+        console.print(
+            f"{key}: {counted.value:,} from {times[0]:%Y-%m-%d %H:%M} to {times[1]:%Y-%m-%d %H:%M} UTC",
+            soft_wrap=True,
+        )
 
 
 async def count_now(lookup: Lookup, connections: Pool, config: Settings, now: datetime) -> Counted:

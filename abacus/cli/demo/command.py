@@ -27,7 +27,7 @@ from abacus.cli.house.stack import make_ready, running, services
 from abacus.cli.house.starting import Starting
 from abacus.cli.ledger.explain import explained
 from abacus.cli.people.console import links_for
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, database, print_json, run, settings, table
+from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, database, print_json, settings, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
 from abacus.core.ids import transaction_key
@@ -82,7 +82,7 @@ class Summary:
     reconciled: bool | None  # nothing where the stream is longer than the embedded broker keeps
 
 
-def demo(
+async def demo(
     transactions: Annotated[
         int, typer.Option(min=2, max=10_000_000, help="How many to send, beside Bob's and Jane's.")
     ] = 2000,
@@ -95,31 +95,25 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Send a reproducible stream through every worker, count the outcomes, and verify the ledger."""
-
-    async def main() -> None:
-        stop = asyncio.Event()
-        with stopped_by_signals(stop), _kept_or_thrown_away(data_dir) as directory:
-            config = settings()
+    stop = asyncio.Event()
+    with stopped_by_signals(stop), _kept_or_thrown_away(data_dir) as directory:
+        config = settings()
+        if stays:
+            on_free_ports(config)
+        logging.getLogger(log_channel.__name__).setLevel(logging.WARNING)  # hundreds of lines, one for each member
+        starting, is_ours = Starting(quiet=as_json), config.database_url is None
+        async with services(config, directory, starting) as complete:
+            playing = asyncio.ensure_future(_play(complete, transactions, starting, as_json=as_json, is_ours=is_ours))
+            stopping = asyncio.ensure_future(stop.wait())
+            await asyncio.wait((playing, stopping), return_when=asyncio.FIRST_COMPLETED)
+            stopping.cancel()
+            if not playing.done():
+                playing.cancel()
+                await asyncio.wait((playing,))
+                raise Refused("stopped before the end")
+            playing.result()
             if stays:
-                on_free_ports(config)
-            logging.getLogger(log_channel.__name__).setLevel(logging.WARNING)  # hundreds of lines, one for each member
-            starting, is_ours = Starting(quiet=as_json), config.database_url is None
-            async with services(config, directory, starting) as complete:
-                playing = asyncio.ensure_future(
-                    _play(complete, transactions, starting, as_json=as_json, is_ours=is_ours)
-                )
-                stopping = asyncio.ensure_future(stop.wait())
-                await asyncio.wait((playing, stopping), return_when=asyncio.FIRST_COMPLETED)
-                stopping.cancel()
-                if not playing.done():
-                    playing.cancel()
-                    await asyncio.wait((playing,))
-                    raise Refused("stopped before the end")
-                playing.result()
-                if stays:
-                    await unless_stopped(_stay(complete, starting, as_json=as_json), stop)
-
-    run(main())
+                await unless_stopped(_stay(complete, starting, as_json=as_json), stop)
 
 
 async def _stay(complete: Settings, starting: Starting, *, as_json: bool) -> None:

@@ -11,13 +11,13 @@ import typer
 from abacus.cli.documents.house_plan import KindPlan, plan_of
 from abacus.cli.terminal.acting import Acting, acting
 from abacus.cli.terminal.draft_plans import Say, say_changes, unchanged
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, pool, print_json, run
+from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, pool, print_json
 from abacus.core.errors import Refused
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="With a folder a kind.", show_default=False)]
 
 
-def apply(
+async def apply(
     directory: Directory,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would change; fails if anything would.")
@@ -29,7 +29,7 @@ def apply(
 
     What needs a second person is submitted. What is published and has no file stays as it is, and is told.
     """
-    run(_apply(directory, dry_run=dry_run, ask=not yes and sys.stdin.isatty(), as_json=as_json))
+    await _apply(directory, dry_run=dry_run, ask=not yes and sys.stdin.isatty(), as_json=as_json)
 
 
 async def _apply(directory: Path, *, dry_run: bool, ask: bool, as_json: bool) -> None:

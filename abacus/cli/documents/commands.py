@@ -13,7 +13,7 @@ from abacus.cli.documents.drafts import FileDraft, Judged, faultless, file_plans
 from abacus.cli.documents.family import Family, Rows
 from abacus.cli.terminal.acting import Acting, acting
 from abacus.cli.terminal.draft_plans import agreed, print_difference, print_faults, unchanged
-from abacus.cli.terminal.shell import AsJson, pool, print_json, run, table
+from abacus.cli.terminal.shell import AsJson, CommandGroup, pool, print_json, table
 from abacus.core.errors import Refused
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import Around, DocumentKind
@@ -23,7 +23,7 @@ Yes = Annotated[bool, typer.Option("--yes", help="Publish without asking. Only a
 AsToml = Annotated[bool, typer.Option("--toml", help="Print it as a file to edit.")]
 
 
-def add_commands(app: typer.Typer, family: Family[Document, Around], rows: Rows[Document]) -> None:
+def add_commands(app: CommandGroup, family: Family[Document, Around], rows: Rows[Document]) -> None:
     """All of them, for a kind without a wish of its own."""
     add_lint(app, family)
     add_diff(app, family)
@@ -36,63 +36,63 @@ def files_argument(family: Family[Document, Around]) -> Any:
     return typer.Argument(metavar="FILE...", help=family.files, show_default=False)
 
 
-def add_lint(app: typer.Typer, family: Family[Document, Around]) -> None:
+def add_lint(app: CommandGroup, family: Family[Document, Around]) -> None:
     without = " Needs no database." if family.offline else ""
 
     @app.command(help=f"Check {family.drafts} and print every fault with its path.{without}")
-    def lint(
+    async def lint(
         files: Annotated[list[Path], files_argument(family)],
         as_json: AsJson = False,
     ) -> None:
-        run(lint_files(family, files, as_json=as_json))
+        await lint_files(family, files, as_json=as_json)
 
 
-def add_diff(app: typer.Typer, family: Family[Document, Around]) -> None:
+def add_diff(app: CommandGroup, family: Family[Document, Around]) -> None:
     version = f"{family.metavar}@N"
 
     @app.command(help=f"Say in words what {family.one} would change.")
-    def diff(
+    async def diff(
         file: Annotated[Path, typer.Argument(help=f"{family.one.capitalize()}, in TOML or JSON.", show_default=False)],
         against: Annotated[str | None, typer.Option(metavar=version, help=f"Default: {family.against}.")] = None,
         as_json: AsJson = False,
     ) -> None:
-        run(compare(family, file, against, as_json=as_json))
+        await compare(family, file, against, as_json=as_json)
 
 
-def add_publish(app: typer.Typer, family: Family[Document, Around], *, help_: str | None = None) -> None:
+def add_publish(app: CommandGroup, family: Family[Document, Around], *, help_: str | None = None) -> None:
     usual = f"Publish {family.drafts} as new versions. A fault in any of them, and none is published."
 
     @app.command(help=help_ or usual)
-    def publish(
+    async def publish(
         files: Annotated[list[Path], files_argument(family)],
         yes: Yes = False,
         as_json: AsJson = False,
     ) -> None:
-        run(publish_files(family, files, ask=not yes and sys.stdin.isatty(), as_json=as_json))
+        await publish_files(family, files, ask=not yes and sys.stdin.isatty(), as_json=as_json)
 
 
-def add_list(app: typer.Typer, family: Family[Document, Around], rows: Rows[Document]) -> None:
+def add_list(app: CommandGroup, family: Family[Document, Around], rows: Rows[Document]) -> None:
     metavar = f"[{family.metavar}]"
 
     @app.command("list", help=f"List the {family.drafts} in force.")
-    def list_documents(
+    async def list_documents(
         name: Annotated[str | None, typer.Argument(metavar=metavar, help="Every version of this one.")] = None,
         as_json: AsJson = False,
     ) -> None:
-        run(print_list(family, rows, name, as_json=as_json))
+        await print_list(family, rows, name, as_json=as_json)
 
 
-def add_show(app: typer.Typer, family: Family[Document, Around]) -> None:
+def add_show(app: CommandGroup, family: Family[Document, Around]) -> None:
     metavar = f"{family.metavar}[@N]{'|FILE' if family.offline else ''}"
     which_ones = "the latest version, another, or a file" if family.offline else "the latest version, or another"
 
     @app.command(help=f"Show {family.one}: {which_ones}.")
-    def show(
+    async def show(
         which: Annotated[str, typer.Argument(metavar=metavar, show_default=False)],
         as_json: AsJson = False,
         as_toml: AsToml = False,
     ) -> None:
-        run(print_one(family, which, as_json=as_json, as_toml=as_toml))
+        await print_one(family, which, as_json=as_json, as_toml=as_toml)
 
 
 @asynccontextmanager

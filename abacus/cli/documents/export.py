@@ -7,11 +7,11 @@ import typer
 
 from abacus.cli.documents.house_plan import FAMILIES
 from abacus.cli.terminal.acting import acting
-from abacus.cli.terminal.shell import AsJson, pool, print_json, run
+from abacus.cli.terminal.shell import AsJson, pool, print_json
 from abacus.core.errors import Refused
 
 
-def export(
+async def export(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Made where it is not there.", show_default=False)],
     as_json: AsJson = False,
 ) -> None:
@@ -19,7 +19,7 @@ def export(
 
     A campaign that waits for its approval, or is a draft, is written too. A folder that has files is refused.
     """
-    run(_export(directory, as_json=as_json))
+    await _export(directory, as_json=as_json)
 
 
 async def _export(directory: Path, *, as_json: bool) -> None:

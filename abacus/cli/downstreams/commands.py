@@ -12,12 +12,12 @@ from abacus.cli.terminal.acting import Acting, acting
 from abacus.cli.terminal.shell import (
     EXIT_FAILED,
     AsJson,
+    CommandGroup,
     console,
     counted,
     errors,
     pool,
     print_json,
-    run,
     secrets,
     settings,
     table,
@@ -36,7 +36,7 @@ from abacus.engage.downstreams.trial import try_downstream
 from abacus.people.types.deed import Deed
 from abacus.platform.delivery.post import Poster
 
-app = typer.Typer(
+app = CommandGroup(
     no_args_is_help=True, help="Webhooks and services that campaigns reach, and the pace of what they do."
 )
 
@@ -74,28 +74,28 @@ add_publish(app, FAMILY)
 
 
 @app.command("list")
-def list_downstreams(as_json: AsJson = False) -> None:
+async def list_downstreams(as_json: AsJson = False) -> None:
     """List the latest version of each downstream."""
-    run(_list(as_json=as_json))
+    await _list(as_json=as_json)
 
 
 @app.command()
-def show(name: Name, as_json: AsJson = False) -> None:
+async def show(name: Name, as_json: AsJson = False) -> None:
     """Show a downstream as it was published last, with its earlier versions."""
-    run(_show(name, as_json=as_json))
+    await _show(name, as_json=as_json)
 
 
 @app.command("test")
-def send_trial(name: Name, as_json: AsJson = False) -> None:
+async def send_trial(name: Name, as_json: AsJson = False) -> None:
     """Send a webhook a message of the type abacus.test, or ask a service about no event, and print the outcome.
 
     It is sent once. The command fails unless the answer is a 2xx, and of a service one that can be read.
     """
-    run(_test(name, as_json=as_json))
+    await _test(name, as_json=as_json)
 
 
 @app.command("rotate-secret")
-def rotate_secret(
+async def rotate_secret(
     name: Name,
     overlap_hours: Annotated[
         float,
@@ -104,22 +104,22 @@ def rotate_secret(
     as_json: AsJson = False,
 ) -> None:
     """Print a new secret. For a while each message carries two signatures, by the new secret and by the one before."""
-    run(_rotate(name, overlap_hours, as_json=as_json))
+    await _rotate(name, overlap_hours, as_json=as_json)
 
 
 @app.command()
-def retire(name: Name, as_json: AsJson = False) -> None:
+async def retire(name: Name, as_json: AsJson = False) -> None:
     """From now on nothing is sent to a webhook: what waits is refused. A service is not asked: its values are missing.
 
     For one of our own the pace ends.
     """
-    run(_retire(name, as_json=as_json))
+    await _retire(name, as_json=as_json)
 
 
 @app.command()
-def retry(name: Name, as_json: AsJson = False) -> None:
+async def retry(name: Name, as_json: AsJson = False) -> None:
     """Send the calls of a webhook that were given up, now and for three days more."""
-    run(_retry(name, as_json=as_json))
+    await _retry(name, as_json=as_json)
 
 
 async def _list(*, as_json: bool) -> None:

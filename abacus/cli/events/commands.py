@@ -3,17 +3,15 @@
 from contextlib import nullcontext
 from typing import Any, Final
 
-import typer
-
 from abacus.cli.documents.commands import add_commands
 from abacus.cli.documents.family import Family, Rows
-from abacus.cli.terminal.shell import counted, settings
+from abacus.cli.terminal.shell import CommandGroup, counted, settings
 from abacus.documents.types import Record
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.kind import SOURCES, Reserved, source_desk
 from abacus.signals.events.wiring import built_in_sources
 
-app = typer.Typer(no_args_is_help=True, help="Sources of events: where the events of a stream stand in its messages.")
+app = CommandGroup(no_args_is_help=True, help="Sources of events: where the events of a stream stand in its messages.")
 
 
 def _reserved() -> Reserved:

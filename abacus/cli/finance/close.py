@@ -10,7 +10,7 @@ import typer
 from abacus.cli.ledger.verify import verified
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.sheets import Decimals, reading, sheet_csv
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, errors, pool, print_json, run, table
+from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, errors, pool, print_json, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.oversight.closing.checks import standing
@@ -34,7 +34,7 @@ _BY: Final = frozenset({By.COUNTRY})
 _NOT_VERIFIED: Final = Obstacle("not-verified", "`abacus ledger verify` finds rows that are wrong")
 
 
-def close(
+async def close(
     month: Annotated[str | None, typer.Option("--month", metavar="YYYY-MM", help="The month.")] = None,
     mapping: Annotated[
         Path | None,
@@ -58,33 +58,29 @@ def close(
     """Close a month's books: refuse while they do not tie, write rollforward and journal as CSV, and sign their hashes.
     Exit 1 when something stands in the way.
     """
-
-    async def main() -> None:
-        if show:
-            await _show(Month.parse(month) if month else None, as_json=as_json)
-            return
-        if month is None:
-            raise Refused("say which month: --month 2026-04; or --show")
-        wanted = Month.parse(month)
-        if reopen:
-            _put(await _reopened(wanted, reason), as_json=as_json)
-            return
-        if mapping is None:
-            raise Refused("--mapping: name the file with the accounts of the journal")
-        if unknown := sorted(set(accept or ()) - set(ACCEPTABLE)):
-            raise Refused(f"--accept: {unknown[0]!r} cannot be accepted; these can: {', '.join(ACCEPTABLE)}")
-        if accept and not reason:
-            raise Refused("--accept needs a --reason; auditors read it")
-        if not out.is_dir():
-            raise Refused(f"--out: there is no directory {out}")
-        papers = Papers(mapping, _read(mapping), account, None if account is None else _read(account))
-        close_ = Close(wanted, papers, out, accept or [], reason, decimals)
-        if check:
-            await _checked(close_, as_json=as_json)
-        else:
-            _put(await _closed(close_), as_json=as_json)
-
-    run(main())
+    if show:
+        await _show(Month.parse(month) if month else None, as_json=as_json)
+        return
+    if month is None:
+        raise Refused("say which month: --month 2026-04; or --show")
+    wanted = Month.parse(month)
+    if reopen:
+        _put(await _reopened(wanted, reason), as_json=as_json)
+        return
+    if mapping is None:
+        raise Refused("--mapping: name the file with the accounts of the journal")
+    if unknown := sorted(set(accept or ()) - set(ACCEPTABLE)):
+        raise Refused(f"--accept: {unknown[0]!r} cannot be accepted; these can: {', '.join(ACCEPTABLE)}")
+    if accept and not reason:
+        raise Refused("--accept needs a --reason; auditors read it")
+    if not out.is_dir():
+        raise Refused(f"--out: there is no directory {out}")
+    papers = Papers(mapping, _read(mapping), account, None if account is None else _read(account))
+    close_ = Close(wanted, papers, out, accept or [], reason, decimals)
+    if check:
+        await _checked(close_, as_json=as_json)
+    else:
+        _put(await _closed(close_), as_json=as_json)
 
 
 class Papers(NamedTuple):

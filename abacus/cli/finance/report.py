@@ -7,7 +7,7 @@ import typer
 
 from abacus.cli.terminal.known import check_begun
 from abacus.cli.terminal.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, errors, run
+from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, CommandGroup, errors
 from abacus.core.clock import SystemClock
 from abacus.oversight.reports.accounts import standing
 from abacus.oversight.reports.ageing import Due
@@ -24,7 +24,7 @@ from abacus.oversight.reports.homes import Homes, homes
 from abacus.oversight.reports.movements import rollforward as read_rollforward
 from abacus.programs.expiry.decide.month import Month
 
-app = typer.Typer(help="The books of points: movements, liability, ageing, cohorts, revenue.", no_args_is_help=True)
+app = CommandGroup(help="The books of points: movements, liability, ageing, cohorts, revenue.", no_args_is_help=True)
 
 Parted = Annotated[
     list[By] | None, typer.Option("--by", help="Part the rows by this as well as by program; may be repeated.")
@@ -35,7 +35,7 @@ AtDay = Annotated[
 
 
 @app.command()
-def rollforward(
+async def rollforward(
     month: Annotated[str, typer.Option("--month", metavar="YYYY-MM", help="A month, by the clock of each country.")],
     by: Parted = None,
     as_csv: AsCsv = False,
@@ -45,28 +45,24 @@ def rollforward(
     """Show a month's opening points, movements and closing points, and that they tie to the ledger. Exit 1 when they
     do not.
     """
-
-    async def main() -> None:
-        wanted, output, parts = Month.parse(month), Output(as_json, as_csv, parquet), frozenset(by or ())
-        output.check()
-        now = SystemClock().now()
-        async with reading(f"the books of {wanted}") as (connection, book):
-            where = await homes(connection, book, now)
-            books = await read_rollforward(connection, where, wanted, parts)
-        running = " (not over yet)" if any(now < end for end in where.end(wanted.last_day)) else ""
-        movements = sheet("rows", f"Points in {wanted}{running}", Movement, books.movements, not_asked_for(parts))
-        ties = sheet("ties", "Against the accounts", Tie, books.ties)
-        about = {"month": str(wanted), "over": not running, "tied": books.tied}
-        output.put(movements, about, [movements, ties])
-        if not books.tied:
-            errors.print("abacus: the books do not tie to the accounts; `abacus ledger verify` names the rows")
-            raise typer.Exit(EXIT_FAILED)
-
-    run(main())
+    wanted, output, parts = Month.parse(month), Output(as_json, as_csv, parquet), frozenset(by or ())
+    output.check()
+    now = SystemClock().now()
+    async with reading(f"the books of {wanted}") as (connection, book):
+        where = await homes(connection, book, now)
+        books = await read_rollforward(connection, where, wanted, parts)
+    running = " (not over yet)" if any(now < end for end in where.end(wanted.last_day)) else ""
+    movements = sheet("rows", f"Points in {wanted}{running}", Movement, books.movements, not_asked_for(parts))
+    ties = sheet("ties", "Against the accounts", Tie, books.ties)
+    about = {"month": str(wanted), "over": not running, "tied": books.tied}
+    output.put(movements, about, [movements, ties])
+    if not books.tied:
+        errors.print("abacus: the books do not tie to the accounts; `abacus ledger verify` names the rows")
+        raise typer.Exit(EXIT_FAILED)
 
 
 @app.command()
-def liability(
+async def liability(
     at: AtDay = None,
     decimals: Decimals = 2,
     as_csv: AsCsv = False,
@@ -74,59 +70,47 @@ def liability(
     as_json: AsJson = False,
 ) -> None:
     """Show the points that members hold, and their expected cost. Exit 1 when accounts do not tie."""
-
-    async def main() -> None:
-        output, now = Output(as_json, as_csv, parquet), SystemClock().now()
-        output.check()
-        day = read_day(at, "--at", last=True) if at else now.date()
-        if at:
-            check_begun(read_day(at, "--at", last=False), now)
-        async with reading("what members hold") as (connection, book):
-            where = await homes(connection, book, now)
-            standings = await standing(connection, where, _until(where, at))
-            rows = in_money(standings, await assumptions(connection), day, decimals)
-        apart = sum(each.apart for each in standings)
-        title = f"Points outstanding {f'at the end of {day}' if at else 'now'}"
-        output.put(sheet("rows", title, Liability, rows), {"at": str(day), "tied": not apart})
-        if apart:
-            errors.print(f"abacus: {apart:,} accounts are apart from their transfers; see `abacus ledger verify`")
-            raise typer.Exit(EXIT_FAILED)
-
-    run(main())
+    output, now = Output(as_json, as_csv, parquet), SystemClock().now()
+    output.check()
+    day = read_day(at, "--at", last=True) if at else now.date()
+    if at:
+        check_begun(read_day(at, "--at", last=False), now)
+    async with reading("what members hold") as (connection, book):
+        where = await homes(connection, book, now)
+        standings = await standing(connection, where, _until(where, at))
+        rows = in_money(standings, await assumptions(connection), day, decimals)
+    apart = sum(each.apart for each in standings)
+    title = f"Points outstanding {f'at the end of {day}' if at else 'now'}"
+    output.put(sheet("rows", title, Liability, rows), {"at": str(day), "tied": not apart})
+    if apart:
+        errors.print(f"abacus: {apart:,} accounts are apart from their transfers; see `abacus ledger verify`")
+        raise typer.Exit(EXIT_FAILED)
 
 
 @app.command()
-def ageing(as_csv: AsCsv = False, parquet: ToParquet = None, as_json: AsJson = False) -> None:
+async def ageing(as_csv: AsCsv = False, parquet: ToParquet = None, as_json: AsJson = False) -> None:
     """Show the points that will lapse with each month's end, as things stand."""
-
-    async def main() -> None:
-        output = Output(as_json, as_csv, parquet)
-        output.check()
-        async with reading("what will lapse") as (connection, _):
-            rows = await read_ageing(connection)
-        output.put(sheet("rows", "Lapses with the end of", Due, rows), {})
-
-    run(main())
+    output = Output(as_json, as_csv, parquet)
+    output.check()
+    async with reading("what will lapse") as (connection, _):
+        rows = await read_ageing(connection)
+    output.put(sheet("rows", "Lapses with the end of", Due, rows), {})
 
 
 @app.command()
-def cohorts(
+async def cohorts(
     at: AtDay = None, by: Parted = None, as_csv: AsCsv = False, parquet: ToParquet = None, as_json: AsJson = False
 ) -> None:
     """Show how many of each month's points were spent, lapsed or are left: oldest points leave first."""
-
-    async def main() -> None:
-        output, parts, now = Output(as_json, as_csv, parquet), frozenset(by or ()), SystemClock().now()
-        output.check()
-        if at:
-            check_begun(read_day(at, "--at", last=False), now)
-        async with reading("what became of the points") as (connection, book):
-            where = await homes(connection, book, now)
-            rows = await read_cohorts(connection, where, _until(where, at), parts)
-        title = f"Points by the month in which they came{f', at the end of {at}' if at else ''}"
-        output.put(sheet("rows", title, Cohort, rows, not_asked_for(parts)), {"at": at})
-
-    run(main())
+    output, parts, now = Output(as_json, as_csv, parquet), frozenset(by or ()), SystemClock().now()
+    output.check()
+    if at:
+        check_begun(read_day(at, "--at", last=False), now)
+    async with reading("what became of the points") as (connection, book):
+        where = await homes(connection, book, now)
+        rows = await read_cohorts(connection, where, _until(where, at), parts)
+    title = f"Points by the month in which they came{f', at the end of {at}' if at else ''}"
+    output.put(sheet("rows", title, Cohort, rows, not_asked_for(parts)), {"at": at})
 
 
 def _until(where: Homes, at: str | None) -> list[datetime]:

@@ -12,7 +12,7 @@ from abacus.cli.people.approvals import large_moves, show_waiting
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.known import check_cards, check_priced
 from abacus.cli.terminal.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
-from abacus.cli.terminal.shell import AsJson, console, pool, print_json, run, settings
+from abacus.cli.terminal.shell import AsJson, CommandGroup, console, pool, print_json, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.ids import PROGRAM_PATTERN
@@ -28,7 +28,7 @@ from abacus.oversight.reports.homes import homes
 from abacus.people.types.deed import Deed
 from abacus.programs.expiry.decide.month import Month
 
-app = typer.Typer(help="Finance's assumptions on points, by version.", no_args_is_help=True)
+app = CommandGroup(help="Finance's assumptions on points, by version.", no_args_is_help=True)
 
 Program = Annotated[str, typer.Option("--program", metavar="GRP", help="Which points.")]
 Country = Annotated[str, typer.Option("--country", metavar="SG", help="At home in this country.")]
@@ -56,7 +56,7 @@ class Shown(NamedTuple):
 
 
 @app.command("set")
-def set_assumption(
+async def set_assumption(
     program: Program,
     country: Country,
     expected_use: Use,
@@ -71,42 +71,38 @@ def set_assumption(
     as_json: AsJson = False,
 ) -> None:
     """Set finance's assumptions for a program's points in a country, as a new version. Earlier versions stay."""
-
-    async def main() -> None:
-        _check(re.compile(PROGRAM_PATTERN), program, "--program")
-        _check(_COUNTRY, country, "--country")
-        _check(_CURRENCY, currency, "--currency")
-        estimate = Estimate(
-            currency,
-            read_share(expected_use),
-            _price(cost_per_point, "--cost-per-point"),
-            _price(selling_price, "--selling-price"),
-            _price(allocated_per_point, "--allocated-per-point"),
+    _check(re.compile(PROGRAM_PATTERN), program, "--program")
+    _check(_COUNTRY, country, "--country")
+    _check(_CURRENCY, currency, "--currency")
+    estimate = Estimate(
+        currency,
+        read_share(expected_use),
+        _price(cost_per_point, "--cost-per-point"),
+        _price(selling_price, "--selling-price"),
+        _price(allocated_per_point, "--allocated-per-point"),
+    )
+    async with pool() as opened:
+        at = await acting(opened)
+        now = at.clock.now()
+        since = read_day(effective_from, "--from", last=False) if effective_from else now.date()
+        wanted, store = Assumed(program, country, since, estimate, reason), AssumptionStore(opened)
+        also = at.does(Deed.SET_ASSUMPTIONS, wanted.subject, country=country, reason=reason, start=since)
+        await store.check(program, country, since, estimate)
+        if settings().assumptions_need_approval:
+            request = await large_moves(opened, at).approvals.ask(assumption_proposal(wanted), at.actor.agent)
+            show_waiting(request, as_json=as_json)
+            return
+        assumption = await store.set(
+            program, country, since, estimate, by=at.actor.source, why=reason, now=now, also=also
         )
-        async with pool() as opened:
-            at = await acting(opened)
-            now = at.clock.now()
-            since = read_day(effective_from, "--from", last=False) if effective_from else now.date()
-            wanted, store = Assumed(program, country, since, estimate, reason), AssumptionStore(opened)
-            also = at.does(Deed.SET_ASSUMPTIONS, wanted.subject, country=country, reason=reason, start=since)
-            await store.check(program, country, since, estimate)
-            if settings().assumptions_need_approval:
-                request = await large_moves(opened, at).approvals.ask(assumption_proposal(wanted), at.actor.agent)
-                show_waiting(request, as_json=as_json)
-                return
-            assumption = await store.set(
-                program, country, since, estimate, by=at.actor.source, why=reason, now=now, also=also
-            )
-        if as_json:
-            print_json(_row(assumption)._asdict())
-        else:
-            console.print(f"{assumption.name} set, in force from {assumption.effective_from}", soft_wrap=True)
-
-    run(main())
+    if as_json:
+        print_json(_row(assumption)._asdict())
+    else:
+        console.print(f"{assumption.name} set, in force from {assumption.effective_from}", soft_wrap=True)
 
 
 @app.command("show")
-def show(
+async def show(
     program: OnlyProgram = None,
     country: OnlyCountry = None,
     as_csv: AsCsv = False,
@@ -114,20 +110,16 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show every version of the assumptions: its values, its first day, its author and its reason."""
-
-    async def main() -> None:
-        output = Output(as_json, as_csv, parquet)
-        output.check()
-        async with pool() as opened:
-            await check_priced(opened, country, program)
-            versions = await AssumptionStore(opened).all()
-        rows = [_row(each) for each in versions if _wanted((each.program, each.country), program, country)]
-        output.put(sheet("rows", "Assumptions", Shown, rows), {})
-
-    run(main())
+    output = Output(as_json, as_csv, parquet)
+    output.check()
+    async with pool() as opened:
+        await check_priced(opened, country, program)
+        versions = await AssumptionStore(opened).all()
+    rows = [_row(each) for each in versions if _wanted((each.program, each.country), program, country)]
+    output.put(sheet("rows", "Assumptions", Shown, rows), {})
 
 
-def revenue(
+async def revenue(
     month: Annotated[str, typer.Option("--month", metavar="YYYY-MM", help="A month, by the clock of each country.")],
     program: OnlyProgram = None,
     country: OnlyCountry = None,
@@ -145,28 +137,24 @@ def revenue(
     """Show how much of the sales is deferred for points, and how much a month recognises, by the assumptions in
     force.
     """
-
-    async def main() -> None:
-        output, wanted, given = Output(as_json, as_csv, parquet), Month.parse(month), _given(allocated or [])
-        output.check()
-        now = SystemClock().now()
-        async with reading(f"points issued and used by the end of {wanted}") as (connection, cards):
-            check_cards([each.card for scope in cards.scopes() for each in cards.versions(scope)], country, program)
-            book = await assumptions(connection)
-            pairs = [pair for pair in book.pairs() if _wanted(pair, program, country)]
-            if not pairs:
-                raise Refused("nothing is assumed of such points; `abacus report assumptions set` does that")
-            if given and len(pairs) > 1:
-                raise Refused("--allocated is of one program in one country; add --program and --country")
-            where = await homes(connection, cards, now)
-            happened = await activity(connection, where, where.end(wanted.last_day))
-        rows = [recognise(happened, pair, wanted, book, given=given, decimals=decimals) for pair in pairs]
-        output.put(sheet("rows", f"Revenue of points in {wanted}", Revenue, rows), {"month": str(wanted)})
-
-    run(main())
+    output, wanted, given = Output(as_json, as_csv, parquet), Month.parse(month), _given(allocated or [])
+    output.check()
+    now = SystemClock().now()
+    async with reading(f"points issued and used by the end of {wanted}") as (connection, cards):
+        check_cards([each.card for scope in cards.scopes() for each in cards.versions(scope)], country, program)
+        book = await assumptions(connection)
+        pairs = [pair for pair in book.pairs() if _wanted(pair, program, country)]
+        if not pairs:
+            raise Refused("nothing is assumed of such points; `abacus report assumptions set` does that")
+        if given and len(pairs) > 1:
+            raise Refused("--allocated is of one program in one country; add --program and --country")
+        where = await homes(connection, cards, now)
+        happened = await activity(connection, where, where.end(wanted.last_day))
+    rows = [recognise(happened, pair, wanted, book, given=given, decimals=decimals) for pair in pairs]
+    output.put(sheet("rows", f"Revenue of points in {wanted}", Revenue, rows), {"month": str(wanted)})
 
 
-def allocate(
+async def allocate(
     price: Annotated[str, typer.Option(metavar="AMOUNT", help="The price of the sales.")],
     products: Annotated[str, typer.Option(metavar="AMOUNT", help="The price of the products when sold alone.")],
     points: Annotated[int, typer.Option(min=0, help="Points that came with them.")],
@@ -176,19 +164,15 @@ def allocate(
     as_json: AsJson = False,
 ) -> None:
     """Split the price of sales between the products and the points that they earned, by stand-alone prices."""
-
-    async def main() -> None:
-        allocation = part(
-            read_price(price, "--price"),
-            read_price(products, "--products"),
-            points,
-            selling_price=read_price(selling_price, "--selling-price"),
-            expected_use=read_share(expected_use),
-            decimals=decimals,
-        )
-        Output(as_json, as_csv=False, parquet=None).put(sheet("rows", "Allocated to", Allocation, [allocation]), {})
-
-    run(main())
+    allocation = part(
+        read_price(price, "--price"),
+        read_price(products, "--products"),
+        points,
+        selling_price=read_price(selling_price, "--selling-price"),
+        expected_use=read_share(expected_use),
+        decimals=decimals,
+    )
+    Output(as_json, as_csv=False, parquet=None).put(sheet("rows", "Allocated to", Allocation, [allocation]), {})
 
 
 def _check(pattern: re.Pattern[str], text: str, option: str) -> None:

@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from abacus.cli.terminal.known import check_country
-from abacus.cli.terminal.shell import AsJson, pool, print_json, run, table
+from abacus.cli.terminal.shell import AsJson, pool, print_json, table
 from abacus.core.clock import SystemClock
 from abacus.intake.pulse.decide.steps import Beat, Range, beats
 from abacus.intake.pulse.store import PulseStore
 
 
-def pulse(
+async def pulse(
     over: Annotated[Range, typer.Option("--range", help="How far back to look.")] = Range.HOUR,
     country: Annotated[str | None, typer.Option(help="Only awards of this country.")] = None,
     as_json: AsJson = False,
@@ -22,19 +22,15 @@ def pulse(
     Those who post write these sums every few seconds; one that is killed takes its last ones with it. The ledger has
     every point.
     """
-
-    async def main() -> None:
-        check_country(country)
-        now = SystemClock().now()
-        async with pool() as database:
-            sums = await PulseStore(database).since(over.step, over.begins(now), None if country is None else [country])
-        found = beats(sums, over, now)
-        if as_json:
-            print_json([each._asdict() for each in found])
-        else:
-            table("Points", ["since", "awards a minute", "points a minute", "half within", "99 % within"], _rows(found))
-
-    run(main())
+    check_country(country)
+    now = SystemClock().now()
+    async with pool() as database:
+        sums = await PulseStore(database).since(over.step, over.begins(now), None if country is None else [country])
+    found = beats(sums, over, now)
+    if as_json:
+        print_json([each._asdict() for each in found])
+    else:
+        table("Points", ["since", "awards a minute", "points a minute", "half within", "99 % within"], _rows(found))
 
 
 def _rows(found: Sequence[Beat]) -> list[list[str]]:

@@ -7,7 +7,18 @@ import typer
 
 from abacus.cli.house.status import show_queues
 from abacus.cli.terminal.acting import acting
-from abacus.cli.terminal.shell import AsJson, console, counted, database, pool, print_json, run, settings, sqs, table
+from abacus.cli.terminal.shell import (
+    AsJson,
+    CommandGroup,
+    console,
+    counted,
+    database,
+    pool,
+    print_json,
+    settings,
+    sqs,
+    table,
+)
 from abacus.core.clock import SystemClock
 from abacus.core.errors import absent
 from abacus.oversight.status.sources import notes, queues
@@ -15,86 +26,68 @@ from abacus.people.types.deed import Deed
 from abacus.platform.sqs.dead_letters import dead_letters, redrive
 from abacus.platform.sqs.definition import definitions, ensure_queues
 
-app = typer.Typer(help="The queues.", no_args_is_help=True)
-dead = typer.Typer(help="Dead letters: messages that kept failing.", no_args_is_help=True)
+app = CommandGroup(help="The queues.", no_args_is_help=True)
+dead = CommandGroup(help="Dead letters: messages that kept failing.", no_args_is_help=True)
 
 
 @app.command()
-def ensure(as_json: AsJson = False) -> None:
+async def ensure(as_json: AsJson = False) -> None:
     """Create the queues that are missing and bring the others' attributes in line. Doing it again changes nothing."""
-
-    async def main() -> None:
-        config = settings()
-        async with sqs(config) as client:
-            names = await ensure_queues(client, config.queue_prefix)
-        if as_json:
-            print_json(names)
-        else:
-            console.print("\n".join(names), highlight=False)
-
-    run(main())
+    config = settings()
+    async with sqs(config) as client:
+        names = await ensure_queues(client, config.queue_prefix)
+    if as_json:
+        print_json(names)
+    else:
+        console.print("\n".join(names), highlight=False)
 
 
 @app.command("list")
-def list_queues(as_json: AsJson = False) -> None:
+async def list_queues(as_json: AsJson = False) -> None:
     """Show the messages of each queue: those that wait, those in a worker's hands, and those that are to wait later.
 
     With a database, also the age of the oldest message of each queue that a worker receives from.
     """
-
-    async def main() -> None:
-        config = settings()
-        oldest_s: Mapping[str, float] = {}
-        if config.database_url is not None:
-            async with database(config) as opened:
-                oldest_s = (await notes(opened, SystemClock())).oldest_s
-        async with sqs(config) as client:
-            states = await queues(client, config.queue_prefix, oldest_s)
-        if as_json:
-            print_json([state._asdict() for state in states])
-        else:
-            show_queues(states)
-
-    run(main())
+    config = settings()
+    oldest_s: Mapping[str, float] = {}
+    if config.database_url is not None:
+        async with database(config) as opened:
+            oldest_s = (await notes(opened, SystemClock())).oldest_s
+    async with sqs(config) as client:
+        states = await queues(client, config.queue_prefix, oldest_s)
+    if as_json:
+        print_json([state._asdict() for state in states])
+    else:
+        show_queues(states)
 
 
 @dead.command("list")
-def list_dead(as_json: AsJson = False) -> None:
+async def list_dead(as_json: AsJson = False) -> None:
     """Show how many messages each dead-letter queue holds."""
-
-    async def main() -> None:
-        config = settings()
-        async with sqs(config) as client:
-            counted = await dead_letters(client, config.queue_prefix)
-        if as_json:
-            print_json([letters._asdict() for letters in counted])
-        else:
-            table(
-                "Dead letters", ["queue", "messages"], [[letters.queue, str(letters.messages)] for letters in counted]
-            )
-
-    run(main())
+    config = settings()
+    async with sqs(config) as client:
+        counted = await dead_letters(client, config.queue_prefix)
+    if as_json:
+        print_json([letters._asdict() for letters in counted])
+    else:
+        table("Dead letters", ["queue", "messages"], [[letters.queue, str(letters.messages)] for letters in counted])
 
 
 @dead.command("redrive")
-def redrive_dead(
+async def redrive_dead(
     name: Annotated[str, typer.Argument(help="The queue to send back to: award, retry, expiry or campaign-retry.")],
     limit: Annotated[int, typer.Option(min=1, help="At most so many messages.")] = 10_000,
     as_json: AsJson = False,
 ) -> None:
     """Send a queue's dead letters back to it. An award that was posted already is not posted again."""
-
-    async def main() -> None:
-        config = settings()
-        known = [queue.name for queue in definitions("") if queue.dead_letter is not None]
-        if name not in known:
-            raise absent("queue", name, f"there are {', '.join(known)}")
-        async with pool() as opened, sqs(config) as client:
-            await (await acting(opened)).begins(Deed.REPLAY, f"queue:{name}", did="redrive", limit=limit)
-            moved = await redrive(client, config.queue_prefix, name, limit=limit)
-        if as_json:
-            print_json({"queue": name, "moved": moved})
-        else:
-            console.print(f"{counted(moved, 'message')} sent back to {config.queue_prefix}{name}", highlight=False)
-
-    run(main())
+    config = settings()
+    known = [queue.name for queue in definitions("") if queue.dead_letter is not None]
+    if name not in known:
+        raise absent("queue", name, f"there are {', '.join(known)}")
+    async with pool() as opened, sqs(config) as client:
+        await (await acting(opened)).begins(Deed.REPLAY, f"queue:{name}", did="redrive", limit=limit)
+        moved = await redrive(client, config.queue_prefix, name, limit=limit)
+    if as_json:
+        print_json({"queue": name, "moved": moved})
+    else:
+        console.print(f"{counted(moved, 'message')} sent back to {config.queue_prefix}{name}", highlight=False)

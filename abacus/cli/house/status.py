@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import typer
 
-from abacus.cli.terminal.shell import AsJson, console, database, print_json, run, settings, sqs, table
+from abacus.cli.terminal.shell import AsJson, console, database, print_json, settings, sqs, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.oversight.status.decide.problems import exit_code, problems
@@ -19,34 +19,28 @@ from workers import PIPELINE
 _QUEUE: Final = ("queue", "waiting", "in flight", "delayed", "oldest")
 
 
-def status(as_json: AsJson = False) -> None:
+async def status(as_json: AsJson = False) -> None:
     """Show workers, streams, queues, the relay, what is set aside or undelivered, and jobs; a line for each problem.
 
     Exit 0 if all is well, 1 if something is wrong, 2 if nothing is known to be wrong and not everything can be read.
     """
-
-    async def main() -> None:
-        config, clock, unknown = settings(), SystemClock(), dict[str, str]()
-        config.required("database_url")
-        async with AsyncExitStack() as stack:
-            try:
-                pool = await stack.enter_async_context(database(config))
-            except Unavailable as error:
-                pool, unknown["database"] = None, str(error)
-            client = await stack.enter_async_context(sqs(config))
-            kafka, prefix, topic = config.kafka_bootstrap, config.queue_prefix, config.points_topic
-            snapshot = await read(
-                Places(pool, client, kafka, prefix, topic, groups_of(config), PIPELINE), clock, unknown
-            )
-        faults = problems(snapshot, PIPELINE, prefix)
-        if as_json:
-            print_json(_document(snapshot, faults))
-        else:
-            _show(snapshot, faults)
-        if code := exit_code(snapshot, faults):
-            raise typer.Exit(code)
-
-    run(main())
+    config, clock, unknown = settings(), SystemClock(), dict[str, str]()
+    config.required("database_url")
+    async with AsyncExitStack() as stack:
+        try:
+            pool = await stack.enter_async_context(database(config))
+        except Unavailable as error:
+            pool, unknown["database"] = None, str(error)
+        client = await stack.enter_async_context(sqs(config))
+        kafka, prefix, topic = config.kafka_bootstrap, config.queue_prefix, config.points_topic
+        snapshot = await read(Places(pool, client, kafka, prefix, topic, groups_of(config), PIPELINE), clock, unknown)
+    faults = problems(snapshot, PIPELINE, prefix)
+    if as_json:
+        print_json(_document(snapshot, faults))
+    else:
+        _show(snapshot, faults)
+    if code := exit_code(snapshot, faults):
+        raise typer.Exit(code)
 
 
 def queue_rows(queues: Sequence[QueueState]) -> list[list[str]]:

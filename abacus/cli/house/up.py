@@ -13,7 +13,7 @@ from abacus.cli.house.own_key import key_file
 from abacus.cli.house.stack import make_ready, running, services
 from abacus.cli.house.starting import Starting
 from abacus.cli.people.console import console_url, first_link
-from abacus.cli.terminal.shell import AsJson, console, print_json, run, settings
+from abacus.cli.terminal.shell import AsJson, console, print_json, settings
 from abacus.platform.migrations import make_sandbox
 from abacus.platform.patience import unless_stopped
 from abacus.platform.settings import Settings
@@ -25,22 +25,18 @@ DEFAULT_DATA_DIR: Final = Path(".abacus")
 DataDir = Annotated[Path, typer.Option(help="Where the embedded Postgres keeps the ledger.")]
 
 
-def up(data_dir: DataDir = DEFAULT_DATA_DIR, as_json: AsJson = False) -> None:
+async def up(data_dir: DataDir = DEFAULT_DATA_DIR, as_json: AsJson = False) -> None:
     """Start Postgres, SQS and Kafka on loopback (each one only where its setting is unset) and every worker.
 
     The ledger in the data directory survives a restart; the embedded queues and topics do not.
     """
-
-    async def main() -> None:
-        config = settings()
-        on_free_ports(config)
-        check_data_dir(data_dir)
-        check(WORKERS, config)
-        stop = asyncio.Event()
-        with stopped_by_signals(stop):
-            await unless_stopped(_house(config, data_dir, as_json=as_json), stop)
-
-    run(main())
+    config = settings()
+    on_free_ports(config)
+    check_data_dir(data_dir)
+    check(WORKERS, config)
+    stop = asyncio.Event()
+    with stopped_by_signals(stop):
+        await unless_stopped(_house(config, data_dir, as_json=as_json), stop)
 
 
 async def _house(config: Settings, data_dir: Path, *, as_json: bool) -> None:

@@ -10,12 +10,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, Tim
 from abacus.cli.ledger import seals
 from abacus.cli.ledger import verify as verifying
 from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import AsJson, console, print_json, run, settings
+from abacus.cli.terminal.shell import AsJson, CommandGroup, console, print_json, settings
 from abacus.platform.migrations import cut, make_sandbox, split
 from abacus.platform.migrations import migrate as migrate_database
 from abacus.platform.slices import MOST, spreading
 
-app = typer.Typer(help="Prove the ledger.", no_args_is_help=True)
+app = CommandGroup(help="Prove the ledger.", no_args_is_help=True)
 app.command("verify")(verifying.verify)
 app.command("seal")(seals.seal)
 app.command("seals")(seals.show_seals)
@@ -23,7 +23,7 @@ app.command("prove")(seals.prove)
 app.command("check-proof")(seals.check_proof)
 
 
-def migrate(
+async def migrate(
     citus: Annotated[
         bool, typer.Option("--citus", help="Then place the slices on the servers of Citus; see docs/operate/slices.md.")
     ] = False,
@@ -51,36 +51,32 @@ def migrate(
 
     A ledger in slices is changed slice by slice, and what was interrupted is gone on with.
     """
-
-    async def main() -> None:
-        url = settings().required("database_url")
-        if citus:
-            async with spreading(url) as servers:
-                await servers.prepare()
-        with _shown("revision") as told:
-            before, after = await migrate_database(url, told=told)
-        was_cut = slices is not None and await cut(url, slices)
-        placed = await _placed(url) if citus else None
-        if sandbox or new_sandbox:
-            await make_sandbox(url, anew=new_sandbox)
-        if split_logins:
-            await split(url)
-        if as_json:
-            asked_for = {"slices": slices, "placed": placed}
-            done = {name: value for name, value in asked_for.items() if value is not None}
-            print_json({"before": before, "after": after} | done)
-            return
-        console.print(f"schema {after}" + (" (nothing to do)" if before == after else f", was {before or 'empty'}"))
-        if was_cut:
-            console.print(f"the ledger is cut into {slices} slices")
-        if sandbox or new_sandbox:
-            console.print("test keys have a sandbox; the API looks for it when it starts")
-        if split_logins:
-            console.print("the workers' login enters nobody, begins no session and changes no segment")
-        if placed is not None:
-            console.print(f"placed on the servers of Citus: {', '.join(placed) or 'nothing more'}")
-
-    run(main())
+    url = settings().required("database_url")
+    if citus:
+        async with spreading(url) as servers:
+            await servers.prepare()
+    with _shown("revision") as told:
+        before, after = await migrate_database(url, told=told)
+    was_cut = slices is not None and await cut(url, slices)
+    placed = await _placed(url) if citus else None
+    if sandbox or new_sandbox:
+        await make_sandbox(url, anew=new_sandbox)
+    if split_logins:
+        await split(url)
+    if as_json:
+        asked_for = {"slices": slices, "placed": placed}
+        done = {name: value for name, value in asked_for.items() if value is not None}
+        print_json({"before": before, "after": after} | done)
+        return
+    console.print(f"schema {after}" + (" (nothing to do)" if before == after else f", was {before or 'empty'}"))
+    if was_cut:
+        console.print(f"the ledger is cut into {slices} slices")
+    if sandbox or new_sandbox:
+        console.print("test keys have a sandbox; the API looks for it when it starts")
+    if split_logins:
+        console.print("the workers' login enters nobody, begins no session and changes no segment")
+    if placed is not None:
+        console.print(f"placed on the servers of Citus: {', '.join(placed) or 'nothing more'}")
 
 
 async def _placed(database_url: str) -> list[str]:

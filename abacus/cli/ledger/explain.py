@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from abacus.cli.campaigns.campaign_events import read_event
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, pool, print_json, run, settings
+from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, pool, print_json, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
 from abacus.core.ids import award_id
@@ -30,7 +30,7 @@ from abacus.signals.events.wiring import built_in_sources
 _AGREES = {True: "agrees", False: "DOES NOT AGREE", None: "cannot be told"}
 
 
-def explain(
+async def explain(
     key: Annotated[
         str, typer.Argument(help="Its key, for example txn:rides:T-1001, or expiry:2026-07:MEMBER:PROGRAM.")
     ],
@@ -45,26 +45,22 @@ def explain(
     """Show how points were awarded, and calculate them again from the card, and from the campaign's document; or how
     they lapsed. Exit 1 when something does not agree.
     """
-
-    async def main() -> None:
-        async with pool() as opened:
-            reader = LedgerReader(opened)
-            claim = await reader.claim(key)
-            transfer = await reader.transfer(claim) if claim else None
-            if claim is None or transfer is None:
-                raise absent("award with the key", key, "`abacus where` says where it is")
-            book = CardBook(await CardStore(opened).all())
-            checks = await _checked(transfer, book, event, opened)
-        difference = recompute(transfer, book)
-        if as_json:
-            print_json(_document(transfer, difference, checks))
-        else:
-            for line in explained(transfer, difference, checks):
-                console.print(line, highlight=False, markup=False, soft_wrap=True)
-        if difference is not None or any(check.agrees is False for check in checks):
-            raise typer.Exit(EXIT_FAILED)
-
-    run(main())
+    async with pool() as opened:
+        reader = LedgerReader(opened)
+        claim = await reader.claim(key)
+        transfer = await reader.transfer(claim) if claim else None
+        if claim is None or transfer is None:
+            raise absent("award with the key", key, "`abacus where` says where it is")
+        book = CardBook(await CardStore(opened).all())
+        checks = await _checked(transfer, book, event, opened)
+    difference = recompute(transfer, book)
+    if as_json:
+        print_json(_document(transfer, difference, checks))
+    else:
+        for line in explained(transfer, difference, checks):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+    if difference is not None or any(check.agrees is False for check in checks):
+        raise typer.Exit(EXIT_FAILED)
 
 
 async def _checked(transfer: Transfer, book: CardBook, event: Path | None, opened: Pool) -> Sequence[Check]:

@@ -12,7 +12,17 @@ from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsed
 
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, counted, errors, pool, print_json, run, settings
+from abacus.cli.terminal.shell import (
+    EXIT_FAILED,
+    AsJson,
+    CommandGroup,
+    console,
+    counted,
+    errors,
+    pool,
+    print_json,
+    settings,
+)
 from abacus.core.clock import Clock
 from abacus.core.csv_text import CsvWriter
 from abacus.core.errors import Refused, SetAside
@@ -29,7 +39,7 @@ from abacus.programs.opening.files import Lines, opened
 from abacus.programs.opening.importing import Import, Tally
 from abacus.programs.opening.stage import Stage
 
-app = typer.Typer(help="Import opening balances from another system.", no_args_is_help=True)
+app = CommandGroup(help="Import opening balances from another system.", no_args_is_help=True)
 
 _SHOWN: Final = 20  # faults, on the terminal and in the document
 
@@ -40,7 +50,7 @@ def root() -> None:
 
 
 @app.command("accounts")
-def accounts(
+async def accounts(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A .csv or .parquet file of opening balances.")],
     source: Annotated[str, typer.Option(help="The system they come from, say oldsystem. It is part of each key.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, write nothing.")] = False,
@@ -55,27 +65,23 @@ def accounts(
     All lines are checked first; a file with a bad one imports nothing. Done again, it changes nothing. Exit 1 when
     there are bad lines.
     """
-
-    async def main() -> None:
-        settings()
-        look_for_garbage_seldom()
-        if re.fullmatch(NAME_PATTERN, source) is None:
-            raise Refused(f"--source: {source!r} is not a name: letters, digits, '.', '_' and '-', 64 at most")
-        with _telling(faults, as_json=as_json) as told, opened(file) as lines:
-            async with pool() as asking:
-                at = await acting(asking)
-                if not dry_run:
-                    await at.begins(Deed.IMPORT, f"import:{source}", file=file.name)
-            async with _importing(at.clock, Origin(source, at.actor.source), told) as (job, known):
-                tally, written = await _through(job, lines, known, dry_run=dry_run, skip_bad=skip_bad)
-        if as_json:
-            print_json(_document(file, source, tally, told, dry_run=dry_run, written=written))
-        else:
-            console.print(_sentence(tally, told, dry_run=dry_run, written=written), highlight=False, soft_wrap=True)
-        if tally.bad:
-            raise typer.Exit(EXIT_FAILED)
-
-    run(main())
+    settings()
+    look_for_garbage_seldom()
+    if re.fullmatch(NAME_PATTERN, source) is None:
+        raise Refused(f"--source: {source!r} is not a name: letters, digits, '.', '_' and '-', 64 at most")
+    with _telling(faults, as_json=as_json) as told, opened(file) as lines:
+        async with pool() as asking:
+            at = await acting(asking)
+            if not dry_run:
+                await at.begins(Deed.IMPORT, f"import:{source}", file=file.name)
+        async with _importing(at.clock, Origin(source, at.actor.source), told) as (job, known):
+            tally, written = await _through(job, lines, known, dry_run=dry_run, skip_bad=skip_bad)
+    if as_json:
+        print_json(_document(file, source, tally, told, dry_run=dry_run, written=written))
+    else:
+        console.print(_sentence(tally, told, dry_run=dry_run, written=written), highlight=False, soft_wrap=True)
+    if tally.bad:
+        raise typer.Exit(EXIT_FAILED)
 
 
 class _Told:

@@ -22,7 +22,6 @@ from abacus.cli.terminal.shell import (
     moment,
     pool,
     print_json,
-    run,
     settings,
     sqs,
     table,
@@ -44,7 +43,7 @@ _AGAIN_AFTER_S: Final = 2.0
 _SHOWN: Final = 50  # findings on a terminal; the document has more
 
 
-def reconcile(
+async def reconcile(
     start: Annotated[str, typer.Option("--from", help="A time with an offset, say 2026-05-01T00:00:00+08:00.")],
     end: Annotated[str | None, typer.Option("--to", help="Up to, and without, this time; now if left out.")] = None,
     look_back: Annotated[
@@ -58,28 +57,24 @@ def reconcile(
     """Account for every message of the transactions topic in a window: awarded once, duplicate, ignored, quarantined,
     on its way, missing or doubled; and hold the ledger against the points topic. Exit 1 when it does not come out.
     """
-
-    async def main() -> None:
-        config = settings()
-        since, until = moment("--from", start), moment("--to", end) if end is not None else SystemClock().now()
-        if out is not None:
-            _check_writable(out)
-        columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,}"), TimeElapsedColumn())
-        with shown_progress(*columns) as progress:
-            async with pool() as opened:
-                by = (await acting(opened)).actor.source
-                account = await _settled(config, opened, since, until, look_back, wait, _bars(progress))
-        filed = document(account, by)
-        if out is not None:
-            out.write_text(json.dumps(filed, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-        if as_json:
-            print_json(filed)
-        else:
-            _show(account)
-        if not account.comes_out:
-            raise typer.Exit(EXIT_FAILED)
-
-    run(main())
+    config = settings()
+    since, until = moment("--from", start), moment("--to", end) if end is not None else SystemClock().now()
+    if out is not None:
+        _check_writable(out)
+    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,}"), TimeElapsedColumn())
+    with shown_progress(*columns) as progress:
+        async with pool() as opened:
+            by = (await acting(opened)).actor.source
+            account = await _settled(config, opened, since, until, look_back, wait, _bars(progress))
+    filed = document(account, by)
+    if out is not None:
+        out.write_text(json.dumps(filed, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    if as_json:
+        print_json(filed)
+    else:
+        _show(account)
+    if not account.comes_out:
+        raise typer.Exit(EXIT_FAILED)
 
 
 def _check_writable(out: Path) -> None:

@@ -6,34 +6,30 @@ from typing import Annotated
 import typer
 
 from abacus.cli.terminal.acting import acting
-from abacus.cli.terminal.shell import AsJson, console, counted, moment, pool, print_json, run, settings
+from abacus.cli.terminal.shell import AsJson, CommandGroup, console, counted, moment, pool, print_json, settings
 from abacus.core.clock import SystemClock
 from abacus.ledger.relay.cursor import Position, RelayCursor
 from abacus.people.types.deed import Deed
 
-app = typer.Typer(help="The points stream.", no_args_is_help=True)
+app = CommandGroup(help="The points stream.", no_args_is_help=True)
 
 
 @app.command()
-def status(as_json: AsJson = False) -> None:
+async def status(as_json: AsJson = False) -> None:
     """Show how far the ledger is published."""
-
-    async def main() -> None:
-        topic = settings().points_topic
-        async with pool() as opened:
-            cursor = RelayCursor(opened, topic, SystemClock())
-            positions, waiting = await cursor.positions(), await cursor.waiting()
-        if as_json:
-            print_json({"topic": topic} | _where(positions) | {"waiting": waiting})
-        else:
-            after = ", ".join(str(tuple(position)) for position in positions)
-            console.print(f"{topic}: {counted(waiting, 'transfer')} to publish, after {after}", highlight=False)
-
-    run(main())
+    topic = settings().points_topic
+    async with pool() as opened:
+        cursor = RelayCursor(opened, topic, SystemClock())
+        positions, waiting = await cursor.positions(), await cursor.waiting()
+    if as_json:
+        print_json({"topic": topic} | _where(positions) | {"waiting": waiting})
+    else:
+        after = ", ".join(str(tuple(position)) for position in positions)
+        console.print(f"{topic}: {counted(waiting, 'transfer')} to publish, after {after}", highlight=False)
 
 
 @app.command()
-def rewind(
+async def rewind(
     start: Annotated[
         str, typer.Option("--from", help="A time with an offset (2026-05-01T00:00:00+08:00), or `start`.")
     ],
@@ -42,20 +38,16 @@ def rewind(
     """Publish again everything posted since a time. A running relay goes on from there; consumers see the same ids
     again.
     """
-
-    async def main() -> None:
-        since = None if start == "start" else moment("--from", start)
-        async with pool() as opened:
-            cursor = RelayCursor(opened, settings().points_topic, SystemClock())
-            at = await acting(opened)
-            await cursor.rewind(since, also=at.does(Deed.REPLAY, "relay", did="rewind", start=start))
-            positions, waiting = await cursor.positions(), await cursor.waiting()
-        if as_json:
-            print_json(_where(positions) | {"waiting": waiting})
-        else:
-            console.print(f"rewound; {counted(waiting, 'transfer')} to publish", highlight=False)
-
-    run(main())
+    since = None if start == "start" else moment("--from", start)
+    async with pool() as opened:
+        cursor = RelayCursor(opened, settings().points_topic, SystemClock())
+        at = await acting(opened)
+        await cursor.rewind(since, also=at.does(Deed.REPLAY, "relay", did="rewind", start=start))
+        positions, waiting = await cursor.positions(), await cursor.waiting()
+    if as_json:
+        print_json(_where(positions) | {"waiting": waiting})
+    else:
+        console.print(f"rewound; {counted(waiting, 'transfer')} to publish", highlight=False)
 
 
 def _where(positions: Sequence[Position]) -> dict[str, object]:

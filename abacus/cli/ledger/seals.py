@@ -12,7 +12,7 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, run, table
+from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
 from abacus.ledger.store.read import LedgerReader
@@ -25,7 +25,7 @@ from abacus.proof.store import Seals
 from abacus.proof.tree import LeavesAdded
 
 
-def seal(
+async def seal(
     if_older_than: Annotated[
         float | None,
         typer.Option("--if-older-than", metavar="HOURS", min=0, help="Do nothing if the last seal is younger."),
@@ -33,42 +33,34 @@ def seal(
     as_json: AsJson = False,
 ) -> None:
     """Seal the ledger: one hash over every account. The relay publishes it on the points topic."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            at = await acting(opened)
-            await at.begins(Deed.RUN_JOBS, "job:seal")
-            seals = Seals(opened, at.clock)
-            with _progress() as told:
-                made = await seals.make(if_older_than=timedelta(hours=if_older_than or 0), progress=told)
-        if as_json:
-            print_json({"made": made.is_new, "seal": described(made.seal)})
-        else:
-            line = _told(made.seal) if made.is_new else f"seal {made.seal.number} is from {_at(made.seal)}: none made"
-            console.print(line, highlight=False, soft_wrap=True)
-
-    run(main())
+    async with pool() as opened:
+        at = await acting(opened)
+        await at.begins(Deed.RUN_JOBS, "job:seal")
+        seals = Seals(opened, at.clock)
+        with _progress() as told:
+            made = await seals.make(if_older_than=timedelta(hours=if_older_than or 0), progress=told)
+    if as_json:
+        print_json({"made": made.is_new, "seal": described(made.seal)})
+    else:
+        line = _told(made.seal) if made.is_new else f"seal {made.seal.number} is from {_at(made.seal)}: none made"
+        console.print(line, highlight=False, soft_wrap=True)
 
 
-def show_seals(as_json: AsJson = False) -> None:
+async def show_seals(as_json: AsJson = False) -> None:
     """List the seals, the last one first."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            seals = (await Seals(opened, SystemClock()).all())[::-1]
-        if as_json:
-            print_json({"seals": [described(each) for each in seals]})
-        else:
-            rows = [
-                [str(each.number), _at(each), f"{each.accounts:,}", f"{each.transfers:,}", f"{each.root.hex()[:16]}…"]
-                for each in seals
-            ]
-            table("Seals", ["number", "sealed at", "accounts", "transfers", "root"], rows)
-
-    run(main())
+    async with pool() as opened:
+        seals = (await Seals(opened, SystemClock()).all())[::-1]
+    if as_json:
+        print_json({"seals": [described(each) for each in seals]})
+    else:
+        rows = [
+            [str(each.number), _at(each), f"{each.accounts:,}", f"{each.transfers:,}", f"{each.root.hex()[:16]}…"]
+            for each in seals
+        ]
+        table("Seals", ["number", "sealed at", "accounts", "transfers", "root"], rows)
 
 
-def prove(
+async def prove(
     member: Annotated[str, typer.Argument(help="The member whose account it is.")],
     program: Annotated[str | None, typer.Option(help="Which points, if the member has several accounts.")] = None,
     number: Annotated[
@@ -77,26 +69,22 @@ def prove(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the proof there; else print it.")] = None,
 ) -> None:
     """Write the proof that an account was part of a seal. `check-proof` checks it anywhere, without a database."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            accounts = await LedgerReader(opened).accounts(member)
-            chosen = program or _only(member, accounts)
-            with _progress() as told:
-                proof = await Seals(opened, SystemClock()).prove((member, chosen), number, progress=told)
-        text = proof.model_dump_json(indent=2) + "\n"
-        if output is None:
-            sys.stdout.write(text)
-            return
-        try:
-            output.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise Refused(f"{output}: {error.strerror}") from None
-
-    run(main())
+    async with pool() as opened:
+        accounts = await LedgerReader(opened).accounts(member)
+        chosen = program or _only(member, accounts)
+        with _progress() as told:
+            proof = await Seals(opened, SystemClock()).prove((member, chosen), number, progress=told)
+    text = proof.model_dump_json(indent=2) + "\n"
+    if output is None:
+        sys.stdout.write(text)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Refused(f"{output}: {error.strerror}") from None
 
 
-def check_proof(
+async def check_proof(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A proof that `abacus ledger prove` wrote.")],
     root: Annotated[
         str | None, typer.Option(metavar="HEX", help="The seal's root, as you know it from elsewhere.")
@@ -104,26 +92,22 @@ def check_proof(
     as_json: AsJson = False,
 ) -> None:
     """Check a proof, without a database. Exit 1 when it does not hold."""
-
-    async def main() -> None:
-        try:
-            proof = read_proof(path.read_bytes())
-        except OSError as error:
-            raise Refused(f"{path}: {error.strerror}") from None
-        fault = proof.fault(root)
-        if as_json:
-            said = {"member_id", "program", "seq", "balance", "seal"}
-            document = proof.model_dump(mode="json", include=said)
-            print_json({"holds": fault is None, "root_given": root is not None, "fault": fault, **document})
-        elif fault is not None:
-            console.print(f"does not hold: {fault}", style="red", highlight=False, markup=False, soft_wrap=True)
-        else:
-            for line in _proven(proof, root):
-                console.print(line, highlight=False, markup=False, soft_wrap=True)
-        if fault is not None:
-            raise typer.Exit(EXIT_FAILED)
-
-    run(main())
+    try:
+        proof = read_proof(path.read_bytes())
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}") from None
+    fault = proof.fault(root)
+    if as_json:
+        said = {"member_id", "program", "seq", "balance", "seal"}
+        document = proof.model_dump(mode="json", include=said)
+        print_json({"holds": fault is None, "root_given": root is not None, "fault": fault, **document})
+    elif fault is not None:
+        console.print(f"does not hold: {fault}", style="red", highlight=False, markup=False, soft_wrap=True)
+    else:
+        for line in _proven(proof, root):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+    if fault is not None:
+        raise typer.Exit(EXIT_FAILED)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, DownloadColumn, SpinnerColumn, TextColumn, 
 
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import AsJson, console, counted, pool, print_json, run, settings, table
+from abacus.cli.terminal.shell import AsJson, CommandGroup, console, counted, pool, print_json, settings, table
 from abacus.core.errors import Absent, Refused, absent
 from abacus.people.types.deed import Deed
 from abacus.platform.pool.sliced_pool import Address
@@ -18,7 +18,7 @@ from abacus.platform.slices import Move, Spreading, spreading
 
 _LOOK_EVERY_S = 1.0
 
-app = typer.Typer(help="The slices of the ledger, on the servers of Citus.", no_args_is_help=True)
+app = CommandGroup(help="The slices of the ledger, on the servers of Citus.", no_args_is_help=True)
 
 Blocking = Annotated[
     bool,
@@ -27,46 +27,36 @@ Blocking = Annotated[
 
 
 @app.command("list")
-def list_slices(as_json: AsJson = False) -> None:
+async def list_slices(as_json: AsJson = False) -> None:
     """Show which server has which slice, and how large it is; a slice whose server is away has no size."""
-
-    async def main() -> None:
-        async with _of_a_cut_ledger() as slices:
-            placed = await slices.placed()
-        rows = [(each.schema, str(each.address), each.size) for each in placed]
-        if as_json:
-            print_json([{"slice": schema, "server": server, "bytes": size} for schema, server, size in rows])
-        else:
-            table(
-                "Slices", ["slice", "server", "size"], [[schema, server, _told(size)] for schema, server, size in rows]
-            )
-
-    run(main())
+    async with _of_a_cut_ledger() as slices:
+        placed = await slices.placed()
+    rows = [(each.schema, str(each.address), each.size) for each in placed]
+    if as_json:
+        print_json([{"slice": schema, "server": server, "bytes": size} for schema, server, size in rows])
+    else:
+        table("Slices", ["slice", "server", "size"], [[schema, server, _told(size)] for schema, server, size in rows])
 
 
 @app.command()
-def move(
+async def move(
     slice_: Annotated[str, typer.Argument(metavar="SLICE", help="As `list` names it: slice_3.")],
     server: Annotated[str, typer.Argument(metavar="HOST:PORT", help="The server, as Citus knows it.")],
     blocking: Blocking = False,
     as_json: AsJson = False,
 ) -> None:
     """Move a slice to another server, while points are posted to it."""
-
-    async def main() -> None:
-        async with _of_a_cut_ledger() as slices:
-            where = {each.schema: each.address for each in await slices.placed()}
-            if slice_ not in where:
-                raise absent("slice", slice_, "`abacus slices list` prints all")
-            target = _address(server)
-            moves = [Move(slice_, where[slice_], target)] if where[slice_] != target else []
-        await _make(moves, blocking=blocking, pause_s=0.0, as_json=as_json)
-
-    run(main())
+    async with _of_a_cut_ledger() as slices:
+        where = {each.schema: each.address for each in await slices.placed()}
+        if slice_ not in where:
+            raise absent("slice", slice_, "`abacus slices list` prints all")
+        target = _address(server)
+        moves = [Move(slice_, where[slice_], target)] if where[slice_] != target else []
+    await _make(moves, blocking=blocking, pause_s=0.0, as_json=as_json)
 
 
 @app.command()
-def rebalance(
+async def rebalance(
     pause: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="Rest so long after each slice.")] = 0.0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the moves.")] = False,
     blocking: Blocking = False,
@@ -77,16 +67,12 @@ def rebalance(
     Run it after a server was added, and before one is taken away (docs/operate/slices.md). It can be interrupted: the
     slice that is under way stays where it was, and another run goes on.
     """
-
-    async def main() -> None:
-        async with _of_a_cut_ledger() as slices:
-            moves = await slices.evened()
-        if dry_run:
-            _show(moves, as_json=as_json)
-        else:
-            await _make(moves, blocking=blocking, pause_s=pause, as_json=as_json)
-
-    run(main())
+    async with _of_a_cut_ledger() as slices:
+        moves = await slices.evened()
+    if dry_run:
+        _show(moves, as_json=as_json)
+    else:
+        await _make(moves, blocking=blocking, pause_s=pause, as_json=as_json)
 
 
 @asynccontextmanager

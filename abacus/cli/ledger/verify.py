@@ -10,7 +10,7 @@ from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TextCo
 from rich.text import Text
 
 from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, run, settings
+from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, settings
 from abacus.core.errors import Refused
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
@@ -24,7 +24,7 @@ from abacus.proof.verify import TransfersChecked, is_worth_helping
 from abacus.proof.verify import verify as verify_ledger
 
 
-def verify(
+async def verify(
     member: Annotated[str | None, typer.Option(help="Only this member.")] = None,
     first: Annotated[str | None, typer.Option("--from", metavar="MEMBER", help="Members from this id on.")] = None,
     last: Annotated[str | None, typer.Option("--to", metavar="MEMBER", help="Members up to this id.")] = None,
@@ -37,19 +37,15 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Recompute every balance, sequence, hash chain, explanation and seal from the rows. Exit 1 when a row is wrong."""
-
-    async def main() -> None:
-        span = _span(member, first, last)
-        if seals is not None and span != EVERYBODY:
-            raise Refused("--seals: a seal is over all members; leave out --member, --from and --to")
-        many = _how_many(seals)
-        async with pool() as opened:
-            report = await verified(opened, span=span, seals=many, processes=processes)
-        _show(report, as_json=as_json)
-        if not report.clean:
-            raise typer.Exit(EXIT_FAILED)
-
-    run(main())
+    span = _span(member, first, last)
+    if seals is not None and span != EVERYBODY:
+        raise Refused("--seals: a seal is over all members; leave out --member, --from and --to")
+    many = _how_many(seals)
+    async with pool() as opened:
+        report = await verified(opened, span=span, seals=many, processes=processes)
+    _show(report, as_json=as_json)
+    if not report.clean:
+        raise typer.Exit(EXIT_FAILED)
 
 
 async def verified(

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from abacus.cli.terminal.shell import AsJson, console, database, print_json, run, settings, sqs
+from abacus.cli.terminal.shell import AsJson, console, database, print_json, settings, sqs
 from abacus.core.clock import SystemClock
 from abacus.core.errors import AbacusError
 from abacus.oversight.where.decide.mentions import Wanted
@@ -42,7 +42,7 @@ class _Search:
         return sorted({each.key for each in self.sightings if each.key is not None})
 
 
-def where(
+async def where(
     key: Annotated[
         str, typer.Argument(metavar="KEY|TRANSACTION", help="A key such as txn:rides:T-1001, or a transaction's id.")
     ],
@@ -55,26 +55,22 @@ def where(
 
     Exit 0 if it is anywhere, 1 if it is nowhere, 2 if it was not met and a place could not be looked into.
     """
-
-    async def main() -> None:
-        config, clock, wanted, search = settings(), SystemClock(), Wanted(key, source), _Search()
-        now = clock.now()
-        async with database(config) as pool, sqs(config) as client:
-            await search.look(Place.QUARANTINE, in_quarantine(pool, clock, wanted))
-            await search.look(Place.DEAD_LETTERS, in_dead_letters(client, config.queue_prefix, wanted))
-            if config.kafka_bootstrap is None:
-                search.unknown[Place.STREAM] = "ABACUS_KAFKA_BOOTSTRAP is not set"
-            else:
-                group, topic = f"{config.queue_prefix}calculator", config.transactions_topic
-                window = Window(topic, group, now - timedelta(hours=hours), now + _CLOCKS_DIFFER_BY)
-                await search.look(Place.STREAM, in_stream(config.kafka_bootstrap, window, wanted))
-            keys = sorted({*wanted.keys, *search.keys})
-            await search.look(Place.LEDGER, in_ledger(pool, keys))
-            await search.look(Place.PARTNERS, in_register(pool, clock, keys))
-            waiting = await _waiting(client, config)
-        _tell(wanted, search, waiting, as_json=as_json)
-
-    run(main())
+    config, clock, wanted, search = settings(), SystemClock(), Wanted(key, source), _Search()
+    now = clock.now()
+    async with database(config) as pool, sqs(config) as client:
+        await search.look(Place.QUARANTINE, in_quarantine(pool, clock, wanted))
+        await search.look(Place.DEAD_LETTERS, in_dead_letters(client, config.queue_prefix, wanted))
+        if config.kafka_bootstrap is None:
+            search.unknown[Place.STREAM] = "ABACUS_KAFKA_BOOTSTRAP is not set"
+        else:
+            group, topic = f"{config.queue_prefix}calculator", config.transactions_topic
+            window = Window(topic, group, now - timedelta(hours=hours), now + _CLOCKS_DIFFER_BY)
+            await search.look(Place.STREAM, in_stream(config.kafka_bootstrap, window, wanted))
+        keys = sorted({*wanted.keys, *search.keys})
+        await search.look(Place.LEDGER, in_ledger(pool, keys))
+        await search.look(Place.PARTNERS, in_register(pool, clock, keys))
+        waiting = await _waiting(client, config)
+    _tell(wanted, search, waiting, as_json=as_json)
 
 
 async def _waiting(client: Client, config: Settings) -> dict[str, Depth]:

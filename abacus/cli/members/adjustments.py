@@ -7,13 +7,13 @@ import typer
 
 from abacus.cli.members.points import Country, Key, Member, Program, desk, ordered, show
 from abacus.cli.people.approvals import show_waiting
-from abacus.cli.terminal.shell import AsJson, run
+from abacus.cli.terminal.shell import AsJson, CommandGroup
 from abacus.intake.partners.orders import AdjustmentOrder, adjustment_of, opening_of
 from abacus.ledger.types.posting import Status
 from abacus.people.types.approval import Approval
 from abacus.people.types.deed import Deed
 
-app = typer.Typer(help="Points that a person adds or takes.", no_args_is_help=True)
+app = CommandGroup(help="Points that a person adds or takes.", no_args_is_help=True)
 
 
 @app.callback()
@@ -22,7 +22,7 @@ def root() -> None:
 
 
 @app.command("add", context_settings={"ignore_unknown_options": True})
-def add(
+async def add(
     member: Member,
     points: Annotated[int, typer.Argument(metavar="POINTS", help="How many; -50 takes fifty.")],
     reason: Annotated[str, typer.Option(help="Why; it is kept with the transfer.")],
@@ -38,15 +38,11 @@ def add(
     order = ordered(
         AdjustmentOrder, points=points, reason=reason, program=program, country=country, new_member=new_member
     )
-
-    async def main() -> None:
-        async with desk() as at:
-            target = await at.target(member, order, opening=opening_of(order))
-            agent = at.agent(Deed.ADJUST, target.country)
-            outcome = await at.large(adjustment_of(order, target, f"adjust:{key or uuid4()}", agent, at.clock.now()))
-            if isinstance(outcome, Approval):
-                show_waiting(outcome, as_json=as_json)
-            else:
-                show(await at.posted(outcome), outcome.status is Status.DUPLICATE, as_json=as_json)
-
-    run(main())
+    async with desk() as at:
+        target = await at.target(member, order, opening=opening_of(order))
+        agent = at.agent(Deed.ADJUST, target.country)
+        outcome = await at.large(adjustment_of(order, target, f"adjust:{key or uuid4()}", agent, at.clock.now()))
+        if isinstance(outcome, Approval):
+            show_waiting(outcome, as_json=as_json)
+        else:
+            show(await at.posted(outcome), outcome.status is Status.DUPLICATE, as_json=as_json)

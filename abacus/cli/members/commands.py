@@ -10,13 +10,13 @@ import typer
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.shell import (
     AsJson,
+    CommandGroup,
     console,
     counted,
     errors,
     moment,
     pool,
     print_json,
-    run,
     settings,
     table,
 )
@@ -36,11 +36,11 @@ from abacus.pricing.store.cards import CardStore
 from abacus.proof.decide.recompute import recompute
 from abacus.proof.erased_leaves import keep_leaves
 
-app = typer.Typer(help="Members.", no_args_is_help=True)
+app = CommandGroup(help="Members.", no_args_is_help=True)
 
 
 @app.command("show")
-def show(
+async def show(
     member: Annotated[str, typer.Argument(help="The member's id.")],
     as_of: Annotated[
         str | None, typer.Option("--as-of", help="A time that is past, with an offset; now if left out.")
@@ -48,41 +48,37 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a member's accounts: as they are, or as they were at a time that is past. Exit 1 for nobody."""
-
-    async def main() -> None:
-        at = moment("--as-of", as_of) if as_of is not None else None
-        if at is not None and at > SystemClock().now():
-            raise Refused(f"--as-of: {as_of} is still to come")
-        async with pool() as opened:
-            reader = MemberReader(opened)
-            if at is None:
-                accounts = [holding.now for holding in await reader.holdings(member)]
-            else:
-                accounts = list(await reader.as_of(member, at))
-            if not (accounts or (at is not None and await reader.holdings(member))):
-                raise absent("account of", member)
-        if as_json:
-            documents = [{**each._asdict(), "available": each.available} for each in accounts]
-            print_json({"member_id": member, "as_of": at and at.isoformat(), "accounts": documents})
-            return
-        rows = [
-            [
-                each.program,
-                each.country,
-                *(f"{points:,}" for points in (each.balance, each.held, each.available)),
-                each.tier,
-                str(each.expires_on or ""),
-            ]
-            for each in accounts
+    at = moment("--as-of", as_of) if as_of is not None else None
+    if at is not None and at > SystemClock().now():
+        raise Refused(f"--as-of: {as_of} is still to come")
+    async with pool() as opened:
+        reader = MemberReader(opened)
+        if at is None:
+            accounts = [holding.now for holding in await reader.holdings(member)]
+        else:
+            accounts = list(await reader.as_of(member, at))
+        if not (accounts or (at is not None and await reader.holdings(member))):
+            raise absent("account of", member)
+    if as_json:
+        documents = [{**each._asdict(), "available": each.available} for each in accounts]
+        print_json({"member_id": member, "as_of": at and at.isoformat(), "accounts": documents})
+        return
+    rows = [
+        [
+            each.program,
+            each.country,
+            *(f"{points:,}" for points in (each.balance, each.held, each.available)),
+            each.tier,
+            str(each.expires_on or ""),
         ]
-        columns = ["program", "country", "balance", "held", "available", "tier", "good until"]
-        table(f"Accounts of {member}" + (f" as of {at.isoformat()}" if at is not None else ""), columns, rows)
-
-    run(main())
+        for each in accounts
+    ]
+    columns = ["program", "country", "balance", "held", "available", "tier", "good until"]
+    table(f"Accounts of {member}" + (f" as of {at.isoformat()}" if at is not None else ""), columns, rows)
 
 
 @app.command("erase")
-def erase(
+async def erase(
     member: Annotated[str, typer.Argument(metavar="ID", help="The member's id.")],
     reason: Annotated[str, typer.Option(help="Why, without the member's name; it is kept.")] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
@@ -93,48 +89,40 @@ def erase(
 
     The ledger keeps its transfers, and can still be proved. Needs the login that owns the tables.
     """
+    settings()
+    _check(member, reason, dry_run=dry_run)
+    async with pool(role=None) as owner:
+        eraser, at = await _eraser(owner), await acting(owner)
+        if not dry_run:
+            at.check(Deed.ERASE)
+        if dry_run or not yes:
+            _show(member, await eraser.look(member), as_json=as_json and dry_run)
+        if dry_run:
+            return
+        if not yes:
+            _ask(member)
 
-    async def main() -> None:
-        settings()
-        _check(member, reason, dry_run=dry_run)
-        async with pool(role=None) as owner:
-            eraser, at = await _eraser(owner), await acting(owner)
-            if not dry_run:
-                at.check(Deed.ERASE)
-            if dry_run or not yes:
-                _show(member, await eraser.look(member), as_json=as_json and dry_run)
-            if dry_run:
-                return
-            if not yes:
-                _ask(member)
+        async def also(connection: Connection, made: Erasure) -> None:
+            subject = f"member:{made.pseudonym}"
+            left = await digest_of_erased(connection, subject)
+            await at.does(Deed.ERASE, subject, reason=reason, left=left)(connection)
 
-            async def also(connection: Connection, made: Erasure) -> None:
-                subject = f"member:{made.pseudonym}"
-                left = await digest_of_erased(connection, subject)
-                await at.does(Deed.ERASE, subject, reason=reason, left=left)(connection)
-
-            erased = await eraser.erase(member, by=at.actor.source, reason=reason, also=also)
-        if as_json:
-            print_json({"dry_run": False} | _document(erased))
-        else:
-            console.print(f"erased; now {erased.pseudonym}", highlight=False, soft_wrap=True)
-
-    run(main())
+        erased = await eraser.erase(member, by=at.actor.source, reason=reason, also=also)
+    if as_json:
+        print_json({"dry_run": False} | _document(erased))
+    else:
+        console.print(f"erased; now {erased.pseudonym}", highlight=False, soft_wrap=True)
 
 
 @app.command("erasures")
-def erasures(limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100, as_json: AsJson = False) -> None:
+async def erasures(limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100, as_json: AsJson = False) -> None:
     """List the erasures, the newest first. The list does not say who was erased."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            records = await recorded(opened, limit)
-        if as_json:
-            print_json([_document(each) for each in records])
-        else:
-            table("Erasures", ["pseudonym", "when", "by", "why", "accounts"], [_row(each) for each in records])
-
-    run(main())
+    async with pool() as opened:
+        records = await recorded(opened, limit)
+    if as_json:
+        print_json([_document(each) for each in records])
+    else:
+        table("Erasures", ["pseudonym", "when", "by", "why", "accounts"], [_row(each) for each in records])
 
 
 async def _eraser(owner: Pool) -> Eraser:

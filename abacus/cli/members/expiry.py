@@ -12,7 +12,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.known import check_priced
 from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import AsJson, SeveralRefused, counted, pool, print_json, run, settings, sqs, table
+from abacus.cli.terminal.shell import (
+    AsJson,
+    CommandGroup,
+    SeveralRefused,
+    counted,
+    pool,
+    print_json,
+    settings,
+    sqs,
+    table,
+)
 from abacus.core.clock import SystemClock
 from abacus.core.csv_text import csv_text
 from abacus.core.errors import Refused
@@ -27,7 +37,7 @@ from abacus.programs.expiry.preview import preview as look_ahead
 from abacus.programs.expiry.runs import ExpiryRuns, Run
 from abacus.programs.expiry.sweep import MonthEndJob, Task, of_all_due, of_month, zones_of
 
-app = typer.Typer(help="Points that lapse.", no_args_is_help=True)
+app = CommandGroup(help="Points that lapse.", no_args_is_help=True)
 
 OnlyMonth = Annotated[str | None, typer.Option("--month", metavar="YYYY-MM", help="A month that is over.")]
 OnlyCountry = Annotated[str | None, typer.Option("--country", metavar="SG", help="Only this country.")]
@@ -36,7 +46,7 @@ _LOOK_EVERY_S: Final = 0.5
 
 
 @app.command("run")
-def run_month(
+async def run_month(
     month: OnlyMonth = None,
     country: OnlyCountry = None,
     due: Annotated[bool, typer.Option("--due", help="Every country and month that is due and not done.")] = False,
@@ -51,71 +61,59 @@ def run_month(
     Without --month it takes the last month that is over in each country. A run that was cut off goes on where it
     stopped.
     """
-
-    async def main() -> None:
-        if due and month:
-            raise Refused("--due finds the months itself; leave out --month")
-        wanted = Month.parse(month) if month else None
-        config = settings()
-        async with pool() as opened, sqs(config) as client:
-            at, runs, book = await acting(opened), ExpiryRuns(opened), CardBook(await CardStore(opened).all())
-            now = at.clock.now()
-            tasks = await of_all_due(runs, book, country, now) if due else of_month(book, wanted, country, now)
-            queue = await SqsQueue.find(client, config.queue_prefix + EXPIRY)
-            await at.begins(Deed.RUN_JOBS, "job:expiry", country=country, month=month, due=due, again=again)
-            done, refused = await _sweep_all(MonthEndJob(opened, queue, at.clock), tasks, again=again)
-            if wait:
-                done = await _watch(runs, done)
-        if done or not refused:
-            _show(done, as_json=as_json)
-        if refused:
-            raise SeveralRefused(refused)
-
-    run(main())
+    if due and month:
+        raise Refused("--due finds the months itself; leave out --month")
+    wanted = Month.parse(month) if month else None
+    config = settings()
+    async with pool() as opened, sqs(config) as client:
+        at, runs, book = await acting(opened), ExpiryRuns(opened), CardBook(await CardStore(opened).all())
+        now = at.clock.now()
+        tasks = await of_all_due(runs, book, country, now) if due else of_month(book, wanted, country, now)
+        queue = await SqsQueue.find(client, config.queue_prefix + EXPIRY)
+        await at.begins(Deed.RUN_JOBS, "job:expiry", country=country, month=month, due=due, again=again)
+        done, refused = await _sweep_all(MonthEndJob(opened, queue, at.clock), tasks, again=again)
+        if wait:
+            done = await _watch(runs, done)
+    if done or not refused:
+        _show(done, as_json=as_json)
+    if refused:
+        raise SeveralRefused(refused)
 
 
 @app.command("preview")
-def preview(
+async def preview(
     month: Annotated[str, typer.Option("--month", metavar="YYYY-MM", help="A month, over or to come.")],
     country: OnlyCountry = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show whose points will lapse with a month's end as things stand, by country. Nothing is changed."""
-
-    async def main() -> None:
-        wanted = Month.parse(month)
-        if as_csv and as_json:
-            raise Refused("--csv and --json: choose one")
-        async with pool() as opened:
-            book, now = CardBook(await CardStore(opened).all()), SystemClock().now()
-            expected: list[Expected] = []
-            for name, zone in zones_of(book, country, now):
-                with_earlier = wanted.before.is_over(now, zone)
-                expected += await look_ahead(opened, name, wanted, with_earlier=with_earlier)
-        rows = [each._asdict() for each in expected]
-        if as_json:
-            print_json({"month": str(wanted), "expected": rows})
-        elif as_csv:
-            sys.stdout.write(csv_text([Expected._fields, *expected]))
-        else:
-            cells = [[each.country, each.program, f"{each.members:,}", f"{each.points:,}"] for each in expected]
-            table(f"Lapses with the end of {wanted}", list(Expected._fields), cells)
-
-    run(main())
+    wanted = Month.parse(month)
+    if as_csv and as_json:
+        raise Refused("--csv and --json: choose one")
+    async with pool() as opened:
+        book, now = CardBook(await CardStore(opened).all()), SystemClock().now()
+        expected: list[Expected] = []
+        for name, zone in zones_of(book, country, now):
+            with_earlier = wanted.before.is_over(now, zone)
+            expected += await look_ahead(opened, name, wanted, with_earlier=with_earlier)
+    rows = [each._asdict() for each in expected]
+    if as_json:
+        print_json({"month": str(wanted), "expected": rows})
+    elif as_csv:
+        sys.stdout.write(csv_text([Expected._fields, *expected]))
+    else:
+        cells = [[each.country, each.program, f"{each.members:,}", f"{each.points:,}"] for each in expected]
+        table(f"Lapses with the end of {wanted}", list(Expected._fields), cells)
 
 
 @app.command("runs")
-def show_runs(month: OnlyMonth = None, country: OnlyCountry = None, as_json: AsJson = False) -> None:
+async def show_runs(month: OnlyMonth = None, country: OnlyCountry = None, as_json: AsJson = False) -> None:
     """Show the record of each month's end: members found, enqueued, expired and skipped, and points."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            await check_priced(opened, country)
-            records = await ExpiryRuns(opened).all(country, Month.parse(month) if month else None)
-        _show(records, as_json=as_json)
-
-    run(main())
+    async with pool() as opened:
+        await check_priced(opened, country)
+        records = await ExpiryRuns(opened).all(country, Month.parse(month) if month else None)
+    _show(records, as_json=as_json)
 
 
 async def _sweep_all(job: MonthEndJob, tasks: Sequence[Task], *, again: bool) -> tuple[list[Run], list[Refused]]:

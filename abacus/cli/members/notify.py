@@ -8,7 +8,7 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import AsJson, console, counted, pool, print_json, run, settings, table
+from abacus.cli.terminal.shell import AsJson, CommandGroup, console, counted, pool, print_json, settings, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName, Outgoing, preview
@@ -23,7 +23,7 @@ from abacus.people.types.deed import Deed
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 
-app = typer.Typer(help="Notifications of members.", no_args_is_help=True)
+app = CommandGroup(help="Notifications of members.", no_args_is_help=True)
 
 _WHEN = datetime(2026, 7, 1, tzinfo=UTC)
 
@@ -31,103 +31,87 @@ ChannelOption = Annotated[ChannelName | None, typer.Option(help="Only this chann
 
 
 @app.command("preview")
-def preview_event(
+async def preview_event(
     event: Annotated[Kind, typer.Argument(help="The kind of event.")],
     locale: Annotated[str, typer.Option(help="The language, for example id.")] = DEFAULT_LOCALE,
     channel: Annotated[ChannelName, typer.Option(help="As this channel carries it.")] = ChannelName.LOG,
     as_json: AsJson = False,
 ) -> None:
     """Show the message that a member would get, with made-up figures; a locale without templates gets English."""
-
-    async def main() -> None:
-        sample = SAMPLES[event][0]
-        words = words_of(templates_of(settings()), [sample], locale)
-        outgoing = Outgoing("bob", "ntf_0123456789abcdef", locale, words, [sample], _WHEN)
-        if as_json:
-            shown = {"event": event, "locale": locale, "channel": channel, **words._asdict()}
-            print_json({**shown, "carried": preview(channel, outgoing)})
-        else:
-            console.print(preview(channel, outgoing), highlight=False, markup=False, soft_wrap=True)
-
-    run(main())
+    sample = SAMPLES[event][0]
+    words = words_of(templates_of(settings()), [sample], locale)
+    outgoing = Outgoing("bob", "ntf_0123456789abcdef", locale, words, [sample], _WHEN)
+    if as_json:
+        shown = {"event": event, "locale": locale, "channel": channel, **words._asdict()}
+        print_json({**shown, "carried": preview(channel, outgoing)})
+    else:
+        console.print(preview(channel, outgoing), highlight=False, markup=False, soft_wrap=True)
 
 
 @app.command("expiring")
-def expiring(
+async def expiring(
     country: Annotated[str | None, typer.Option(help="Only there, for example SG.")] = None, as_json: AsJson = False
 ) -> None:
     """Tell members of points that will expire, 30 and 7 days ahead. Run it once a day; a second run tells nobody
     twice, and a run that was cut off goes on.
     """
+    gathered_for = timedelta(seconds=settings().notify_gather_seconds)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    async with pool() as opened:
+        at = await acting(opened)
+        await at.begins(Deed.RUN_JOBS, "job:notify-expiring", country=country)
+        book = CardBook(await CardStore(opened).all())
+        with shown_progress(*columns) as progress:
+            task = progress.add_task("points that will expire")
 
-    async def main() -> None:
-        gathered_for = timedelta(seconds=settings().notify_gather_seconds)
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-        async with pool() as opened:
-            at = await acting(opened)
-            await at.begins(Deed.RUN_JOBS, "job:notify-expiring", country=country)
-            book = CardBook(await CardStore(opened).all())
-            with shown_progress(*columns) as progress:
-                task = progress.add_task("points that will expire")
+            def show(done: ReminderRun) -> None:
+                progress.update(
+                    task, description=f"{done.country}: {done.accounts:,} accounts, {done.entered:,} new notices"
+                )
 
-                def show(done: ReminderRun) -> None:
-                    progress.update(
-                        task, description=f"{done.country}: {done.accounts:,} accounts, {done.entered:,} new notices"
-                    )
-
-                job = ExpiringJob(opened, Notices(opened, at.clock), at.clock, gathered_for=gathered_for)
-                done = await job.run(book, country, on_progress=show)
-        if as_json:
-            print_json([each._asdict() for each in done])
-        else:
-            rows = [[each.country, str(each.today), f"{each.accounts:,}", f"{each.entered:,}"] for each in done]
-            table("Points that will expire", ["country", "today", "accounts", "new notices"], rows)
-
-    run(main())
+            job = ExpiringJob(opened, Notices(opened, at.clock), at.clock, gathered_for=gathered_for)
+            done = await job.run(book, country, on_progress=show)
+    if as_json:
+        print_json([each._asdict() for each in done])
+    else:
+        rows = [[each.country, str(each.today), f"{each.accounts:,}", f"{each.entered:,}"] for each in done]
+        table("Points that will expire", ["country", "today", "accounts", "new notices"], rows)
 
 
 @app.command("parked")
-def parked(
+async def parked(
     channel: ChannelOption = None,
     limit: Annotated[int, typer.Option(min=1, max=100_000)] = 100,
     as_json: AsJson = False,
 ) -> None:
     """List the messages that did not reach their channel in time, the oldest first, with the reason."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            messages = await ParkedMessages(opened, SystemClock()).list(channel, limit)
-        if as_json:
-            print_json([each._asdict() for each in messages])
-        else:
-            columns = ["message", "channel", "member", "since", "tries", "reason"]
-            table("Parked", columns, [_row(each) for each in messages])
-
-    run(main())
+    async with pool() as opened:
+        messages = await ParkedMessages(opened, SystemClock()).list(channel, limit)
+    if as_json:
+        print_json([each._asdict() for each in messages])
+    else:
+        columns = ["message", "channel", "member", "since", "tries", "reason"]
+        table("Parked", columns, [_row(each) for each in messages])
 
 
 @app.command("resend")
-def resend(
+async def resend(
     ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]…", help="These messages.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Every parked message, or every one of --channel.")] = False,
     channel: ChannelOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Send parked messages now, under their ids, with all their time again."""
-
-    async def main() -> None:
-        if bool(ids) == every:
-            raise Refused("say which: ids of parked messages, or --all")
-        async with pool() as opened:
-            at = await acting(opened)
-            also = at.does(Deed.REPLAY, "notifications", ids=ids or None, channel=channel)
-            due = await ParkedMessages(opened, at.clock).resend(ids or [], channel, also=also)
-        if as_json:
-            print_json({"due": due})
-        else:
-            console.print(f"{counted(due, 'message')} due now", highlight=False)
-
-    run(main())
+    if bool(ids) == every:
+        raise Refused("say which: ids of parked messages, or --all")
+    async with pool() as opened:
+        at = await acting(opened)
+        also = at.does(Deed.REPLAY, "notifications", ids=ids or None, channel=channel)
+        due = await ParkedMessages(opened, at.clock).resend(ids or [], channel, also=also)
+    if as_json:
+        print_json({"due": due})
+    else:
+        console.print(f"{counted(due, 'message')} due now", highlight=False)
 
 
 def _row(each: ParkedMessage) -> list[Any]:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from abacus.cli.people.approvals import large_moves, show_waiting
 from abacus.cli.terminal.acting import Acting, acting
-from abacus.cli.terminal.shell import AsJson, console, pool, print_json, run, table
+from abacus.cli.terminal.shell import AsJson, CommandGroup, console, pool, print_json, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused, Unavailable, absent
 from abacus.core.sources import Agent
@@ -50,7 +50,7 @@ from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Held
 from abacus.pricing.store.cards import CardStore
 
-app = typer.Typer(help="A member's points: spend, hold, reverse, and list.", no_args_is_help=True)
+app = CommandGroup(help="A member's points: spend, hold, reverse, and list.", no_args_is_help=True)
 
 Member = Annotated[str, typer.Argument(metavar="MEMBER", help="The member's id.")]
 Points = Annotated[int, typer.Argument(metavar="POINTS", help="How many.")]
@@ -146,7 +146,7 @@ async def desk() -> AsyncIterator[Desk]:
 
 
 @app.command("spend")
-def spend(
+async def spend(
     member: Member,
     points: Points,
     reason: Annotated[str, typer.Option(help="What for.")] = "spent",
@@ -157,20 +157,16 @@ def spend(
 ) -> None:
     """Spend a member's points, at most the available ones."""
     order = ordered(SpendOrder, points=points, reason=reason, program=program, country=country)
-
-    async def main() -> None:
-        async with desk() as at:
-            target = await at.target(member, order)
-            show(
-                *await at.move(spend_of(order, target, _key(key), at.agent(Deed.MOVE_POINTS, target.country))),
-                as_json=as_json,
-            )
-
-    run(main())
+    async with desk() as at:
+        target = await at.target(member, order)
+        show(
+            *await at.move(spend_of(order, target, _key(key), at.agent(Deed.MOVE_POINTS, target.country))),
+            as_json=as_json,
+        )
 
 
 @app.command("hold")
-def hold(
+async def hold(
     member: Member,
     points: Points,
     seconds: Annotated[int, typer.Option("--for", help="Seconds until it is released by itself.")] = 900,
@@ -182,21 +178,17 @@ def hold(
 ) -> None:
     """Hold points for a purchase: nobody can spend them meanwhile."""
     order = ordered(HoldOrder, points=points, reason=reason, program=program, country=country, expires_in=seconds)
-
-    async def main() -> None:
-        async with desk() as at:
-            target = await at.target(member, order)
-            agent = at.agent(Deed.MOVE_POINTS, target.country)
-            show(*await at.move(hold_of(order, target, _key(key), agent, at.clock.now())), as_json=as_json)
-
-    run(main())
+    async with desk() as at:
+        target = await at.target(member, order)
+        agent = at.agent(Deed.MOVE_POINTS, target.country)
+        show(*await at.move(hold_of(order, target, _key(key), agent, at.clock.now())), as_json=as_json)
 
 
 HoldId = Annotated[UUID, typer.Argument(metavar="HOLD", help="The id of the hold; `abacus points holds` prints it.")]
 
 
 @app.command("capture")
-def capture(
+async def capture(
     member: Member,
     hold_id: HoldId,
     points: Annotated[int | None, typer.Option(help="So many of them; all where it is not given.")] = None,
@@ -204,30 +196,22 @@ def capture(
 ) -> None:
     """Spend the points of a hold, or part of them; the rest is released."""
     order = ordered(CaptureOrder, points=points)
-
-    async def main() -> None:
-        async with desk() as at:
-            held = await _hold(at, member, hold_id)
-            show(*await at.move(capture_of(order, held, at.agent(Deed.MOVE_POINTS, held.country))), as_json=as_json)
-
-    run(main())
+    async with desk() as at:
+        held = await _hold(at, member, hold_id)
+        show(*await at.move(capture_of(order, held, at.agent(Deed.MOVE_POINTS, held.country))), as_json=as_json)
 
 
 @app.command("release")
-def release(member: Member, hold_id: HoldId, as_json: AsJson = False) -> None:
+async def release(member: Member, hold_id: HoldId, as_json: AsJson = False) -> None:
     """Release the points of a hold."""
-
-    async def main() -> None:
-        async with desk() as at:
-            held = await _hold(at, member, hold_id)
-            agent = at.agent(Deed.MOVE_POINTS, held.country)
-            show(*await at.move(let_go(held, agent)), as_json=as_json)
-
-    run(main())
+    async with desk() as at:
+        held = await _hold(at, member, hold_id)
+        agent = at.agent(Deed.MOVE_POINTS, held.country)
+        show(*await at.move(let_go(held, agent)), as_json=as_json)
 
 
 @app.command("reverse")
-def reverse(
+async def reverse(
     transfer: Annotated[str, typer.Argument(help="Its key, such as txn:rides:T-1001, or its id, MEMBER:PROGRAM:SEQ.")],
     points: Annotated[int | None, typer.Option(help="So many of them; all that is left where it is not given.")] = None,
     reason: Annotated[str, typer.Option(help="Why.")] = "reversed",
@@ -238,87 +222,75 @@ def reverse(
     wait until a second person approves it.
     """
     order = ordered(ReverseOrder, points=points, reason=reason)
-
-    async def main() -> None:
-        async with desk() as at:
-            claim = await at.ledger.claim(transfer)
-            place = parse_transfer_id(transfer)
-            original = await at.ledger.transfer(claim) if claim else await at.ledger.at(*place) if place else None
-            if original is None:
-                raise absent("transfer with the key or the id", transfer)
-            now = at.clock.now()
-            card = at.book.in_force(original.country, now)
-            agent = at.agent(Deed.REVERSE, original.country)
-            outcome = await at.large(reversal_of(order, original, card, key=_key(key), agent=agent, now=now))
-            if isinstance(outcome, Approval):
-                show_waiting(outcome, as_json=as_json)
-            else:
-                show(await at.posted(outcome), outcome.status is Status.DUPLICATE, as_json=as_json)
-
-    run(main())
+    async with desk() as at:
+        claim = await at.ledger.claim(transfer)
+        place = parse_transfer_id(transfer)
+        original = await at.ledger.transfer(claim) if claim else await at.ledger.at(*place) if place else None
+        if original is None:
+            raise absent("transfer with the key or the id", transfer)
+        now = at.clock.now()
+        card = at.book.in_force(original.country, now)
+        agent = at.agent(Deed.REVERSE, original.country)
+        outcome = await at.large(reversal_of(order, original, card, key=_key(key), agent=agent, now=now))
+        if isinstance(outcome, Approval):
+            show_waiting(outcome, as_json=as_json)
+        else:
+            show(await at.posted(outcome), outcome.status is Status.DUPLICATE, as_json=as_json)
 
 
 @app.command("holds")
-def holds(member: Member, as_json: AsJson = False) -> None:
+async def holds(member: Member, as_json: AsJson = False) -> None:
     """List a member's open holds. Exit 1 for nobody."""
-
-    async def main() -> None:
-        async with desk() as at:
-            open_holds = await at.holds.open_holds(member)
-            if not open_holds:
-                await at.accounts(member)
-        if as_json:
-            print_json({"member_id": member, "holds": [_hold_document(each) for each in open_holds]})
-        else:
-            columns = ["hold", "program", "points", "until", "held by"]
-            rows = [
-                [
-                    str(each.hold_id),
-                    each.program,
-                    f"{each.points:,}",
-                    f"{each.until:%Y-%m-%d %H:%M:%S} UTC",
-                    each.held_by,
-                ]
-                for each in open_holds
+    async with desk() as at:
+        open_holds = await at.holds.open_holds(member)
+        if not open_holds:
+            await at.accounts(member)
+    if as_json:
+        print_json({"member_id": member, "holds": [_hold_document(each) for each in open_holds]})
+    else:
+        columns = ["hold", "program", "points", "until", "held by"]
+        rows = [
+            [
+                str(each.hold_id),
+                each.program,
+                f"{each.points:,}",
+                f"{each.until:%Y-%m-%d %H:%M:%S} UTC",
+                each.held_by,
             ]
-            table(f"Open holds of {member}", columns, rows)
-
-    run(main())
+            for each in open_holds
+        ]
+        table(f"Open holds of {member}", columns, rows)
 
 
 @app.command("lots")
-def lots(member: Member, program: Program = None, as_json: AsJson = False) -> None:
+async def lots(member: Member, program: Program = None, as_json: AsJson = False) -> None:
     """List the points that remain of each award, in the order in which they are spent. Exit 1 for nobody."""
-
-    async def main() -> None:
-        remaining: list[Remaining] = []
-        async with desk() as at:
-            for account in await at.accounts(member, program):
-                after = 0
-                while True:
-                    page = await at.ledger.lots(member, account.program, after, _PAGE)
-                    remaining += page
-                    if len(page) < _PAGE:
-                        break
-                    after = page[-1].seq
-        if as_json:
-            print_json({"member_id": member, "lots": [_lot_document(each) for each in remaining]})
-        else:
-            columns = ["key", "program", "kind", "points", "remaining", "good until"]
-            rows = [
-                [
-                    each.key,
-                    each.program,
-                    each.kind,
-                    f"{each.points:,}",
-                    f"{each.remaining:,}",
-                    str(each.expires_on or ""),
-                ]
-                for each in remaining
+    remaining: list[Remaining] = []
+    async with desk() as at:
+        for account in await at.accounts(member, program):
+            after = 0
+            while True:
+                page = await at.ledger.lots(member, account.program, after, _PAGE)
+                remaining += page
+                if len(page) < _PAGE:
+                    break
+                after = page[-1].seq
+    if as_json:
+        print_json({"member_id": member, "lots": [_lot_document(each) for each in remaining]})
+    else:
+        columns = ["key", "program", "kind", "points", "remaining", "good until"]
+        rows = [
+            [
+                each.key,
+                each.program,
+                each.kind,
+                f"{each.points:,}",
+                f"{each.remaining:,}",
+                str(each.expires_on or ""),
             ]
-            table(f"What remains of the points of {member}", columns, rows)
-
-    run(main())
+            for each in remaining
+        ]
+        table(f"What remains of the points of {member}", columns, rows)
 
 
 def show(transfer: Transfer, was_there: bool, *, as_json: bool) -> None:  # as `Desk.move` gives it

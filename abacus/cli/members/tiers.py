@@ -9,7 +9,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import AsJson, SeveralRefused, console, counted, pool, print_json, run, table
+from abacus.cli.terminal.shell import (
+    AsJson,
+    CommandGroup,
+    SeveralRefused,
+    console,
+    counted,
+    pool,
+    print_json,
+    table,
+)
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
 from abacus.core.ids import ID_PATTERN
@@ -25,7 +34,7 @@ from abacus.programs.tiers.roll import Roll
 from abacus.programs.tiers.roll import Run as RollRun
 from abacus.programs.tiers.store import Membership, MembershipStore, Shown
 
-app = typer.Typer(help="Members' tiers.", no_args_is_help=True)
+app = CommandGroup(help="Members' tiers.", no_args_is_help=True)
 
 Member = Annotated[str, typer.Argument(help="The member's id.")]
 Program = Annotated[str, typer.Option(help="Which points, for example GRP.")]
@@ -33,7 +42,7 @@ Why = Annotated[str, typer.Option("--reason", help="Why; kept with the change.")
 
 
 @app.command("set")
-def set_tier(
+async def set_tier(
     member: Member,
     tier: Annotated[str, typer.Argument(help="A tier that the program's cards price.")],
     program: Program,
@@ -43,99 +52,79 @@ def set_tier(
     """Give a member a tier in a program until it is cleared, whatever the points say. The next transaction is priced
     by it.
     """
-
-    async def main() -> None:
-        _needs(reason)
-        async with pool() as opened:
-            await _refuse_unpriced(opened, program, tier)
-            at, account = await acting(opened), (_checked(member), program)
-            also = at.does(
-                Deed.SET_TIERS,
-                f"member:{member}",
-                country=await _country(opened, account),
-                did="set",
-                program=program,
-                tier=tier,
-                reason=reason,
-            )
-            membership = await MembershipStore(opened, at.clock).set(
-                account, tier, reason=reason, actor=at.actor.source, also=also
-            )
-        if as_json:
-            print_json(_fields(membership))
-        else:
-            console.print(f"{member} is {tier} in {program}", highlight=False, markup=False)
-
-    run(main())
+    _needs(reason)
+    async with pool() as opened:
+        await _refuse_unpriced(opened, program, tier)
+        at, account = await acting(opened), (_checked(member), program)
+        also = at.does(
+            Deed.SET_TIERS,
+            f"member:{member}",
+            country=await _country(opened, account),
+            did="set",
+            program=program,
+            tier=tier,
+            reason=reason,
+        )
+        membership = await MembershipStore(opened, at.clock).set(
+            account, tier, reason=reason, actor=at.actor.source, also=also
+        )
+    if as_json:
+        print_json(_fields(membership))
+    else:
+        console.print(f"{member} is {tier} in {program}", highlight=False, markup=False)
 
 
 @app.command("clear")
-def clear(member: Member, program: Program, reason: Why, as_json: AsJson = False) -> None:
+async def clear(member: Member, program: Program, reason: Why, as_json: AsJson = False) -> None:
     """Clear a tier that was set: the member's tier goes by the points again."""
-
-    async def main() -> None:
-        _needs(reason)
-        async with pool() as opened:
-            at, account = await acting(opened), (_checked(member), program)
-            country = await _country(opened, account)
-            also = at.does(
-                Deed.SET_TIERS, f"member:{member}", country=country, did="clear", program=program, reason=reason
-            )
-            tier = await MembershipStore(opened, at.clock).clear(
-                account, reason=reason, actor=at.actor.source, also=also
-            )
-        if as_json:
-            print_json({"member_id": member, "program": program, "tier": tier})
-        else:
-            console.print(f"{member} is {tier} in {program}, by points", highlight=False, markup=False)
-
-    run(main())
+    _needs(reason)
+    async with pool() as opened:
+        at, account = await acting(opened), (_checked(member), program)
+        country = await _country(opened, account)
+        also = at.does(Deed.SET_TIERS, f"member:{member}", country=country, did="clear", program=program, reason=reason)
+        tier = await MembershipStore(opened, at.clock).clear(account, reason=reason, actor=at.actor.source, also=also)
+    if as_json:
+        print_json({"member_id": member, "program": program, "tier": tier})
+    else:
+        console.print(f"{member} is {tier} in {program}, by points", highlight=False, markup=False)
 
 
 @app.command("show")
-def show(member: Member, as_json: AsJson = False) -> None:
+async def show(member: Member, as_json: AsJson = False) -> None:
     """Show a member's tiers: the tier in force, the tier by points, and the tier that was set. A member not listed
     is `member`.
     """
-
-    async def main() -> None:
-        async with pool() as opened:
-            memberships = await MembershipStore(opened, SystemClock()).show(_checked(member))
-            if not memberships:
-                await _check_there(opened, member)
-        if as_json:
-            print_json([_shown(each) for each in memberships])
-        else:
-            columns = ["program", "tier", "by points", "lasts through", "points earned in", "set by hand"]
-            table(f"Tiers of {member}", columns, [_row(each) for each in memberships])
-
-    run(main())
+    async with pool() as opened:
+        memberships = await MembershipStore(opened, SystemClock()).show(_checked(member))
+        if not memberships:
+            await _check_there(opened, member)
+    if as_json:
+        print_json([_shown(each) for each in memberships])
+    else:
+        columns = ["program", "tier", "by points", "lasts through", "points earned in", "set by hand"]
+        table(f"Tiers of {member}", columns, [_row(each) for each in memberships])
 
 
 @app.command("history")
-def history(
+async def history(
     member: Member,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many at most.")] = 50,
     as_json: AsJson = False,
 ) -> None:
     """Show every change of a member's tiers, the newest first: the tiers before and after, the reason, and the time."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            changes = await MembershipStore(opened, SystemClock()).history(member, limit)
-            if not changes:
-                await _check_there(opened, member)
-        if as_json:
-            print_json([_fields(change) for change in changes])
-        else:
-            columns = ["when", "program", "from", "to", "why", "points earned", "lasts through"]
-            table(f"Changes of {member}", columns, [_change(change) for change in changes])
-
-    run(main())
+    async with pool() as opened:
+        changes = await MembershipStore(opened, SystemClock()).history(member, limit)
+        if not changes:
+            await _check_there(opened, member)
+    if as_json:
+        print_json([_fields(change) for change in changes])
+    else:
+        columns = ["when", "program", "from", "to", "why", "points earned", "lasts through"]
+        table(f"Changes of {member}", columns, [_change(change) for change in changes])
 
 
 @app.command("roll")
-def roll(
+async def roll(
     due: Annotated[bool, typer.Option("--due", help="Every period that is over and not rolled yet.")] = False,
     country: Annotated[str | None, typer.Option(help="Only this country, for example SG.")] = None,
     as_json: AsJson = False,
@@ -145,42 +134,38 @@ def roll(
 
     A run that was broken off goes on where it stopped; doing it again changes nothing.
     """
-
-    async def main() -> None:
-        if not due:
-            raise Refused("say --due: a period can be rolled when it is over, and all that are over are rolled")
-        async with pool() as opened:
-            at = await acting(opened)
-            await at.begins(Deed.RUN_JOBS, "job:tiers-roll", country=country)
-            book = CardBook(await CardStore(opened).all())
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-            with shown_progress(*columns) as progress:
-                task = progress.add_task("", total=None)
-
-                def moved(each: RollRun) -> None:
-                    done, name = each.stepped_down + each.kept, f"{each.country} through {each.through}"
-                    progress.update(task, completed=done, total=each.found, description=name)
-
-                job = Roll(opened, book, at.clock, progress=moved)
-                if country is not None and country not in book.countries():
-                    raise absent("rate card of", country, "`abacus rates list` prints all scopes")
-                for each in [country] if country is not None else book.countries():
-                    try:
-                        runs = await job.due(each)
-                    except Refused as error:  # it is being rolled already, which holds up no other country
-                        refused.append(error)
-                        continue
-                    if not as_json:
-                        _print_runs(each, runs)
-                    done.extend(runs)
-        if as_json and (done or not refused):
-            print_json([_fields(each) for each in done])
-        if refused:
-            raise SeveralRefused(refused)
-
+    if not due:
+        raise Refused("say --due: a period can be rolled when it is over, and all that are over are rolled")
     done: list[RollRun] = []
     refused: list[Refused] = []
-    run(main())
+    async with pool() as opened:
+        at = await acting(opened)
+        await at.begins(Deed.RUN_JOBS, "job:tiers-roll", country=country)
+        book = CardBook(await CardStore(opened).all())
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with shown_progress(*columns) as progress:
+            task = progress.add_task("", total=None)
+
+            def moved(each: RollRun) -> None:
+                done, name = each.stepped_down + each.kept, f"{each.country} through {each.through}"
+                progress.update(task, completed=done, total=each.found, description=name)
+
+            job = Roll(opened, book, at.clock, progress=moved)
+            if country is not None and country not in book.countries():
+                raise absent("rate card of", country, "`abacus rates list` prints all scopes")
+            for each in [country] if country is not None else book.countries():
+                try:
+                    runs = await job.due(each)
+                except Refused as error:  # it is being rolled already, which holds up no other country
+                    refused.append(error)
+                    continue
+                if not as_json:
+                    _print_runs(each, runs)
+                done.extend(runs)
+    if as_json and (done or not refused):
+        print_json([_fields(each) for each in done])
+    if refused:
+        raise SeveralRefused(refused)
 
 
 def _print_runs(country: str, runs: list[RollRun]) -> None:

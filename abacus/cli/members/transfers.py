@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.terminal.shell import AsJson, pool, print_json, run, table
+from abacus.cli.terminal.shell import AsJson, pool, print_json, table
 from abacus.core.errors import absent
 from abacus.core.ids import award_id
 from abacus.ledger.store.read import LedgerReader
@@ -14,30 +14,26 @@ from abacus.ledger.types.transfer import Transfer
 _COLUMNS: Final = ["posted", "program", "kind", "points", "balance", "key", "reverses", "by"]
 
 
-def transfers(
+async def transfers(
     member: Annotated[str, typer.Argument(metavar="ID", help="The member's id.")],
     program: Annotated[str | None, typer.Option(help="Only these points.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
     as_json: AsJson = False,
 ) -> None:
     """List a member's transfers, the newest first. Exit 1 for nobody."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            ledger = LedgerReader(opened)
-            accounts = [each for each in await ledger.accounts(member) if program in {None, each.program}]
-            if not accounts:
-                raise absent(f"account of {program} of" if program else "account of", member)
-            ends = {each.program: each.last_seq + 1 for each in accounts}
-            history = await ledger.history(member, ends, limit)
-        if as_json:
-            print_json({"member_id": member, "transfers": [_document(each) for each in history]})
-        else:
-            whole = sum(each.last_seq for each in accounts)
-            title = f"Transfers of {member}" + (f", the last {limit:,} of {whole:,}" if whole > limit else "")
-            table(title, _COLUMNS, [_row(each) for each in history])
-
-    run(main())
+    async with pool() as opened:
+        ledger = LedgerReader(opened)
+        accounts = [each for each in await ledger.accounts(member) if program in {None, each.program}]
+        if not accounts:
+            raise absent(f"account of {program} of" if program else "account of", member)
+        ends = {each.program: each.last_seq + 1 for each in accounts}
+        history = await ledger.history(member, ends, limit)
+    if as_json:
+        print_json({"member_id": member, "transfers": [_document(each) for each in history]})
+    else:
+        whole = sum(each.last_seq for each in accounts)
+        title = f"Transfers of {member}" + (f", the last {limit:,} of {whole:,}" if whole > limit else "")
+        table(title, _COLUMNS, [_row(each) for each in history])
 
 
 def _row(transfer: Transfer) -> list[str]:

@@ -14,12 +14,12 @@ from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.shell import (
     EXIT_REFUSED,
     AsJson,
+    CommandGroup,
     console,
     counted,
     errors,
     pool,
     print_json,
-    run,
     secrets,
     settings,
     table,
@@ -39,7 +39,7 @@ from abacus.platform.migrations import has_sandbox
 from abacus.platform.rewrapping import rewrap
 from abacus.platform.sandbox import SESSION
 
-app = typer.Typer(help="Partners that award points over HTTP.", no_args_is_help=True)
+app = CommandGroup(help="Partners that award points over HTTP.", no_args_is_help=True)
 
 _NO_LIMIT: Final = "no limit where it is not given"
 _NOT_LOGGED: Final = frozenset({"partner_id", "signing_secret", "created_at", "created_by", "disabled_at"})
@@ -60,7 +60,7 @@ CapPerMemberDay = Annotated[
 
 
 @app.command("create")
-def create(
+async def create(
     partner: PartnerId,
     name: Annotated[str, typer.Option(help="The partner's name; the id where it is not given.")] = "",
     fixed_points: Annotated[bool, typer.Option(help="May it award a number of points that it names?")] = True,
@@ -105,50 +105,46 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Register a partner and print its API key. The key is not shown again."""
-
-    async def main() -> None:
-        key, secret = new_key(), new_signing_secret() if sign else None
-        limits = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
-        async with pool() as opened:
-            at = await acting(opened)
-            made = Partner(
-                partner_id=partner,
-                name=name or partner,
-                fixed_points=fixed_points,
-                computed_points=computed_points,
-                countries=tuple(dict.fromkeys(country or ())),
-                card_scope=card,
-                requests_per_minute=requests_per_minute,
-                signing_secret=secret,
-                created_at=at.clock.now(),
-                created_by=at.actor.source,
-                disabled_at=None,
-                may_spend=spend,
-                may_adjust=adjust,
-                may_see_others=see_others,
-                may_count=counts,
-                may_read_members=read_members,
-                sources=tuple(dict.fromkeys(source or ())),
-            )
-            said = {name: value for name, value in made._asdict().items() if name not in _NOT_LOGGED}
-            also = at.does(
-                Deed.EDIT_PARTNERS, f"partner:{partner}", did="create", **said, limits=limits._asdict(), signed=sign
-            )
-            await PartnerStore(opened, at.clock, secrets()).create(made, limits, key, also=also)
-        if as_json:
-            print_json({"partner_id": partner, "key": key.text, "signing_secret": secret})
-            return
-        console.print(f"{partner} may award with this key, which is shown this once:", highlight=False, markup=False)
-        console.print(key.text, highlight=False, soft_wrap=True)
-        if secret is not None:
-            console.print("and signs its requests with:", highlight=False)
-            console.print(secret, highlight=False, soft_wrap=True)
-
-    run(main())
+    key, secret = new_key(), new_signing_secret() if sign else None
+    limits = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
+    async with pool() as opened:
+        at = await acting(opened)
+        made = Partner(
+            partner_id=partner,
+            name=name or partner,
+            fixed_points=fixed_points,
+            computed_points=computed_points,
+            countries=tuple(dict.fromkeys(country or ())),
+            card_scope=card,
+            requests_per_minute=requests_per_minute,
+            signing_secret=secret,
+            created_at=at.clock.now(),
+            created_by=at.actor.source,
+            disabled_at=None,
+            may_spend=spend,
+            may_adjust=adjust,
+            may_see_others=see_others,
+            may_count=counts,
+            may_read_members=read_members,
+            sources=tuple(dict.fromkeys(source or ())),
+        )
+        said = {name: value for name, value in made._asdict().items() if name not in _NOT_LOGGED}
+        also = at.does(
+            Deed.EDIT_PARTNERS, f"partner:{partner}", did="create", **said, limits=limits._asdict(), signed=sign
+        )
+        await PartnerStore(opened, at.clock, secrets()).create(made, limits, key, also=also)
+    if as_json:
+        print_json({"partner_id": partner, "key": key.text, "signing_secret": secret})
+        return
+    console.print(f"{partner} may award with this key, which is shown this once:", highlight=False, markup=False)
+    console.print(key.text, highlight=False, soft_wrap=True)
+    if secret is not None:
+        console.print("and signs its requests with:", highlight=False)
+        console.print(secret, highlight=False, soft_wrap=True)
 
 
 @app.command("rotate-key")
-def rotate_key(
+async def rotate_key(
     partner: PartnerId,
     overlap_hours: Annotated[
         float, typer.Option(min=0, max=24 * 90, help="Hours for which the current key stays valid beside the new one.")
@@ -156,51 +152,43 @@ def rotate_key(
     as_json: AsJson = False,
 ) -> None:
     """Print a new key for a partner. The current key stays valid for a while; older keys end now."""
-
-    async def main() -> None:
-        key = new_key()
-        async with pool() as opened:
-            at = await acting(opened)
-            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="rotate-key", overlap_hours=overlap_hours)
-            until = await PartnerStore(opened, at.clock).rotate(
-                partner, key, overlap=timedelta(hours=overlap_hours), also=also
-            )
-        if as_json:
-            print_json({"partner_id": partner, "key": key.text, "former_key_valid_until": until.isoformat()})
-            return
-        errors.print(f"the key so far is valid until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once:")
-        console.print(key.text, highlight=False, soft_wrap=True)
-
-    run(main())
+    key = new_key()
+    async with pool() as opened:
+        at = await acting(opened)
+        also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="rotate-key", overlap_hours=overlap_hours)
+        until = await PartnerStore(opened, at.clock).rotate(
+            partner, key, overlap=timedelta(hours=overlap_hours), also=also
+        )
+    if as_json:
+        print_json({"partner_id": partner, "key": key.text, "former_key_valid_until": until.isoformat()})
+        return
+    errors.print(f"the key so far is valid until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once:")
+    console.print(key.text, highlight=False, soft_wrap=True)
 
 
 @app.command("sign")
-def sign_requests(
+async def sign_requests(
     partner: PartnerId,
     off: Annotated[bool, typer.Option("--off", help="Its requests need not be signed any more.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print a secret that a partner must sign its requests with from now on. An earlier secret ends now."""
-
-    async def main() -> None:
-        secret = None if off else new_signing_secret()
-        async with pool() as opened:
-            at = await acting(opened)
-            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="sign", signed=not off)
-            await PartnerStore(opened, at.clock, secrets()).sign(partner, secret, also=also)
-        if as_json:
-            print_json({"partner_id": partner, "signing_secret": secret})
-        elif secret is None:
-            console.print(f"{partner} need not sign its requests", highlight=False, markup=False)
-        else:
-            errors.print(f"{partner} signs its requests with this secret, which is shown this once:", markup=False)
-            console.print(secret, highlight=False, soft_wrap=True)
-
-    run(main())
+    secret = None if off else new_signing_secret()
+    async with pool() as opened:
+        at = await acting(opened)
+        also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="sign", signed=not off)
+        await PartnerStore(opened, at.clock, secrets()).sign(partner, secret, also=also)
+    if as_json:
+        print_json({"partner_id": partner, "signing_secret": secret})
+    elif secret is None:
+        console.print(f"{partner} need not sign its requests", highlight=False, markup=False)
+    else:
+        errors.print(f"{partner} signs its requests with this secret, which is shown this once:", markup=False)
+        console.print(secret, highlight=False, soft_wrap=True)
 
 
 @app.command("limit")
-def limit(
+async def limit(
     partner: PartnerId,
     budget_per_day: BudgetPerDay = None,
     budget_total: BudgetTotal = None,
@@ -210,138 +198,110 @@ def limit(
     as_json: AsJson = False,
 ) -> None:
     """Change a partner's limits. A limit without an option stays as it is, and earlier awards still count."""
-
-    async def main() -> None:
-        given = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
-        if no_limits == any(value is not None for value in given):
-            raise Refused("say which limits to change, or --no-limits to take all away")
-        async with pool() as opened:
-            at = await acting(opened)
-            store = PartnerStore(opened, at.clock)
-            current = next((e.allowance.limits for e in await store.all() if e.partner.partner_id == partner), Limits())
-            limits = Limits(*(new if new is not None else old for new, old in zip(given, current, strict=True)))
-            limits = Limits() if no_limits else limits
-            also = at.does(Deed.EDIT_LIMITS, f"partner:{partner}", before=current._asdict(), after=limits._asdict())
-            if settings().limits_need_approval and limits.allows_more_than(current):
-                approvals = large_moves(opened, at).approvals
-                request = await approvals.ask(limits_proposal(partner, current, limits), at.actor.agent)
-                show_waiting(request, as_json=as_json)
-                return
-            await store.limit(partner, limits, also=also)
-        if as_json:
-            print_json({"partner_id": partner, "limits": limits._asdict()})
-        else:
-            console.print(f"{partner}: {limits_in_words(limits)}", markup=False)
-
-    run(main())
+    given = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
+    if no_limits == any(value is not None for value in given):
+        raise Refused("say which limits to change, or --no-limits to take all away")
+    async with pool() as opened:
+        at = await acting(opened)
+        store = PartnerStore(opened, at.clock)
+        current = next((e.allowance.limits for e in await store.all() if e.partner.partner_id == partner), Limits())
+        limits = Limits(*(new if new is not None else old for new, old in zip(given, current, strict=True)))
+        limits = Limits() if no_limits else limits
+        also = at.does(Deed.EDIT_LIMITS, f"partner:{partner}", before=current._asdict(), after=limits._asdict())
+        if settings().limits_need_approval and limits.allows_more_than(current):
+            approvals = large_moves(opened, at).approvals
+            request = await approvals.ask(limits_proposal(partner, current, limits), at.actor.agent)
+            show_waiting(request, as_json=as_json)
+            return
+        await store.limit(partner, limits, also=also)
+    if as_json:
+        print_json({"partner_id": partner, "limits": limits._asdict()})
+    else:
+        console.print(f"{partner}: {limits_in_words(limits)}", markup=False)
 
 
 @app.command("list")
-def list_partners(as_json: AsJson = False) -> None:
+async def list_partners(as_json: AsJson = False) -> None:
     """List the partners with their rights, their limits, their awards, and the beginnings of their keys."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            registered = await PartnerStore(opened, SystemClock()).all()
-        if as_json:
-            print_json([document(each) for each in registered])
-        else:
-            now = SystemClock().now()
-            columns = ["partner", "name", "may", "countries", "limits", "awarded", "keys", "since"]
-            table("Partners", columns, [row(each, now) for each in registered])
-
-    run(main())
+    async with pool() as opened:
+        registered = await PartnerStore(opened, SystemClock()).all()
+    if as_json:
+        print_json([document(each) for each in registered])
+    else:
+        now = SystemClock().now()
+        columns = ["partner", "name", "may", "countries", "limits", "awarded", "keys", "since"]
+        table("Partners", columns, [row(each, now) for each in registered])
 
 
 @app.command("disable")
-def disable(partner: PartnerId, as_json: AsJson = False) -> None:
+async def disable(partner: PartnerId, as_json: AsJson = False) -> None:
     """Close a partner's keys within seconds. Awards that were accepted before are still posted."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            at = await acting(opened)
-            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="disable")
-            since = await PartnerStore(opened, at.clock).disable(partner, also=also)
-        if as_json:
-            print_json({"partner_id": partner, "disabled_at": since.isoformat()})
-        else:
-            console.print(f"{partner} is disabled since {since:%Y-%m-%d %H:%M} UTC", highlight=False, markup=False)
-
-    run(main())
+    async with pool() as opened:
+        at = await acting(opened)
+        also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="disable")
+        since = await PartnerStore(opened, at.clock).disable(partner, also=also)
+    if as_json:
+        print_json({"partner_id": partner, "disabled_at": since.isoformat()})
+    else:
+        console.print(f"{partner} is disabled since {since:%Y-%m-%d %H:%M} UTC", highlight=False, markup=False)
 
 
 @app.command("enable")
-def enable(partner: PartnerId, as_json: AsJson = False) -> None:
+async def enable(partner: PartnerId, as_json: AsJson = False) -> None:
     """Let a disabled partner's keys in again, within seconds; keys that have ended stay closed."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            at = await acting(opened)
-            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="enable")
-            await PartnerStore(opened, at.clock).enable(partner, also=also)
-        if as_json:
-            print_json({"partner_id": partner, "disabled_at": None})
-        else:
-            console.print(f"{partner} is enabled", highlight=False, markup=False)
-
-    run(main())
+    async with pool() as opened:
+        at = await acting(opened)
+        also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="enable")
+        await PartnerStore(opened, at.clock).enable(partner, also=also)
+    if as_json:
+        print_json({"partner_id": partner, "disabled_at": None})
+    else:
+        console.print(f"{partner} is enabled", highlight=False, markup=False)
 
 
 @app.command("rewrap")
-def rewrap_secrets(as_json: AsJson = False) -> None:
+async def rewrap_secrets(as_json: AsJson = False) -> None:
     """Encrypt every stored secret, of partners and of downstreams, under the first key of ABACUS_SECRETS_KEY."""
-
-    async def main() -> None:
-        async with pool() as live, pool(session=SESSION) as own:
-            await (await acting(live)).begins(Deed.EDIT_PARTNERS, "partners", did="rewrap")
-            changed, current, unreadable = await rewrap(live, secrets(), [*OF_PARTNERS, *OF_DOWNSTREAMS])
-            if await has_sandbox(live):
-                more = await rewrap(own, secrets(), OF_PARTNERS)
-                changed, current = changed + more.changed, current + more.current
-                unreadable = [*unreadable, *(f"sandbox: {line}" for line in more.unreadable)]
-        if as_json:
-            print_json({"changed": changed, "current": current, "unreadable": unreadable})
-        else:
-            console.print(
-                f"{counted(changed, 'secret')} encrypted anew, {current:,} under the key before", markup=False
-            )
-            for line in unreadable:
-                errors.print(f"abacus: {line}", markup=False)
-        if unreadable:
-            raise typer.Exit(EXIT_REFUSED)
-
-    run(main())
+    async with pool() as live, pool(session=SESSION) as own:
+        await (await acting(live)).begins(Deed.EDIT_PARTNERS, "partners", did="rewrap")
+        changed, current, unreadable = await rewrap(live, secrets(), [*OF_PARTNERS, *OF_DOWNSTREAMS])
+        if await has_sandbox(live):
+            more = await rewrap(own, secrets(), OF_PARTNERS)
+            changed, current = changed + more.changed, current + more.current
+            unreadable = [*unreadable, *(f"sandbox: {line}" for line in more.unreadable)]
+    if as_json:
+        print_json({"changed": changed, "current": current, "unreadable": unreadable})
+    else:
+        console.print(f"{counted(changed, 'secret')} encrypted anew, {current:,} under the key before", markup=False)
+        for line in unreadable:
+            errors.print(f"abacus: {line}", markup=False)
+    if unreadable:
+        raise typer.Exit(EXIT_REFUSED)
 
 
 @app.command("test-key")
-def make_test_key(partner: PartnerId, as_json: AsJson = False) -> None:
+async def make_test_key(partner: PartnerId, as_json: AsJson = False) -> None:
     """Print a key for the sandbox: the same API and rights, other points. The partner's earlier test keys end now.
 
     It keeps the limits of this moment there. A partner that signs gets a signing secret for the sandbox too.
     """
-
-    async def main() -> None:
-        clock = SystemClock()
-        async with pool() as live, pool(session=SESSION) as own:
-            if not await has_sandbox(live):
-                raise Refused("there is no sandbox; `abacus migrate --sandbox`, as the owner, makes it")
-            at = await acting(live)
-            await at.begins(Deed.EDIT_PARTNERS, f"partner:{partner}", did="test-key")
-            also = at.told(Deed.EDIT_LIMITS, f"partner:{partner}", did="test-key")
-            there = PartnerStore(own, clock, secrets())
-            made = await new_test_access(PartnerStore(live, clock), there, partner, also=also)
-        if as_json:
-            print_json({"partner_id": partner, **made._asdict()})
-            return
-        errors.print(
-            f"{partner} may try everything in the sandbox with this key, which is shown this once:", markup=False
-        )
-        console.print(made.key, highlight=False, soft_wrap=True)
-        if made.signing_secret is not None:
-            errors.print("and signs its requests there with:", highlight=False)
-            console.print(made.signing_secret, highlight=False, soft_wrap=True)
-
-    run(main())
+    clock = SystemClock()
+    async with pool() as live, pool(session=SESSION) as own:
+        if not await has_sandbox(live):
+            raise Refused("there is no sandbox; `abacus migrate --sandbox`, as the owner, makes it")
+        at = await acting(live)
+        await at.begins(Deed.EDIT_PARTNERS, f"partner:{partner}", did="test-key")
+        also = at.told(Deed.EDIT_LIMITS, f"partner:{partner}", did="test-key")
+        there = PartnerStore(own, clock, secrets())
+        made = await new_test_access(PartnerStore(live, clock), there, partner, also=also)
+    if as_json:
+        print_json({"partner_id": partner, **made._asdict()})
+        return
+    errors.print(f"{partner} may try everything in the sandbox with this key, which is shown this once:", markup=False)
+    console.print(made.key, highlight=False, soft_wrap=True)
+    if made.signing_secret is not None:
+        errors.print("and signs its requests there with:", highlight=False)
+        console.print(made.signing_secret, highlight=False, soft_wrap=True)
 
 
 app.command("show")(show)

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from abacus.cli.terminal.shell import AsJson, errors, pool, print_json, run, table
+from abacus.cli.terminal.shell import AsJson, errors, pool, print_json, table
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.requests.store import RequestStore
 from abacus.intake.partners.requests.types import Noted
@@ -14,7 +14,7 @@ from abacus.intake.partners.store import PartnerStore
 _COLUMNS: Final = ["at", "request", "keys", "asked", "answer", "took", "problem", "detail"]
 
 
-def requests(
+async def requests(
     partner: Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")],
     request: Annotated[str | None, typer.Option(help="Only requests with this X-Request-Id.")] = None,
     refused: Annotated[bool, typer.Option("--refused", help="Only what was refused.")] = False,
@@ -25,24 +25,20 @@ def requests(
 
     Of each sort a process of the API notes 10 requests a second; what was posted is in the ledger.
     """
-
-    async def main() -> None:
-        async with pool() as opened:
-            await PartnerStore(opened, SystemClock()).get(partner)  # refuses a name that nobody has
-            store = RequestStore(opened)
-            if request is not None:
-                found = await store.named(partner, request, limit=limit)
-                found = [each for each in found if each.is_refused or not refused]
-            else:
-                found = await store.latest(partner, refused=refused, limit=limit)
-        if as_json:
-            print_json([each._asdict() for each in found])
-        elif found:
-            table(f"Requests of {partner}", _COLUMNS, _rows(found))
+    async with pool() as opened:
+        await PartnerStore(opened, SystemClock()).get(partner)  # refuses a name that nobody has
+        store = RequestStore(opened)
+        if request is not None:
+            found = await store.named(partner, request, limit=limit)
+            found = [each for each in found if each.is_refused or not refused]
         else:
-            errors.print("none was noted", highlight=False)
-
-    run(main())
+            found = await store.latest(partner, refused=refused, limit=limit)
+    if as_json:
+        print_json([each._asdict() for each in found])
+    elif found:
+        table(f"Requests of {partner}", _COLUMNS, _rows(found))
+    else:
+        errors.print("none was noted", highlight=False)
 
 
 def _rows(found: Sequence[Noted]) -> list[list[str]]:

@@ -6,7 +6,7 @@ import typer
 
 from abacus.cli.partners.partner_words import document, lines, sources_in_words
 from abacus.cli.terminal.acting import acting
-from abacus.cli.terminal.shell import AsJson, console, pool, print_json, run
+from abacus.cli.terminal.shell import AsJson, console, pool, print_json
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner, RightsChange
@@ -32,23 +32,19 @@ _OPTIONS: Final = {
 }
 
 
-def show(partner: _PartnerId, as_json: AsJson = False) -> None:
+async def show(partner: _PartnerId, as_json: AsJson = False) -> None:
     """Show a partner: its rights, its limits, its awards, and the last use of each key."""
-
-    async def main() -> None:
-        clock = SystemClock()
-        async with pool() as opened:
-            registered = await PartnerStore(opened, clock).get(partner)
-        if as_json:
-            print_json(document(registered))
-            return
-        for line in lines(registered, clock.now()):
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
-
-    run(main())
+    clock = SystemClock()
+    async with pool() as opened:
+        registered = await PartnerStore(opened, clock).get(partner)
+    if as_json:
+        print_json(document(registered))
+        return
+    for line in lines(registered, clock.now()):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def set_rights(
+async def set_rights(
     partner: _PartnerId,
     name: Annotated[str | None, typer.Option(help="The partner's name.")] = None,
     fixed_points: Annotated[
@@ -109,30 +105,26 @@ def set_rights(
         "sources": () if no_source else tuple(dict.fromkeys(source)) if source else None,
     }
     change = {field: value for field, value in change.items() if value is not None}
-
-    async def main() -> None:
-        if (all_countries and country) or (no_card and card is not None) or (no_source and source):
-            raise Refused("--all-countries with --country, or --no-card with --card: say one of the two")
-        if all_countries:
-            change["countries"] = ()
-        if no_card:
-            change["card_scope"] = None
-        if not change:
-            raise Refused("say what to change; `abacus partners set --help` names the options")
-        async with pool() as opened:
-            at, named = await acting(opened), RightsChange(**change)  # type: ignore[typeddict-item]  # the fields were named above
-            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="set", **change)
-            before, after = await PartnerStore(opened, at.clock).change(partner, named, also=also)
-        changed = {field: (getattr(before, field), getattr(after, field)) for field in _OPTIONS if field in change}
-        if as_json:
-            shown = {field: {"before": old, "after": new} for field, (old, new) in changed.items()}
-            print_json({"partner_id": partner, "changed": shown})
-            return
-        for field in changed:
-            line = f"{partner}: {_OPTIONS[field]} {_shown(before, field)} -> {_shown(after, field)}"
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
-
-    run(main())
+    if (all_countries and country) or (no_card and card is not None) or (no_source and source):
+        raise Refused("--all-countries with --country, or --no-card with --card: say one of the two")
+    if all_countries:
+        change["countries"] = ()
+    if no_card:
+        change["card_scope"] = None
+    if not change:
+        raise Refused("say what to change; `abacus partners set --help` names the options")
+    async with pool() as opened:
+        at, named = await acting(opened), RightsChange(**change)  # type: ignore[typeddict-item]  # the fields were named above
+        also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="set", **change)
+        before, after = await PartnerStore(opened, at.clock).change(partner, named, also=also)
+    changed = {field: (getattr(before, field), getattr(after, field)) for field in _OPTIONS if field in change}
+    if as_json:
+        shown = {field: {"before": old, "after": new} for field, (old, new) in changed.items()}
+        print_json({"partner_id": partner, "changed": shown})
+        return
+    for field in changed:
+        line = f"{partner}: {_OPTIONS[field]} {_shown(before, field)} -> {_shown(after, field)}"
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _shown(partner: Partner, field: str) -> str:

@@ -9,12 +9,12 @@ from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.shell import (
     EXIT_FAILED,
     AsJson,
+    CommandGroup,
     console,
     counted,
     errors,
     pool,
     print_json,
-    run,
     secrets,
     settings,
     table,
@@ -27,13 +27,13 @@ from abacus.platform.delivery.decide.addresses import checked_url
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.delivery.post import Poster
 
-app = typer.Typer(help="Webhooks that tell partners the outcome of their awards.", no_args_is_help=True)
+app = CommandGroup(help="Webhooks that tell partners the outcome of their awards.", no_args_is_help=True)
 
 PartnerId = Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")]
 
 
 @app.command("set")
-def set_webhook(
+async def set_webhook(
     partner: PartnerId,
     url: Annotated[str, typer.Argument(metavar="URL", help="The address that messages are posted to; https.")],
     as_json: AsJson = False,
@@ -42,46 +42,38 @@ def set_webhook(
 
     If the partner has a webhook, it gets the new address, is enabled, and keeps its secret.
     """
-
-    async def main() -> None:
-        checked = checked_url(url, to_private=settings().webhooks_to_private)
-        fresh = new_secret()
-        async with pool() as opened:
-            at = await acting(opened)
-            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="webhook", url=checked)
-            is_new = await WebhookStore(opened, at.clock, secrets()).set(partner, checked, fresh, also=also)
-        secret = fresh if is_new else None
-        if as_json:
-            print_json({"partner_id": partner, "url": checked, "secret": secret})
-            return
-        console.print(f"{partner} is told at {checked}", highlight=False, markup=False, soft_wrap=True)
-        if secret is None:
-            errors.print("the secret stays the same; `abacus partners webhook rotate-secret` makes a new one")
-            return
-        console.print("and messages are signed with this secret, which is shown this once:", highlight=False)
-        console.print(secret, highlight=False, soft_wrap=True)
-
-    run(main())
+    checked = checked_url(url, to_private=settings().webhooks_to_private)
+    fresh = new_secret()
+    async with pool() as opened:
+        at = await acting(opened)
+        also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="webhook", url=checked)
+        is_new = await WebhookStore(opened, at.clock, secrets()).set(partner, checked, fresh, also=also)
+    secret = fresh if is_new else None
+    if as_json:
+        print_json({"partner_id": partner, "url": checked, "secret": secret})
+        return
+    console.print(f"{partner} is told at {checked}", highlight=False, markup=False, soft_wrap=True)
+    if secret is None:
+        errors.print("the secret stays the same; `abacus partners webhook rotate-secret` makes a new one")
+        return
+    console.print("and messages are signed with this secret, which is shown this once:", highlight=False)
+    console.print(secret, highlight=False, soft_wrap=True)
 
 
 @app.command("show")
-def show(partner: PartnerId, as_json: AsJson = False) -> None:
+async def show(partner: PartnerId, as_json: AsJson = False) -> None:
     """Show a partner's webhook, its age, and how many messages did not arrive."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            webhook, counts = await WebhookStore(opened, SystemClock()).get(partner)
-        if as_json:
-            print_json(webhook._asdict() | counts._asdict())
-            return
-        for line in _lines(webhook, counts):
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
-
-    run(main())
+    async with pool() as opened:
+        webhook, counts = await WebhookStore(opened, SystemClock()).get(partner)
+    if as_json:
+        print_json(webhook._asdict() | counts._asdict())
+        return
+    for line in _lines(webhook, counts):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 @app.command("rotate-secret")
-def rotate_secret(
+async def rotate_secret(
     partner: PartnerId,
     overlap_hours: Annotated[
         float,
@@ -90,88 +82,72 @@ def rotate_secret(
     as_json: AsJson = False,
 ) -> None:
     """Print a new secret. For a while each message carries two signatures, by the new secret and by the one before."""
-
-    async def main() -> None:
-        secret = new_secret()
-        async with pool() as opened:
-            at = await acting(opened)
-            also = at.does(
-                Deed.EDIT_PARTNERS, f"partner:{partner}", did="rotate-webhook-secret", overlap_hours=overlap_hours
-            )
-            until = await WebhookStore(opened, at.clock, secrets()).rotate_secret(
-                partner, secret, overlap=timedelta(hours=overlap_hours), also=also
-            )
-        if as_json:
-            print_json({"partner_id": partner, "secret": secret, "former_secret_until": until.isoformat()})
-            return
-        errors.print(f"the secret so far signs too until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once:")
-        console.print(secret, highlight=False, soft_wrap=True)
-
-    run(main())
+    secret = new_secret()
+    async with pool() as opened:
+        at = await acting(opened)
+        also = at.does(
+            Deed.EDIT_PARTNERS, f"partner:{partner}", did="rotate-webhook-secret", overlap_hours=overlap_hours
+        )
+        until = await WebhookStore(opened, at.clock, secrets()).rotate_secret(
+            partner, secret, overlap=timedelta(hours=overlap_hours), also=also
+        )
+    if as_json:
+        print_json({"partner_id": partner, "secret": secret, "former_secret_until": until.isoformat()})
+        return
+    errors.print(f"the secret so far signs too until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once:")
+    console.print(secret, highlight=False, soft_wrap=True)
 
 
 @app.command("test")
-def send_trial(partner: PartnerId, as_json: AsJson = False) -> None:
+async def send_trial(partner: PartnerId, as_json: AsJson = False) -> None:
     """Send a message of the type abacus.test, signed as every other, and print the receiver's answer.
 
     It is sent once, also to a disabled webhook. The command fails unless the answer is a 2xx.
     """
-
-    async def main() -> None:
-        poster, clock = Poster(to_private=settings().webhooks_to_private, at_once=1, reads_success=True), SystemClock()
-        try:
-            async with pool() as opened:
-                trial = await try_webhook(WebhookStore(opened, clock, secrets()), poster, clock, partner)
-        finally:
-            await poster.close()
-        if as_json:
-            print_json(_document(partner, trial))
-        else:
-            for line in _trial_lines(partner, trial):
-                console.print(line, highlight=False, markup=False, soft_wrap=True)
-        if not trial.accepted:
-            raise typer.Exit(EXIT_FAILED)
-
-    run(main())
+    poster, clock = Poster(to_private=settings().webhooks_to_private, at_once=1, reads_success=True), SystemClock()
+    try:
+        async with pool() as opened:
+            trial = await try_webhook(WebhookStore(opened, clock, secrets()), poster, clock, partner)
+    finally:
+        await poster.close()
+    if as_json:
+        print_json(_document(partner, trial))
+    else:
+        for line in _trial_lines(partner, trial):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+    if not trial.accepted:
+        raise typer.Exit(EXIT_FAILED)
 
 
 @app.command("remove")
-def remove(partner: PartnerId, as_json: AsJson = False) -> None:
+async def remove(partner: PartnerId, as_json: AsJson = False) -> None:
     """Remove a partner's webhook. Waiting messages are given up."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            at = await acting(opened)
-            also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="remove-webhook")
-            await WebhookStore(opened, at.clock).remove(partner, also=also)
-        if as_json:
-            print_json({"partner_id": partner, "removed": True})
-        else:
-            console.print(f"{partner} has no webhook any more", highlight=False, markup=False)
-
-    run(main())
+    async with pool() as opened:
+        at = await acting(opened)
+        also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="remove-webhook")
+        await WebhookStore(opened, at.clock).remove(partner, also=also)
+    if as_json:
+        print_json({"partner_id": partner, "removed": True})
+    else:
+        console.print(f"{partner} has no webhook any more", highlight=False, markup=False)
 
 
 @app.command("deliveries")
-def deliveries(
+async def deliveries(
     partner: PartnerId, limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100, as_json: AsJson = False
 ) -> None:
     """List the messages that wait or were given up, the oldest first, with the result of the last attempt."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            messages = await WebhookStore(opened, SystemClock()).undelivered(partner, limit)
-        if as_json:
-            print_json([each._asdict() for each in messages])
-        else:
-            columns = ["message", "type", "since", "tries", "next", "last error"]
-            table(f"Not delivered to {partner}", columns, [_row(each) for each in messages])
-
-    run(main())
+    async with pool() as opened:
+        messages = await WebhookStore(opened, SystemClock()).undelivered(partner, limit)
+    if as_json:
+        print_json([each._asdict() for each in messages])
+    else:
+        columns = ["message", "type", "since", "tries", "next", "last error"]
+        table(f"Not delivered to {partner}", columns, [_row(each) for each in messages])
 
 
 @app.command("retry")
-def retry(
+async def retry(
     partner: PartnerId,
     ids: Annotated[
         list[str] | None, typer.Argument(metavar="[ID]…", help="These messages; all that did not arrive otherwise.")
@@ -180,18 +156,14 @@ def retry(
     as_json: AsJson = False,
 ) -> None:
     """Send messages that wait or were given up now, and for three days more."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            at = await acting(opened)
-            also = at.does(Deed.REPLAY, f"partner:{partner}", did="retry-webhook", ids=ids or None, enable=enable)
-            due = await WebhookStore(opened, at.clock).retry(partner, ids or [], enable=enable, also=also)
-        if as_json:
-            print_json({"partner_id": partner, "due": due})
-        else:
-            console.print(f"{counted(due, 'message')} due now", highlight=False)
-
-    run(main())
+    async with pool() as opened:
+        at = await acting(opened)
+        also = at.does(Deed.REPLAY, f"partner:{partner}", did="retry-webhook", ids=ids or None, enable=enable)
+        due = await WebhookStore(opened, at.clock).retry(partner, ids or [], enable=enable, also=also)
+    if as_json:
+        print_json({"partner_id": partner, "due": due})
+    else:
+        console.print(f"{counted(due, 'message')} due now", highlight=False)
 
 
 def _document(partner: str, trial: Trial) -> dict[str, Any]:

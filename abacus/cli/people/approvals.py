@@ -11,7 +11,7 @@ import typer
 
 from abacus.approving.executors import approving
 from abacus.cli.terminal.acting import Acting, acting
-from abacus.cli.terminal.shell import AsJson, console, pool, print_json, run, settings, table
+from abacus.cli.terminal.shell import AsJson, CommandGroup, console, pool, print_json, settings, table
 from abacus.core.errors import Refused, absent
 from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.moves import PostgresMoves
@@ -24,7 +24,7 @@ from abacus.people.wiring import terms_of
 from abacus.platform.postgres import Pool
 from abacus.signals.events.wiring import built_in_sources
 
-app = typer.Typer(help="What waits for a second person.", no_args_is_help=True)
+app = CommandGroup(help="What waits for a second person.", no_args_is_help=True)
 
 ApprovalId = Annotated[UUID, typer.Argument(metavar="ID", help="Its id, as `list` prints it.")]
 
@@ -45,42 +45,34 @@ class Room(NamedTuple):
 
 
 @app.command("list")
-def list_approvals(
+async def list_approvals(
     status: Annotated[Status | None, typer.Option(help="Only those with this status.")] = None,
     kind: Annotated[Kind | None, typer.Option(help="Only of this kind.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List what needs, or needed, a second person; the newest first."""
-
-    async def main() -> None:
-        async with _room() as room:
-            approvals = await room.approvals.all(status=status, kinds=[kind] if kind is not None else None)
-        if as_json:
-            print_json({"approvals": [document(each) for each in approvals]})
-            return
-        columns = ["approval", "what", "asked by", "digest", "status"]
-        table("Approvals", columns, [_row(each) for each in approvals])
-
-    run(main())
+    async with _room() as room:
+        approvals = await room.approvals.all(status=status, kinds=[kind] if kind is not None else None)
+    if as_json:
+        print_json({"approvals": [document(each) for each in approvals]})
+        return
+    columns = ["approval", "what", "asked by", "digest", "status"]
+    table("Approvals", columns, [_row(each) for each in approvals])
 
 
 @app.command("show")
-def show(approval: ApprovalId, as_json: AsJson = False) -> None:
+async def show(approval: ApprovalId, as_json: AsJson = False) -> None:
     """Show an approval: exactly what takes effect, and its digest."""
-
-    async def main() -> None:
-        async with _room() as room:
-            shown = await room.find(approval)
-        if as_json:
-            print_json(document(shown))
-        else:
-            _print(shown)
-
-    run(main())
+    async with _room() as room:
+        shown = await room.find(approval)
+    if as_json:
+        print_json(document(shown))
+    else:
+        _print(shown)
 
 
 @app.command("approve")
-def approve(
+async def approve(
     approval: ApprovalId,
     digest: Annotated[
         str | None, typer.Option(help="The digest of what you looked at, at least 8 characters. A terminal asks.")
@@ -88,42 +80,36 @@ def approve(
     as_json: AsJson = False,
 ) -> None:
     """Approve as the second person, with a person's token. It takes effect at once."""
-
-    async def main() -> None:
-        async with _room() as room:
-            found = await room.find(approval)
-            room.at.check(Deed.APPROVE, found.country)
-            try:
-                if digest is None:
-                    await room.approvals.check_approves(found, room.at.actor)
-                done = await room.approvals.approve(approval, room.at.actor, digest or _seen(found))
-            except (CannotDecide, CannotExecute) as error:
-                raise Refused(error.detail) from None
-        if as_json:
-            print_json(document(done))
-        else:
-            console.print(f"{done.status}: {done.summary}", highlight=False, markup=False, soft_wrap=True)
-
-    run(main())
+    async with _room() as room:
+        found = await room.find(approval)
+        room.at.check(Deed.APPROVE, found.country)
+        try:
+            if digest is None:
+                await room.approvals.check_approves(found, room.at.actor)
+            done = await room.approvals.approve(approval, room.at.actor, digest or _seen(found))
+        except (CannotDecide, CannotExecute) as error:
+            raise Refused(error.detail) from None
+    if as_json:
+        print_json(document(done))
+    else:
+        console.print(f"{done.status}: {done.summary}", highlight=False, markup=False, soft_wrap=True)
 
 
 @app.command("reject")
-def reject(approval: ApprovalId, reason: Annotated[str, typer.Option(help="Why.")], as_json: AsJson = False) -> None:
+async def reject(
+    approval: ApprovalId, reason: Annotated[str, typer.Option(help="Why.")], as_json: AsJson = False
+) -> None:
     """Reject it, or withdraw what you asked for. Nothing happens."""
-
-    async def main() -> None:
-        async with _room() as room:
-            await room.find(approval)
-            try:
-                done = await room.approvals.reject(approval, room.at.actor, reason)
-            except CannotDecide as error:
-                raise Refused(error.detail) from None
-        if as_json:
-            print_json(document(done))
-        else:
-            console.print(f"rejected: {done.summary}", highlight=False, markup=False, soft_wrap=True)
-
-    run(main())
+    async with _room() as room:
+        await room.find(approval)
+        try:
+            done = await room.approvals.reject(approval, room.at.actor, reason)
+        except CannotDecide as error:
+            raise Refused(error.detail) from None
+    if as_json:
+        print_json(document(done))
+    else:
+        console.print(f"rejected: {done.summary}", highlight=False, markup=False, soft_wrap=True)
 
 
 def large_moves(opened: Pool, at: Acting) -> LargeMoves:

@@ -8,7 +8,17 @@ import typer
 
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.known import check_country
-from abacus.cli.terminal.shell import AsJson, console, errors, moment, people_pool, pool, print_json, run, table
+from abacus.cli.terminal.shell import (
+    AsJson,
+    CommandGroup,
+    console,
+    errors,
+    moment,
+    people_pool,
+    pool,
+    print_json,
+    table,
+)
 from abacus.console.entry.sessions import all_ended
 from abacus.core.clock import SystemClock
 from abacus.core.tokens import NewToken
@@ -19,7 +29,7 @@ from abacus.people.types.deed import Deed, Entry
 from abacus.people.types.person import Registered
 from abacus.platform.postgres import Connection
 
-app = typer.Typer(help="People: roles, personal tokens, and the log of what was done.", no_args_is_help=True)
+app = CommandGroup(help="People: roles, personal tokens, and the log of what was done.", no_args_is_help=True)
 
 _MOST_DAYS: Final = 366
 _FOR_DAYS: Final = 90
@@ -33,123 +43,97 @@ Days = Annotated[int, typer.Option(min=1, max=_MOST_DAYS, help="Days for which t
 
 
 @app.command("create")
-def create(person: PersonId, role: Roles, as_json: AsJson = False) -> None:
+async def create(person: PersonId, role: Roles, as_json: AsJson = False) -> None:
     """Enter a person with roles. Takes an admin; the first admin may be entered by anybody."""
-
-    async def main() -> None:
-        checked_person_id(person)
-        grants = parse_grants(role)
-        async with people_pool() as opened:
-            at = await acting(opened)
-            also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="create", roles=list(map(str, grants)))
-            await PeopleStore(opened, at.clock).create(person, grants, by=at.actor, also=also)
-        if as_json:
-            print_json({"person_id": person, "roles": list(map(str, grants))})
-        else:
-            _say(f"{person} is {', '.join(map(str, grants))}; `abacus people token {person}` makes a token")
-
-    run(main())
+    checked_person_id(person)
+    grants = parse_grants(role)
+    async with people_pool() as opened:
+        at = await acting(opened)
+        also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="create", roles=list(map(str, grants)))
+        await PeopleStore(opened, at.clock).create(person, grants, by=at.actor, also=also)
+    if as_json:
+        print_json({"person_id": person, "roles": list(map(str, grants))})
+    else:
+        _say(f"{person} is {', '.join(map(str, grants))}; `abacus people token {person}` makes a token")
 
 
 @app.command("list")
-def list_people(as_json: AsJson = False) -> None:
+async def list_people(as_json: AsJson = False) -> None:
     """List the people, their roles, and the beginnings of their valid tokens."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            people = await PeopleStore(opened, SystemClock()).all()
-        if as_json:
-            print_json([_document(each) for each in people])
-        else:
-            columns = ["person", "roles", "tokens", "until", "last used", "since"]
-            table("People", columns, [_row(each) for each in people])
-
-    run(main())
+    async with pool() as opened:
+        people = await PeopleStore(opened, SystemClock()).all()
+    if as_json:
+        print_json([_document(each) for each in people])
+    else:
+        columns = ["person", "roles", "tokens", "until", "last used", "since"]
+        table("People", columns, [_row(each) for each in people])
 
 
 @app.command("roles")
-def roles(person: PersonId, role: Roles, as_json: AsJson = False) -> None:
+async def roles(person: PersonId, role: Roles, as_json: AsJson = False) -> None:
     """Give a person these roles in place of those that it has. Takes an admin."""
-
-    async def main() -> None:
-        grants = parse_grants(role)
-        async with people_pool() as opened:
-            at = await acting(opened)
-            also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="roles", roles=list(map(str, grants)))
-            await PeopleStore(opened, at.clock).give_roles(person, grants, by=at.actor, also=also)
-        if as_json:
-            print_json({"person_id": person, "roles": list(map(str, grants))})
-        else:
-            _say(f"{person} is {', '.join(map(str, grants))}")
-
-    run(main())
+    grants = parse_grants(role)
+    async with people_pool() as opened:
+        at = await acting(opened)
+        also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="roles", roles=list(map(str, grants)))
+        await PeopleStore(opened, at.clock).give_roles(person, grants, by=at.actor, also=also)
+    if as_json:
+        print_json({"person_id": person, "roles": list(map(str, grants))})
+    else:
+        _say(f"{person} is {', '.join(map(str, grants))}")
 
 
 @app.command("disable")
-def disable(person: PersonId, as_json: AsJson = False) -> None:
+async def disable(person: PersonId, as_json: AsJson = False) -> None:
     """Refuse a person's tokens from now on, and end its sessions. Takes an admin."""
+    async with people_pool() as opened:
+        at = await acting(opened)
+        told = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="disable")
+        end_sessions = all_ended(person, by=at.actor.source, now=at.clock.now())
 
-    async def main() -> None:
-        async with people_pool() as opened:
-            at = await acting(opened)
-            told = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="disable")
-            end_sessions = all_ended(person, by=at.actor.source, now=at.clock.now())
+        async def also(connection: Connection) -> None:
+            await told(connection)
+            await end_sessions(connection)
 
-            async def also(connection: Connection) -> None:
-                await told(connection)
-                await end_sessions(connection)
-
-            since = await PeopleStore(opened, at.clock).disable(person, by=at.actor, also=also)
-        if as_json:
-            print_json({"person_id": person, "disabled_at": since.isoformat()})
-        else:
-            _say(f"{person} is disabled since {since:%Y-%m-%d %H:%M} UTC")
-
-    run(main())
+        since = await PeopleStore(opened, at.clock).disable(person, by=at.actor, also=also)
+    if as_json:
+        print_json({"person_id": person, "disabled_at": since.isoformat()})
+    else:
+        _say(f"{person} is disabled since {since:%Y-%m-%d %H:%M} UTC")
 
 
 @app.command("enable")
-def enable(person: PersonId, as_json: AsJson = False) -> None:
+async def enable(person: PersonId, as_json: AsJson = False) -> None:
     """Accept a disabled person's tokens again. Takes an admin."""
-
-    async def main() -> None:
-        async with people_pool() as opened:
-            at = await acting(opened)
-            also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="enable")
-            await PeopleStore(opened, at.clock).enable(person, by=at.actor, also=also)
-        if as_json:
-            print_json({"person_id": person, "disabled_at": None})
-        else:
-            _say(f"{person} is enabled")
-
-    run(main())
+    async with people_pool() as opened:
+        at = await acting(opened)
+        also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="enable")
+        await PeopleStore(opened, at.clock).enable(person, by=at.actor, also=also)
+    if as_json:
+        print_json({"person_id": person, "disabled_at": None})
+    else:
+        _say(f"{person} is enabled")
 
 
 @app.command("token")
-def token(person: PersonId, days: Days = _FOR_DAYS, as_json: AsJson = False) -> None:
+async def token(person: PersonId, days: Days = _FOR_DAYS, as_json: AsJson = False) -> None:
     """Print a new personal token. It is not shown again. Takes an admin, or the person itself."""
-
-    async def main() -> None:
-        async with people_pool() as opened:
-            at = await acting(opened)
-            also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="token", days=days)
-            made: NewToken
-            made, until = await PeopleStore(opened, at.clock).add_token(
-                person, holds_for=timedelta(days=days), by=at.actor, also=also
-            )
-        if as_json:
-            print_json({"person_id": person, "token": made.text, "expires_at": until.isoformat()})
-            return
-        errors.print(
-            f"the token of {person}, valid until {until:%Y-%m-%d %H:%M} UTC and shown this once:", markup=False
+    async with people_pool() as opened:
+        at = await acting(opened)
+        also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="token", days=days)
+        made: NewToken
+        made, until = await PeopleStore(opened, at.clock).add_token(
+            person, holds_for=timedelta(days=days), by=at.actor, also=also
         )
-        console.print(made.text, highlight=False, soft_wrap=True)
-
-    run(main())
+    if as_json:
+        print_json({"person_id": person, "token": made.text, "expires_at": until.isoformat()})
+        return
+    errors.print(f"the token of {person}, valid until {until:%Y-%m-%d %H:%M} UTC and shown this once:", markup=False)
+    console.print(made.text, highlight=False, soft_wrap=True)
 
 
 @app.command("revoke")
-def revoke(
+async def revoke(
     person: PersonId,
     which: Annotated[
         str | None,
@@ -158,40 +142,32 @@ def revoke(
     as_json: AsJson = False,
 ) -> None:
     """End a person's tokens now. Takes an admin, or the person itself."""
-
-    async def main() -> None:
-        async with people_pool() as opened:
-            at = await acting(opened)
-            also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="revoke", token=which)
-            ended = await PeopleStore(opened, at.clock).revoke(person, which, by=at.actor, also=also)
-        if as_json:
-            print_json({"person_id": person, "revoked": ended})
-        else:
-            _say(f"revoked: {', '.join(ended) or 'nothing, no token was valid'}")
-
-    run(main())
+    async with people_pool() as opened:
+        at = await acting(opened)
+        also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="revoke", token=which)
+        ended = await PeopleStore(opened, at.clock).revoke(person, which, by=at.actor, also=also)
+    if as_json:
+        print_json({"person_id": person, "revoked": ended})
+    else:
+        _say(f"revoked: {', '.join(ended) or 'nothing, no token was valid'}")
 
 
 @app.command("whoami")
-def whoami(as_json: AsJson = False) -> None:
+async def whoami(as_json: AsJson = False) -> None:
     """Show who runs the commands here: the person of ABACUS_TOKEN, or the login."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            actor = (await acting(opened)).actor
-        if as_json:
-            granted = list(map(str, actor.grants or ()))
-            print_json({"source": actor.source, "authenticated": actor.is_authenticated, "roles": granted})
-        elif actor.grants is None:
-            _say(f"{actor.name}, a login: nobody has checked who that is, and it may not approve")
-        else:
-            _say(f"{actor.name}: {', '.join(map(str, actor.grants))}")
-
-    run(main())
+    async with pool() as opened:
+        actor = (await acting(opened)).actor
+    if as_json:
+        granted = list(map(str, actor.grants or ()))
+        print_json({"source": actor.source, "authenticated": actor.is_authenticated, "roles": granted})
+    elif actor.grants is None:
+        _say(f"{actor.name}, a login: nobody has checked who that is, and it may not approve")
+    else:
+        _say(f"{actor.name}: {', '.join(map(str, actor.grants))}")
 
 
 @app.command("log")
-def log(
+async def log(
     actor: Annotated[str | None, typer.Option(metavar="SOURCE", help="Only this actor's: person:ann.")] = None,
     deed: Annotated[Deed | None, typer.Option(help="Only these deeds.")] = None,
     subject: Annotated[str | None, typer.Option(help="Only what was done to this: member:bob, partner:acme.")] = None,
@@ -201,22 +177,18 @@ def log(
     as_json: AsJson = False,
 ) -> None:
     """List what was done and by whom, the newest first."""
-
-    async def main() -> None:
-        check_country(country)
-        start = moment("--since", since) if since is not None else None
-        countries = [country] if country is not None else None
-        async with pool() as opened:
-            entries = await entries_of(
-                opened, actor=actor, deed=deed, subject=subject, since=start, countries=countries, limit=limit
-            )
-        if as_json:
-            print_json([_entry_document(each) for each in entries])
-        else:
-            columns = ["when", "who", "deed", "subject", "country", "details"]
-            table("Log", columns, [_entry_row(each) for each in entries])
-
-    run(main())
+    check_country(country)
+    start = moment("--since", since) if since is not None else None
+    countries = [country] if country is not None else None
+    async with pool() as opened:
+        entries = await entries_of(
+            opened, actor=actor, deed=deed, subject=subject, since=start, countries=countries, limit=limit
+        )
+    if as_json:
+        print_json([_entry_document(each) for each in entries])
+    else:
+        columns = ["when", "who", "deed", "subject", "country", "details"]
+        table("Log", columns, [_entry_row(each) for each in entries])
 
 
 def _say(line: str) -> None:

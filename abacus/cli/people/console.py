@@ -8,7 +8,16 @@ import typer
 
 from abacus.cli.people.commands import PersonId
 from abacus.cli.terminal.acting import Acting, acting, login
-from abacus.cli.terminal.shell import AsJson, console, errors, people_database, people_pool, print_json, run, settings
+from abacus.cli.terminal.shell import (
+    AsJson,
+    CommandGroup,
+    console,
+    errors,
+    people_database,
+    people_pool,
+    print_json,
+    settings,
+)
 from abacus.console.entry.links import Links
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
@@ -21,7 +30,7 @@ from abacus.people.types.person import Role
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 
-app = typer.Typer(help="The web console: links to get in.", no_args_is_help=True)
+app = CommandGroup(help="The web console: links to get in.", no_args_is_help=True)
 
 _MINUTES: Final = 15
 _MOST_MINUTES: Final = 24 * 60
@@ -34,26 +43,22 @@ def _group() -> None:
 
 
 @app.command("link")
-def link(
+async def link(
     person: PersonId,
     minutes: Annotated[int, typer.Option(min=1, max=_MOST_MINUTES, help="Minutes for which it works.")] = _MINUTES,
     as_json: AsJson = False,
 ) -> None:
     """Print an address by which a person gets into the console, once. Takes an admin, or the person itself."""
-
-    async def main() -> None:
-        config = settings()
-        async with people_pool() as opened:
-            at = await acting(opened)
-            await check_manages(opened, at, person)
-            address, until = await new_link(opened, at, person, config, timedelta(minutes=minutes))
-        if as_json:
-            print_json({"person_id": person, "link": address, "expires_at": until})
-            return
-        errors.print(f"for {person}, once, until {until}:", markup=False)
-        console.print(address, highlight=False, soft_wrap=True)
-
-    run(main())
+    config = settings()
+    async with people_pool() as opened:
+        at = await acting(opened)
+        await check_manages(opened, at, person)
+        address, until = await new_link(opened, at, person, config, timedelta(minutes=minutes))
+    if as_json:
+        print_json({"person_id": person, "link": address, "expires_at": until})
+        return
+    errors.print(f"for {person}, once, until {until}:", markup=False)
+    console.print(address, highlight=False, soft_wrap=True)
 
 
 async def new_link(opened: Pool, at: Acting, person_id: str, config: Settings, holds_for: timedelta) -> tuple[str, str]:

@@ -8,33 +8,29 @@ import typer
 from abacus.cli.people.commands import PersonId
 from abacus.cli.people.console import check_manages
 from abacus.cli.terminal.acting import acting
-from abacus.cli.terminal.shell import AsJson, console, errors, people_pool, print_json, run, secrets
+from abacus.cli.terminal.shell import AsJson, console, errors, people_pool, print_json, secrets
 from abacus.console.entry.authenticators import Authenticators
 from abacus.console.entry.passwords import Passwords
 from abacus.core.errors import Refused
 from abacus.people.types.deed import Deed
 
 
-def password(person: PersonId, as_json: AsJson = False) -> None:
+async def password(person: PersonId, as_json: AsJson = False) -> None:
     """Set the password by which a person signs in to the console; asked for without an echo, or read from standard
     input. Takes an admin, or the person itself.
     """
-
-    async def main() -> None:
-        async with people_pool() as opened:
-            at = await acting(opened)
-            await check_manages(opened, at, person)
-            also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="password")
-            await Passwords(opened, at.clock).set(person, _read(), by=at.actor.source, also=also)
-        if as_json:
-            print_json({"person_id": person})
-        else:
-            console.print(f"{person} has a new password", highlight=False, soft_wrap=True)
-
-    run(main())
+    async with people_pool() as opened:
+        at = await acting(opened)
+        await check_manages(opened, at, person)
+        also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="password")
+        await Passwords(opened, at.clock).set(person, _read(), by=at.actor.source, also=also)
+    if as_json:
+        print_json({"person_id": person})
+    else:
+        console.print(f"{person} has a new password", highlight=False, soft_wrap=True)
 
 
-def totp(
+async def totp(
     person: PersonId,
     remove: Annotated[bool, typer.Option("--remove", help="Take the authenticator away.")] = False,
     as_json: AsJson = False,
@@ -42,29 +38,25 @@ def totp(
     """Print the address that a person's authenticator reads; it replaces an earlier one. Takes an admin, or the person
     itself.
     """
-
-    async def main() -> None:
-        async with people_pool() as opened:
-            at = await acting(opened)
-            await check_manages(opened, at, person)
-            store = Authenticators(opened, at.clock, secrets())
-            did = "totp-remove" if remove else "totp"
-            also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did=did)
-            if remove:
-                if not await store.remove(person, also=also):
-                    raise Refused(f"{person} has no authenticator")
-                uri = None
-            else:
-                uri = await store.enrol(person, by=at.actor.source, also=also)
-        if as_json:
-            print_json({"person_id": person, "uri": uri})
-        elif uri is None:
-            console.print(f"{person} has no authenticator any more", highlight=False, soft_wrap=True)
+    async with people_pool() as opened:
+        at = await acting(opened)
+        await check_manages(opened, at, person)
+        store = Authenticators(opened, at.clock, secrets())
+        did = "totp-remove" if remove else "totp"
+        also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did=did)
+        if remove:
+            if not await store.remove(person, also=also):
+                raise Refused(f"{person} has no authenticator")
+            uri = None
         else:
-            errors.print(f"for the authenticator of {person}, shown this once:", markup=False)
-            console.print(uri, highlight=False, soft_wrap=True)
-
-    run(main())
+            uri = await store.enrol(person, by=at.actor.source, also=also)
+    if as_json:
+        print_json({"person_id": person, "uri": uri})
+    elif uri is None:
+        console.print(f"{person} has no authenticator any more", highlight=False, soft_wrap=True)
+    else:
+        errors.print(f"for the authenticator of {person}, shown this once:", markup=False)
+        console.print(uri, highlight=False, soft_wrap=True)
 
 
 def _read() -> str:

@@ -15,13 +15,13 @@ from abacus.cli.terminal.progress import shown_progress
 from abacus.cli.terminal.shell import (
     EXIT_FAILED,
     AsJson,
+    CommandGroup,
     console,
     counted,
     errors,
     moment,
     pool,
     print_json,
-    run,
     settings,
     sqs,
     table,
@@ -40,7 +40,7 @@ from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY
 from abacus.platform.sqs.queue import SqsQueue
 from abacus.signals.events.wiring import replaying_events
 
-app = typer.Typer(help="Messages that could not be processed.", no_args_is_help=True)
+app = CommandGroup(help="Messages that could not be processed.", no_args_is_help=True)
 
 # The queues that items came from, by their origin.
 _QUEUES: Final = {
@@ -56,7 +56,7 @@ OnlyReason = Annotated[Reason | None, typer.Option("--reason", help="Only items 
 
 
 @app.command("list")
-def list_items(
+async def list_items(
     reason: OnlyReason = None,
     source: Annotated[
         str | None, typer.Option(help="Only items of this source, such as rides, or of this partner.")
@@ -69,46 +69,42 @@ def list_items(
     as_json: AsJson = False,
 ) -> None:
     """List the held items, newest first, with counts by reason."""
-
-    async def main() -> None:
-        check_country(country)
-        which = Which(
-            status=None if everything else HELD,
-            reason=reason,
-            since=None if since is None else moment("--since", since),
-            until=None if until is None else moment("--until", until),
-        )
-        async with pool() as opened:
-            store = QuarantineStore(opened, SystemClock())
-            if source is None and country is None:
-                items, counts = list(await store.list(which, limit=limit)), await store.counts(which)
-            else:
-                items, counts = await _of_source_and_country(store.all(which), source, country, limit)
-        if as_json:
-            print_json([_document(held) for held in items])
-            return
-        rows = [
-            [
-                held.item.id,
-                *([held.status] if everything else []),
-                str(held.item.reason),
-                held.item.origin,
-                held.set_aside_at.isoformat(timespec="seconds"),
-                held.item.detail,
-            ]
-            for held in items
+    check_country(country)
+    which = Which(
+        status=None if everything else HELD,
+        reason=reason,
+        since=None if since is None else moment("--since", since),
+        until=None if until is None else moment("--until", until),
+    )
+    async with pool() as opened:
+        store = QuarantineStore(opened, SystemClock())
+        if source is None and country is None:
+            items, counts = list(await store.list(which, limit=limit)), await store.counts(which)
+        else:
+            items, counts = await _of_source_and_country(store.all(which), source, country, limit)
+    if as_json:
+        print_json([_document(held) for held in items])
+        return
+    rows = [
+        [
+            held.item.id,
+            *([held.status] if everything else []),
+            str(held.item.reason),
+            held.item.origin,
+            held.set_aside_at.isoformat(timespec="seconds"),
+            held.item.detail,
         ]
-        by_reason = ", ".join(f"{count:,} {each}" for each, count in sorted(counts.items()))
-        status = ["status"] if everything else []
-        shown = f"; the newest {limit:,}:" if sum(counts.values()) > len(items) else ""
-        total = f"{sum(counts.values()):,} {'items' if everything else 'held'}"
-        table(
-            f"{total}{': ' if by_reason else ''}{by_reason}{shown}",
-            ["id", *status, "reason", "origin", "set aside", "detail"],
-            rows,
-        )
-
-    run(main())
+        for held in items
+    ]
+    by_reason = ", ".join(f"{count:,} {each}" for each, count in sorted(counts.items()))
+    status = ["status"] if everything else []
+    shown = f"; the newest {limit:,}:" if sum(counts.values()) > len(items) else ""
+    total = f"{sum(counts.values()):,} {'items' if everything else 'held'}"
+    table(
+        f"{total}{': ' if by_reason else ''}{by_reason}{shown}",
+        ["id", *status, "reason", "origin", "set aside", "detail"],
+        rows,
+    )
 
 
 async def _of_source_and_country(
@@ -125,27 +121,23 @@ async def _of_source_and_country(
 
 
 @app.command()
-def show(id_: Annotated[str, typer.Argument(metavar="ID")], as_json: AsJson = False) -> None:
+async def show(id_: Annotated[str, typer.Argument(metavar="ID")], as_json: AsJson = False) -> None:
     """Show one item with its whole body."""
-
-    async def main() -> None:
-        async with pool() as opened:
-            held = await QuarantineStore(opened, SystemClock()).get(id_)
-        if held is None:
-            raise absent("item of the quarantine", id_, "`abacus quarantine list` prints all")
-        if as_json:
-            print_json(_document(held))
-            return
-        for name, value in _document(held).items():
-            if value is not None and name != "body":
-                console.print(f"{name}: {value}", highlight=False, markup=False)
-        console.print(readable(held.item.body), highlight=False, markup=False)
-
-    run(main())
+    async with pool() as opened:
+        held = await QuarantineStore(opened, SystemClock()).get(id_)
+    if held is None:
+        raise absent("item of the quarantine", id_, "`abacus quarantine list` prints all")
+    if as_json:
+        print_json(_document(held))
+        return
+    for name, value in _document(held).items():
+        if value is not None and name != "body":
+            console.print(f"{name}: {value}", highlight=False, markup=False)
+    console.print(readable(held.item.body), highlight=False, markup=False)
 
 
 @app.command()
-def replay(
+async def replay(
     ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]…", help="These items.")] = None,
     ids_from: Annotated[
         Path | None, typer.Option("--ids-from", metavar="FILE", help="These items, one id a line.")
@@ -159,20 +151,16 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     """Send held items through the pipeline again. An item that fails again is held again under its old id."""
-
-    async def main() -> None:
-        chosen = _Chosen([*(ids or ()), *_ids_in(ids_from)], reason, limit)
-        if not (ids or ids_from or reason or everything):
-            raise Refused("say which: ids, --ids-from FILE, --reason REASON, or --all")
-        if ids_from is not None and not chosen.ids:
-            raise Refused(f"--ids-from: {ids_from} has no id")
-        await _check_there(ids or ())
-        if dry_run:
-            await _previewed(chosen, as_json=as_json)
-        else:
-            await _replayed(chosen, as_json=as_json)
-
-    run(main())
+    chosen = _Chosen([*(ids or ()), *_ids_in(ids_from)], reason, limit)
+    if not (ids or ids_from or reason or everything):
+        raise Refused("say which: ids, --ids-from FILE, --reason REASON, or --all")
+    if ids_from is not None and not chosen.ids:
+        raise Refused(f"--ids-from: {ids_from} has no id")
+    await _check_there(ids or ())
+    if dry_run:
+        await _previewed(chosen, as_json=as_json)
+    else:
+        await _replayed(chosen, as_json=as_json)
 
 
 async def _check_there(ids: Sequence[str]) -> None:

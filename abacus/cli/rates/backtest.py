@@ -11,7 +11,7 @@ from abacus.cli.documents.drafts import Judged, faultless
 from abacus.cli.rates.family import FAMILY
 from abacus.cli.rates.lapse_preview import preview
 from abacus.cli.terminal.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
-from abacus.cli.terminal.shell import AsJson, run
+from abacus.cli.terminal.shell import AsJson
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.oversight.backtest.decide.difference import DIMENSIONS, Backtest, Difference, Step, Unpriced
@@ -44,7 +44,7 @@ class Change(NamedTuple):
         return f"{self.program}/{self.country}"
 
 
-def backtest(
+async def backtest(
     file: Annotated[Path, typer.Argument(metavar="CARD.toml", help="A draft card.", show_default=False)],
     first: Annotated[str, typer.Option("--from", metavar="DAY", help="First day, or month, by the card's clock.")],
     last: Annotated[str, typer.Option("--to", metavar="DAY", help="Last day, or month, included.")],
@@ -60,38 +60,34 @@ def backtest(
     """Price past awards again by a draft card, and show the difference; and when points would lapse, where it changes
     that. Nothing is changed.
     """
-
-    async def main() -> None:
-        output = Output(as_json, as_csv, parquet)
-        output.check()
-        (draft,) = await faultless([file], FAMILY.kind, Judged(FAMILY.kind.read, None, {}))
-        card, today = draft.document, SystemClock().now().date()
-        since, until = _window(card, first, last)
-        async with reading(f"awards of {card.scope}") as (connection, cards):
-            result = await replay(connection, card, since, until)
-            book = await assumptions(connection)
-            displaced = place_of(card, cards.by_start(card.scope)).displaced
-            expiry = await preview(connection, card, displaced.card if displaced else None, members)
-        changes = _changes(result, card, book, today, decimals)
-        lapses = with_liability(expiry.rows, book, today, decimals)
-        costed = [change for change in changes if change.liability is not None]
-        without = {change.pair for change in changes if change.liability is None}
-        without |= {f"{lapse.program}/{lapse.country}" for lapse in lapses if lapse.liability is None}
-        about = {
-            "card": str(file),
-            "scope": card.scope,
-            "from": since.isoformat(),
-            "until": until.isoformat(),
-            "expiry_policy": expiry.policies,
-            "without_cost": sorted(without),
-        }
-        every = sheet("rows", "Every combination", Difference, result.differences)
-        title = f"Points lapse {expiry.policies['now']}; by the draft {expiry.policies['draft']}"
-        output.put(every, about, [*_shown(result, costed), sheet("lapses", title, Lapse, lapses)])
-        for pair in sorted(without):
-            say_no_cost(pair)
-
-    run(main())
+    output = Output(as_json, as_csv, parquet)
+    output.check()
+    (draft,) = await faultless([file], FAMILY.kind, Judged(FAMILY.kind.read, None, {}))
+    card, today = draft.document, SystemClock().now().date()
+    since, until = _window(card, first, last)
+    async with reading(f"awards of {card.scope}") as (connection, cards):
+        result = await replay(connection, card, since, until)
+        book = await assumptions(connection)
+        displaced = place_of(card, cards.by_start(card.scope)).displaced
+        expiry = await preview(connection, card, displaced.card if displaced else None, members)
+    changes = _changes(result, card, book, today, decimals)
+    lapses = with_liability(expiry.rows, book, today, decimals)
+    costed = [change for change in changes if change.liability is not None]
+    without = {change.pair for change in changes if change.liability is None}
+    without |= {f"{lapse.program}/{lapse.country}" for lapse in lapses if lapse.liability is None}
+    about = {
+        "card": str(file),
+        "scope": card.scope,
+        "from": since.isoformat(),
+        "until": until.isoformat(),
+        "expiry_policy": expiry.policies,
+        "without_cost": sorted(without),
+    }
+    every = sheet("rows", "Every combination", Difference, result.differences)
+    title = f"Points lapse {expiry.policies['now']}; by the draft {expiry.policies['draft']}"
+    output.put(every, about, [*_shown(result, costed), sheet("lapses", title, Lapse, lapses)])
+    for pair in sorted(without):
+        say_no_cost(pair)
 
 
 def say_no_cost(pair: str) -> None:

@@ -10,7 +10,7 @@ from abacus.cli.documents.commands import opened, publish_drafts
 from abacus.cli.documents.drafts import FileDraft
 from abacus.cli.rates.family import FAMILY, card_desk
 from abacus.cli.terminal.acting import acting
-from abacus.cli.terminal.shell import AsJson, moment, pool, print_json, run, table
+from abacus.cli.terminal.shell import AsJson, moment, pool, print_json, table
 from abacus.core.errors import Refused, SetAside, absent
 from abacus.people.types.deed import Deed
 from abacus.platform.database_clock import clock_of
@@ -23,36 +23,36 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking. Only a t
 Version = Annotated[str, typer.Argument(metavar="SCOPE@N", show_default=False)]
 
 
-def list_cards(as_json: AsJson = False) -> None:
+async def list_cards(as_json: AsJson = False) -> None:
     """List the scopes: the card in force now, and the one that takes over next."""
-    run(_list(as_json=as_json))
+    await _list(as_json=as_json)
 
 
-def show_timeline(
+async def show_timeline(
     scope: Annotated[str | None, typer.Argument(metavar="[SCOPE]", show_default=False)] = None, as_json: AsJson = False
 ) -> None:
     """Show every version: from when until when it is in force, and who published, approved or withdrew it."""
-    run(_timeline(scope, as_json=as_json))
+    await _timeline(scope, as_json=as_json)
 
 
-def withdraw(
+async def withdraw(
     card: Version,
     reason: Annotated[str, typer.Option(help="Why; kept with the card.", show_default=False)],
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Withdraw a card that is scheduled: it will never be in force. Until 10 minutes before it begins."""
-    run(_withdraw(card, reason, ask=not yes and sys.stdin.isatty(), as_json=as_json))
+    await _withdraw(card, reason, ask=not yes and sys.stdin.isatty(), as_json=as_json)
 
 
-def restore(
+async def restore(
     card: Version,
     start: Annotated[str, typer.Option("--from", metavar="TIME", help="When it takes over, with an offset.")],
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Publish the content of an old version anew, from a time on."""
-    run(_restore(card, start, ask=not yes and sys.stdin.isatty(), as_json=as_json))
+    await _restore(card, start, ask=not yes and sys.stdin.isatty(), as_json=as_json)
 
 
 async def _list(*, as_json: bool) -> None:

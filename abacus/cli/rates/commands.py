@@ -1,12 +1,11 @@
 """`abacus rates`: check, compare, publish and look at rate cards."""
 
-import typer
-
 from abacus.cli.documents.commands import add_diff, add_lint, add_publish, add_show
 from abacus.cli.rates.card_timeline import list_cards, restore, show_timeline, withdraw
 from abacus.cli.rates.family import FAMILY
+from abacus.cli.terminal.shell import CommandGroup
 
-app = typer.Typer(
+app = CommandGroup(
     no_args_is_help=True, help="Rate cards: how many points a transaction earns, in each country, from each day."
 )
 add_lint(app, FAMILY)

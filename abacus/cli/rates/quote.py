@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from abacus.cli.terminal.shell import AsJson, moment, pool, print_json, run
+from abacus.cli.terminal.shell import AsJson, moment, pool, print_json
 from abacus.core.errors import Refused
 from abacus.intake.earning.decide.quoting import BadSale, Sale, quoted
 from abacus.ledger.types.award import Award
@@ -20,7 +20,7 @@ from abacus.pricing.store.cards import CardStore
 _OPTIONS: Final = {"payment_type": "payment", "occurred_at": "at"}
 
 
-def quote(
+async def quote(
     country: Annotated[str, typer.Option(metavar="SG", help="Where.", show_default=False)],
     vertical: Annotated[str, typer.Option(metavar="NAME", help="What for, as on the card.", show_default=False)],
     amount: Annotated[str, typer.Option(metavar="15.00", help="How much was paid.", show_default=False)],
@@ -31,14 +31,10 @@ def quote(
     as_json: AsJson = False,
 ) -> None:
     """Say what a transaction earns: now, in the past, or by the card that is scheduled for a day to come."""
-
-    async def main() -> None:
-        async with pool() as connections:
-            now, book = (await clock_of(connections)).now(), CardBook(await CardStore(connections).all())
-        when = now if at is None else moment("--at", at)
-        _quote(Sale(country, vertical, payment, amount, currency, tier, when), book, now, as_json=as_json)
-
-    run(main())
+    async with pool() as connections:
+        now, book = (await clock_of(connections)).now(), CardBook(await CardStore(connections).all())
+    when = now if at is None else moment("--at", at)
+    _quote(Sale(country, vertical, payment, amount, currency, tier, when), book, now, as_json=as_json)
 
 
 def _quote(sale: Sale, book: CardBook, now: datetime, *, as_json: bool) -> None:

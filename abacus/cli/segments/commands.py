@@ -8,10 +8,10 @@ import typer
 from abacus.cli.segments.segment_changes import combine, drop_segment, load_file, put_in, take_out
 from abacus.cli.segments.segment_files import Wanted
 from abacus.cli.segments.segment_views import export_segment, has_member, list_segments, show_segment
-from abacus.cli.terminal.shell import AsJson, run
+from abacus.cli.terminal.shell import AsJson, CommandGroup
 from abacus.signals.segments.types import How
 
-app = typer.Typer(no_args_is_help=True, help="Segments: named sets of members, which campaigns ask for.")
+app = CommandGroup(no_args_is_help=True, help="Segments: named sets of members, which campaigns ask for.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
 Label = Annotated[str, typer.Argument(metavar="NAME[@N]", show_default=False)]
@@ -31,7 +31,7 @@ Country = Annotated[
 
 
 @app.command()
-def load(
+async def load(
     name: Name,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A .csv or .parquet file.", show_default=False)],
     column: Column = None,
@@ -46,11 +46,11 @@ def load(
     there are bad lines.
     """
     wanted = Wanted((), file, column, named=not no_header, skip_bad=skip_bad)
-    run(load_file(name, wanted, country, as_json=as_json))
+    await load_file(name, wanted, country, as_json=as_json)
 
 
 @app.command()
-def add(
+async def add(
     name: Name,
     members: Ids = None,
     file: File = None,
@@ -61,11 +61,11 @@ def add(
 ) -> None:
     """Put members into a segment."""
     wanted = Wanted(tuple(members or ()), file, column, named=not no_header, skip_bad=skip_bad)
-    run(put_in(name, wanted, as_json=as_json))
+    await put_in(name, wanted, as_json=as_json)
 
 
 @app.command()
-def remove(
+async def remove(
     name: Name,
     members: Ids = None,
     file: File = None,
@@ -76,68 +76,68 @@ def remove(
 ) -> None:
     """Take members out of a segment."""
     wanted = Wanted(tuple(members or ()), file, column, named=not no_header, skip_bad=skip_bad)
-    run(take_out(name, wanted, as_json=as_json))
+    await take_out(name, wanted, as_json=as_json)
 
 
 @app.command()
-def intersect(name: Name, other: Other, into: Into = None, as_json: AsJson = False) -> None:
+async def intersect(name: Name, other: Other, into: Into = None, as_json: AsJson = False) -> None:
     """Keep the members that another segment has, too."""
-    run(combine(name, How.INTERSECT, other, into, as_json=as_json))
+    await combine(name, How.INTERSECT, other, into, as_json=as_json)
 
 
 @app.command()
-def union(name: Name, other: Other, into: Into = None, as_json: AsJson = False) -> None:
+async def union(name: Name, other: Other, into: Into = None, as_json: AsJson = False) -> None:
     """Put the members of another segment in, too."""
-    run(combine(name, How.UNION, other, into, as_json=as_json))
+    await combine(name, How.UNION, other, into, as_json=as_json)
 
 
 @app.command()
-def subtract(name: Name, other: Other, into: Into = None, as_json: AsJson = False) -> None:
+async def subtract(name: Name, other: Other, into: Into = None, as_json: AsJson = False) -> None:
     """Take the members of another segment out."""
-    run(combine(name, How.SUBTRACT, other, into, as_json=as_json))
+    await combine(name, How.SUBTRACT, other, into, as_json=as_json)
 
 
 @app.command()
-def drop(
+async def drop(
     name: Name,
     yes: Annotated[bool, typer.Option("--yes", help="Drop it without asking. Only a terminal is asked.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Leave nobody in a segment, and list it no more. A campaign that asks for it finds no member in it."""
-    run(drop_segment(name, yes=yes, as_json=as_json))
+    await drop_segment(name, yes=yes, as_json=as_json)
 
 
 @app.command("list")
-def list_all(as_json: AsJson = False) -> None:
+async def list_all(as_json: AsJson = False) -> None:
     """List the segments."""
-    run(list_segments(as_json=as_json))
+    await list_segments(as_json=as_json)
 
 
 @app.command()
-def show(
+async def show(
     name: Name,
     members: Annotated[int, typer.Option(min=0, max=1000, help="Print so many of its members, too.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Show a segment with the versions of it that are kept."""
-    run(show_segment(name, members, as_json=as_json))
+    await show_segment(name, members, as_json=as_json)
 
 
 @app.command()
-def has(
+async def has(
     label: Label,
     member: Annotated[str, typer.Argument(metavar="MEMBER", show_default=False)],
     as_json: AsJson = False,
 ) -> None:
     """Say whether a member is in a segment. Exit 1 when not."""
-    run(has_member(label, member, as_json=as_json))
+    await has_member(label, member, as_json=as_json)
 
 
 @app.command()
-def export(
+async def export(
     label: Label,
     file: Annotated[Path, typer.Argument(metavar="FILE.csv", show_default=False)],
     as_json: AsJson = False,
 ) -> None:
     """Write the members of a segment into a file that `load` can read. The file must not be there yet."""
-    run(export_segment(label, file, as_json=as_json))
+    await export_segment(label, file, as_json=as_json)

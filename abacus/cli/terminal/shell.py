@@ -2,10 +2,11 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 from rich.console import Console
@@ -25,6 +26,8 @@ from abacus.platform.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from abacus.platform.sqs.queue import Client
+
+Main = TypeVar("Main", bound=Callable[..., Coroutine[Any, Any, None]])
 
 EXIT_FAILED: Final = 1
 EXIT_REFUSED: Final = 2
@@ -54,6 +57,23 @@ class SeveralRefused(Refused):
     def __init__(self, faults: Sequence[Refused]) -> None:
         super().__init__("; ".join(map(str, faults)))
         self.faults = faults
+
+
+class CommandGroup(typer.Typer):
+    """Commands that are coroutines."""
+
+    def command(self, *args: Any, **options: Any) -> Callable[[Main], Main]:
+        enter = super().command(*args, **options)
+
+        def entered(main: Main) -> Main:
+            @wraps(main)
+            def command(*args: Any, **options: Any) -> None:
+                run(main(*args, **options))
+
+            enter(command)
+            return main
+
+        return entered
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
