@@ -1,16 +1,14 @@
 """The executors of approvals: what each kind lets happen. The rooms that do it know nothing of approvals."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from abacus.approving.assumptions import assuming
 from abacus.core.clock import Clock
-from abacus.core.fields import DocumentFaults
-from abacus.documents.stated import Change
+from abacus.documents.stated_approval import version_approval
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignStore
-from abacus.engage.campaigns.decide.campaign_reader import restore_campaign
-from abacus.engage.campaigns.kind import CAMPAIGNS
+from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.template_trials import tried_campaign
 from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.award_intake import KeyReused
@@ -115,21 +113,14 @@ def _limiting(pool: Pool, clock: Clock) -> Executor:
 
 
 def _running(pool: Pool, clock: Clock, sources: Sequence[Source]) -> Executor:
-    async def run(approval: Approval, also: Also) -> None:
-        content = json.loads(approval.document)
-        now = clock.now()
-        campaign = restore_campaign(content["campaign"], content["version"])
-        check_unchanged(approval, CAMPAIGNS.proposed(campaign))
-        change = Change(approval.asked_by, now, approved_by=approval.decided_by)
-        around = await surroundings(pool, sources, now)
-        try:
-            async with rendering() as renderer:  # a process for the occasion, which is seldom
-                await tried_campaign(content["campaign"], around, renderer)
-            await CampaignStore(pool).approve(campaign.name, campaign.version, around, change, also)
-        except DocumentFaults as fault:
-            raise CannotExecute(f"{campaign.label} does not fit what is published any more: {fault}") from None
+    async def around() -> Surroundings:
+        return await surroundings(pool, sources, clock.now())
 
-    return run
+    async def tried(document: Mapping[str, object], published: Surroundings) -> None:
+        async with rendering() as renderer:  # a process for the occasion, which is seldom
+            await tried_campaign(document, published, renderer)
+
+    return version_approval(CampaignStore(pool), clock, around, tried)
 
 
 def _card(approval: Approval) -> RateCard:

@@ -11,7 +11,7 @@ import typer
 from abacus.cli.main import app
 from abacus.people.store.audit import log
 from abacus.platform.postgres import Pool
-from tests.documents import notes
+from tests.documents import notes, sales
 from tests.documents.samples import SAMPLES, Documents, Sample
 from tests.support.commands import Ran, abacus
 from tests.support.staff import hire
@@ -26,8 +26,19 @@ NOTE: Final = Sample(
     path="name",
     another=lambda document: {**document, "name": "done"},
 )
-EVERY: Final = (*SAMPLES.values(), NOTE)
-OWN: Final = {"notes": notes.app}  # a kind that the house does not have brings its commands
+SALE: Final = Sample(
+    command="sales",
+    name="spring",
+    document=sales.SPRING,
+    changed={**sales.SPRING, "percent": 20},
+    change="percent: 10 → 20",
+    bad={**sales.SPRING, "percent": 0},
+    path="percent",
+    another=lambda document: {**document, "name": "summer"},
+    asks=True,
+)
+EVERY: Final = (*SAMPLES.values(), NOTE, SALE)
+OWN: Final = {"notes": notes, "sales": sales}  # a kind that the house does not have brings its tables and commands
 
 
 class Shelf:
@@ -46,7 +57,7 @@ class Shelf:
 
     async def run(self, *words: str | Path, by: str = "editor") -> Ran:
         if (own := OWN.get(self.sample.command)) is not None:
-            return await self._command(*words, by=by, of=own)
+            return await self._command(*words, by=by, of=own.app)
         return await self._command(self.sample.command, *words, by=by)
 
     async def published(self, *files: Path) -> list[dict[str, Any]]:
@@ -56,7 +67,10 @@ class Shelf:
         rows: list[dict[str, Any]] = ran.json["submitted" if self.sample.asks else "published"]
         for approval in [row["approval"] for row in rows if self.sample.asks]:
             words = ("approve", approval["approval_id"], "--digest", approval["digest"])
-            approved = await self._command("approvals", *words, by="approver")
+            if self.sample.command in OWN:
+                approved = await self.run(*words, by="approver")
+            else:
+                approved = await self._command("approvals", *words, by="approver")
             assert approved.code == 0, approved.err
         return rows
 
@@ -73,9 +87,9 @@ async def shelf(request: pytest.FixtureRequest, database_url: str, pool: Pool, t
         "approver": await hire(pool, "eve", "approver"),
         "viewer": await hire(pool, "kim", "viewer"),
     }
-    if sample.command in OWN:
+    if (own := OWN.get(sample.command)) is not None:
         owner = await asyncpg.connect(database_url)
-        await owner.execute(notes.TABLES)
+        await owner.execute(own.TABLES)
         await owner.close()
     for need in (SAMPLES[each] for each in sample.needs):
         other = Shelf(need, tmp_path, env, tokens)

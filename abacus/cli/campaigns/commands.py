@@ -4,8 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
-from abacus.cli.campaigns.family import FAMILY, acting_at_desk, submission, submitted
+from abacus.cli.campaigns.family import FAMILY, acting_at_desk
 from abacus.cli.documents.commands import AsToml, add_diff, add_lint, add_publish, print_document
+from abacus.cli.documents.submissions import submission, submitted
 from abacus.cli.terminal.known import check_priced
 from abacus.cli.terminal.shell import AsJson, CommandGroup, print_json, table
 from abacus.core.errors import Refused

@@ -5,13 +5,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from abacus.cli.documents.drafts import FilePlan, Judged, faultless
+from abacus.cli.documents.drafts import Judged, faultless
 from abacus.cli.documents.family import Family
-from abacus.cli.people.approvals import document as approval_document
+from abacus.cli.documents.submissions import submission_row, submitted
 from abacus.cli.people.approvals import large_moves
 from abacus.cli.terminal.acting import Acting, acting
 from abacus.cli.terminal.shell import pool, settings
-from abacus.documents.types import Outcome
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
@@ -19,7 +18,6 @@ from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.engage.campaigns.template_trials import tried_campaign
 from abacus.engage.notify.renderer import rendering
-from abacus.people.types.approval import Approval
 from abacus.platform.postgres import Pool
 from abacus.signals.events.wiring import built_in_sources
 
@@ -52,21 +50,6 @@ async def draft_in(file: Path, beside: Surroundings) -> Campaign:
     return draft.document
 
 
-def submitted(label: str | None, approval: Approval | None) -> str:
-    waits = approval and approval.approval_id
-    return f"{label} is submitted: another person approves it with `abacus approvals approve {waits}`"
-
-
-def submission(label: str | None, approval: Approval | None) -> dict[str, Any]:
-    """In JSON."""
-    return {"name": label, "approval": approval and approval_document(approval)}
-
-
-def _row(plan: FilePlan[Campaign], outcome: Outcome[Campaign]) -> dict[str, Any]:
-    changed = {"file": plan.file, "against": plan.against, "changes": plan.changes}
-    return changed | submission(outcome.label, outcome.approval)
-
-
 def _amid(published: Surroundings, drafts: Mapping[str, Sequence[Any]]) -> Surroundings:
     return published.amid(
         cards=drafts.get("rates", ()),
@@ -86,6 +69,6 @@ FAMILY: Final = Family(
     amid=_amid,
     sentence=lambda campaign: f"{campaign.name} of {campaign.country}",
     told=lambda outcome: submitted(outcome.label, outcome.approval),
-    row=_row,
+    row=submission_row,
     done=lambda rows: {"submitted": rows},
 )
