@@ -1,12 +1,8 @@
 """A moment as a person reads it: in its own zone, with the country's beside it where that differs."""
 
-from collections.abc import Callable
 from datetime import datetime
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
-
-# The zone of a country, by its rate card; None where it has none.
-ZoneOf: TypeAlias = Callable[[str], str | None]
 
 
 class Shown(NamedTuple):

@@ -39,9 +39,6 @@ class Templates:
         part = self.rendering(news, locale)
         return part if isinstance(part, Words) else rendered(part)
 
-    def locales(self) -> list[str]:
-        return sorted({locale for _, locale in self._templates})
-
 
 def load_templates(folder: Path | None) -> Templates:
     """Load the shipped templates, and over them those of the folder. Raises `Refused`, naming the bad template."""

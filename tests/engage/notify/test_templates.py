@@ -16,10 +16,9 @@ TIER = SAMPLES[Kind.TIER_CHANGED][0]
 
 def test_every_kind_is_there_in_every_locale() -> None:
     templates = load_templates(None)
-    assert templates.locales() == ["en", "id", "vi"]
     assert len(list(SHIPPED.glob("*.txt"))) == len(WITH_TEMPLATES) * 3
     for kind in WITH_TEMPLATES:
-        titles = {templates.render(SAMPLES[kind][0], locale).title for locale in templates.locales()}
+        titles = {templates.render(SAMPLES[kind][0], locale).title for locale in ("en", "id", "vi")}
         assert len(titles) == 3
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from abacus.signals.counters.decide.diff import describe_changes
-from abacus.signals.counters.decide.draft_faults import faults_beside, is_in_force
+from abacus.signals.counters.decide.draft_faults import faults_beside
 from tests.signals.counters.weather import NOW, counter, draft
 
 OTHER = counter(id=7, name="snow", template="snow:{city_id}", on=["snow.flake"])
@@ -64,7 +64,6 @@ def test_beside_what_is_published(changes: dict[str, Any], faults: list[str]) ->
 )
 def test_changes(changes: dict[str, Any], words: list[str]) -> None:
     assert describe_changes(counter(), draft(**changes)) == words
-    assert is_in_force(draft(**changes), counter()) is (not words)
 
 
 def test_a_first_version_and_one_after_a_retirement() -> None:
@@ -82,4 +81,3 @@ def test_a_first_version_and_one_after_a_retirement() -> None:
     ]
     retired = counter().published(1, NOW, NOW)
     assert describe_changes(retired, draft()) == ["counts again: the version before is retired", ANEW]
-    assert not is_in_force(draft(), retired)

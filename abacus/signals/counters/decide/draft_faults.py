@@ -4,14 +4,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from abacus.core.fields import Fault
-from abacus.signals.counters.decide.definition import Definition, to_document
+from abacus.signals.counters.decide.definition import Definition
 
 MAX_DEFINITIONS: Final = 5_000
-
-
-def is_in_force(draft: Definition, published: Definition) -> bool:
-    """Whether a draft is the published version, and that one counts."""
-    return not published.retired and to_document(draft) == to_document(published)
 
 
 def faults_beside(draft: Definition, published: Iterable[Definition]) -> list[Fault]:
