@@ -61,9 +61,9 @@ def _show(
         together.setdefault((each.topic, each.generation, each.counter), []).append(each)
     table("Events by topic", _COLUMNS, [_row(some, left) for some in together.values()])
     for each, fault in faults:
-        console.print(f"{each.topic}, partition {each.partition}: {fault}", style="red", highlight=False, markup=False)
+        console.print(f"{each.topic}, partition {each.partition}: {fault}", style="red")
     seen = sum(each.seen for each in found)
-    console.print(f"{counted(seen, 'event')}: {'IT DOES NOT COME OUT' if faults else 'it comes out'}", highlight=False)
+    console.print(f"{counted(seen, 'event')}: {'IT DOES NOT COME OUT' if faults else 'it comes out'}")
 
 
 def _row(some: Sequence[PartitionAccount], left: Mapping[PartitionAccount, int]) -> list[str]:

@@ -31,7 +31,7 @@ async def cache(
     if as_json:
         print_json(_NOBODY if known is None else known._asdict())
     else:
-        console.print(_in_words(known), highlight=False, markup=False, soft_wrap=True)
+        console.print(_in_words(known), soft_wrap=True)
 
 
 def _in_words(share: Share | None) -> str:

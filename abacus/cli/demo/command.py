@@ -124,10 +124,10 @@ async def _stay(complete: Settings, starting: Starting, *, as_json: bool) -> Non
         if as_json:
             print_json({"console": links})
         else:
-            console.print("The console is open. Each link lets one person in, once:", highlight=False)
+            console.print("The console is open. Each link lets one person in, once:")
             for person_id, link in links.items():
-                console.print(f"{person_id:>8}  {link}", highlight=False, soft_wrap=True)
-            console.print("Two people, say two windows, are what an approval takes; Ctrl-C ends.", highlight=False)
+                console.print(f"{person_id:>8}  {link}", soft_wrap=True)
+            console.print("Two people, say two windows, are what an approval takes; Ctrl-C ends.")
         await asyncio.wait((workers,))
 
 
@@ -247,4 +247,4 @@ def _show(summary: Summary, reasons: dict[str, int], explanations: list[str]) ->
     ]
     table("Abacus demo", ["what", "result"], rows)
     for line in explanations:
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)

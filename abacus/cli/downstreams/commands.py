@@ -53,8 +53,8 @@ def _desk(at: Acting) -> DownstreamDesk:
 
 def _show_secret(outcome: Outcome[Downstream]) -> None:
     if (secret := outcome.told["secret"]) is not None:
-        errors.print("what it gets is signed with this secret, which is shown this once:", highlight=False)
-        console.print(secret, highlight=False, soft_wrap=True)
+        errors.print("what it gets is signed with this secret, which is shown this once:")
+        console.print(secret, soft_wrap=True)
 
 
 FAMILY: Final = Family(
@@ -178,7 +178,7 @@ async def _test(name: str, *, as_json: bool) -> None:
     else:
         outcome = f"answered {trial.status}" if trial.fault is None else f"no success: {trial.fault}"
         line = f"{name} at {found[0].downstream.url}: {outcome}, after {trial.seconds:.2f} s ({trial.message_id})"
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
     if trial.fault is not None:
         raise typer.Exit(EXIT_FAILED)
 
@@ -192,7 +192,7 @@ async def _rotate(name: str, overlap_hours: float, *, as_json: bool) -> None:
         print_json({"name": name, "secret": secret, "former_secret_until": until.isoformat()})
         return
     errors.print(f"the secret so far signs too until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once:")
-    console.print(secret, highlight=False, soft_wrap=True)
+    console.print(secret, soft_wrap=True)
 
 
 async def _retire(name: str, *, as_json: bool) -> None:

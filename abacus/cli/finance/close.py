@@ -197,7 +197,7 @@ async def _draft(wanted: Close) -> Draft:
 
 def _stop_at(obstacles: Sequence[Obstacle]) -> None:
     for each in obstacles:
-        errors.print(f"abacus: {each}", style=None, markup=False)
+        errors.print(f"abacus: {each}", style=None)
     if obstacles:
         raise typer.Exit(EXIT_FAILED)
 
@@ -226,11 +226,11 @@ def _put(signed: Signed, *, as_json: bool) -> None:
     if as_json:
         print_json(_document(signed))
         return
-    console.print(f"{signed.month} {signed.act} by {signed.signed_by}", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"{signed.month} {signed.act} by {signed.signed_by}", soft_wrap=True)
     for name, digest in signed.files.items():
-        console.print(f"  {digest}  {name}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"  {digest}  {name}", soft_wrap=True)
     for said in signed.accepted:
-        console.print(f"  accepted: {said}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"  accepted: {said}", soft_wrap=True)
 
 
 def _document(signed: Signed) -> dict[str, object]:

@@ -39,7 +39,7 @@ async def ensure(as_json: AsJson = False) -> None:
     if as_json:
         print_json(names)
     else:
-        console.print("\n".join(names), highlight=False)
+        console.print("\n".join(names))
 
 
 @app.command("list")
@@ -90,4 +90,4 @@ async def redrive_dead(
     if as_json:
         print_json({"queue": name, "moved": moved})
     else:
-        console.print(f"{counted(moved, 'message')} sent back to {config.queue_prefix}{name}", highlight=False)
+        console.print(f"{counted(moved, 'message')} sent back to {config.queue_prefix}{name}")

@@ -72,9 +72,8 @@ def _announce(config: Settings, environment: Path, link: str | None, *, as_json:
         print_json(addresses)
         return
     for name, address in addresses.items():
-        console.print(f"{name:>9}  {address}", highlight=False, soft_wrap=True)
+        console.print(f"{name:>9}  {address}", soft_wrap=True)
     console.print(
         f"ready; Ctrl-C stops. To use the other commands, in another terminal:\n  source {quote(str(environment))}",
-        highlight=False,
         soft_wrap=True,
     )

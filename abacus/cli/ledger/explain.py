@@ -58,7 +58,7 @@ async def explain(
         print_json(_document(transfer, difference, checks))
     else:
         for line in explained(transfer, difference, checks):
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
+            console.print(line, soft_wrap=True)
     if difference is not None or any(check.agrees is False for check in checks):
         raise typer.Exit(EXIT_FAILED)
 

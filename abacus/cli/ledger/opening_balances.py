@@ -79,7 +79,7 @@ async def accounts(
     if as_json:
         print_json(_document(file, source, tally, told, dry_run=dry_run, written=written))
     else:
-        console.print(_sentence(tally, told, dry_run=dry_run, written=written), highlight=False, soft_wrap=True)
+        console.print(_sentence(tally, told, dry_run=dry_run, written=written), soft_wrap=True)
     if tally.bad:
         raise typer.Exit(EXIT_FAILED)
 
@@ -101,7 +101,7 @@ class _Told:
             return
         self.first.append(fault)
         if not self._quiet:
-            errors.print(str(fault), style="red", markup=False)
+            errors.print(str(fault), style="red")
 
 
 @contextmanager

@@ -165,20 +165,20 @@ def _show(account: Account) -> None:
     ]
     table(f"As {window.points_topic} tells them", ["transfers", "count"], told)
     for finding in account.findings[:_SHOWN]:
-        console.print(str(finding), style="red", highlight=False, markup=False, soft_wrap=True)
+        console.print(str(finding), style="red", soft_wrap=True)
     beyond = len(account.findings) - _SHOWN + account.more_findings
     if beyond > 0:
-        console.print(f"and {beyond:,} more", style="red", highlight=False)
+        console.print(f"and {beyond:,} more", style="red")
     for each in account.sums:
         sign = "=" if each.counted == each.other else "≠"
-        console.print(f"{each.counted:,} {each.what} {sign} {each.other:,} {each.against}", highlight=False)
+        console.print(f"{each.counted:,} {each.what} {sign} {each.other:,} {each.against}")
     if not account.whole:
         partitions = ", ".join(str(read.partition) for read in account.reads if read.forgotten)
         console.print(f"the topic no longer has what came before: partitions {partitions}", style="yellow")
     if account.on_the_way:
-        console.print(f"{account.on_the_way:,} on the way; run it again later, or with --wait", highlight=False)
+        console.print(f"{account.on_the_way:,} on the way; run it again later, or with --wait")
     verdict = "it comes out" if account.comes_out else "IT DOES NOT COME OUT"
-    console.print(f"{counted(account.messages, 'message')}: {verdict}", highlight=False)
+    console.print(f"{counted(account.messages, 'message')}: {verdict}")
 
 
 def _show_lines(title: str, name: str, lines: Mapping[str, Line]) -> None:

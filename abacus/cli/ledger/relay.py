@@ -25,7 +25,7 @@ async def status(as_json: AsJson = False) -> None:
         print_json({"topic": topic} | _where(positions) | {"waiting": waiting})
     else:
         after = ", ".join(str(tuple(position)) for position in positions)
-        console.print(f"{topic}: {counted(waiting, 'transfer')} to publish, after {after}", highlight=False)
+        console.print(f"{topic}: {counted(waiting, 'transfer')} to publish, after {after}")
 
 
 @app.command()
@@ -47,7 +47,7 @@ async def rewind(
     if as_json:
         print_json(_where(positions) | {"waiting": waiting})
     else:
-        console.print(f"rewound; {counted(waiting, 'transfer')} to publish", highlight=False)
+        console.print(f"rewound; {counted(waiting, 'transfer')} to publish")
 
 
 def _where(positions: Sequence[Position]) -> dict[str, object]:

@@ -43,7 +43,7 @@ async def seal(
         print_json({"made": made.is_new, "seal": described(made.seal)})
     else:
         line = _told(made.seal) if made.is_new else f"seal {made.seal.number} is from {_at(made.seal)}: none made"
-        console.print(line, highlight=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 async def show_seals(as_json: AsJson = False) -> None:
@@ -102,10 +102,10 @@ async def check_proof(
         document = proof.model_dump(mode="json", include=said)
         print_json({"holds": fault is None, "root_given": root is not None, "fault": fault, **document})
     elif fault is not None:
-        console.print(f"does not hold: {fault}", style="red", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"does not hold: {fault}", style="red", soft_wrap=True)
     else:
         for line in _proven(proof, root):
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
+            console.print(line, soft_wrap=True)
     if fault is not None:
         raise typer.Exit(EXIT_FAILED)
 

@@ -96,7 +96,7 @@ async def _make(moves: list[Move], *, blocking: bool, pause_s: float, as_json: b
         async with spreading(url) as slices, _shown(each, f"{number + 1} of {len(moves)}"):
             await slices.move(each.schema, each.target, blocking=blocking)
         if not as_json:
-            console.print(f"{each.schema}: {each.source} to {each.target}", highlight=False)
+            console.print(f"{each.schema}: {each.source} to {each.target}")
     if as_json:
         print_json({"moved": [_facts(each) for each in moves]})
     elif not moves:
@@ -131,8 +131,8 @@ def _show(moves: list[Move], *, as_json: bool) -> None:
         print_json({"moves": [_facts(each) for each in moves]})
         return
     for each in moves:
-        console.print(f"{each.schema}: {each.source} to {each.target}", highlight=False)
-    console.print(f"{counted(len(moves), 'move')} to make" if moves else "nothing to move", highlight=False)
+        console.print(f"{each.schema}: {each.source} to {each.target}")
+    console.print(f"{counted(len(moves), 'move')} to make" if moves else "nothing to move")
 
 
 def _facts(move: Move) -> dict[str, str]:

@@ -122,9 +122,9 @@ def _show(report: Report, *, as_json: bool) -> None:
         )
         return
     for fault in report.faults:
-        console.print(str(fault), style="red", highlight=False, markup=False, soft_wrap=True)
+        console.print(str(fault), style="red", soft_wrap=True)
     verdict = "clean" if report.clean else counted(len(report.faults) + report.more_faults, "fault")
     checked = [counted(report.accounts, "account"), counted(report.transfers, "transfer")]
     if report.seals:
         checked.append(counted(len(report.seals), "seal"))
-    console.print(f"{', '.join(checked)}: {verdict}", highlight=False)
+    console.print(f"{', '.join(checked)}: {verdict}")

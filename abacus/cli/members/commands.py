@@ -111,7 +111,7 @@ async def erase(
     if as_json:
         print_json({"dry_run": False} | _document(erased))
     else:
-        console.print(f"erased; now {erased.pseudonym}", highlight=False, soft_wrap=True)
+        console.print(f"erased; now {erased.pseudonym}", soft_wrap=True)
 
 
 @app.command("erasures")
@@ -146,7 +146,7 @@ def _check(member: str, reason: str, *, dry_run: bool) -> None:
 def _ask(member: str) -> None:
     if not sys.stdin.isatty():
         raise Refused("nobody can be asked here; --yes erases without asking")
-    errors.print(f"erase {member}? This cannot be taken back.", markup=False)
+    errors.print(f"erase {member}? This cannot be taken back.")
     if not typer.confirm("erase", err=True):
         raise Refused("nothing was erased")
 
@@ -157,7 +157,7 @@ def _show(member: str, looked: Erasure, *, as_json: bool) -> None:
         return
     for name, count in looked.rows.items():
         if count:
-            console.print(f"{count:>12,}  {name}", highlight=False)
+            console.print(f"{count:>12,}  {name}")
 
 
 def _document(erasure: Erasure) -> dict[str, Any]:

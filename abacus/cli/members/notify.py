@@ -45,7 +45,7 @@ async def preview_event(
         shown = {"event": event, "locale": locale, "channel": channel, **words._asdict()}
         print_json({**shown, "carried": preview(channel, outgoing)})
     else:
-        console.print(preview(channel, outgoing), highlight=False, markup=False, soft_wrap=True)
+        console.print(preview(channel, outgoing), soft_wrap=True)
 
 
 @app.command("expiring")
@@ -111,7 +111,7 @@ async def resend(
     if as_json:
         print_json({"due": due})
     else:
-        console.print(f"{counted(due, 'message')} due now", highlight=False)
+        console.print(f"{counted(due, 'message')} due now")
 
 
 def _row(each: ParkedMessage) -> list[Any]:

@@ -311,13 +311,11 @@ def show(transfer: Transfer, was_there: bool, *, as_json: bool) -> None:  # as `
     console.print(
         f"{transfer.kind} {transfer.points:+,} {transfer.program} for {transfer.member_id}: balance"
         f" {transfer.balance_after:,}, {transfer.key}{again}",
-        highlight=False,
-        markup=False,
         soft_wrap=True,
     )
     if transfer.kind == Kind.HOLD and isinstance(explanation := read(transfer.explanation), Held):
         until = explanation.until.isoformat()
-        console.print(f"hold {explanation.hold} until {until}", highlight=False, soft_wrap=True)
+        console.print(f"hold {explanation.hold} until {until}", soft_wrap=True)
 
 
 def ordered(order: type[BaseModel], **values: Any) -> Any:

@@ -9,16 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 
 from abacus.cli.terminal.acting import acting
 from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import (
-    AsJson,
-    CommandGroup,
-    SeveralRefused,
-    console,
-    counted,
-    pool,
-    print_json,
-    table,
-)
+from abacus.cli.terminal.shell import AsJson, CommandGroup, SeveralRefused, console, counted, pool, print_json, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
 from abacus.core.ids import ID_PATTERN
@@ -71,7 +62,7 @@ async def set_tier(
     if as_json:
         print_json(_fields(membership))
     else:
-        console.print(f"{member} is {tier} in {program}", highlight=False, markup=False)
+        console.print(f"{member} is {tier} in {program}")
 
 
 @app.command("clear")
@@ -86,7 +77,7 @@ async def clear(member: Member, program: Program, reason: Why, as_json: AsJson =
     if as_json:
         print_json({"member_id": member, "program": program, "tier": tier})
     else:
-        console.print(f"{member} is {tier} in {program}, by points", highlight=False, markup=False)
+        console.print(f"{member} is {tier} in {program}, by points")
 
 
 @app.command("show")
@@ -172,11 +163,10 @@ def _print_runs(country: str, runs: list[RollRun]) -> None:
     for each in runs:
         console.print(
             f"{country} through {each.through}: {counted(each.found, 'tier')} ended,"
-            f" {each.stepped_down:,} stepped down, {each.kept:,} kept",
-            highlight=False,
+            f" {each.stepped_down:,} stepped down, {each.kept:,} kept"
         )
     if not runs:
-        console.print(f"{country}: nothing is due", highlight=False)
+        console.print(f"{country}: nothing is due")
 
 
 def _checked(member: str) -> str:

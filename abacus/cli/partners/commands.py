@@ -136,11 +136,11 @@ async def create(
     if as_json:
         print_json({"partner_id": partner, "key": key.text, "signing_secret": secret})
         return
-    console.print(f"{partner} may award with this key, which is shown this once:", highlight=False, markup=False)
-    console.print(key.text, highlight=False, soft_wrap=True)
+    console.print(f"{partner} may award with this key, which is shown this once:")
+    console.print(key.text, soft_wrap=True)
     if secret is not None:
-        console.print("and signs its requests with:", highlight=False)
-        console.print(secret, highlight=False, soft_wrap=True)
+        console.print("and signs its requests with:")
+        console.print(secret, soft_wrap=True)
 
 
 @app.command("rotate-key")
@@ -163,7 +163,7 @@ async def rotate_key(
         print_json({"partner_id": partner, "key": key.text, "former_key_valid_until": until.isoformat()})
         return
     errors.print(f"the key so far is valid until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once:")
-    console.print(key.text, highlight=False, soft_wrap=True)
+    console.print(key.text, soft_wrap=True)
 
 
 @app.command("sign")
@@ -181,10 +181,10 @@ async def sign_requests(
     if as_json:
         print_json({"partner_id": partner, "signing_secret": secret})
     elif secret is None:
-        console.print(f"{partner} need not sign its requests", highlight=False, markup=False)
+        console.print(f"{partner} need not sign its requests")
     else:
-        errors.print(f"{partner} signs its requests with this secret, which is shown this once:", markup=False)
-        console.print(secret, highlight=False, soft_wrap=True)
+        errors.print(f"{partner} signs its requests with this secret, which is shown this once:")
+        console.print(secret, soft_wrap=True)
 
 
 @app.command("limit")
@@ -217,7 +217,7 @@ async def limit(
     if as_json:
         print_json({"partner_id": partner, "limits": limits._asdict()})
     else:
-        console.print(f"{partner}: {limits_in_words(limits)}", markup=False)
+        console.print(f"{partner}: {limits_in_words(limits)}")
 
 
 @app.command("list")
@@ -243,7 +243,7 @@ async def disable(partner: PartnerId, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"partner_id": partner, "disabled_at": since.isoformat()})
     else:
-        console.print(f"{partner} is disabled since {since:%Y-%m-%d %H:%M} UTC", highlight=False, markup=False)
+        console.print(f"{partner} is disabled since {since:%Y-%m-%d %H:%M} UTC")
 
 
 @app.command("enable")
@@ -256,7 +256,7 @@ async def enable(partner: PartnerId, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"partner_id": partner, "disabled_at": None})
     else:
-        console.print(f"{partner} is enabled", highlight=False, markup=False)
+        console.print(f"{partner} is enabled")
 
 
 @app.command("rewrap")
@@ -272,9 +272,9 @@ async def rewrap_secrets(as_json: AsJson = False) -> None:
     if as_json:
         print_json({"changed": changed, "current": current, "unreadable": unreadable})
     else:
-        console.print(f"{counted(changed, 'secret')} encrypted anew, {current:,} under the key before", markup=False)
+        console.print(f"{counted(changed, 'secret')} encrypted anew, {current:,} under the key before")
         for line in unreadable:
-            errors.print(f"abacus: {line}", markup=False)
+            errors.print(f"abacus: {line}")
     if unreadable:
         raise typer.Exit(EXIT_REFUSED)
 
@@ -297,11 +297,11 @@ async def make_test_key(partner: PartnerId, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"partner_id": partner, **made._asdict()})
         return
-    errors.print(f"{partner} may try everything in the sandbox with this key, which is shown this once:", markup=False)
-    console.print(made.key, highlight=False, soft_wrap=True)
+    errors.print(f"{partner} may try everything in the sandbox with this key, which is shown this once:")
+    console.print(made.key, soft_wrap=True)
     if made.signing_secret is not None:
-        errors.print("and signs its requests there with:", highlight=False)
-        console.print(made.signing_secret, highlight=False, soft_wrap=True)
+        errors.print("and signs its requests there with:")
+        console.print(made.signing_secret, soft_wrap=True)
 
 
 app.command("show")(show)

@@ -38,7 +38,7 @@ async def requests(
     elif found:
         table(f"Requests of {partner}", _COLUMNS, _rows(found))
     else:
-        errors.print("none was noted", highlight=False)
+        errors.print("none was noted")
 
 
 def _rows(found: Sequence[Noted]) -> list[list[str]]:

@@ -41,7 +41,7 @@ async def show(partner: _PartnerId, as_json: AsJson = False) -> None:
         print_json(document(registered))
         return
     for line in lines(registered, clock.now()):
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 async def set_rights(
@@ -124,7 +124,7 @@ async def set_rights(
         return
     for field in changed:
         line = f"{partner}: {_OPTIONS[field]} {_shown(before, field)} -> {_shown(after, field)}"
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 def _shown(partner: Partner, field: str) -> str:

@@ -52,12 +52,12 @@ async def set_webhook(
     if as_json:
         print_json({"partner_id": partner, "url": checked, "secret": secret})
         return
-    console.print(f"{partner} is told at {checked}", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"{partner} is told at {checked}", soft_wrap=True)
     if secret is None:
         errors.print("the secret stays the same; `abacus partners webhook rotate-secret` makes a new one")
         return
-    console.print("and messages are signed with this secret, which is shown this once:", highlight=False)
-    console.print(secret, highlight=False, soft_wrap=True)
+    console.print("and messages are signed with this secret, which is shown this once:")
+    console.print(secret, soft_wrap=True)
 
 
 @app.command("show")
@@ -69,7 +69,7 @@ async def show(partner: PartnerId, as_json: AsJson = False) -> None:
         print_json(webhook._asdict() | counts._asdict())
         return
     for line in _lines(webhook, counts):
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 @app.command("rotate-secret")
@@ -95,7 +95,7 @@ async def rotate_secret(
         print_json({"partner_id": partner, "secret": secret, "former_secret_until": until.isoformat()})
         return
     errors.print(f"the secret so far signs too until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once:")
-    console.print(secret, highlight=False, soft_wrap=True)
+    console.print(secret, soft_wrap=True)
 
 
 @app.command("test")
@@ -114,7 +114,7 @@ async def send_trial(partner: PartnerId, as_json: AsJson = False) -> None:
         print_json(_document(partner, trial))
     else:
         for line in _trial_lines(partner, trial):
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
+            console.print(line, soft_wrap=True)
     if not trial.accepted:
         raise typer.Exit(EXIT_FAILED)
 
@@ -129,7 +129,7 @@ async def remove(partner: PartnerId, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"partner_id": partner, "removed": True})
     else:
-        console.print(f"{partner} has no webhook any more", highlight=False, markup=False)
+        console.print(f"{partner} has no webhook any more")
 
 
 @app.command("deliveries")
@@ -163,7 +163,7 @@ async def retry(
     if as_json:
         print_json({"partner_id": partner, "due": due})
     else:
-        console.print(f"{counted(due, 'message')} due now", highlight=False)
+        console.print(f"{counted(due, 'message')} due now")
 
 
 def _document(partner: str, trial: Trial) -> dict[str, Any]:

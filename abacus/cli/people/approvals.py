@@ -92,7 +92,7 @@ async def approve(
     if as_json:
         print_json(document(done))
     else:
-        console.print(f"{done.status}: {done.summary}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"{done.status}: {done.summary}", soft_wrap=True)
 
 
 @app.command("reject")
@@ -109,7 +109,7 @@ async def reject(
     if as_json:
         print_json(document(done))
     else:
-        console.print(f"rejected: {done.summary}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"rejected: {done.summary}", soft_wrap=True)
 
 
 def large_moves(opened: Pool, at: Acting) -> LargeMoves:
@@ -140,13 +140,13 @@ def show_waiting(approval: Approval, *, as_json: bool) -> None:
         print_json({"approval": document(approval)})
         return
     line = f"{approval.status}, {approval.approval_id}: {approval.summary}"
-    console.print(line, highlight=False, markup=False, soft_wrap=True)
+    console.print(line, soft_wrap=True)
     if approval.status == Status.PENDING:
         hint = f"another person approves it: abacus approvals approve {approval.approval_id}"
-        console.print(hint, highlight=False, markup=False, soft_wrap=True)
+        console.print(hint, soft_wrap=True)
     elif approval.status == Status.EXPIRED:
         hint = f"{approval.note}: ask for it again, under another key"
-        console.print(hint, highlight=False, markup=False, soft_wrap=True)
+        console.print(hint, soft_wrap=True)
 
 
 @asynccontextmanager
@@ -176,7 +176,7 @@ def _print(approval: Approval) -> None:
         f"digest {approval.digest}",
     ]
     for line in lines:
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 def _row(approval: Approval) -> list[str]:

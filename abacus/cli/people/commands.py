@@ -128,8 +128,8 @@ async def token(person: PersonId, days: Days = _FOR_DAYS, as_json: AsJson = Fals
     if as_json:
         print_json({"person_id": person, "token": made.text, "expires_at": until.isoformat()})
         return
-    errors.print(f"the token of {person}, valid until {until:%Y-%m-%d %H:%M} UTC and shown this once:", markup=False)
-    console.print(made.text, highlight=False, soft_wrap=True)
+    errors.print(f"the token of {person}, valid until {until:%Y-%m-%d %H:%M} UTC and shown this once:")
+    console.print(made.text, soft_wrap=True)
 
 
 @app.command("revoke")
@@ -192,7 +192,7 @@ async def log(
 
 
 def _say(line: str) -> None:
-    console.print(line, highlight=False, markup=False, soft_wrap=True)
+    console.print(line, soft_wrap=True)
 
 
 def _document(registered: Registered) -> dict[str, Any]:

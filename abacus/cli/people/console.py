@@ -57,8 +57,8 @@ async def link(
     if as_json:
         print_json({"person_id": person, "link": address, "expires_at": until})
         return
-    errors.print(f"for {person}, once, until {until}:", markup=False)
-    console.print(address, highlight=False, soft_wrap=True)
+    errors.print(f"for {person}, once, until {until}:")
+    console.print(address, soft_wrap=True)
 
 
 async def new_link(opened: Pool, at: Acting, person_id: str, config: Settings, holds_for: timedelta) -> tuple[str, str]:

@@ -27,7 +27,7 @@ async def password(person: PersonId, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"person_id": person})
     else:
-        console.print(f"{person} has a new password", highlight=False, soft_wrap=True)
+        console.print(f"{person} has a new password", soft_wrap=True)
 
 
 async def totp(
@@ -53,10 +53,10 @@ async def totp(
     if as_json:
         print_json({"person_id": person, "uri": uri})
     elif uri is None:
-        console.print(f"{person} has no authenticator any more", highlight=False, soft_wrap=True)
+        console.print(f"{person} has no authenticator any more", soft_wrap=True)
     else:
-        errors.print(f"for the authenticator of {person}, shown this once:", markup=False)
-        console.print(uri, highlight=False, soft_wrap=True)
+        errors.print(f"for the authenticator of {person}, shown this once:")
+        console.print(uri, soft_wrap=True)
 
 
 def _read() -> str:

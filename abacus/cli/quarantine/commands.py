@@ -132,8 +132,8 @@ async def show(id_: Annotated[str, typer.Argument(metavar="ID")], as_json: AsJso
         return
     for name, value in _document(held).items():
         if value is not None and name != "body":
-            console.print(f"{name}: {value}", highlight=False, markup=False)
-    console.print(readable(held.item.body), highlight=False, markup=False)
+            console.print(f"{name}: {value}")
+    console.print(readable(held.item.body))
 
 
 @app.command()
@@ -249,9 +249,9 @@ async def _replayed(chosen: _Chosen, *, as_json: bool) -> None:
     if as_json:
         print_json({"replayed": replayed, "still_held": unfit, "missing": missing})
         return
-    console.print(f"{counted(len(replayed), 'item')} sent on again", highlight=False)
+    console.print(f"{counted(len(replayed), 'item')} sent on again")
     if unfit:
-        errors.print(f"still held, each with its present fault: {', '.join(unfit)}", highlight=False)
+        errors.print(f"still held, each with its present fault: {', '.join(unfit)}")
     _say_missing(missing)
     if missing:
         raise typer.Exit(EXIT_FAILED)
@@ -264,7 +264,7 @@ def _wanted(chosen: _Chosen, had: int) -> int:
 
 def _say_missing(ids: Sequence[str]) -> None:
     if ids:
-        errors.print(f"not held, or too large for a queue: {', '.join(ids)}", highlight=False)
+        errors.print(f"not held, or too large for a queue: {', '.join(ids)}")
 
 
 def _document(held: HeldItem) -> dict[str, Any]:

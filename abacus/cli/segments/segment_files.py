@@ -57,7 +57,7 @@ def check_wanted(wanted: Wanted, *, as_json: bool) -> tuple[Lines, list[BadLine]
         if len(shown) < _SHOWN:
             shown.append(bad)
             if not as_json:
-                errors.print(str(bad), style="red", markup=False)
+                errors.print(str(bad), style="red")
 
     with open_members(wanted.file, wanted.column, named=wanted.named) as rows, _progress("checking") as progress:
         lines = check(member_ids(rows), tell, lambda: progress(rows.done / max(1, rows.total)))
