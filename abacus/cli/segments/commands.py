@@ -5,16 +5,14 @@ from typing import Annotated
 
 import typer
 
-from abacus.cli.segments.segment_changes import combine, drop_segment, load_file, put_in, take_out
+from abacus.cli.segments.segment_changes import change, combine, drop_segment, load_file
 from abacus.cli.segments.segment_files import Wanted
-from abacus.cli.segments.segment_views import export_segment, has_member, list_segments, show_segment
+from abacus.cli.segments.segment_views import Name, export_segment, has_member, list_segments, show_segment
 from abacus.cli.terminal.shell import AsJson, CommandGroup
 from abacus.signals.segments.types import How
 
 app = CommandGroup(no_args_is_help=True, help="Segments: named sets of members, which campaigns ask for.")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
-Label = Annotated[str, typer.Argument(metavar="NAME[@N]", show_default=False)]
 Other = Annotated[str, typer.Argument(metavar="OTHER", show_default=False)]
 Ids = Annotated[list[str] | None, typer.Argument(metavar="[MEMBER]...", help="Ids of members.", show_default=False)]
 File = Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Members of a .csv or .parquet file, too.")]
@@ -61,7 +59,7 @@ async def add(
 ) -> None:
     """Put members into a segment."""
     wanted = Wanted(tuple(members or ()), file, column, named=not no_header, skip_bad=skip_bad)
-    await put_in(name, wanted, as_json=as_json)
+    await change(name, How.ADD, wanted, as_json=as_json)
 
 
 @app.command()
@@ -76,7 +74,7 @@ async def remove(
 ) -> None:
     """Take members out of a segment."""
     wanted = Wanted(tuple(members or ()), file, column, named=not no_header, skip_bad=skip_bad)
-    await take_out(name, wanted, as_json=as_json)
+    await change(name, How.REMOVE, wanted, as_json=as_json)
 
 
 @app.command()
@@ -107,37 +105,7 @@ async def drop(
     await drop_segment(name, yes=yes, as_json=as_json)
 
 
-@app.command("list")
-async def list_all(as_json: AsJson = False) -> None:
-    """List the segments."""
-    await list_segments(as_json=as_json)
-
-
-@app.command()
-async def show(
-    name: Name,
-    members: Annotated[int, typer.Option(min=0, max=1000, help="Print so many of its members, too.")] = 0,
-    as_json: AsJson = False,
-) -> None:
-    """Show a segment with the versions of it that are kept."""
-    await show_segment(name, members, as_json=as_json)
-
-
-@app.command()
-async def has(
-    label: Label,
-    member: Annotated[str, typer.Argument(metavar="MEMBER", show_default=False)],
-    as_json: AsJson = False,
-) -> None:
-    """Say whether a member is in a segment. Exit 1 when not."""
-    await has_member(label, member, as_json=as_json)
-
-
-@app.command()
-async def export(
-    label: Label,
-    file: Annotated[Path, typer.Argument(metavar="FILE.csv", show_default=False)],
-    as_json: AsJson = False,
-) -> None:
-    """Write the members of a segment into a file that `load` can read. The file must not be there yet."""
-    await export_segment(label, file, as_json=as_json)
+app.command("list")(list_segments)
+app.command("show")(show_segment)
+app.command("has")(has_member)
+app.command("export")(export_segment)

@@ -35,14 +35,6 @@ async def load_file(name: str, wanted: Wanted, country: str | None, *, as_json: 
     _tell(changed, members, as_json=as_json)
 
 
-async def put_in(name: str, wanted: Wanted, *, as_json: bool) -> None:
-    await _change(name, How.ADD, wanted, as_json=as_json)
-
-
-async def take_out(name: str, wanted: Wanted, *, as_json: bool) -> None:
-    await _change(name, How.REMOVE, wanted, as_json=as_json)
-
-
 async def combine(left: str, how: How, right: str, into: str | None, *, as_json: bool) -> None:
     settings()
     target = into or left
@@ -72,7 +64,7 @@ async def drop_segment(name: str, *, yes: bool, as_json: bool) -> None:
         typer.echo(f"{name} is dropped; {counted(changed.removed, 'member')} were in it")
 
 
-async def _change(name: str, how: How, wanted: Wanted, *, as_json: bool) -> None:
+async def change(name: str, how: How, wanted: Wanted, *, as_json: bool) -> None:
     """Only `add` gives numbers: a member without one is in no segment."""
     settings()
     async with people_pool() as connections:

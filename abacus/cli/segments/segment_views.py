@@ -1,11 +1,11 @@
 """The commands that look at segments."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.terminal.shell import EXIT_FAILED, counted, pool, print_json, settings, table
+from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, counted, pool, print_json, settings, table
 from abacus.core.csv_text import CsvWriter
 from abacus.core.errors import Refused, absent
 from abacus.core.members import fault_of_member
@@ -14,11 +14,15 @@ from abacus.signals.segments.numbers import MemberNumbers
 from abacus.signals.segments.store import SegmentStore
 from abacus.signals.segments.types import Members, Segment
 
+Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
+Label = Annotated[str, typer.Argument(metavar="NAME[@N]", show_default=False)]
+
 _COLUMNS: Final = ("version", "country", "size", "how", "created", "by")
 _PAGE: Final = 20_000  # members read at once
 
 
-async def list_segments(*, as_json: bool) -> None:
+async def list_segments(as_json: AsJson = False) -> None:
+    """List the segments."""
     async with pool() as connections:
         segments = await SegmentStore(connections).all()
     if as_json:
@@ -27,7 +31,12 @@ async def list_segments(*, as_json: bool) -> None:
         table("Segments", ("name", *_COLUMNS), [[each.name, *_cells(each)] for each in segments])
 
 
-async def show_segment(name: str, members: int, *, as_json: bool) -> None:
+async def show_segment(
+    name: Name,
+    members: Annotated[int, typer.Option(min=0, max=1000, help="Print so many of its members, too.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Show a segment with the versions of it that are kept."""
     async with pool() as connections:
         store = SegmentStore(connections)
         history = await store.history(name)
@@ -44,7 +53,12 @@ async def show_segment(name: str, members: int, *, as_json: bool) -> None:
         typer.echo(each)
 
 
-async def has_member(label: str, member: str, *, as_json: bool) -> None:
+async def has_member(
+    label: Label,
+    member: Annotated[str, typer.Argument(metavar="MEMBER", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Say whether a member is in a segment. Exit 1 when not."""
     if (problem := fault_of_member(member)) is not None:
         raise Refused(problem)
     async with pool() as connections:
@@ -59,7 +73,12 @@ async def has_member(label: str, member: str, *, as_json: bool) -> None:
         raise typer.Exit(EXIT_FAILED)
 
 
-async def export_segment(label: str, file: Path, *, as_json: bool) -> None:
+async def export_segment(
+    label: Label,
+    file: Annotated[Path, typer.Argument(metavar="FILE.csv", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Write the members of a segment into a file that `load` can read. The file must not be there yet."""
     settings()
     async with pool() as connections:
         segment, members = await SegmentStore(connections).members(label)
