@@ -8,13 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-import typer
-
 from abacus.cli.documents.commands import add_commands, opened
 from abacus.cli.documents.family import Family, Rows
 from abacus.cli.documents.submissions import submission_row, submitted
 from abacus.cli.terminal.acting import Acting
-from abacus.cli.terminal.shell import run
+from abacus.cli.terminal.shell import CommandGroup
 from abacus.core import fields
 from abacus.core.clock import Clock
 from abacus.core.fields import DocumentFaults, Fault, Fields
@@ -152,16 +150,12 @@ def _row(record: Record[Sale]) -> dict[str, Any]:
     return {**to_document(record.document), "status": stated(record).status}
 
 
-app = typer.Typer()
+app = CommandGroup()
 add_commands(app, FAMILY, Rows(title="Sales", columns=("name", "percent", "status"), row=_row))
 
 
 @app.command()
-def approve(approval: UUID, digest: str = "") -> None:
+async def approve(approval: UUID, digest: str = "") -> None:
     """Approve a sale as the second person."""
-
-    async def main() -> None:
-        async with opened(FAMILY) as (_, at):
-            await sale_approvals(at.pool, at.clock).approve(approval, at.actor, digest)
-
-    run(main())
+    async with opened(FAMILY) as (_, at):
+        await sale_approvals(at.pool, at.clock).approve(approval, at.actor, digest)
