@@ -63,10 +63,6 @@ async def backtest_campaign(
     It runs in its own times, beside the campaigns of its exclusive group that ran then. Limits begin unused, and what
     rules look up is as it is now.
     """
-    await _backtest(which, begin, end, any_time=any_time, as_json=as_json)
-
-
-async def _backtest(which: str, begin: str, end: str, *, any_time: bool, as_json: bool) -> None:
     window = BacktestWindow(moment("--from", begin), moment("--to", end))
     if window.end <= window.begin:
         raise Refused("--to: not after --from")

@@ -19,10 +19,6 @@ async def report_campaign(
     name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)], as_json: AsJson = False
 ) -> None:
     """Report what a campaign has done: by day, arm and outcome, against its limits, and what waits."""
-    await _report(name, as_json=as_json)
-
-
-async def _report(name: str, *, as_json: bool) -> None:
     async with pool() as connections:
         history = await CampaignStore(connections).history(name)
         if not history:

@@ -52,20 +52,16 @@ async def simulate_campaign(
     as_json: AsJson = False,
 ) -> None:
     """Say what a campaign would do for an event: each condition with its value, in the order looked at."""
-    await _simulate(which, event, member, as_json=as_json)
-
-
-async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool) -> None:
     async with pool() as connections, services(connections) as asking, rendering() as renderer:
         at = await acting(connections)
         beside, now = await around(connections, at), at.clock.now()
         campaign = await chosen(which, connections, beside)
-        event = read_event(file, campaign, beside)
+        posted = read_event(event, campaign, beside)
         if member is not None:
-            event = event._replace(member_id=member)
+            posted = posted._replace(member_id=member)
         simulated = await simulate(
             campaign,
-            event,
+            posted,
             pool=connections,
             facts=facts_now(connections, beside, asking.ask, adds_event=True),
             members=members_now(connections),
@@ -75,9 +71,9 @@ async def _simulate(which: str, file: Path, member: str | None, *, as_json: bool
             now=now,
         )
     if as_json:
-        print_json(_document(campaign, event, simulated))
+        print_json(_document(campaign, posted, simulated))
     else:
-        _print(campaign, event, simulated)
+        _print(campaign, posted, simulated)
 
 
 async def chosen(which: str, connections: Pool, beside: Surroundings) -> Campaign:

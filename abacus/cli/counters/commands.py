@@ -67,7 +67,10 @@ async def lint(
     as_json: AsJson = False,
 ) -> None:
     """Check definitions, beside each other and what is published, and print every fault with its path."""
-    await _lint(files, source, as_json=as_json)
+    if source:
+        await lint_beside(FAMILY, files, Judged(COUNTERS.read, _in_files(source), {}), as_json=as_json)
+    else:
+        await lint_files(FAMILY, files, as_json=as_json)
 
 
 add_diff(app, FAMILY)
@@ -80,49 +83,6 @@ async def list_counters(
     as_json: AsJson = False,
 ) -> None:
     """List the latest version of each definition, with its state."""
-    await _list(name, as_json=as_json)
-
-
-@app.command()
-async def show(
-    which: Annotated[str, typer.Argument(metavar="NAME[@N]", show_default=False)],
-    as_json: AsJson = False,
-    as_toml: AsToml = False,
-) -> None:
-    """Show a definition, the latest version or another, and how many keys began to count on each of the last days."""
-    await _show(which, as_json=as_json, as_toml=as_toml)
-
-
-@app.command()
-async def retire(
-    name: Name,
-    reason: Annotated[str, typer.Option(help="For the log.", show_default=False)],
-    as_json: AsJson = False,
-) -> None:
-    """Count no more by a definition. Its counts can be asked for until they are forgotten."""
-    await _retire(name, reason, as_json=as_json)
-
-
-app.command("get")(get)
-app.command("cache")(cache)
-app.command("reconcile")(reconcile)
-
-
-async def _lint(files: Sequence[Path], sources: Sequence[Path] | None, *, as_json: bool) -> None:
-    if sources:
-        await lint_beside(FAMILY, files, Judged(COUNTERS.read, _in_files(sources), {}), as_json=as_json)
-    else:
-        await lint_files(FAMILY, files, as_json=as_json)
-
-
-def _in_files(sources: Sequence[Path]) -> Sources:
-    """The sources of these files, and the sources that are there from the start. Raises `DocumentFaults`."""
-    read, faults = read_files(sources, parse_source)
-    refuse(faults)
-    return by_name(built_in_sources(settings()), (source for _, source in read))
-
-
-async def _list(name: str | None, *, as_json: bool) -> None:
     async with opened(FAMILY) as (desk, _):
         sources, latest = await desk.around(), await desk.records()
         records = latest if name is None else await desk.versions(name)
@@ -133,6 +93,55 @@ async def _list(name: str | None, *, as_json: bool) -> None:
     else:
         shown = ("name", "id", "template", "on", "timezone", "keep", "state")
         table("Counters", shown, [[cell(row[column]) for column in shown] for row in rows])
+
+
+@app.command()
+async def show(
+    which: Annotated[str, typer.Argument(metavar="NAME[@N]", show_default=False)],
+    as_json: AsJson = False,
+    as_toml: AsToml = False,
+) -> None:
+    """Show a definition, the latest version or another, and how many keys began to count on each of the last days."""
+    async with opened(FAMILY) as (desk, at):
+        record = await desk.version(which)
+        days = await new_keys_of(at.pool, record.document)
+    definition = record.document
+    new_keys = {"new_keys": [each._asdict() for each in days]}
+    print_document(FAMILY, definition.label, definition, new_keys, as_json=as_json, as_toml=as_toml)
+    if days and not (as_json or as_toml):
+        most = f"{definition.most_new_keys:,}"
+        rows = [[str(day), f"{admitted:,}", most, f"{refused:,}"] for day, admitted, refused in days]
+        table("New keys", ["day", "admitted", "at most", "events refused"], rows)
+
+
+@app.command()
+async def retire(
+    name: Name,
+    reason: Annotated[str, typer.Option(help="For the log.", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Count no more by a definition. Its counts can be asked for until they are forgotten."""
+    if not reason.strip():
+        raise Refused("--reason: say why")
+    async with opened(FAMILY) as (desk, at):
+        at.check(COUNTERS.deed)
+        definition = (await desk.withdraw(name, reason.strip(), at.actor)).document
+    if as_json:
+        print_json({"name": definition.label, "retired": definition.retired_at})
+    else:
+        typer.echo(f"{definition.label} counts no more; its counts can be asked for until they are forgotten")
+
+
+app.command("get")(get)
+app.command("cache")(cache)
+app.command("reconcile")(reconcile)
+
+
+def _in_files(sources: Sequence[Path]) -> Sources:
+    """The sources of these files, and the sources that are there from the start. Raises `DocumentFaults`."""
+    read, faults = read_files(sources, parse_source)
+    refuse(faults)
+    return by_name(built_in_sources(settings()), (source for _, source in read))
 
 
 def _row(record: Record[Definition], sources: Mapping[str, Source], latest: Mapping[Any, int]) -> dict[str, Any]:
@@ -155,28 +164,3 @@ def _row(record: Record[Definition], sources: Mapping[str, Source], latest: Mapp
         "retired_by": retirement and retirement.by,
         "reason": retirement and retirement.reason,
     }
-
-
-async def _show(which: str, *, as_json: bool, as_toml: bool) -> None:
-    async with opened(FAMILY) as (desk, at):
-        record = await desk.version(which)
-        days = await new_keys_of(at.pool, record.document)
-    definition = record.document
-    new_keys = {"new_keys": [each._asdict() for each in days]}
-    print_document(FAMILY, definition.label, definition, new_keys, as_json=as_json, as_toml=as_toml)
-    if days and not (as_json or as_toml):
-        most = f"{definition.most_new_keys:,}"
-        rows = [[str(day), f"{admitted:,}", most, f"{refused:,}"] for day, admitted, refused in days]
-        table("New keys", ["day", "admitted", "at most", "events refused"], rows)
-
-
-async def _retire(name: str, reason: str, *, as_json: bool) -> None:
-    if not reason.strip():
-        raise Refused("--reason: say why")
-    async with opened(FAMILY) as (desk, at):
-        at.check(COUNTERS.deed)
-        definition = (await desk.withdraw(name, reason.strip(), at.actor)).document
-    if as_json:
-        print_json({"name": definition.label, "retired": definition.retired_at})
-    else:
-        typer.echo(f"{definition.label} counts no more; its counts can be asked for until they are forgotten")

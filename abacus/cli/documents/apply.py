@@ -29,10 +29,7 @@ async def apply(
 
     What needs a second person is submitted. What is published and has no file stays as it is, and is told.
     """
-    await _apply(directory, dry_run=dry_run, ask=not yes and sys.stdin.isatty(), as_json=as_json)
-
-
-async def _apply(directory: Path, *, dry_run: bool, ask: bool, as_json: bool) -> None:
+    ask = not yes and sys.stdin.isatty()
     say = partial(typer.echo, err=as_json)  # standard output is for the one document
     rows: list[dict[str, Any]] = []
     async with pool() as connections:

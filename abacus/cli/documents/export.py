@@ -19,10 +19,6 @@ async def export(
 
     A campaign that waits for its approval, or is a draft, is written too. A folder that has files is refused.
     """
-    await _export(directory, as_json=as_json)
-
-
-async def _export(directory: Path, *, as_json: bool) -> None:
     folders = {family.kind.command: directory / family.kind.command for family in FAMILIES}
     for folder in folders.values():
         if folder.exists() and any(folder.iterdir()):

@@ -76,53 +76,6 @@ add_publish(app, FAMILY)
 @app.command("list")
 async def list_downstreams(as_json: AsJson = False) -> None:
     """List the latest version of each downstream."""
-    await _list(as_json=as_json)
-
-
-@app.command()
-async def show(name: Name, as_json: AsJson = False) -> None:
-    """Show a downstream as it was published last, with its earlier versions."""
-    await _show(name, as_json=as_json)
-
-
-@app.command("test")
-async def send_trial(name: Name, as_json: AsJson = False) -> None:
-    """Send a webhook a message of the type abacus.test, or ask a service about no event, and print the outcome.
-
-    It is sent once. The command fails unless the answer is a 2xx, and of a service one that can be read.
-    """
-    await _test(name, as_json=as_json)
-
-
-@app.command("rotate-secret")
-async def rotate_secret(
-    name: Name,
-    overlap_hours: Annotated[
-        float,
-        typer.Option(min=0, max=24 * 90, help="Hours for which messages are also signed with the current secret."),
-    ] = 24.0,
-    as_json: AsJson = False,
-) -> None:
-    """Print a new secret. For a while each message carries two signatures, by the new secret and by the one before."""
-    await _rotate(name, overlap_hours, as_json=as_json)
-
-
-@app.command()
-async def retire(name: Name, as_json: AsJson = False) -> None:
-    """From now on nothing is sent to a webhook: what waits is refused. A service is not asked: its values are missing.
-
-    For one of our own the pace ends.
-    """
-    await _retire(name, as_json=as_json)
-
-
-@app.command()
-async def retry(name: Name, as_json: AsJson = False) -> None:
-    """Send the calls of a webhook that were given up, now and for three days more."""
-    await _retry(name, as_json=as_json)
-
-
-async def _list(*, as_json: bool) -> None:
     async with opened(FAMILY) as (desk, _):
         records = await desk.records()
     if as_json:
@@ -142,7 +95,9 @@ async def _list(*, as_json: bool) -> None:
     table("Downstreams", ["name", "kind", "url", "pace", "published", "by"], rows)
 
 
-async def _show(name: str, *, as_json: bool) -> None:
+@app.command()
+async def show(name: Name, as_json: AsJson = False) -> None:
+    """Show a downstream as it was published last, with its earlier versions."""
     async with opened(FAMILY) as (desk, _):
         try:
             history = await desk.versions(name)
@@ -159,7 +114,12 @@ async def _show(name: str, *, as_json: bool) -> None:
     table("Versions", ["version", "published", "by"], versions)
 
 
-async def _test(name: str, *, as_json: bool) -> None:
+@app.command("test")
+async def send_trial(name: Name, as_json: AsJson = False) -> None:
+    """Send a webhook a message of the type abacus.test, or ask a service about no event, and print the outcome.
+
+    It is sent once. The command fails unless the answer is a 2xx, and of a service one that can be read.
+    """
     clock = SystemClock()
     poster = Poster(to_private=settings().webhooks_to_private, at_once=1, whole_up_to=LONGEST_ANSWER)
     try:
@@ -183,7 +143,16 @@ async def _test(name: str, *, as_json: bool) -> None:
         raise typer.Exit(EXIT_FAILED)
 
 
-async def _rotate(name: str, overlap_hours: float, *, as_json: bool) -> None:
+@app.command("rotate-secret")
+async def rotate_secret(
+    name: Name,
+    overlap_hours: Annotated[
+        float,
+        typer.Option(min=0, max=24 * 90, help="Hours for which messages are also signed with the current secret."),
+    ] = 24.0,
+    as_json: AsJson = False,
+) -> None:
+    """Print a new secret. For a while each message carries two signatures, by the new secret and by the one before."""
     async with pool() as connections:
         at = await acting(connections)
         at.check(Deed.PUBLISH_DOWNSTREAMS)
@@ -195,7 +164,12 @@ async def _rotate(name: str, overlap_hours: float, *, as_json: bool) -> None:
     console.print(secret, soft_wrap=True)
 
 
-async def _retire(name: str, *, as_json: bool) -> None:
+@app.command()
+async def retire(name: Name, as_json: AsJson = False) -> None:
+    """From now on nothing is sent to a webhook: what waits is refused. A service is not asked: its values are missing.
+
+    For one of our own the pace ends.
+    """
     async with pool() as connections:
         at = await acting(connections)
         at.check(Deed.PUBLISH_DOWNSTREAMS)
@@ -206,7 +180,9 @@ async def _retire(name: str, *, as_json: bool) -> None:
         typer.echo(f"{name} is retired")
 
 
-async def _retry(name: str, *, as_json: bool) -> None:
+@app.command()
+async def retry(name: Name, as_json: AsJson = False) -> None:
+    """Send the calls of a webhook that were given up, now and for three days more."""
     async with pool() as connections:
         at = await acting(connections)
         await at.begins(Deed.REPLAY, f"downstream:{name}", did="retry-calls")

@@ -25,14 +25,35 @@ Version = Annotated[str, typer.Argument(metavar="SCOPE@N", show_default=False)]
 
 async def list_cards(as_json: AsJson = False) -> None:
     """List the scopes: the card in force now, and the one that takes over next."""
-    await _list(as_json=as_json)
+    async with pool() as connections:
+        book, now = CardBook(await CardStore(connections).all()), (await clock_of(connections)).now()
+    rows = [_row(book, scope, now) for scope in book.scopes()]
+    if as_json:
+        print_json(rows)
+        return
+    columns = ["scope", "program", "in_force", "since", "next", "next_from"]
+    table("rate cards", columns, [[str(row[column] or "-") for column in columns] for row in rows])
 
 
 async def show_timeline(
     scope: Annotated[str | None, typer.Argument(metavar="[SCOPE]", show_default=False)] = None, as_json: AsJson = False
 ) -> None:
     """Show every version: from when until when it is in force, and who published, approved or withdrew it."""
-    await _timeline(scope, as_json=as_json)
+    if scope is not None and split_name(scope)[1] is not None:
+        raise Refused(f"{scope!r} is a version; a timeline is of a scope, such as {split_name(scope)[0]}")
+    async with pool() as connections:
+        records, now = await CardStore(connections).history(scope), (await clock_of(connections)).now()
+    if scope is not None and not records:
+        raise absent("rate card of", scope, "`abacus rates list` prints all scopes")
+    by_scope: dict[str, list[CardRecord]] = {}
+    for record in records:
+        by_scope.setdefault(record.published.card.scope, []).append(record)
+    rows = [_span(span) for group in by_scope.values() for span in timeline(group, now)]
+    if as_json:
+        print_json(rows)
+        return
+    columns = ["name", "phase", "effective_from", "until", "published_by", "approved_by", "withdrawn_by"]
+    table("rate cards along time", columns, [[str(row[column] or "-") for column in columns] for row in rows])
 
 
 async def withdraw(
@@ -42,7 +63,23 @@ async def withdraw(
     as_json: AsJson = False,
 ) -> None:
     """Withdraw a card that is scheduled: it will never be in force. Until 10 minutes before it begins."""
-    await _withdraw(card, reason, ask=not yes and sys.stdin.isatty(), as_json=as_json)
+    ask = not yes and sys.stdin.isatty()
+    scope, version = _version(card)
+    if not reason.strip():
+        raise Refused("--reason: say why")
+    if ask and not typer.confirm(f"Withdraw {card}? It cannot be published again under this number.", err=True):
+        raise Refused("nothing withdrawn")
+    async with pool() as connections:
+        at = await acting(connections)
+        at.check(Deed.PUBLISH_RATES, country_of(scope))
+        desk = card_desk(at)
+        record = await desk.take_back(scope, version, reason.strip(), at.actor)
+        instead = _instead([each.published for each in await desk.history(scope)], record.published)
+    if as_json:
+        print_json({"withdrawn": record.published.name, "instead": instead})
+    else:
+        start = record.published.card.effective_from.isoformat()
+        typer.echo(f"{record.published.name} withdrawn; {instead or 'no card'} is in force from {start} on")
 
 
 async def restore(
@@ -52,18 +89,13 @@ async def restore(
     as_json: AsJson = False,
 ) -> None:
     """Publish the content of an old version anew, from a time on."""
-    await _restore(card, start, ask=not yes and sys.stdin.isatty(), as_json=as_json)
-
-
-async def _list(*, as_json: bool) -> None:
-    async with pool() as connections:
-        book, now = CardBook(await CardStore(connections).all()), (await clock_of(connections)).now()
-    rows = [_row(book, scope, now) for scope in book.scopes()]
-    if as_json:
-        print_json(rows)
-        return
-    columns = ["scope", "program", "in_force", "since", "next", "next_from"]
-    table("rate cards", columns, [[str(row[column] or "-") for column in columns] for row in rows])
+    ask = not yes and sys.stdin.isatty()
+    _version(card)
+    begins = moment("--from", start)
+    async with opened(FAMILY) as (_, at):
+        desk = card_desk(at)
+        drafts = [FileDraft(card, await desk.restored(card, begins))]
+        await publish_drafts(FAMILY, desk, at, drafts, ask=ask, as_json=as_json)
 
 
 def _row(book: CardBook, scope: str, now: datetime) -> dict[str, object]:
@@ -85,24 +117,6 @@ def _row(book: CardBook, scope: str, now: datetime) -> dict[str, object]:
     }
 
 
-async def _timeline(scope: str | None, *, as_json: bool) -> None:
-    if scope is not None and split_name(scope)[1] is not None:
-        raise Refused(f"{scope!r} is a version; a timeline is of a scope, such as {split_name(scope)[0]}")
-    async with pool() as connections:
-        records, now = await CardStore(connections).history(scope), (await clock_of(connections)).now()
-    if scope is not None and not records:
-        raise absent("rate card of", scope, "`abacus rates list` prints all scopes")
-    by_scope: dict[str, list[CardRecord]] = {}
-    for record in records:
-        by_scope.setdefault(record.published.card.scope, []).append(record)
-    rows = [_span(span) for group in by_scope.values() for span in timeline(group, now)]
-    if as_json:
-        print_json(rows)
-        return
-    columns = ["name", "phase", "effective_from", "until", "published_by", "approved_by", "withdrawn_by"]
-    table("rate cards along time", columns, [[str(row[column] or "-") for column in columns] for row in rows])
-
-
 def _span(span: Span) -> dict[str, object]:
     record, withdrawal = span.record, span.record.withdrawal
     card = record.published.card
@@ -122,39 +136,11 @@ def _span(span: Span) -> dict[str, object]:
     }
 
 
-async def _withdraw(card: str, reason: str, *, ask: bool, as_json: bool) -> None:
-    scope, version = _version(card)
-    if not reason.strip():
-        raise Refused("--reason: say why")
-    if ask and not typer.confirm(f"Withdraw {card}? It cannot be published again under this number.", err=True):
-        raise Refused("nothing withdrawn")
-    async with pool() as connections:
-        at = await acting(connections)
-        at.check(Deed.PUBLISH_RATES, country_of(scope))
-        desk = card_desk(at)
-        record = await desk.take_back(scope, version, reason.strip(), at.actor)
-        instead = _instead([each.published for each in await desk.history(scope)], record.published)
-    if as_json:
-        print_json({"withdrawn": record.published.name, "instead": instead})
-    else:
-        start = record.published.card.effective_from.isoformat()
-        typer.echo(f"{record.published.name} withdrawn; {instead or 'no card'} is in force from {start} on")
-
-
 def _instead(cards: list[PublishedCard], withdrawn: PublishedCard) -> str | None:
     try:
         return CardBook(cards).expected(withdrawn.card.scope, withdrawn.card.effective_from).name
     except SetAside:
         return None
-
-
-async def _restore(card: str, start: str, *, ask: bool, as_json: bool) -> None:
-    _version(card)
-    begins = moment("--from", start)
-    async with opened(FAMILY) as (_, at):
-        desk = card_desk(at)
-        drafts = [FileDraft(card, await desk.restored(card, begins))]
-        await publish_drafts(FAMILY, desk, at, drafts, ask=ask, as_json=as_json)
 
 
 def _version(card: str) -> tuple[str, int]:
