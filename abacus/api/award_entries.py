@@ -12,14 +12,7 @@ from abacus.core.members import fault_of_new_member
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.partners.award_intake import Accepted, AlreadyAwarded, AwardIntake, KeyInFlight, KeyReused
 from abacus.intake.partners.calculations import Calculations
-from abacus.intake.partners.decide.ask import (
-    ComputedAsk,
-    Considered,
-    FixedAsk,
-    Objection,
-    consider,
-    entry_for,
-)
+from abacus.intake.partners.decide.ask import ComputedAsk, Considered, FixedAsk, Objection, consider, entry_for
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.decide.quote import ComputedQuote, Quote, consider_quote, quote_for

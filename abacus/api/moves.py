@@ -42,16 +42,7 @@ from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.movement import (
-    Adjustment,
-    Capture,
-    Declined,
-    Hold,
-    Moved,
-    Movement,
-    Release,
-    Reversal,
-)
+from abacus.ledger.types.movement import Adjustment, Capture, Declined, Hold, Moved, Movement, Release, Reversal
 from abacus.ledger.types.posting import Status
 from abacus.ledger.types.transfer import Transfer
 from abacus.people.types.approval import Approval, CannotDecide

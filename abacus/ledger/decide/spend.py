@@ -7,17 +7,7 @@ from abacus.core.sources import Agent
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, leave, take
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.kinds import Kind
-from abacus.ledger.types.movement import (
-    Because,
-    Capture,
-    Decline,
-    Declined,
-    Hold,
-    HoldStatus,
-    Release,
-    Reserve,
-    Spend,
-)
+from abacus.ledger.types.movement import Because, Capture, Decline, Declined, Hold, HoldStatus, Release, Reserve, Spend
 from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Captured, Explanation, Held, Released, Spent
 

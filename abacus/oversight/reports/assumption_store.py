@@ -4,13 +4,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from abacus.oversight.reports.decide.assumption import (
-    Assumption,
-    AssumptionBook,
-    Estimate,
-    check_follows,
-    check_issued,
-)
+from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook, Estimate, check_follows, check_issued
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.store.cards import CardStore

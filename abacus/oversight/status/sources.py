@@ -6,15 +6,7 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.intake.partners.webhooks.outbox import WebhookOutbox
 from abacus.ledger.relay.cursor import RelayCursor
-from abacus.oversight.status.types import (
-    GroupLag,
-    QueueState,
-    RelayState,
-    Undelivered,
-    Without,
-    WorkerState,
-    Workforce,
-)
+from abacus.oversight.status.types import GroupLag, QueueState, RelayState, Undelivered, Without, WorkerState, Workforce
 from abacus.platform import slices
 from abacus.platform.kafka.window import lag
 from abacus.platform.postgres import Pool

@@ -12,15 +12,7 @@ from aiokafka.client import AIOKafkaClient
 from aiokafka.errors import IncompatibleBrokerVersion, UnknownTopicOrPartitionError, for_code
 from aiokafka.protocol.abstract import AbstractType
 from aiokafka.protocol.api import Request, RequestStruct, Response
-from aiokafka.protocol.types import (
-    Boolean,
-    CompactArray,
-    CompactString,
-    Int16,
-    Int32,
-    Schema,
-    TaggedFields,
-)
+from aiokafka.protocol.types import Boolean, CompactArray, CompactString, Int16, Int32, Schema, TaggedFields
 
 from abacus.core.errors import AbacusError, Unavailable
 from abacus.platform.kafka.offsets import broker_failures

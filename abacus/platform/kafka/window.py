@@ -8,11 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.errors import (
-    GroupCoordinatorNotAvailableError,
-    GroupLoadInProgressError,
-    NotCoordinatorForGroupError,
-)
+from aiokafka.errors import GroupCoordinatorNotAvailableError, GroupLoadInProgressError, NotCoordinatorForGroupError
 from aiokafka.structs import OffsetAndMetadata
 
 from abacus.core.errors import Refused, Unavailable

@@ -7,25 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from abacus.oversight.reconcile.decide.lines import (
-    Actions,
-    AskGroup,
-    Group,
-    Line,
-    Posted,
-    Published,
-    Read,
-    Sum,
-    Totals,
-)
-from abacus.oversight.reconcile.decide.verdict import (
-    FAULTS,
-    ON_THE_WAY,
-    Queues,
-    Verdict,
-    verdict_of,
-    verdict_of_ask,
-)
+from abacus.oversight.reconcile.decide.lines import Actions, AskGroup, Group, Line, Posted, Published, Read, Sum, Totals
+from abacus.oversight.reconcile.decide.verdict import FAULTS, ON_THE_WAY, Queues, Verdict, verdict_of, verdict_of_ask
 
 MOST_FINDINGS: Final = 1000
 
