@@ -32,7 +32,14 @@ add_publish(app, FAMILY, help_="Draft new versions and submit them. They run onc
 @app.command()
 async def submit(name: Name, as_json: AsJson = False) -> None:
     """Submit the latest version once more: it was withdrawn, or rejected."""
-    await _submit(name, as_json=as_json)
+    async with acting_at_desk() as (desk, at):
+        desk.check_publishes(at.actor)
+        campaign = (await desk.version(name)).document
+        at.check(CAMPAIGNS.deed, campaign.country)
+        record, approval = await desk.submit(campaign, at.actor)
+    typer.echo(submitted(record.document.label, approval), err=as_json)
+    if as_json:
+        print_json(submission(record.document.label, approval))
 
 
 @app.command()
@@ -67,45 +74,6 @@ async def list_campaigns(
     as_json: AsJson = False,
 ) -> None:
     """List the latest version of each campaign, with its state."""
-    await _list(name, state, country, as_json=as_json)
-
-
-@app.command()
-async def show(
-    which: Annotated[str, typer.Argument(metavar="NAME[@N]", show_default=False)],
-    as_json: AsJson = False,
-    as_toml: AsToml = False,
-) -> None:
-    """Show a campaign: the latest version, or another."""
-    await _show(which, as_json=as_json, as_toml=as_toml)
-
-
-async def _submit(name: str, *, as_json: bool) -> None:
-    async with acting_at_desk() as (desk, at):
-        desk.check_publishes(at.actor)
-        campaign = (await desk.version(name)).document
-        at.check(CAMPAIGNS.deed, campaign.country)
-        record, approval = await desk.submit(campaign, at.actor)
-    typer.echo(submitted(record.document.label, approval), err=as_json)
-    if as_json:
-        print_json(submission(record.document.label, approval))
-
-
-async def _move(name: str, act: Act, reason: str, *, as_json: bool) -> None:
-    if not reason.strip():
-        raise Refused("--reason: say why")
-    async with acting_at_desk() as (desk, at):
-        campaign = (await desk.version(name)).document
-        at.check(CAMPAIGNS.deed, campaign.country)
-        record = await desk.move(campaign, act, reason.strip(), at.actor)
-        state = record.state(desk.now())
-    if as_json:
-        print_json({"name": record.document.label, "state": state})
-    else:
-        typer.echo(f"{record.document.label} is {state}")
-
-
-async def _list(name: str | None, state: State | None, country: str | None, *, as_json: bool) -> None:
     async with acting_at_desk() as (desk, at):
         await check_priced(at.pool, country)
         records, now = await (desk.records() if name is None else desk.versions(name)), desk.now()
@@ -122,6 +90,33 @@ async def _list(name: str | None, state: State | None, country: str | None, *, a
     table("Campaigns", shown, cells)
 
 
+@app.command()
+async def show(
+    which: Annotated[str, typer.Argument(metavar="NAME[@N]", show_default=False)],
+    as_json: AsJson = False,
+    as_toml: AsToml = False,
+) -> None:
+    """Show a campaign: the latest version, or another."""
+    async with acting_at_desk() as (desk, _):
+        record, now = stated(await desk.version(which)), desk.now()
+    campaign, state = record.document, {"state": record.state(now)}
+    print_document(FAMILY, campaign.label, campaign, state, as_json=as_json, as_toml=as_toml)
+
+
+async def _move(name: str, act: Act, reason: str, *, as_json: bool) -> None:
+    if not reason.strip():
+        raise Refused("--reason: say why")
+    async with acting_at_desk() as (desk, at):
+        campaign = (await desk.version(name)).document
+        at.check(CAMPAIGNS.deed, campaign.country)
+        record = await desk.move(campaign, act, reason.strip(), at.actor)
+        state = record.state(desk.now())
+    if as_json:
+        print_json({"name": record.document.label, "state": state})
+    else:
+        typer.echo(f"{record.document.label} is {state}")
+
+
 def _row(record: CampaignRecord, state: State) -> dict[str, Any]:
     return {
         **to_document(record.document),
@@ -134,10 +129,3 @@ def _row(record: CampaignRecord, state: State) -> dict[str, Any]:
         "approved_by": record.approved_by,
         "reason": record.reason,
     }
-
-
-async def _show(which: str, *, as_json: bool, as_toml: bool) -> None:
-    async with acting_at_desk() as (desk, _):
-        record, now = stated(await desk.version(which)), desk.now()
-    campaign, state = record.document, {"state": record.state(now)}
-    print_document(FAMILY, campaign.label, campaign, state, as_json=as_json, as_toml=as_toml)
