@@ -13,10 +13,6 @@ class Labels:
         self._pattern = re.compile(rf"(?P<name>{pattern})(?:@(?P<version>{number}))?")
         self._refusal = f"does not name a {thing}; write a name such as {example}, or a version such as {example}@3"
 
-    def fit(self, text: str) -> bool:
-        """Whether `split` takes it."""
-        return self._pattern.fullmatch(text) is not None
-
     def split(self, label: str) -> tuple[str, int | None]:
         """The name and the version, if one is given. Raises `Refused`."""
         match = self._pattern.fullmatch(label)
