@@ -44,7 +44,7 @@ async def ensure(as_json: AsJson = False) -> None:
 
 @app.command("list")
 async def list_queues(as_json: AsJson = False) -> None:
-    """Show the messages of each queue: those that wait, those in a worker's hands, and those that are to wait later.
+    """Show how many messages of each queue wait, are in a worker's hands, and are delayed.
 
     With a database, also the age of the oldest message of each queue that a worker receives from.
     """

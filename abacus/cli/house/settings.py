@@ -7,7 +7,7 @@ from abacus.platform.presence.store import Presence
 
 
 async def settings(as_json: AsJson = False) -> None:
-    """Show the settings that running processes were given, those that differ between them first.
+    """Show the settings that running processes were given. Differing ones come first.
 
     Of secrets, and of addresses that may hold one, only that they are set. A setting that no process was given has its
     default: docs/operate/settings.md lists them.

@@ -71,7 +71,7 @@ async def list_people(as_json: AsJson = False) -> None:
 
 @app.command("roles")
 async def roles(person: PersonId, role: Roles, as_json: AsJson = False) -> None:
-    """Give a person these roles in place of those that it has. Takes an admin."""
+    """Replace the roles of a person by these. Takes an admin."""
     grants = parse_grants(role)
     async with people_pool() as opened:
         at = await acting(opened)

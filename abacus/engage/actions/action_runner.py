@@ -79,7 +79,7 @@ class ActionRunner:
                 await unless_stopped(asyncio.sleep(self._slicing.pause_s(IDLE_S)), stop)
 
     async def _round(self, stop: asyncio.Event) -> int:
-        """How many actions were ended. Those of slices whose servers are away wait."""
+        """The number of actions that were ended. An action waits while the server of its slice is away."""
         await self._tell.if_due()
         is_over = False
 

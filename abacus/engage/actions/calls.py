@@ -86,7 +86,7 @@ class CallOutbox:
 
 
 def webhooks_of(downstreams: ByName) -> dict[str, Downstream]:
-    """Those that are webhooks, by name."""
+    """The webhooks among the downstreams, by name."""
     return {name: each.downstream for name, each in downstreams.items() if each.downstream.kind is Kind.WEBHOOK}
 
 

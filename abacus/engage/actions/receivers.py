@@ -43,7 +43,7 @@ def to_members(notices: Notices, renderer: Renderer, news_of: Mapping[str, NewsO
 
 
 def to_events(publish: Publish, events_topic: str) -> Handover:
-    """Events of ours are published as those of other senders."""
+    """Our events are published in the same form as other senders' events."""
 
     async def hand_over(_: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
         messages = [StreamMessage(each.member_id.encode(), each.document) for each in actions]

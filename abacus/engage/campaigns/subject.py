@@ -1,4 +1,4 @@
-"""For whom the rules of campaigns look values up. Pure."""
+"""The member of a campaign for which rules look values up. Pure."""
 
 from datetime import datetime
 from typing import NamedTuple

@@ -70,7 +70,7 @@ def campaigns_in_use(wiring: Wiring, pool: Pool) -> CampaignDirectory:
 
 
 async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[Standing]]) -> Run:
-    """Decides events, those that had to wait too, and does what was decided when its time has come."""
+    """Decides events, also events from the retry queue, and carries out actions that are due."""
     settings, clock, rng = wiring.settings, wiring.clock, random.Random()
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     slicing, sliced = await wiring.slicing(pool), pool
