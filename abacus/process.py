@@ -19,7 +19,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import AbacusError
 from abacus.platform.health import Health
 from abacus.platform.patience import unless_stopped
-from abacus.platform.presence.noting import noted
+from abacus.platform.presence.presence_note import noted
 from abacus.platform.settings import Settings
 
 log = structlog.get_logger(__name__)

@@ -12,7 +12,7 @@ from abacus.core.errors import Unavailable
 from abacus.engage.actions.types import PlannedAction
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.effects import actions_of
-from abacus.engage.campaigns.decide.run import Matched, Outcome, Run
+from abacus.engage.campaigns.decide.run import Matched, Run, RunOutcome
 from abacus.engage.campaigns.decide.worth import Worth
 from abacus.engage.limits.types import Amounts
 from abacus.platform.postgres import Pool
@@ -122,7 +122,7 @@ def _rows(campaigns: Sequence[Campaign], numbers: range, due_at: datetime) -> It
         event = Event(SOURCE, TYPE, f"due-{number}", member, campaign.country, decided_at, {})
         (step,) = campaign.steps
         matched = Matched(campaign, member, event, (), {step.number: Worth(POINTS, _CARDS[campaign.country])})
-        run = Run(matched, Outcome.DONE, None, None, (step.number,), Amounts(1, POINTS, 0))
+        run = Run(matched, RunOutcome.DONE, None, None, (step.number,), Amounts(1, POINTS, 0))
         for due in actions_of(run, decided_at):
             yield (*due._replace(due_at=due_at), decided_at)
 

@@ -24,7 +24,7 @@ from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.process import look_for_garbage_seldom
 from abacus.signals.counters.counter import EventCounter
-from abacus.signals.counters.decide.batch import Remembering
+from abacus.signals.counters.decide.batch import EventMemory
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.template import read_template
@@ -227,7 +227,7 @@ def writer_of(pool: Pool, store: CounterStore, identity: str, in_force: Document
         store,
         rows,
         QuarantineStore(pool, clock),
-        Remembering(timedelta(seconds=WINDOW_S)),
+        EventMemory(timedelta(seconds=WINDOW_S)),
         clock,
         new_keys=NewKeysBook(pool, clock),
     )

@@ -29,7 +29,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
-from abacus.platform.sqs.packing import pack_counting
+from abacus.platform.sqs.packer import pack_counting
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from benchmarks.report import Figure

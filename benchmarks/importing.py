@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Final
 
 from abacus.core.clock import SystemClock
-from abacus.ledger.decide.opening import Origin
+from abacus.ledger.decide.opening_balance import Origin
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.posting import Claim
+from abacus.ledger.types.port import Claim
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
 from abacus.process import look_for_garbage_seldom
+from abacus.programs.opening.balance_import import HANDS, PAGE, Import
 from abacus.programs.opening.decide.line import Fault, Known
 from abacus.programs.opening.files import opened
-from abacus.programs.opening.importing import HANDS, PAGE, Import
 from abacus.programs.opening.stage import Stage
 from benchmarks.report import Figure, rate
 

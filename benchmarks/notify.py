@@ -16,9 +16,9 @@ import orjson
 
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
-from abacus.engage.notify.decide.message import ChannelName, Outgoing
+from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage
 from abacus.engage.notify.decide.pace import read_rates
-from abacus.engage.notify.expiring import ExpiringJob
+from abacus.engage.notify.expiry_notices import ExpiringJob
 from abacus.engage.notify.listener import Listener
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.outbox import NotificationOutbox
@@ -58,7 +58,7 @@ class _Silent:
 
     name = ChannelName.LOG
 
-    async def send(self, _: Outgoing) -> Answer:
+    async def send(self, _: OutgoingMessage) -> Answer:
         return Answer(Said.ACCEPTED)
 
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from abacus.core.sources import STREAM
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
 from abacus.process import look_for_garbage_seldom
 
@@ -105,7 +105,7 @@ def award(number: int, member: int) -> Award:
         f"m{member:08}",
         "GRP",
         "SG",
-        Kind.EARN,
+        TransferKind.EARN,
         180,
         NOW,
         date(2026, 11, 30),

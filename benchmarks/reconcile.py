@@ -16,9 +16,9 @@ from abacus.core.sources import STREAM
 from abacus.intake.earning.decide.transaction import Completed, read_transaction
 from abacus.ledger.decide.chain import CURRENT
 from abacus.ledger.types.account import NO_HASH
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.point_event import encode_event
-from abacus.ledger.types.posting import Claim
+from abacus.ledger.types.port import Claim
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
@@ -130,7 +130,7 @@ def _posted(transaction: Completed) -> tuple[Claim, Transfer]:
     account, now = (transaction.member_id, "GRP", 1), datetime.now(UTC)
     transfer = Transfer(
         *account,
-        Kind.EARN,
+        TransferKind.EARN,
         60,
         60,
         transaction.key,

@@ -14,7 +14,7 @@ from abacus.platform.postgres import Pool, open_pool
 from abacus.signals.segments.files import member_ids, open_members
 from abacus.signals.segments.member_files import BATCH, check, number
 from abacus.signals.segments.numbers import MemberNumbers
-from abacus.signals.segments.sets import Looking, SegmentSets
+from abacus.signals.segments.sets import SegmentMoment, SegmentSets
 from abacus.signals.segments.store import Author, SegmentStore
 from abacus.signals.segments.types import How
 from benchmarks.report import Figure, rate
@@ -104,7 +104,7 @@ def _bare_us(segment: FrozenBitMap, numbers: list[int]) -> float:
 
 def _look_us(segment: FrozenBitMap, numbers: list[int]) -> float:
     members = [f"m{number:08}" for number in numbers[: LOOKS // 10]]
-    looking = Looking({"vip": segment}, dict(zip(members, numbers, strict=False)))
+    looking = SegmentMoment({"vip": segment}, dict(zip(members, numbers, strict=False)))
     began = time.perf_counter()
     for each in members:
         looking.contains("vip", each)

@@ -13,7 +13,7 @@ from abacus.core.clock import SystemClock
 from abacus.ledger.store.budgets import Whole
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.posting import Claim, Outcome
+from abacus.ledger.types.port import AwardOutcome, Claim
 from abacus.platform.postgres import Connection, Pool
 
 HEAD: Final = "create table {schema}.head (number smallint primary key default 0, place bigint not null default 0)"
@@ -132,7 +132,7 @@ class SliceLedger(PostgresLedger):
 
     async def _post(
         self, connection: Connection, awards: Sequence[Award], elsewhere: Mapping[str, Claim], whole: Whole
-    ) -> list[Outcome]:
+    ) -> list[AwardOutcome]:
         if self._way.led:
             await connection.execute(f"set local search_path = {self._way.schemas[self._number]}, public")
         if self._way.places:

@@ -17,7 +17,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.sources import STREAM
 from abacus.ledger.decide.chain import CURRENT
 from abacus.ledger.types.account import NO_HASH
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.embedded import EmbeddedStack
@@ -186,7 +186,7 @@ def _event(member: str, seq: int, number: int) -> bytes:
             member,
             "GRP",
             seq,
-            Kind.EARN,
+            TransferKind.EARN,
             180,
             180,
             f"txn:rides:{member}-{seq}-{number}",

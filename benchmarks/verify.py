@@ -21,8 +21,8 @@ from abacus.core.sources import STREAM
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
-from abacus.ledger.types.posting import Claim
+from abacus.ledger.types.kinds import TransferKind
+from abacus.ledger.types.port import Claim
 from abacus.ledger.types.transfer import Transfer
 from abacus.people.store.audit import entry_of, with_entry
 from abacus.people.types.deed import Deed
@@ -33,8 +33,8 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.formula import rate_of, worth
 from abacus.pricing.store.cards import CardStore
 from abacus.programs.tiers.decide.heard import heard_from
-from abacus.programs.tiers.decide.keeping import AccountTier, Calendars, Known, count
-from abacus.programs.tiers.proving import Tiers
+from abacus.programs.tiers.decide.tier_change import AccountTier, Calendars, Known, count
+from abacus.programs.tiers.tier_proof import Tiers
 from abacus.proof.beside import Beside
 from abacus.proof.decide.recheck import Recheck
 from abacus.proof.decide.report import Report
@@ -198,7 +198,7 @@ def _awards(book: CardBook, chance: random.Random) -> Iterator[Award]:
             "",
             "GRP",
             "SG",
-            Kind.EARN,
+            TransferKind.EARN,
             points,
             _NOW + timedelta(seconds=number),
             date(2026, 11, 30),

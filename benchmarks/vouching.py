@@ -10,13 +10,13 @@ from abacus.cli.examples import example_cards
 from abacus.cli.examples.stream import stream
 from abacus.core.clock import SystemClock
 from abacus.core.errors import SetAside
-from abacus.core.vouching import LEAST_BYTES, EnvelopeKey, Producer, Signer, Verifier
+from abacus.core.signature import LEAST_BYTES, EnvelopeKey, Producer, Signer, Verifier
 from abacus.intake.awarding.door import Door
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.decide.transaction import read_transaction
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import decode_envelope, encode_award
-from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.packer import pack
 from abacus.platform.sqs.port import CALL_ITEMS
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard

@@ -14,7 +14,7 @@ from abacus.api.lean import read_body
 from abacus.api.moves import KEY_HEADER, MemberId, answer_large, target_for
 from abacus.api.problems import documented
 from abacus.api.route_description import described
-from abacus.intake.partners.orders import AdjustmentOrder, Opening, adjustment_of, opening_of
+from abacus.intake.partners.orders import AccountOpening, AdjustmentOrder, adjustment_of, opening_of
 from abacus.people.types.deed import Deed
 
 router = APIRouter(prefix="/v1", tags=["adjustments"])
@@ -46,6 +46,6 @@ async def adjust(member_id: MemberId, request: Request) -> Response:
     if order.actor is not None and not isinstance(call, Call):
         detail = "your token says who you are: leave it out"
         raise ApiProblem("invalid", f"/actor: {detail}", errors=[FieldFault(pointer="/actor", detail=detail)])
-    opening = Opening.FIRST if isinstance(call, Call) else opening_of(order)
+    opening = AccountOpening.FIRST if isinstance(call, Call) else opening_of(order)
     target = await target_for(call, Deed.ADJUST, member_id, order, opening=opening)
     return await answer_large(call, adjustment_of(order, target, key, call.agent, call.access.clock.now()))

@@ -26,7 +26,7 @@ from abacus.api.answer_examples import (
 )
 from abacus.api.api_problem import Problem
 from abacus.documents.decide.states import State
-from abacus.people.types.approval import Kind, Status
+from abacus.people.types.approval import ApprovalKind, Status
 from abacus.pricing.explanation.types import Document
 
 
@@ -256,7 +256,7 @@ class ApprovalAnswer(BaseModel):
     model_config = _with_example(APPROVAL)
 
     approval_id: UUID
-    kind: Kind
+    kind: ApprovalKind
     subject: str
     country: str | None
     summary: str

@@ -17,11 +17,11 @@ from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.decide.quote import Quote
 from abacus.intake.partners.members import AccountAsOf
 from abacus.intake.partners.register import AwardState, AwardStatus
-from abacus.ledger.store.read import Remaining
+from abacus.ledger.store.read import RemainingLot
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.transfer import Transfer
-from abacus.people.types.approval import Approval, Kind
+from abacus.people.types.approval import Approval, ApprovalKind
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Captured, Held, Released, Spent
 
@@ -142,7 +142,7 @@ def hold(each: Hold) -> dict[str, Any]:
     }
 
 
-def lot(member_id: str, each: Remaining, partner: Partner) -> dict[str, Any]:
+def lot(member_id: str, each: RemainingLot, partner: Partner) -> dict[str, Any]:
     shown = {"id": f"{member_id}:{each.program}:{each.seq}", **each._asdict()}
     source = shown.pop("source")
     return shown if partner.may_see(source) else shown | {"key": None}
@@ -172,7 +172,7 @@ def campaign(record: CampaignRecord, now: datetime) -> dict[str, Any]:
 def pending(each: Approval) -> dict[str, Any]:
     """An adjustment or a reversal that waits, or waited, for a second person."""
     movement = orjson.loads(each.document)
-    named = {"adjustment_id": str(each.approval_id)} if each.kind == Kind.ADJUSTMENT else {}
+    named = {"adjustment_id": str(each.approval_id)} if each.kind == ApprovalKind.ADJUSTMENT else {}
     return {
         "approval_id": str(each.approval_id),
         **named,

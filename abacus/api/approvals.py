@@ -21,7 +21,7 @@ from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.movement import Declined
 from abacus.people.decide.rights import countries_of
-from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Status
+from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, CannotExecute, Status
 from abacus.people.types.deed import Deed
 
 router = APIRouter(prefix="/v1", tags=["approvals"])
@@ -58,7 +58,9 @@ ApprovalId = Annotated[UUID, Path()]
     responses={200: {"model": ApprovalsAnswer, "description": "The newest first"}, **documented(403, 422)},
 )
 async def approvals(
-    request: Request, status: Annotated[Status | None, Query()] = None, kind: Annotated[Kind | None, Query()] = None
+    request: Request,
+    status: Annotated[Status | None, Query()] = None,
+    kind: Annotated[ApprovalKind | None, Query()] = None,
 ) -> Response:
     """The approvals in the countries that your roles open, a thousand at most."""
     shown = await _seen(person_of(request), status, [kind] if kind is not None else None)
@@ -121,11 +123,11 @@ async def adjustments(request: Request, status: Annotated[Status | None, Query()
     """
     call = caller_of(request)
     if isinstance(call, PersonCall):
-        shown = await _seen(call, status, [Kind.ADJUSTMENT])
+        shown = await _seen(call, status, [ApprovalKind.ADJUSTMENT])
     else:
         _check_may_adjust(call)
         room = call.rooms[LargeMoves].approvals
-        shown = await room.all(status=status, kinds=[Kind.ADJUSTMENT], asked_by=call.partner.source)
+        shown = await room.all(status=status, kinds=[ApprovalKind.ADJUSTMENT], asked_by=call.partner.source)
     return answers.json_answer({"adjustments": [answers.pending(each) for each in shown]})
 
 
@@ -144,7 +146,7 @@ async def adjustments(request: Request, status: Annotated[Status | None, Query()
 async def approve_adjustment(adjustment_id: ApprovalId, request: Request) -> Response:
     """Approve an adjustment as the second person, with a person's token; the answer is the transfer."""
     call = person_of(request)
-    approved = await _approved(call, adjustment_id, request, Kind.ADJUSTMENT)
+    approved = await _approved(call, adjustment_id, request, ApprovalKind.ADJUSTMENT)
     claim = await call.rooms[LedgerReader].claim(approved.subject)
     transfer = await call.rooms[LedgerReader].transfer(claim) if claim is not None else None
     if transfer is None:
@@ -165,11 +167,13 @@ async def approve_adjustment(adjustment_id: ApprovalId, request: Request) -> Res
 )
 async def reject_adjustment(adjustment_id: ApprovalId, request: Request) -> Response:
     """Reject an adjustment with a person's token: nothing is posted."""
-    rejected = await _rejected(person_of(request), adjustment_id, request, Kind.ADJUSTMENT)
+    rejected = await _rejected(person_of(request), adjustment_id, request, ApprovalKind.ADJUSTMENT)
     return answers.json_answer(answers.pending(rejected))
 
 
-async def _approved(call: PersonCall, approval_id: UUID, request: Request, kind: Kind | None = None) -> Approval:
+async def _approved(
+    call: PersonCall, approval_id: UUID, request: Request, kind: ApprovalKind | None = None
+) -> Approval:
     body = await read_body(request, _APPROVING)
     await _open_to(call, approval_id, kind)
     try:
@@ -180,7 +184,9 @@ async def _approved(call: PersonCall, approval_id: UUID, request: Request, kind:
         raise _void(error, error.cause) from None
 
 
-async def _rejected(call: PersonCall, approval_id: UUID, request: Request, kind: Kind | None = None) -> Approval:
+async def _rejected(
+    call: PersonCall, approval_id: UUID, request: Request, kind: ApprovalKind | None = None
+) -> Approval:
     body = await read_body(request, _REJECTING)
     await _open_to(call, approval_id, kind)
     try:
@@ -199,12 +205,12 @@ def _void(error: CannotExecute, cause: AbacusError | None) -> ApiProblem:
             return ApiProblem("approval-void", error.detail)
 
 
-async def _seen(call: PersonCall, status: Status | None, kinds: list[Kind] | None) -> list[Approval]:
+async def _seen(call: PersonCall, status: Status | None, kinds: list[ApprovalKind] | None) -> list[Approval]:
     given: dict[str, Any] = {"status": status, "kinds": kinds, "countries": countries_of(call.actor, Deed.SEE)}
     return await call.rooms[LargeMoves].approvals.all(**given)
 
 
-async def _open_to(call: PersonCall, approval_id: UUID, kind: Kind | None = None) -> Approval:
+async def _open_to(call: PersonCall, approval_id: UUID, kind: ApprovalKind | None = None) -> Approval:
     """The approval, if the person may see it; it is also told of what it asked for itself. Raises `ApiProblem`."""
     approval = await call.rooms[LargeMoves].approvals.find(approval_id)
     countries = countries_of(call.actor, Deed.SEE)

@@ -16,8 +16,8 @@ from abacus.api.auth import Access, call_of
 from abacus.api.problems import documented
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
 from abacus.intake.partners.decide.partner import Partner
-from abacus.intake.partners.members import Holding, MemberReader
-from abacus.ledger.store.read import LedgerReader, Remaining
+from abacus.intake.partners.members import MemberAccount, MemberReader
+from abacus.ledger.store.read import LedgerReader, RemainingLot
 from abacus.platform.validation import Moment
 
 _PAGE: Final = 50
@@ -88,7 +88,7 @@ async def lots(member_id: MemberId, request: Request, query: Annotated[PageQuery
     holdings = await _holdings(member_id, partner, access)
     programs = sorted(held.account.program for held in holdings if query.program in {None, held.account.program})
     after = _positions(query.cursor)
-    remaining: list[Remaining] = []
+    remaining: list[RemainingLot] = []
     for program in programs:
         if len(remaining) <= query.limit:
             room = query.limit + 1 - len(remaining)
@@ -125,7 +125,7 @@ async def member(member_id: MemberId, request: Request, query: Annotated[AsOfQue
     return answers.json_answer(answers.member(member_id, then) | {"as_of": query.as_of})
 
 
-async def _holdings(member_id: str, partner: Partner, access: Access) -> list[Holding]:
+async def _holdings(member_id: str, partner: Partner, access: Access) -> list[MemberAccount]:
     """The member's accounts in the partner's countries. Without the right to read others, a partner sees the members
     whose points it has moved. Raises `ApiProblem`.
     """

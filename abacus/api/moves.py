@@ -22,9 +22,9 @@ from abacus.intake.partners.calculations import Calculations
 from abacus.intake.partners.members import MemberReader
 from abacus.intake.partners.movement_batcher import MovementBatcher
 from abacus.intake.partners.orders import (
+    AccountOpening,
     CaptureOrder,
     HoldOrder,
-    Opening,
     ReverseOrder,
     SpendOrder,
     Target,
@@ -43,7 +43,7 @@ from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.movement import Adjustment, Capture, Declined, Hold, Moved, Movement, Release, Reversal
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.ledger.types.transfer import Transfer
 from abacus.people.types.approval import Approval, CannotDecide
 from abacus.people.types.deed import Deed
@@ -190,7 +190,7 @@ async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Re
 
 
 async def target_for(
-    call: Call | PersonCall, deed: Deed, member_id: str, order: Any, *, opening: Opening = Opening.NONE
+    call: Call | PersonCall, deed: Deed, member_id: str, order: Any, *, opening: AccountOpening = AccountOpening.NONE
 ) -> Target:
     """The account of an order, among accounts in which the caller may do this. Raises `Objection` and `ApiProblem`."""
     call.check_somewhere(deed)

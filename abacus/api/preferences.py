@@ -14,7 +14,7 @@ from abacus.api.lean import read_body
 from abacus.api.problems import documented
 from abacus.core.ids import ID_PATTERN
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.decide.rendering import LOCALE_PATTERN
+from abacus.engage.notify.decide.template import LOCALE_PATTERN
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.partners.members import MemberReader
 

@@ -10,7 +10,7 @@ from typing import Final
 from abacus.api.auth import TEST, Access
 from abacus.approving.executors import approving
 from abacus.core.errors import Unavailable
-from abacus.core.vouching import Verifier
+from abacus.core.signature import Verifier
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.awarding.door import Door

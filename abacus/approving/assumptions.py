@@ -9,10 +9,10 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.oversight.reports.assumption_store import AssumptionStore
 from abacus.oversight.reports.decide.assumption import Estimate, percent
-from abacus.people.decide.approving import canonical, check_unchanged
+from abacus.people.decide.agreement import canonical, check_unchanged
 from abacus.people.store.approvals import Executor
 from abacus.people.store.audit import entry_of, with_entry
-from abacus.people.types.approval import Approval, CannotExecute, Kind, Proposal
+from abacus.people.types.approval import Approval, ApprovalKind, CannotExecute, Proposal
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Pool
 
@@ -43,7 +43,7 @@ def assumption_proposal(wanted: Assumed) -> Proposal:
     use, cost = percent(wanted.estimate.expected_use), wanted.estimate.cost_per_point
     priced = f", {cost} {wanted.estimate.currency} a point" if cost is not None else ""
     return Proposal(
-        kind=Kind.ASSUMPTION,
+        kind=ApprovalKind.ASSUMPTION,
         subject=wanted.subject,
         country=wanted.country,
         summary=f"assume of {wanted.program} in {wanted.country} from {wanted.effective_from}: {use} used{priced}",

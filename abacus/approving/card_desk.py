@@ -8,7 +8,7 @@ from abacus.approving.executors import card_proposal
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.documents.desk import DocumentDesk
-from abacus.documents.types import Difference, Outcome, Record
+from abacus.documents.types import Difference, DraftOutcome, Record
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval
@@ -49,12 +49,12 @@ class CardDesk(DocumentDesk[RateCard, None]):
         (difference,) = await self.differences([card])
         return difference
 
-    async def publish(self, differences: Sequence[Difference[RateCard]], by: Actor) -> Sequence[Outcome[RateCard]]:
+    async def publish(self, differences: Sequence[Difference[RateCard]], by: Actor) -> Sequence[DraftOutcome[RateCard]]:
         """Publishes the cards, or has a second person decide on each."""
         if not self._needs_approval:
             return await super().publish(differences, by)
         asked = [await self._asked(each, by) for each in differences]
-        return [Outcome(each.draft, None, approval) for each, approval in zip(differences, asked, strict=True)]
+        return [DraftOutcome(each.draft, None, approval) for each, approval in zip(differences, asked, strict=True)]
 
     async def ask(self, card: RateCard, by: Actor) -> Approval:
         """Has a second person decide on the card. Raises `CannotDecide` if `by` may not ask."""

@@ -17,10 +17,10 @@ from abacus.ledger.store.large_moves import LargeMoves, Mover
 from abacus.ledger.types.alone import Alone
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Moved, Movement
-from abacus.people.decide.approving import canonical, check_unchanged
+from abacus.people.decide.agreement import canonical, check_unchanged
 from abacus.people.store.approvals import Approvals, Executor
 from abacus.people.store.audit import entry_of, with_entry
-from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Proposal, Terms
+from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, CannotExecute, Proposal, Terms
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Pool
 from abacus.pricing.decide.card import CardFaults, RateCard, country_of, parse_card, to_document
@@ -45,18 +45,18 @@ def approving(
         except KeyReused as error:
             raise CannotDecide("idempotency-key-reused", f"{movement.key} is the key of an award") from error
 
-    executors: dict[Kind, Executor] = {
-        Kind.RATE_CARD: _publishing(pool, clock),
-        Kind.LIMITS: _limiting(pool, clock),
-        Kind.CAMPAIGN: _running(pool, clock, tuple(built_in)),
-        Kind.ASSUMPTION: assuming(pool, clock),
+    executors: dict[ApprovalKind, Executor] = {
+        ApprovalKind.RATE_CARD: _publishing(pool, clock),
+        ApprovalKind.LIMITS: _limiting(pool, clock),
+        ApprovalKind.CAMPAIGN: _running(pool, clock, tuple(built_in)),
+        ApprovalKind.ASSUMPTION: assuming(pool, clock),
     }
     return LargeMoves(Approvals(pool, clock, executors, terms), moved, alone)
 
 
 def card_proposal(card: RateCard, changes: list[str]) -> Proposal:
     return Proposal(
-        kind=Kind.RATE_CARD,
+        kind=ApprovalKind.RATE_CARD,
         subject=card.scope,
         country=country_of(card.scope),
         summary=f"publish a card of {card.scope}: {'; '.join(changes) or 'nothing changes'}",
@@ -71,7 +71,7 @@ def limits_proposal(partner_id: str, before: Limits, after: Limits) -> Proposal:
         if old != new
     )
     return Proposal(
-        kind=Kind.LIMITS,
+        kind=ApprovalKind.LIMITS,
         subject=partner_id,
         country=None,
         summary=f"change the limits of {partner_id}: {', '.join(changed)}",

@@ -6,7 +6,7 @@ from abacus.console.entry.door import Door
 from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.types import Address
 from abacus.console.outages import Outages
-from abacus.console.reading import Reading, Replica
+from abacus.console.read_side import ReadSide, Replica
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside, Unavailable
 from abacus.platform.postgres import Pool
@@ -26,7 +26,7 @@ class Premises:
     outages: Outages
     door: Door
     sessions: SessionStore
-    here: Reading
+    here: ReadSide
     rooms: Rooms
     erases: bool
     replica: Replica | None = None

@@ -14,6 +14,7 @@ from abacus.api.wiring import http_limits
 from abacus.approving.card_desk import CardDesk
 from abacus.approving.wiring import large_moves
 from abacus.console.app import console_app
+from abacus.console.cleanup import keep_tidying
 from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.wiring import EntryPlan, door_of, plan_of, provider_of
 from abacus.console.errands.runner import ErrandRunner
@@ -22,9 +23,8 @@ from abacus.console.errands.types import Room
 from abacus.console.outages import Outages
 from abacus.console.pages.operations.watched import Watched
 from abacus.console.premises import Premises
-from abacus.console.reading import Reading, Replica, reading_of
+from abacus.console.read_side import ReadSide, Replica, reading_of
 from abacus.console.selections.store import SelectionStore
-from abacus.console.tidying import keep_tidying
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.campaigns.wiring import campaign_desk
 from abacus.intake.partners.store import PartnerStore
@@ -138,7 +138,7 @@ def _replica(wiring: Wiring, counters: CounterStore | None) -> Replica | None:
     if url is None:
         return None
 
-    async def opened() -> Reading:
+    async def opened() -> ReadSide:
         pool = await open_pool(url, size=_CONNECTIONS, keeps_nothing=True, within_s=DATABASE_WITHIN_S)
         return reading_of(pool, clock, counters)
 

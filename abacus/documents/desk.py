@@ -7,7 +7,7 @@ from typing import Generic
 from abacus.core.clock import Clock
 from abacus.documents.kind import Around, DocumentKind
 from abacus.documents.store import DocumentStore, Look, by_key, named, numbered
-from abacus.documents.types import Difference, Document, Key, Outcome, Record, Version
+from abacus.documents.types import Difference, Document, DraftOutcome, Key, Record, Version
 from abacus.people.store.audit import entry_of, write
 from abacus.people.types.actor import Actor
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures, together
@@ -85,7 +85,7 @@ class DocumentDesk(Generic[Document, Around]):
     def check_publishes(self, by: Actor) -> None:
         """Whether somebody may publish at all, whatever it is."""
 
-    async def publish(self, differences: Sequence[Difference[Document]], by: Actor) -> Sequence[Outcome[Document]]:
+    async def publish(self, differences: Sequence[Difference[Document]], by: Actor) -> Sequence[DraftOutcome[Document]]:
         """Publishes the drafts, all of them or none."""
         return await self._publish(differences, by)
 
@@ -110,7 +110,7 @@ class DocumentDesk(Generic[Document, Around]):
 
     async def _publish(
         self, differences: Sequence[Difference[Document]], by: Actor, *more: Also
-    ) -> list[Outcome[Document]]:
+    ) -> list[DraftOutcome[Document]]:
         kind, drafts = self.kind, [each.draft for each in differences]
         entries = [
             self.logged(kind.name(each.draft), kind.country(each.draft), by, changes=each.changes)
@@ -119,4 +119,4 @@ class DocumentDesk(Generic[Document, Around]):
         records = await self._store.publish(
             drafts, self._look, by=by.source, now=self.now(), also=together(*entries, *more)
         )
-        return [Outcome(record.document, kind.label(record)) for record in records]
+        return [DraftOutcome(record.document, kind.label(record)) for record in records]

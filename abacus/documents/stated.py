@@ -9,8 +9,8 @@ from abacus.core.fields import Fault
 from abacus.documents.decide.states import State, Status, Timed, state_at
 from abacus.documents.kind import Around, Between, DocumentKind, Table
 from abacus.documents.types import Record
-from abacus.people.decide.approving import canonical
-from abacus.people.types.approval import Kind, Proposal
+from abacus.people.decide.agreement import canonical
+from abacus.people.types.approval import ApprovalKind, Proposal
 
 Running = TypeVar("Running", bound=Timed)
 _OWN: Final = ("country", "starts_at", "ends_at", "status", "changed_at", "changed_by")
@@ -103,7 +103,7 @@ class StatedKind(DocumentKind[Running, Around]):
     other documents that wait or are approved. A version that ended less than `late` ago is still in use.
     """
 
-    approval: Kind
+    approval: ApprovalKind
     late: timedelta = timedelta()
     clashes: Callable[[Running, Sequence[Running]], list[Fault]] = _no_clash
 

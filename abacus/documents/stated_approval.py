@@ -10,7 +10,7 @@ from abacus.documents.kind import Around
 from abacus.documents.stated import Change, Running
 from abacus.documents.stated_store import StatedStore
 from abacus.documents.types import Version
-from abacus.people.decide.approving import check_unchanged
+from abacus.people.decide.agreement import check_unchanged
 from abacus.people.store.approvals import Executor
 from abacus.people.types.approval import Approval, CannotExecute
 from abacus.platform.postgres import Also

@@ -9,8 +9,8 @@ from abacus.documents.kind import Around
 from abacus.documents.stated import Change, Running, Stated, StatedKind
 from abacus.documents.stated_store import StatedStore
 from abacus.documents.store import Look
-from abacus.documents.types import Difference, Outcome, Record
-from abacus.people.decide.approving import check_asks
+from abacus.documents.types import Difference, DraftOutcome, Record
+from abacus.people.decide.agreement import check_asks
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval
@@ -33,12 +33,12 @@ class StatedDesk(DocumentDesk[Running, Around]):
         """Nobody could approve what a login submits. Raises `CannotDecide`."""
         check_asks(by.source)
 
-    async def publish(self, differences: Sequence[Difference[Running]], by: Actor) -> list[Outcome[Running]]:
+    async def publish(self, differences: Sequence[Difference[Running]], by: Actor) -> list[DraftOutcome[Running]]:
         """Drafts a version of each and submits it, all of them or none; a second person decides on each. Raises
         `DocumentFaults`, and `CannotDecide` for who may not ask.
         """
         submitted = await self._drafted(differences, by)
-        return [Outcome(record.document, record.document.label, approval) for record, approval in submitted]
+        return [DraftOutcome(record.document, record.document.label, approval) for record, approval in submitted]
 
     async def propose(self, draft: Running, by: Actor) -> tuple[Stated[Running], Approval]:
         """Drafts a version of what `read` has read, and submits it. Raises as `publish` does."""

@@ -51,7 +51,7 @@ class Record(NamedTuple, Generic[Document]):
         return self.version.published_by
 
 
-class Outcome(NamedTuple, Generic[Document]):
+class DraftOutcome(NamedTuple, Generic[Document]):
     """What came of a draft. It has no `label` until a second person has approved it, where the kind asks for one.
     `told` is for its publisher.
     """

@@ -84,7 +84,7 @@ class Keyring:
             raise CannotDecrypt(f"it was not encrypted for this place under the key {key_id!r} of {_SETTING}") from None
 
 
-class Place(NamedTuple):
+class SecretPlace(NamedTuple):
     """Where a secret is stored."""
 
     table: str
@@ -118,13 +118,13 @@ class Secrets:
         """Whether it would be stored under the same key today."""
         return self._cipher is not None and stored.startswith(f"{_PREFIX}{self._cipher.key_id}:")
 
-    async def to_store(self, secret: str, place: Place) -> str:
+    async def to_store(self, secret: str, place: SecretPlace) -> str:
         if self._cipher is None:
             return secret
         key_id, ciphertext = await self._cipher.encrypt(secret.encode(), place.context)
         return f"{_PREFIX}{key_id}:{base64.b64encode(ciphertext).decode()}"
 
-    async def read(self, stored: str, place: Place) -> str:
+    async def read(self, stored: str, place: SecretPlace) -> str:
         """Raises `SecretUnreadable`."""
         if not stored.startswith(_PREFIX):
             return stored
@@ -133,7 +133,7 @@ class Secrets:
         except CannotDecrypt as fault:
             raise SecretUnreadable(f"{place.column} of {place.row} ({place.table}) cannot be read: {fault}") from None
 
-    async def _decrypted(self, stored: str, place: Place) -> str:
+    async def _decrypted(self, stored: str, place: SecretPlace) -> str:
         key_id, _, encoded = stored.partition(":")
         if self._cipher is None:
             raise CannotDecrypt(f"{_SETTING} is not set; it needs the key {key_id!r}")

@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
-from abacus.core.vouching import read_keys
+from abacus.core.signature import read_keys
 from abacus.platform.encryption import Keyring
 from abacus.platform.validation import first_fault
 

@@ -13,7 +13,7 @@ from typing import Final, Protocol, TypeVar
 import structlog
 
 from abacus.core.errors import Unavailable
-from abacus.core.vouching import Producer, Verifier, read_keys, signer_for
+from abacus.core.signature import Producer, Verifier, read_keys, signer_for
 from abacus.platform.announcements import Announced, Announcements
 from abacus.platform.connections import Connections
 from abacus.platform.database_clock import DatabaseClock
@@ -32,7 +32,7 @@ from abacus.platform.settings import Settings
 from abacus.platform.slices import Slicing, slicing_of
 from abacus.platform.sqs.port import Queue
 from abacus.platform.sqs.queue import LONG_POLL_S, Client, SqsQueue, sqs_client
-from abacus.platform.sqs.signing import SigningQueue
+from abacus.platform.sqs.signing_queue import SigningQueue
 
 _COUNT_EVERY_S: Final = 10.0
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from abacus.ledger.types.transfer import Transfer
-from abacus.people.types.approval import Approval, Kind
+from abacus.people.types.approval import Approval, ApprovalKind
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection, pages
 from abacus.platform.sql import Statement, columns, row_of
@@ -56,7 +56,8 @@ _AT_WORK: Final = "select distinct campaign, version from campaign_sum"
 _IN_FORCE: Final = Statement(f"""
 select c.name, c.version, c.document::text as document, c.approved_by,
     (select json_agg(json_build_array(a.decided_by, a.document)) from approval a
-        where a.kind = '{Kind.CAMPAIGN}' and a.subject = c.name and a.status in ('approved', 'done'))::text as agreed
+        where a.kind = '{ApprovalKind.CAMPAIGN}' and a.subject = c.name
+        and a.status in ('approved', 'done'))::text as agreed
 from campaign c
 where c.approved_by is not null
     or exists (

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from abacus.core.ids import PARTNERS
 from abacus.core.sources import CLOCK, IMPORT, STREAM
 from abacus.ledger.types.account import Account, AccountId
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection, pages
 from abacus.platform.slices import Slicing
@@ -37,7 +37,7 @@ from abacus.proof.tree import grow
 
 # An expiry's key is unique within its account: the register has it with the account's name (`ids.expiry_claim`).
 CLAIMED_AS: Final = (
-    f"case t.kind when '{Kind.EXPIRE}' then t.key || ':' || t.member_id || ':' || t.program else t.key end"
+    f"case t.kind when '{TransferKind.EXPIRE}' then t.key || ':' || t.member_id || ':' || t.program else t.key end"
 )
 
 # The key of its transaction, which a partner's award claims too; null where there is none.

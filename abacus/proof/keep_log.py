@@ -3,7 +3,7 @@
 from typing import Final
 
 from abacus.people.store.chain import BATCH, chain_next
-from abacus.platform.following.leading import Leading
+from abacus.platform.following.leader import Leader
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Pool
 
@@ -11,6 +11,6 @@ _IDLE_S: Final = 2.0  # who tampers with an entry before it has its place is not
 _LEASE: Final = "abacus log"
 
 
-def log_keeper(pool: Pool, health: WorkerHealth) -> Leading:
+def log_keeper(pool: Pool, health: WorkerHealth) -> Leader:
     """Gives entries their places, a batch at a time."""
-    return Leading(pool, _LEASE, chain_next, health, idle_s=_IDLE_S, enough=BATCH)
+    return Leader(pool, _LEASE, chain_next, health, idle_s=_IDLE_S, enough=BATCH)

@@ -6,7 +6,7 @@ from datetime import UTC
 from itertools import groupby
 from typing import Final
 
-from abacus.people.decide.chaining import LogFollower, erased_digest
+from abacus.people.decide.log_chain import LogFollower, erased_digest
 from abacus.people.store.chain import log_head
 from abacus.people.types.chained import Chained, LogHead
 from abacus.people.types.deed import Deed

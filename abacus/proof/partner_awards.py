@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from abacus.core.ids import PARTNERS, award_id
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, columns
@@ -34,7 +34,9 @@ select award_id, {columns(_Entry)} from partner_award where award_id = any(:ids:
 async def check_partner_awards(connection: Connection, transfers: Sequence[Transfer], report: Report) -> None:
     """Note the faults of the awards among these transfers: each was entered before it was posted, as it was posted."""
     awards = {
-        award_id(each.key): each for each in transfers if each.kind == Kind.EARN and each.key.startswith(PARTNERS)
+        award_id(each.key): each
+        for each in transfers
+        if each.kind == TransferKind.EARN and each.key.startswith(PARTNERS)
     }
     if not awards:
         return

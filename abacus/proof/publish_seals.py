@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from abacus.core.clock import Clock
-from abacus.platform.following.leading import Leading
-from abacus.platform.following.publishing import Batch, Publisher, Publishing
+from abacus.platform.following.leader import Leader
+from abacus.platform.following.row_publisher import Batch, Publisher, RowPublisher
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
 from abacus.platform.postgres import Connection, Pool
@@ -38,7 +38,7 @@ class UnpublishedSeals:
         await connection.execute(*_PUBLISHED(numbers=mark, now=self._clock.now()))
 
 
-def seal_publisher(pool: Pool, publisher: Publisher, topic: str, clock: Clock, health: WorkerHealth) -> Leading:
+def seal_publisher(pool: Pool, publisher: Publisher, topic: str, clock: Clock, health: WorkerHealth) -> Leader:
     """Publishes for one topic. One publishes at a time, or an older seal might follow a newer one."""
-    publishing = Publishing(UnpublishedSeals(clock), publisher, topic, clock)
+    publishing = RowPublisher(UnpublishedSeals(clock), publisher, topic, clock)
     return publishing.led(pool, _LEASE, health, idle_s=_IDLE_S)

@@ -1,7 +1,7 @@
 """How the relay is put together: transfers and seals go to the points stream, and the log is chained."""
 
 from abacus.ledger.relay.publish_transfers import lease_of, transfer_relay
-from abacus.platform.following.sharing import share_of_slices
+from abacus.platform.following.lease_share import share_of_slices
 from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
 from abacus.platform.slices import MOST, keep_looking, slices_of

@@ -13,9 +13,9 @@ from abacus.core.sources import Agent
 from abacus.intake.partners.decide.partner import Partner
 from abacus.ledger.decide.chain import CURRENT
 from abacus.ledger.store.moves import PostgresMoves
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import Adjustment, Movement, Reserve
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.ledger.types.transfer import Transfer
 from tests.support.house import House
 from tests.support.shop import award, register, shop
@@ -130,7 +130,22 @@ async def test_a_hold_belongs_to_the_source_that_placed_it(house: House) -> None
 )
 def test_whose_a_transfer_is(key: str, source: str | None, actor: str | None, own: bool) -> None:  # noqa: FBT001  # a table
     transfer = Transfer(
-        *("bob", "GRP", 1, Kind.ADJUST, 5, 5, key, "SG", NOW, NOW, date(2026, 12, 31), b"{}", "api:acme:0", actor),
+        *(
+            "bob",
+            "GRP",
+            1,
+            TransferKind.ADJUST,
+            5,
+            5,
+            key,
+            "SG",
+            NOW,
+            NOW,
+            date(2026, 12, 31),
+            b"{}",
+            "api:acme:0",
+            actor,
+        ),
         source=source,
         lifetime=False,
         format=CURRENT,

@@ -13,7 +13,7 @@ from abacus.cli.examples.stream import NAMED, TIERS, Sent, stream
 from abacus.core.errors import Reason, SetAside
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.decide.transaction import read_transaction
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from tests.support.fixed_clock import FixedClock

@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from abacus.cli.examples import example_cards
-from abacus.cli.terminal.acting import login
+from abacus.cli.terminal.command_actor import login
 from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award

@@ -4,9 +4,9 @@ import json
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-from abacus.console.errands.acting import ERRAND_TOKEN
+from abacus.console.errands.errand_actor import ERRAND_TOKEN
 from abacus.console.errands.store import ErrandStore
-from abacus.console.errands.types import Order, Outcome, State
+from abacus.console.errands.types import ErrandOutcome, Order, State
 from tests.console.desk import Desk
 
 FILE: Final = "rows.csv"
@@ -54,4 +54,4 @@ async def errand(
     taken = await store.take(runner, ERRAND_TOKEN.new())
     assert taken is not None
     files = dict.fromkeys(order.keeps, b"name,points\r\n")
-    await store.end(taken.errand_id, runner, Outcome(State.DONE, 0, None, json.dumps(document).encode(), files))
+    await store.end(taken.errand_id, runner, ErrandOutcome(State.DONE, 0, None, json.dumps(document).encode(), files))

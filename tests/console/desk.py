@@ -15,7 +15,7 @@ from abacus.approving.card_desk import CardDesk
 from abacus.approving.executors import approving
 from abacus.console.app import console_app
 from abacus.console.entry.authenticators import Authenticators
-from abacus.console.entry.decide.vouching import Reading
+from abacus.console.entry.decide.claims import ClaimRules
 from abacus.console.entry.door import Attempts, Door
 from abacus.console.entry.links import Links
 from abacus.console.entry.passwords import Passwords
@@ -26,7 +26,7 @@ from abacus.console.errands.store import ErrandStore
 from abacus.console.outages import Outages
 from abacus.console.pages.operations.watched import Watched
 from abacus.console.premises import Premises
-from abacus.console.reading import Replica, reading_of
+from abacus.console.read_side import Replica, reading_of
 from abacus.console.selections.store import SelectionStore
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.notify.renderer import rendering
@@ -164,7 +164,7 @@ async def desk(
     code_for: tuple[Role, ...] = (),
     attempts: Attempts | None = None,
     issuer: str | None = None,
-    reading: Reading | None = None,
+    reading: ClaimRules | None = None,
     behind_proxy: bool = False,
     replica: Replica | None = None,
 ) -> AsyncIterator[Desk]:

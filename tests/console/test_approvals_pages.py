@@ -8,9 +8,9 @@ import pytest
 
 from abacus.approving.executors import card_proposal
 from abacus.cli.examples import example_cards
-from abacus.people.decide.approving import canonical
+from abacus.people.decide.agreement import canonical
 from abacus.people.store.approvals import Approvals
-from abacus.people.types.approval import Approval, Kind, Proposal
+from abacus.people.types.approval import Approval, ApprovalKind, Proposal
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import parse_card, to_document
 from abacus.pricing.store.cards import CardStore
@@ -24,7 +24,7 @@ EVIL = "<script>alert(1)</script>"
 def with_effects(open_desk: Desk) -> tuple[Approvals, Effects]:
     """The console's approvals, whose executors note what takes effect."""
     effects = Effects()
-    open_desk.rooms[Approvals].carried_out_by(dict.fromkeys(Kind, effects))
+    open_desk.rooms[Approvals].carried_out_by(dict.fromkeys(ApprovalKind, effects))
     return open_desk.rooms[Approvals], effects
 
 
@@ -124,7 +124,7 @@ async def test_a_rejection_has_a_reason_and_what_was_typed_is_kept(pool: Pool, r
 async def test_what_others_wrote_is_text(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         approvals, _ = with_effects(open_desk)
-        evil = Proposal(Kind.LIMITS, EVIL, "SG", EVIL, canonical({EVIL: [EVIL, '" onload="x'], "n": None}))
+        evil = Proposal(ApprovalKind.LIMITS, EVIL, "SG", EVIL, canonical({EVIL: [EVIL, '" onload="x'], "n": None}))
         approval = await approvals.ask(evil, ANN.agent)
         ben, here = await open_desk.inside("ben", "admin"), f"/approvals/{approval.approval_id}"
         await ben.send(here, f"{here}/reject", reason=EVIL)

@@ -10,12 +10,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from abacus.console.errands.acting import ERRAND_TOKEN, actor_of
+from abacus.console.cleanup import KEPT, tidy
+from abacus.console.errands.decide.command_output import command_line, progress_in, state_of, told_in
 from abacus.console.errands.decide.documents import csv_of, facts_of, tables_of
-from abacus.console.errands.decide.telling import command_line, progress_in, state_of, told_in
+from abacus.console.errands.errand_actor import ERRAND_TOKEN, actor_of
 from abacus.console.errands.store import LOST_AFTER, ErrandStore
-from abacus.console.errands.types import Errand, Order, Outcome, Room, State, TooMany
-from abacus.console.tidying import KEPT, tidy
+from abacus.console.errands.types import Errand, ErrandOutcome, Order, Room, State, TooMany
 from abacus.core.errors import Refused
 from abacus.people.store.people import PeopleStore
 from abacus.platform.postgres import Pool
@@ -178,7 +178,7 @@ async def test_persons_take_turns(pool: Pool) -> None:
             errand = await store.take(runner, ERRAND_TOKEN.new())
             assert errand is not None
             taken.append((errand.asked_by, errand.arguments[-1][-1]))
-            await store.end(errand.errand_id, runner, Outcome(State.DONE, 0, None))
+            await store.end(errand.errand_id, runner, ErrandOutcome(State.DONE, 0, None))
             open_desk.clock.pass_(seconds=1)
         assert taken == [
             ("ann", "0"),

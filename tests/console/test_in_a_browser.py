@@ -6,11 +6,11 @@ import pytest
 from playwright.async_api import Browser
 
 from abacus.console.app import SERVED
-from abacus.console.entry.decide.vouching import Reading, read_groups
+from abacus.console.entry.decide.claims import ClaimRules, read_groups
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.people import PeopleStore
-from abacus.people.types.approval import Kind
+from abacus.people.types.approval import ApprovalKind
 from abacus.platform.postgres import Pool, nothing_else
 from tests.console.addresses import address
 from tests.console.furnished import furnished
@@ -19,7 +19,7 @@ from tests.console.window import Scheme, office
 from tests.people.approving import Effects
 from tests.support.staff import ADMIN
 
-READING = Reading("email", "groups", read_groups('{"sg-team": ["support:SG", "approver:SG"]}'))
+READING = ClaimRules("email", "groups", read_groups('{"sg-team": ["support:SG", "approver:SG"]}'))
 LOOKS: list[tuple[Scheme, int]] = [("light", 1280), ("dark", 1280), ("light", 390)]
 
 
@@ -40,7 +40,7 @@ async def test_who_signs_in_comes_to_the_page_that_was_asked_for(browser: Browse
 async def test_another_person_approves_what_the_author_cannot(browser: Browser, pool: Pool) -> None:
     async with office(browser, pool) as open_office:
         effects = Effects()
-        open_office.desk.rooms[Approvals].carried_out_by(dict.fromkeys(Kind, effects))
+        open_office.desk.rooms[Approvals].carried_out_by(dict.fromkeys(ApprovalKind, effects))
         approval = await furnished(open_office.desk)
         for person in ("ann", "ben"):
             await open_office.desk.hire(person, "approver:SG")

@@ -8,7 +8,7 @@ import pytest
 
 from abacus.core.tokens import digest_of
 from abacus.people.store.approvals import Approvals
-from abacus.people.types.approval import Kind
+from abacus.people.types.approval import ApprovalKind
 from abacus.platform.postgres import Pool
 from tests.console.desk import Browser, Desk, desk
 
@@ -90,7 +90,7 @@ async def test_narrower_limits_hold_at_once_and_wider_ones_when_another_person_a
         wider = await eve.send("/partners/acme", "/partners/acme/limits", per_day="4,000", per_award="50")
         assert (await shown(eve))["limits"] == limits
         [approval] = await open_desk.rooms[Approvals].all()
-        assert (approval.kind, wider.headers["location"]) == (Kind.LIMITS, f"/approvals/{approval.approval_id}")
+        assert (approval.kind, wider.headers["location"]) == (ApprovalKind.LIMITS, f"/approvals/{approval.approval_id}")
         approved = await dora.send(f"/approvals/{approval.approval_id}", f"/approvals/{approval.approval_id}/approve")
         assert approved.status_code == 303
         assert (await shown(eve))["limits"] == limits | {"per_day": 4000}

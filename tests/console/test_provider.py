@@ -8,7 +8,7 @@ import httpx
 import pytest
 from joserfc.jwk import RSAKey
 
-from abacus.console.entry.decide.vouching import Reading, Vouched, read_groups, vouched
+from abacus.console.entry.decide.claims import ClaimRules, Vouched, read_groups, vouched
 from abacus.core.errors import Refused
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.audit import log
@@ -19,7 +19,7 @@ from tests.console.desk import Browser, desk
 from tests.console.identities import Identities, identities
 from tests.support.staff import ADMIN
 
-READING = Reading("email", "groups", read_groups('{"sg-team": ["support:SG", "approver:SG"], "root": ["admin"]}'))
+READING = ClaimRules("email", "groups", read_groups('{"sg-team": ["support:SG", "approver:SG"], "root": ["admin"]}'))
 ANN: dict[str, Any] = {"email": "Ann@Example.com", "email_verified": True, "groups": ["sg-team", "unknown"]}
 
 

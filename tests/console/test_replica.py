@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from abacus.console import reading
-from abacus.console.reading import REPLICA, Reading, Replica, reading_of
+from abacus.console import read_side as reading
+from abacus.console.read_side import REPLICA, ReadSide, Replica, reading_of
 from abacus.core.clock import SystemClock
 from abacus.platform.embedded.postgres import EmbeddedPostgres, postgres_cluster
 from abacus.platform.health import Health
@@ -77,7 +77,7 @@ async def test_pages_are_read_from_a_standby_as_long_as_it_keeps_up(monkeypatch:
     health = Health(["console"])
     async with replicated() as (url, standby), pool_of(url) as pool:
 
-        async def opening() -> Reading:
+        async def opening() -> ReadSide:
             assert standby.url is not None
             return reading_of(await open_pool(standby.url, size=4), SystemClock())
 
@@ -129,7 +129,7 @@ async def test_pages_are_read_from_a_standby_as_long_as_it_keeps_up(monkeypatch:
 async def test_a_replica_that_is_away_from_the_start_is_done_without(pool: Pool) -> None:
     health = Health(["console"])
 
-    async def nowhere() -> Reading:
+    async def nowhere() -> ReadSide:
         return reading_of(await open_pool("postgresql://127.0.0.1:1/none", size=1), SystemClock())
 
     replica = Replica(nowhere, health)

@@ -11,20 +11,20 @@ from uuid import UUID
 from abacus.cli.documents.commands import add_commands, opened
 from abacus.cli.documents.family import Family, Rows
 from abacus.cli.documents.submissions import submission_row, submitted
-from abacus.cli.terminal.acting import Acting
+from abacus.cli.terminal.command_actor import CommandActor
 from abacus.cli.terminal.shell import CommandGroup
 from abacus.core import fields
 from abacus.core.clock import Clock
 from abacus.core.fields import DocumentFaults, Fault, Fields
+from abacus.documents.decide.change_words import all_parts, changed_parts
 from abacus.documents.decide.labels import Labels
-from abacus.documents.decide.wording import all_parts, changed_parts
 from abacus.documents.stated import StatedKind, stated, stated_table
 from abacus.documents.stated_approval import version_approval
 from abacus.documents.stated_desk import StatedDesk
 from abacus.documents.stated_store import StatedStore
 from abacus.documents.types import Record, Version
 from abacus.people.store.approvals import Approvals
-from abacus.people.types.approval import Kind
+from abacus.people.types.approval import ApprovalKind
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection, Pool
 
@@ -114,7 +114,7 @@ SALES: Final[StatedKind[Sale, None]] = StatedKind(
     name=lambda sale: sale.name,
     split_label=Labels("sale", _NAME, "spring").split,
     country=lambda _: "SG",
-    approval=Kind.CAMPAIGN,
+    approval=ApprovalKind.CAMPAIGN,
 )
 
 
@@ -123,11 +123,11 @@ async def alone(_: Connection | None = None) -> None:
 
 
 def sale_approvals(pool: Pool, clock: Clock) -> Approvals:
-    return Approvals(pool, clock, {Kind.CAMPAIGN: version_approval(StatedStore(pool, SALES), clock, alone)})
+    return Approvals(pool, clock, {ApprovalKind.CAMPAIGN: version_approval(StatedStore(pool, SALES), clock, alone)})
 
 
 @asynccontextmanager
-async def _desk(at: Acting) -> AsyncIterator[StatedDesk[Sale, None]]:
+async def _desk(at: CommandActor) -> AsyncIterator[StatedDesk[Sale, None]]:
     yield StatedDesk(at.pool, at.clock, StatedStore(at.pool, SALES), sale_approvals(at.pool, at.clock), alone)
 
 

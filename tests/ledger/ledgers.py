@@ -15,13 +15,13 @@ from abacus.ledger.store.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS
 from abacus.ledger.types.account import NO_HASH, Account, AccountId
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import encode_award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Moved, Movement
-from abacus.ledger.types.posting import Claim, Outcome
+from abacus.ledger.types.port import AwardOutcome, Claim
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Pool
-from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.packer import pack
 from tests.support.memory_ledger import MemoryLedger
 
 NOW: Final = datetime(2026, 6, 1, 12, 30, 0, 123456, tzinfo=UTC)
@@ -31,7 +31,7 @@ _AWARD: Final = Award(
     "bob",
     "GRP",
     "SG",
-    Kind.EARN,
+    TransferKind.EARN,
     180,
     datetime(2026, 5, 10, 12, 30, tzinfo=UTC),
     date(2026, 11, 30),
@@ -65,7 +65,7 @@ class Contents(NamedTuple):
 class OpenLedger(Protocol):
     """`LedgerPort`, `MovesPort`, and a look inside."""
 
-    async def post(self, awards: Sequence[Award]) -> list[Outcome]: ...
+    async def post(self, awards: Sequence[Award]) -> list[AwardOutcome]: ...
 
     async def contents(self) -> Contents: ...
 

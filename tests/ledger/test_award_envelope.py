@@ -12,7 +12,7 @@ from abacus.core.errors import Reason, SetAside
 from abacus.core.points import MAX_POINTS
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import Opened, decode_envelope, encode_award
-from abacus.platform.sqs.packing import MAX_BYTES, MAX_ITEMS, pack
+from abacus.platform.sqs.packer import MAX_BYTES, MAX_ITEMS, pack
 from tests.support.awards import AWARD, award, awards
 
 MESSAGE: dict[str, Any] = orjson.loads(encode_award(AWARD))
@@ -91,7 +91,7 @@ BAD: list[tuple[str, bytes, str]] = [
     ("a member with a newline", raw(member_id=r'"bob\n"'), "member_id: a text of another form is needed"),
     ("a program in small letters", raw(program='"grp"'), "program: a text of another form is needed"),
     ("a country of three letters", raw(country='"SGP"'), "country: a text of another form is needed"),
-    ("a kind that is none", raw(kind='"gift"'), "kind: Input should be <Kind.EARN: 'earn'>"),
+    ("a kind that is none", raw(kind='"gift"'), "kind: Input should be <TransferKind.EARN: 'earn'>"),
     ("negative points", raw(points="-1"), "points: Input should be greater than or equal to 0, not -1"),
     ("half a point", raw(points="0.5"), "points: Input should be a valid integer, not 0.5"),
     ("points as a float", raw(points="180.0"), "points: Input should be a valid integer, not 180.0"),

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from abacus.ledger.decide.account_with_lots import AccountWithLots
 from abacus.ledger.decide.chain import chain
-from abacus.ledger.decide.lapsing import MonthEnd
-from abacus.ledger.decide.lapsing import lapse as lapse_purse
+from abacus.ledger.decide.lapse import MonthEnd
+from abacus.ledger.decide.lapse import lapse as lapse_purse
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.transfer import Transfer
 from tests.support.awards import NOW, award, awards_to_bob
 
@@ -37,7 +37,7 @@ def test_what_is_available_lapses() -> None:
     account, transfer = changed
     assert (account.balance, account.expires_on, account.last_seq, account.earned_total) == (0, None, 2, 180)
     assert transfer[:11] == (
-        *("bob", "GRP", 2, Kind.EXPIRE, -180, 0, "expiry:2026-07", "SG", JULY.lapsed_at, LATER),
+        *("bob", "GRP", 2, TransferKind.EXPIRE, -180, 0, "expiry:2026-07", "SG", JULY.lapsed_at, LATER),
         None,
     )
     expected = {"v": 1, "expired_on": "2026-07-31", "balance": 180, "held": 0, "points": -180}

@@ -13,7 +13,7 @@ from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.alone import Alone, Sums
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.ledger.types.movement_document import document_of, read_adjustment, read_reversal
-from abacus.people.decide.approving import canonical, digest_of
+from abacus.people.decide.agreement import canonical, digest_of
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Status
 from abacus.platform.postgres import Pool

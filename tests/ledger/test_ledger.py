@@ -9,7 +9,7 @@ import pytest
 from abacus.core.errors import Reason
 from abacus.ledger.types.account import MAX_BALANCE
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.posting import Outcome, Status
+from abacus.ledger.types.port import AwardOutcome, Status
 from abacus.platform.postgres import Pool
 from tests.ledger.ledgers import NOW, OpenLedger, OpenMemoryLedger, OpenPostgresLedger, award, is_sound
 from tests.support.fixed_clock import FixedClock
@@ -148,7 +148,7 @@ async def test_every_ledger_decides_alike(pool: Pool, seed: int) -> None:
     assert [account for account in held.accounts if account.last_seq] == should_hold.accounts
 
 
-def _told(outcome: Outcome) -> tuple[object, ...]:
+def _told(outcome: AwardOutcome) -> tuple[object, ...]:
     """The outcome, with its fault as text: errors are equal to themselves only."""
     return (*outcome._replace(fault=None), str(outcome.fault))
 

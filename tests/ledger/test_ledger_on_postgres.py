@@ -11,7 +11,7 @@ import pytest
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.posting import Outcome, Status, Unpostable
+from abacus.ledger.types.port import AwardOutcome, Status, Unpostable
 from abacus.platform.postgres import Pool
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award, is_sound
 from tests.support.fixed_clock import FixedClock
@@ -87,9 +87,11 @@ async def test_posters_that_open_the_same_accounts(pool: Pool) -> None:
     assert await ids_against_seq(pool) == []
 
 
-async def _posted_by_all(ledger: OpenPostgresLedger, batches: Sequence[Sequence[Sequence[Award]]]) -> Sequence[Outcome]:
+async def _posted_by_all(
+    ledger: OpenPostgresLedger, batches: Sequence[Sequence[Sequence[Award]]]
+) -> Sequence[AwardOutcome]:
     """Each poster posts its batches one after the other, all posters at once."""
-    outcomes: list[Outcome] = []
+    outcomes: list[AwardOutcome] = []
 
     async def poster(batches: Sequence[Sequence[Award]]) -> None:
         for batch in batches:

@@ -13,7 +13,7 @@ from abacus.intake.awarding.awarder import Awarder
 from abacus.ledger.decide.allowance import Allowance
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits, RejectionReason
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.platform.postgres import Pool
 from abacus.platform.sqs.port import Received
 from tests.ledger.ledgers import NOW, OpenLedger, OpenMemoryLedger, OpenPostgresLedger, award, envelope

@@ -13,7 +13,7 @@ import pytest
 from abacus.core.ids import expiry_claim
 from abacus.ledger.types.account import MAX_BALANCE
 from abacus.ledger.types.movement import Because
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.platform.postgres import Pool, open_pool
 from abacus.pricing.decide.card import OnShortfall
 from tests.ledger.ledgers import NOW

@@ -16,7 +16,7 @@ from abacus.ledger.types.alone import Sums
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Movement
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.platform.metrics import total
 from abacus.platform.postgres import Connection, Pool, is_duplicate
 from abacus.platform.slices import Slicing, slice_at, slicing_of

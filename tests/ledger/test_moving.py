@@ -8,14 +8,14 @@ import pytest
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Entry, put, put_back
 from abacus.ledger.decide.movement import Books, plan_moves, rounds
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import Movement, Reversal, Spend
 from abacus.pricing.decide.card import OnShortfall
 
 NOW: Final = datetime(2026, 6, 1, 12, tzinfo=UTC)
 JULY, AUGUST = date(2026, 7, 31), date(2026, 8, 31)
 BOB: Final = Account.opened(("bob", "GRP"), "SG")
-GIVEN: Final = Entry(Kind.ADJUST, "adjust:1", b"{}", NOW, NOW, "person:ann")
+GIVEN: Final = Entry(TransferKind.ADJUST, "adjust:1", b"{}", NOW, NOW, "person:ann")
 
 
 def spend(key: str, member: str = "bob", program: str = "GRP") -> Spend:

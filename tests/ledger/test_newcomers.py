@@ -4,7 +4,7 @@ import pytest
 
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.platform.postgres import Pool
 from tests.ledger.ledgers import NOW
 from tests.ledger.moves import adjust, earn

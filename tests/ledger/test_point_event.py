@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.point_event import TYPES, PointEvent, encode_event
 from abacus.ledger.types.transfer import Transfer
 from tests.support.awards import AWARD, NOW, award, awards
@@ -61,8 +61,8 @@ def test_every_transfer_makes_an_event_that_readers_accept(each: Award) -> None:
     assert each.explanation in encoded, "as it is stored, to the letter"
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_every_kind_has_its_type(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", TransferKind)
+def test_every_kind_has_its_type(kind: TransferKind) -> None:
     event = json.loads(encode_event(transfer_of(AWARD)._replace(kind=kind)))
     assert (event["type"], event["data"]["kind"]) == (TYPES[kind], kind.value)
 

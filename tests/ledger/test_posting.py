@@ -14,7 +14,7 @@ from abacus.ledger.decide.batch import accounts_touched, plan
 from abacus.ledger.decide.chain import chain
 from abacus.ledger.types.account import MAX_BALANCE, NO_HASH, Account, AccountId
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.posting import Claim, Outcome, Status
+from abacus.ledger.types.port import AwardOutcome, Claim, Status
 from abacus.ledger.types.transfer import Transfer
 from tests.support.awards import AWARD, NOW, award
 from tests.support.fixed_clock import FixedClock
@@ -54,7 +54,7 @@ def batches(awards: Sequence[Award], sizes: Sequence[int]) -> list[Sequence[Awar
     return [*cut, awards]
 
 
-async def posted(awards: Sequence[Award], sizes: Sequence[int]) -> tuple[MemoryLedger, list[Outcome]]:
+async def posted(awards: Sequence[Award], sizes: Sequence[int]) -> tuple[MemoryLedger, list[AwardOutcome]]:
     """The ledger after the batches; no batch may change a row that stands."""
     clock = FixedClock(NOW)
     ledger, outcomes = MemoryLedger(clock), []
@@ -190,7 +190,7 @@ async def test_one_batch(batch: list[Award], statuses: list[Status]) -> None:
 def test_a_conflict_names_the_claim_that_stands() -> None:
     claim = Claim("a", "bob", "GRP", 7, FACTS)
     (outcome,) = plan([AGAIN_AS_EVE], {"a": claim}, {}, NOW).outcomes
-    assert outcome == Outcome(AGAIN_AS_EVE, Status.CONFLICT, claim=claim)
+    assert outcome == AwardOutcome(AGAIN_AS_EVE, Status.CONFLICT, claim=claim)
 
 
 def test_what_is_written_stands_in_the_order_in_which_locks_are_taken() -> None:

@@ -11,12 +11,12 @@ from abacus.core.errors import Unreadable
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.point_event import TYPES, encode_event
 from abacus.ledger.types.read_point_event import PointEventReader, read_explanation, read_point_event, type_of
 from tests.support.awards import AWARD, NOW, awards
 
-EARNED = TYPES[Kind.EARN]
+EARNED = TYPES[TransferKind.EARN]
 
 
 def encoded(each: Award = AWARD) -> bytes:
@@ -70,15 +70,15 @@ def test_every_transfer_is_read_as_it_was_told(each: Award) -> None:
         (changed(kind="invented"), True),
         (changed(expires_on=None), True),
         (changed().replace(b"points.earned", b"points.\\u0065arned"), True),
-        (changed(TYPES[Kind.SPEND]), False),
-        (changed(TYPES[Kind.SPEND], key=EARNED), False),
+        (changed(TYPES[TransferKind.SPEND]), False),
+        (changed(TYPES[TransferKind.SPEND], key=EARNED), False),
         (changed("abacus.points.invented.v9", member_id=7), False),
         (changed("abacus.points.invented.v9", key=EARNED, member_id=7), False),
         (b'{"type": "abacus.ledger.sealed.v1"}', False),
     ],
 )
 def test_a_reader_of_some_kinds_passes_over_other_types(event: bytes, is_read: bool) -> None:  # noqa: FBT001  # a case
-    assert (PointEventReader(Kind.EARN, Kind.EXPIRE)(event) is not None) == is_read
+    assert (PointEventReader(TransferKind.EARN, TransferKind.EXPIRE)(event) is not None) == is_read
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_reader_of_some_kinds_passes_over_other_types(event: bytes, is_read: b
     ],
 )
 def test_what_cannot_be_read_says_why(event: bytes, why: str) -> None:
-    for read in (read_point_event, PointEventReader(Kind.EARN)):
+    for read in (read_point_event, PointEventReader(TransferKind.EARN)):
         with pytest.raises(Unreadable) as fault:
             read(event)
         assert f"not a point event: {why}" in str(fault.value)
@@ -126,9 +126,9 @@ def test_what_cannot_be_read_says_why(event: bytes, why: str) -> None:
 def test_a_value_is_shown_unless_it_may_not_be() -> None:
     event = changed(member_id="b\x1fob")
     with pytest.raises(Unreadable, match=re.escape(repr("b\x1fob"))):
-        PointEventReader(Kind.EARN)(event)
+        PointEventReader(TransferKind.EARN)(event)
     with pytest.raises(Unreadable) as fault:
-        PointEventReader(Kind.EARN, values_shown=False)(event)
+        PointEventReader(TransferKind.EARN, values_shown=False)(event)
     assert "ob" not in str(fault.value).replace("object", "")
 
 

@@ -14,7 +14,7 @@ import asyncpg
 import pytest
 
 from abacus.cli.demo.afterwards import until_everybody_is_told
-from abacus.cli.demo.campaigning import _is_done
+from abacus.cli.demo.campaigns import _is_done
 from abacus.cli.demo.stream import _latencies_ms
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
@@ -30,21 +30,21 @@ from abacus.engage.campaigns.sums import done_before
 from abacus.engage.limits.decide.pots import Limited, pot_of
 from abacus.engage.limits.pot_store import PotStore
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.expiring import ExpiringJob
-from abacus.engage.notify.keeping import Notifications
+from abacus.engage.notify.expiry_notices import ExpiringJob
 from abacus.engage.notify.notices import Notices
+from abacus.engage.notify.notifications import Notifications
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.engage.notify.sent import messages_of
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.members import MemberReader
 from abacus.intake.partners.register import AwardStatus, Reception, Register
-from abacus.ledger.store.finding import claims_of, parts_of
 from abacus.ledger.store.holds import HoldKeeper, HoldReader
+from abacus.ledger.store.key_search import claims_of, parts_of
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.award import Award, Transacted
-from abacus.ledger.types.posting import Claim, Status
+from abacus.ledger.types.port import Claim, Status
 from abacus.oversight.reconcile.campaigns import CampaignEffects
 from abacus.oversight.reconcile.decide.verdict import Queues
 from abacus.oversight.reconcile.messages import AsOf
@@ -60,7 +60,7 @@ from abacus.programs.expiry.decide.month import Month
 from abacus.programs.expiry.preview import preview
 from abacus.programs.expiry.runs import ExpiryRuns
 from abacus.programs.expiry.sweep import Task
-from abacus.programs.expiry.sweeping import sweeping
+from abacus.programs.expiry.sweep_run import sweeping
 from abacus.programs.tiers.store import MembershipStore
 from tests.engage.campaigns.offers import POINTS, all_matched, campaign, order
 from tests.engage.notify.telling import earned as news

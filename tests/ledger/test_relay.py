@@ -14,7 +14,7 @@ from abacus.ledger.relay.cursor import START, RelayCursor
 from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Pool
 from abacus.platform.slices import Slicing
@@ -32,7 +32,7 @@ def award(number: int, member: str = "bob") -> Award:
         member,
         "GRP",
         "SG",
-        Kind.EARN,
+        TransferKind.EARN,
         5,
         NOW,
         date(2026, 11, 30),

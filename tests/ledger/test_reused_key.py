@@ -8,7 +8,7 @@ import pytest
 
 from abacus.core.points import Rounding
 from abacus.ledger.decide.reused_key import Facts, differing, facts_of_award, reused_by
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import Adjustment, Because, Movement, Release, Reserve, Reversal, Spend
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.card import OnShortfall
@@ -103,7 +103,26 @@ MOVES: list[tuple[Movement, str, str]] = [
 def posted(name: str) -> Transfer:
     text = VERSION_0[name]
     points = orjson.loads(text)["points"]
-    row = ("bob", "GRP", 1, Kind.SPEND, points, 0, "k", "SG", NOW, NOW, None, text, None, "acme", None, None, 2, b"")
+    row = (
+        "bob",
+        "GRP",
+        1,
+        TransferKind.SPEND,
+        points,
+        0,
+        "k",
+        "SG",
+        NOW,
+        NOW,
+        None,
+        text,
+        None,
+        "acme",
+        None,
+        None,
+        2,
+        b"",
+    )
     return Transfer(*row)
 
 

@@ -28,7 +28,7 @@ from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.rows import lock_accounts
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.platform import slices
 from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool, open_pool
 from abacus.platform.slices import slicing_of

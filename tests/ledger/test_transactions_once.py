@@ -8,7 +8,7 @@ import pytest
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.award import Award, Transacted
 from abacus.ledger.types.limits import Limits, RejectionReason
-from abacus.ledger.types.posting import Outcome, Status
+from abacus.ledger.types.port import AwardOutcome, Status
 from abacus.platform.postgres import Pool, open_pool
 from abacus.pricing.explanation.text import naming_transaction
 from abacus.proof.verify import verify
@@ -71,7 +71,7 @@ CASES: Final[dict[str, tuple[list[list[Award]], list[list[object]]]]] = {
 }
 
 
-def told(outcome: Outcome) -> object:
+def told(outcome: AwardOutcome) -> object:
     return outcome.rejection.reason if outcome.status is Status.REJECTED and outcome.rejection else outcome.status
 
 

@@ -15,7 +15,7 @@ from abacus.ledger.decide.chain import UnknownFormat, chain
 from abacus.ledger.decide.transfer import apply, expiry_after, moved
 from abacus.ledger.types.account import MAX_BALANCE, NO_HASH, Account
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.transfer import Transfer
 from tests.support.awards import AWARD, NOW, award, awards_to_bob
 
@@ -209,8 +209,8 @@ def test_what_an_account_can_take(balance: int, points: int, outcome: int | Reas
         assert apply(account, award(points=points), NOW)[0].balance == outcome
 
 
-@pytest.mark.parametrize("kind", sorted(set(Kind) - {Kind.EARN}))
-def test_an_award_earns(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", sorted(set(TransferKind) - {TransferKind.EARN}))
+def test_an_award_earns(kind: TransferKind) -> None:
     with pytest.raises(SetAside, match=f"kind {kind} cannot carry 180 points"):
         apply(BOB, award(kind=kind), NOW)
 
@@ -228,7 +228,7 @@ def test_how_far_a_balance_goes(balance: int, points: int, fits: bool) -> None: 
     with nullcontext() if fits else pytest.raises(SetAside, match="past"):
         after, transfer = moved(
             BOB._replace(balance=balance),
-            Kind.ADJUST,
+            TransferKind.ADJUST,
             points,
             key="adjust:1",
             country="SG",

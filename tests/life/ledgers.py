@@ -6,9 +6,9 @@ from typing import Final, NamedTuple, Protocol
 from abacus.core.clock import Clock
 from abacus.core.ids import expiry_claim
 from abacus.ledger.decide.account_with_lots import Change
-from abacus.ledger.decide.lapsing import MonthEnd, lapse
+from abacus.ledger.decide.lapse import MonthEnd, lapse
 from abacus.ledger.decide.lots import open_lots
-from abacus.ledger.decide.opening import Opening, Origin, facts_of
+from abacus.ledger.decide.opening_balance import OpeningBalance, Origin, facts_of
 from abacus.ledger.store.history import with_lots
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
@@ -17,9 +17,9 @@ from abacus.ledger.store.rows import in_a_transaction, lock_accounts, write
 from abacus.ledger.types.account import NO_HASH, Account, AccountId
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Moved, Movement
-from abacus.ledger.types.posting import Claim, Outcome
+from abacus.ledger.types.port import AwardOutcome, Claim
 from abacus.ledger.types.transfer import Transfer
-from abacus.oversight.erasure.decide.renaming import PSEUDONYM, Renaming, rechained
+from abacus.oversight.erasure.decide.pseudonym import PSEUDONYM, Pseudonym, rechained
 from abacus.oversight.erasure.erase import Eraser
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.slices import slice_of
@@ -40,13 +40,13 @@ class Left(NamedTuple):
 class Living(Protocol):
     """A ledger on which points are earned, spent and lost, and a look inside."""
 
-    async def post(self, awards: Sequence[Award]) -> list[Outcome]: ...
+    async def post(self, awards: Sequence[Award]) -> list[AwardOutcome]: ...
 
     async def move(self, movements: Sequence[Movement]) -> list[Moved]: ...
 
     async def lapse(self, id_: AccountId, end: MonthEnd) -> None: ...
 
-    async def bring(self, opening: Opening) -> None: ...
+    async def bring(self, opening: OpeningBalance) -> None: ...
 
     async def erase(self, id_: AccountId) -> AccountId:
         """Erase the member; the id that the account has from then on."""
@@ -69,7 +69,7 @@ class LivingInMemory(MemoryLedger):
         if change is not None and claim.key not in self.claims:
             self.keep(claim, change)
 
-    async def bring(self, opening: Opening) -> None:
+    async def bring(self, opening: OpeningBalance) -> None:
         staged = Staged(1, ORIGIN.key(opening), opening)
         openings = open_all([(staged, facts_of(opening))], self.accounts, ORIGIN, self._clock.now())
         self.claims |= {claim.key: claim for claim in openings.claims}
@@ -77,7 +77,7 @@ class LivingInMemory(MemoryLedger):
         self.transfers += openings.transfers
 
     async def erase(self, id_: AccountId) -> AccountId:
-        renaming = Renaming(id_[0], f"{PSEUDONYM}{id_[0]}")
+        renaming = Pseudonym(id_[0], f"{PSEUDONYM}{id_[0]}")
         name = (renaming.pseudonym, id_[1])
         renamed = iter(rechained([each for each in self.transfers if each[:2] == id_], renaming, NO_HASH))
         self.transfers = [next(renamed) if each[:2] == id_ else each for each in self.transfers]
@@ -116,7 +116,7 @@ class LivingOnPostgres:
         self._ledger = PostgresLedger(pool, clock)
         self._moves = PostgresMoves(pool, clock)
 
-    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+    async def post(self, awards: Sequence[Award]) -> list[AwardOutcome]:
         return await self._ledger.post(awards)
 
     async def move(self, movements: Sequence[Movement]) -> list[Moved]:
@@ -135,7 +135,7 @@ class LivingOnPostgres:
 
         await in_a_transaction((await slice_of(self._pool, id_[0])).across, work)
 
-    async def bring(self, opening: Opening) -> None:
+    async def bring(self, opening: OpeningBalance) -> None:
         staged = Staged(1, ORIGIN.key(opening), opening)
 
         async def work(connection: Connection) -> None:

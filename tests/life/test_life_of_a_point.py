@@ -26,11 +26,11 @@ from abacus.core.ids import award_id, expiry_key, opening_key
 from abacus.core.sources import Agent
 from abacus.intake.partners.members import MemberReader
 from abacus.ledger.decide.chain import chain
-from abacus.ledger.decide.lapsing import MonthEnd
-from abacus.ledger.decide.opening import Opening
+from abacus.ledger.decide.lapse import MonthEnd
+from abacus.ledger.decide.opening_balance import OpeningBalance
 from abacus.ledger.types.account import NO_HASH, AccountId
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import (
     Adjustment,
     Because,
@@ -42,7 +42,7 @@ from abacus.ledger.types.movement import (
     Reversal,
     Spend,
 )
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.platform.postgres import open_pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import OnShortfall
@@ -108,7 +108,7 @@ class Life(RuleBasedStateMachine):
         day = self._month_end(self.months - (months_late if activity else 0))
         worth = calculated(f"{amount}.00", amount * 3)
         award = Award(
-            *(key, *self.id, "SG", Kind.EARN, amount * 3, self.clock.now(), day, activity, FACTS),
+            *(key, *self.id, "SG", TransferKind.EARN, amount * 3, self.clock.now(), day, activity, FACTS),
             worth if activity else granted(amount * 3),
             "stream",
             self.by_lots,
@@ -167,7 +167,7 @@ class Life(RuleBasedStateMachine):
         if key in self.model.posted:
             return
         day, today = self._month_end(months), self.clock.now().date()
-        self.run(self.ledger.bring(Opening(*self.id, "SG", balance, day, self.by_lots)))
+        self.run(self.ledger.bring(OpeningBalance(*self.id, "SG", balance, day, self.by_lots)))
         self.written += 1
         self.model.adjust(key, balance, day, today, lifetime=self.by_lots)
 
@@ -232,7 +232,7 @@ class Life(RuleBasedStateMachine):
             explanation = orjson.loads(transfer.explanation)
             balance += transfer.points
             held += explanation.get("held", 0) if transfer.kind in {"hold", "release", "spend"} else 0
-            earned += transfer.points if transfer.kind == Kind.EARN else 0
+            earned += transfer.points if transfer.kind == TransferKind.EARN else 0
             assert (transfer.seq, transfer.balance_after) == (seq, balance)
             assert explanation["points"] == transfer.points
             assert transfer.hash == chain(previous, transfer[:-1])
@@ -325,7 +325,9 @@ async def _faults(database_url: str) -> list[str]:
     """The faults in all these lives; their awards are not recomputed, because their card was never published."""
     pool = await open_pool(database_url, size=2)
     try:
-        report = await verify(pool, lambda each: None if each.kind == Kind.EARN else recompute(each, CardBook([])))
+        report = await verify(
+            pool, lambda each: None if each.kind == TransferKind.EARN else recompute(each, CardBook([]))
+        )
     finally:
         await pool.close()
     assert report.transfers

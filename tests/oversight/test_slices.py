@@ -20,9 +20,9 @@ from abacus.oversight.reconcile.decide.account import Account, What
 from abacus.oversight.reconcile.decide.report import document
 from abacus.oversight.reports.accounts import standing
 from abacus.oversight.reports.activity import activity
-from abacus.oversight.reports.ageing import ageing
 from abacus.oversight.reports.cohort_store import cohorts
 from abacus.oversight.reports.decide.by import By
+from abacus.oversight.reports.due_points import ageing
 from abacus.oversight.reports.homes import Homes, homes
 from abacus.oversight.reports.movements import rollforward
 from abacus.oversight.status.jobs import overdue

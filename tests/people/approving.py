@@ -3,11 +3,11 @@
 from datetime import UTC, datetime
 from typing import Final
 
-from abacus.people.decide.approving import canonical
+from abacus.people.decide.agreement import canonical
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals, Executor
 from abacus.people.types.actor import Actor
-from abacus.people.types.approval import Approval, Kind, Proposal, Terms
+from abacus.people.types.approval import Approval, ApprovalKind, Proposal, Terms
 from abacus.platform.postgres import Also, Pool
 from tests.support.fixed_clock import FixedClock
 
@@ -26,7 +26,7 @@ CAT: Final = person("cat", "approver")
 
 def proposal(subject: str = "acme", points: int = 5, country: str | None = "SG") -> Proposal:
     document = canonical({"points": points})
-    return Proposal(Kind.LIMITS, subject, country, f"{points} points of {subject}", document)
+    return Proposal(ApprovalKind.LIMITS, subject, country, f"{points} points of {subject}", document)
 
 
 class Effects:
@@ -45,4 +45,4 @@ class Effects:
 
 
 def room(pool: Pool, executor: Executor, now: datetime = NOW, terms: Terms | None = None) -> Approvals:
-    return Approvals(pool, FixedClock(now), dict.fromkeys(Kind, executor), terms)
+    return Approvals(pool, FixedClock(now), dict.fromkeys(ApprovalKind, executor), terms)

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from abacus.bootstrap import announcements_of
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.platform.database_clock import DatabaseClock, clock_of
 from abacus.platform.health import Health
 from abacus.platform.postgres import Pool

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.platform.encryption import Encrypted, Keyring, Place, Secrets, SecretUnreadable, new_keyring_text
+from abacus.platform.encryption import Encrypted, Keyring, SecretPlace, Secrets, SecretUnreadable, new_keyring_text
 
 OLD, NEW = (f"{name}:{base64.b64encode(name.encode() * 16).decode()}" for name in ("k1", "k2"))
-ACME, BITS = Place("partner", "signing_secret", "acme"), Place("partner", "signing_secret", "bits")
+ACME, BITS = SecretPlace("partner", "signing_secret", "acme"), SecretPlace("partner", "signing_secret", "bits")
 
 
 async def test_what_is_stored_tells_nothing_and_is_read_again() -> None:
@@ -25,7 +25,7 @@ async def test_what_is_stored_tells_nothing_and_is_read_again() -> None:
 @given(st.text(max_size=50), st.text(max_size=20))
 async def test_any_secret_is_read_as_it_was(secret: str, row: str) -> None:
     secrets = Secrets.of(NEW)
-    place = Place("webhook", "secret", row.encode(errors="replace").decode())
+    place = SecretPlace("webhook", "secret", row.encode(errors="replace").decode())
     encodable = secret.encode(errors="replace").decode()
     assert await secrets.read(await secrets.to_store(encodable, place), place) == encodable
 

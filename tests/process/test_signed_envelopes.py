@@ -3,7 +3,7 @@
 import base64
 from typing import Final
 
-from abacus.core.vouching import Producer
+from abacus.core.signature import Producer
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
 from tests.ledger.ledgers import award, envelope
 from tests.support.commands import abacus

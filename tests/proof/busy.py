@@ -13,7 +13,7 @@ from abacus.ledger.types.alone import Alone
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reserve, Reversal
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval

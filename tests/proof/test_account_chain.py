@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from abacus.core.errors import SetAside
 from abacus.ledger.decide.account_with_lots import AccountWithLots
 from abacus.ledger.decide.chain import chain
-from abacus.ledger.decide.lapsing import MonthEnd, lapse
+from abacus.ledger.decide.lapse import MonthEnd, lapse
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award

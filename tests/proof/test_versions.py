@@ -10,7 +10,7 @@ from abacus.cli.ledger.explain import explained
 from abacus.ledger.decide.chain import CURRENT, chain
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.transfer import Transfer
 from abacus.oversight.backtest.replay import backtest
 from abacus.platform.postgres import Pool, snapshot
@@ -26,25 +26,25 @@ POSTED = datetime(2026, 8, 1, tzinfo=UTC)
 ALWAYS = (datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC))
 
 # The name of an explanation, and the transfer that it explains: its kind, the key that it reverses, its actor.
-WRITTEN: dict[str, tuple[Kind, int, str | None, str | None]] = {
-    "calculated": (Kind.EARN, 0, None, None),
-    "fixed": (Kind.EARN, 0, None, None),
-    "granted": (Kind.EARN, 0, None, None),
-    "by a campaign": (Kind.EARN, 0, None, None),
-    "by a campaign's formula": (Kind.EARN, 0, None, None),
-    "refunded": (Kind.REVERSE, 180, "txn:rides:T-1001", None),
-    "reversed": (Kind.REVERSE, 180, "txn:rides:T-1001", None),
-    "given back": (Kind.REVERSE, 180, "api:acme:order-1001", "acme"),
-    "lapsed whole": (Kind.EXPIRE, 230, None, None),
-    "lapsed before there were lots": (Kind.EXPIRE, 180, None, None),
-    "lapsed by lots": (Kind.EXPIRE, 230, None, None),
-    "spent": (Kind.SPEND, 280, None, "acme"),
-    "captured": (Kind.SPEND, 280, None, "acme"),
-    "held": (Kind.HOLD, 280, None, "acme"),
-    "released": (Kind.RELEASE, 280, None, "acme"),
-    "adjusted": (Kind.ADJUST, 0, None, "ann"),
-    "adjusted without approval": (Kind.ADJUST, 100, None, "ann"),
-    "imported": (Kind.ADJUST, 0, None, "import:oldsystem"),
+WRITTEN: dict[str, tuple[TransferKind, int, str | None, str | None]] = {
+    "calculated": (TransferKind.EARN, 0, None, None),
+    "fixed": (TransferKind.EARN, 0, None, None),
+    "granted": (TransferKind.EARN, 0, None, None),
+    "by a campaign": (TransferKind.EARN, 0, None, None),
+    "by a campaign's formula": (TransferKind.EARN, 0, None, None),
+    "refunded": (TransferKind.REVERSE, 180, "txn:rides:T-1001", None),
+    "reversed": (TransferKind.REVERSE, 180, "txn:rides:T-1001", None),
+    "given back": (TransferKind.REVERSE, 180, "api:acme:order-1001", "acme"),
+    "lapsed whole": (TransferKind.EXPIRE, 230, None, None),
+    "lapsed before there were lots": (TransferKind.EXPIRE, 180, None, None),
+    "lapsed by lots": (TransferKind.EXPIRE, 230, None, None),
+    "spent": (TransferKind.SPEND, 280, None, "acme"),
+    "captured": (TransferKind.SPEND, 280, None, "acme"),
+    "held": (TransferKind.HOLD, 280, None, "acme"),
+    "released": (TransferKind.RELEASE, 280, None, "acme"),
+    "adjusted": (TransferKind.ADJUST, 0, None, "ann"),
+    "adjusted without approval": (TransferKind.ADJUST, 100, None, "ann"),
+    "imported": (TransferKind.ADJUST, 0, None, "import:oldsystem"),
 }
 VERSIONS = [pytest.param(lambda text: text, id="version 0"), pytest.param(in_version_1, id="version 1")]
 
@@ -77,7 +77,7 @@ def test_both_are_recomputed(name: str, version: Any) -> None:
 @pytest.mark.parametrize("name", VERSION_0)
 def test_a_transfer_of_another_kind_is_not_explained_by_it(name: str) -> None:
     transfer = transfer_of(name, VERSION_0[name])
-    for kind in Kind:
+    for kind in TransferKind:
         other = recompute(transfer._replace(kind=kind), BOOK)
         assert (other is None) == (kind is transfer.kind)
         assert other is None or "the transfer is of kind" in other

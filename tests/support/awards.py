@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from abacus.core.points import MAX_POINTS
 from abacus.core.sources import STREAM, partner_of, source_of_key
 from abacus.ledger.types.award import Award, Transacted
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 AWARD = Award(
@@ -17,7 +17,7 @@ AWARD = Award(
     member_id="bob",
     program="GRP",
     country="SG",
-    kind=Kind.EARN,
+    kind=TransferKind.EARN,
     points=180,
     occurred_at=datetime(2026, 1, 10, 12, 30, tzinfo=timezone(timedelta(hours=8))),
     expires_on=date(2026, 7, 31),
@@ -53,7 +53,7 @@ awards = st.builds(
     member_id=printable(40),
     program=st.sampled_from(["GRP", "OVO", "A", "A_9", "A" * 16]),
     country=st.text("AZSG", min_size=2, max_size=2),
-    kind=st.just(Kind.EARN),
+    kind=st.just(TransferKind.EARN),
     points=st.integers(0, MAX_POINTS),
     occurred_at=st.datetimes(
         datetime(2000, 1, 2),  # noqa: DTZ001  # as it asks for

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from abacus.core.clock import SystemClock
 from abacus.engage.actions.calls import CallOutbox, call_id
-from abacus.engage.downstreams.decide.downstream import Downstream, Kind
+from abacus.engage.downstreams.decide.downstream import Downstream, DownstreamKind
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.pace import read_rates
 from abacus.engage.notify.outbox import NotificationOutbox
@@ -121,7 +121,9 @@ class CallTable:
     async def enter(self, pool: Pool, receivers: Sequence[str]) -> list[str]:
         keys = [f"campaign:market:{number}" for number in range(len(receivers))]
         self._keys = dict(sorted((call_id(key, 0), key) for key in keys))
-        self._webhooks = {name: Downstream(name, Kind.WEBHOOK, f"https://{name}.example/") for name in receivers}
+        self._webhooks = {
+            name: Downstream(name, DownstreamKind.WEBHOOK, f"https://{name}.example/") for name in receivers
+        }
         start = CLOCK.now() - timedelta(minutes=1)
         await pool.executemany(
             "insert into action (member_id, key, number, owner_kind, owner, version, step, kind, receiver, decided_at,"

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Final
 
 from abacus.core.clock import Clock
-from abacus.core.vouching import Verifier
+from abacus.core.signature import Verifier
 from abacus.intake.awarding.door import Door
 from abacus.pricing.decide.book import CardBook
 from tests.support.cards import BOOK

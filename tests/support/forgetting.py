@@ -9,7 +9,7 @@ from abacus.core.ids import award_id
 from abacus.core.sources import Agent
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.preferences import PreferenceStore
-from abacus.ledger.decide.opening import Opening, Origin
+from abacus.ledger.decide.opening_balance import OpeningBalance, Origin
 from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.rows import in_a_transaction, lock_accounts, write
@@ -18,7 +18,7 @@ from abacus.ledger.types.alone import Alone, Sums
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reserve, Reversal, Spend
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.oversight.erasure.erase import Eraser, Erasure
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.audit import entry_of, with_entry
@@ -48,7 +48,7 @@ def granted(key: str, points: int = 10, **changes: object) -> Award:
     return granted_to._replace(explanation=GRANT % (granted_to.member_id.encode(), points))
 
 
-async def bring(pool: Pool, opening: Opening) -> None:
+async def bring(pool: Pool, opening: OpeningBalance) -> None:
     """Write an opening balance as an import does."""
 
     async def work(connection: Connection) -> None:
@@ -65,7 +65,7 @@ async def live(pool: Pool, member: str) -> None:
     ledger = OpenPostgresLedger(pool, CLOCK)
     if not await pool.fetchval("select exists(select from allowance)"):
         await ledger.allow("acme", Limits(per_award=100))
-    await bring(pool, Opening(member, "GRP", "SG", 500, date(2027, 6, 30)))
+    await bring(pool, OpeningBalance(member, "GRP", "SG", 500, date(2027, 6, 30)))
     await ledger.post([granted(f"txn:rides:{member[:1]}{number}", member_id=member) for number in range(3)])
     await ledger.post(
         [
@@ -129,7 +129,7 @@ async def _moves(pool: Pool, member: str) -> None:
     """Some points are spent, some held, some taken back, and somebody wants to add some."""
     mark, until, day = member[:1], NOW + timedelta(days=1), date(2027, 5, 31)
     account, facts = (member, "GRP", "SG"), "0" * 16
-    taken_back = OLD.key(Opening(member, "GRP", "SG", 500, None))
+    taken_back = OLD.key(OpeningBalance(member, "GRP", "SG", 500, None))
     policy, why = OnShortfall.NEGATIVE, f"{member} left"
     moved = await PostgresMoves(pool, CLOCK).move(
         [

@@ -19,7 +19,7 @@ from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.point_event import encode_event
 from abacus.platform.delivery.decide.signature import new_secret
@@ -56,7 +56,7 @@ def award(key: str, points: int = 5, member: str = "bob") -> Award:
         member,
         "GRP",
         "SG",
-        Kind.EARN,
+        TransferKind.EARN,
         points,
         datetime(2026, 5, 1, tzinfo=UTC),
         date(2026, 11, 30),

@@ -7,7 +7,7 @@ from typing import Any
 from abacus.core.sources import STREAM
 from abacus.ledger.decide.chain import CURRENT
 from abacus.ledger.types.account import NO_HASH
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.health import WorkerHealth
@@ -42,7 +42,7 @@ def earned(member: str, seq: int, points: int, at: datetime = MARCH, **changed: 
         member_id=member,
         program="GRP",
         seq=seq,
-        kind=Kind.EARN,
+        kind=TransferKind.EARN,
         points=points,
         balance_after=points,
         key=f"k:{seq}",

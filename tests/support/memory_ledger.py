@@ -7,7 +7,7 @@ from uuid import UUID
 from abacus.core.clock import Clock
 from abacus.core.members import strange_among
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change
-from abacus.ledger.decide.allowance import Allowance, Standing
+from abacus.ledger.decide.allowance import Allowance, LimitUse
 from abacus.ledger.decide.alone import MovedAlone
 from abacus.ledger.decide.batch import accounts_touched, plan
 from abacus.ledger.decide.lots import Draw, Lot, changed_modes, first_day, open_lots, with_used_closed
@@ -16,10 +16,10 @@ from abacus.ledger.decide.reversal import Original
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.alone import Total
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.limits import MemberDay, Rejection
 from abacus.ledger.types.movement import Hold, Moved, Movement, Reversal
-from abacus.ledger.types.posting import Claim, Outcome
+from abacus.ledger.types.port import AwardOutcome, Claim
 from abacus.ledger.types.transfer import Transfer
 
 
@@ -38,13 +38,13 @@ class MemoryLedger:
         self.rejections: dict[str, Rejection] = {}
         self.moved_alone: list[Total] = []
 
-    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+    async def post(self, awards: Sequence[Award]) -> list[AwardOutcome]:
         touched = accounts_touched(awards, self.claims)
         held = {id_: self.accounts.get(id_) or Account.opened(id_, country) for id_, country in touched.items()}
         for id_, lifetime in changed_modes([each for each in awards if each.key not in self.claims], held).items():
             lots = open_lots(held[id_], self.lots(held[id_])) if lifetime else []
             held[id_] = held[id_]._replace(lifetime=lifetime, expires_on=first_day(lots))
-        standing = Standing(self.allowances, self.member_days, self.rejections)
+        standing = LimitUse(self.allowances, self.member_days, self.rejections)
         decided = plan(awards, self.claims, held, self._clock.now(), standing, refused=self._refused(held))
         self.claims.update({claim.key: claim for claim in decided.claims})
         self.accounts.update(decided.accounts)
@@ -77,7 +77,7 @@ class MemoryLedger:
         }
         by_lots = {id_: self.with_lots(account) for id_, account in accounts.items()}
         books = Books(by_lots, dict(self.holds), originals, self._refused(accounts))
-        standing = Standing(self.allowances, self.member_days, self.rejections)
+        standing = LimitUse(self.allowances, self.member_days, self.rejections)
         now = self._clock.now()
         decided = plan_moves(
             movements, self.claims, books, now, standing, moved_alone=MovedAlone(self.moved_alone, now)
@@ -164,5 +164,5 @@ def followed(history: Sequence[Transfer], draws: Sequence[Draw], lot_seq: int) -
         owed += points
         for seq, gone in taken.items():
             left[seq] -= gone
-            lapsed += gone if seq == lot_seq and transfer.kind == Kind.EXPIRE else 0
+            lapsed += gone if seq == lot_seq and transfer.kind == TransferKind.EXPIRE else 0
     return left.get(lot_seq, 0), lapsed

@@ -9,7 +9,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Reason
 from abacus.platform.postgres import Also, nothing_else
 from abacus.platform.quarantine.store import ALL_HELD, HELD, REPLAYED, Which
-from abacus.platform.quarantine.types import HeldItem, Item, Replaying
+from abacus.platform.quarantine.types import HeldItem, Item, ReplayBatch
 
 
 class MemoryQuarantine:
@@ -48,7 +48,7 @@ class MemoryQuarantine:
         set_aside_before: datetime | None = None,
         limit: int = 100,
         also: Also = nothing_else,  # there is no database to write to
-    ) -> AsyncIterator[Replaying]:
+    ) -> AsyncIterator[ReplayBatch]:
         chosen = [
             held
             for held in sorted(self._kept.values(), key=lambda held: (held.set_aside_at, held.item.id))
@@ -61,7 +61,7 @@ class MemoryQuarantine:
             self._kept[held.item.id] = replace(
                 held, status=REPLAYED, replayed_at=self._clock.now(), replays=held.replays + 1
             )
-        replaying = Replaying(chosen, {})
+        replaying = ReplayBatch(chosen, {})
         try:
             yield replaying
         except BaseException:

@@ -6,7 +6,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.types.point_event import PointEvent
-from abacus.platform.following.publishing import Publisher
+from abacus.platform.following.row_publisher import Publisher
 from abacus.platform.following.together import together
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage

@@ -13,7 +13,7 @@ from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.actor import Actor
-from abacus.people.types.approval import Approval, Kind
+from abacus.people.types.approval import Approval, ApprovalKind
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Pool
 from abacus.platform.settings import Settings
@@ -70,7 +70,7 @@ async def run_campaign(place: Place, *, approved_at: datetime | None = None, **f
         approved = Change("person:ann", approved_at or now - timedelta(minutes=1), approved_by="person:eve")
         await store.approve(campaign.name, campaign.version, around, approved, also)
 
-    approvals = Approvals(place.pool, SystemClock(), {Kind.CAMPAIGN: run})
+    approvals = Approvals(place.pool, SystemClock(), {ApprovalKind.CAMPAIGN: run})
     asked = await approvals.ask(CAMPAIGNS.proposal(campaign, []), ANN.agent)
     await approvals.approve(asked.approval_id, await _eve(place), asked.digest)
     return campaign.label

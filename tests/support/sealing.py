@@ -11,7 +11,7 @@ from abacus.cli.examples import example_cards
 from abacus.core.sources import STREAM
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.postgres import Connection, Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
@@ -34,7 +34,7 @@ def earned(member: str, number: int, amount: str = "15.00", program: str = "GRP"
         member,
         program,
         "SG",
-        Kind.EARN,
+        TransferKind.EARN,
         points,
         NOW,
         date(2026, 12, 31),

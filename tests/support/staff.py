@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
-from abacus.cli.terminal.acting import login
+from abacus.cli.terminal.command_actor import login
 from abacus.core.clock import SystemClock
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.people import PeopleStore

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from abacus.platform.following.leading import Step
+from abacus.platform.following.leader import Step
 from abacus.platform.postgres import Pool
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from abacus.platform.following.publishing import Publisher
+from abacus.platform.following.row_publisher import Publisher
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.kafka.reader import StreamReader

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from abacus.cli.campaigns.campaign_simulate import chosen, facts_now, members_now, not_asked
 from abacus.cli.campaigns.family import around
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.progress import shown_progress
 from abacus.cli.terminal.shell import AsJson, console, counted, moment, pool, print_json, settings, table
 from abacus.core.errors import Refused

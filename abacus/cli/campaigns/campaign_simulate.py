@@ -11,7 +11,7 @@ from abacus.cli.campaigns.campaign_events import read_event
 from abacus.cli.campaigns.family import around, draft_in
 from abacus.cli.campaigns.services import services
 from abacus.cli.counters.counter_get import count_now
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.shell import AsJson, console, pool, print_json, settings, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import absent

@@ -9,7 +9,7 @@ from abacus.cli.documents.drafts import Judged, faultless
 from abacus.cli.documents.family import Family
 from abacus.cli.documents.submissions import submission_row, submitted
 from abacus.cli.people.approvals import large_moves
-from abacus.cli.terminal.acting import Acting, acting
+from abacus.cli.terminal.command_actor import CommandActor, acting
 from abacus.cli.terminal.shell import pool, settings
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.decide.campaign import Campaign
@@ -23,21 +23,21 @@ from abacus.signals.events.wiring import built_in_sources
 
 
 @asynccontextmanager
-async def campaign_desk(at: Acting) -> AsyncIterator[CampaignDesk]:
+async def campaign_desk(at: CommandActor) -> AsyncIterator[CampaignDesk]:
     async with rendering() as renderer:
         approvals = large_moves(at.pool, at).approvals
         yield CampaignDesk(at.pool, at.clock, built_in_sources(settings()), approvals, renderer)
 
 
 @asynccontextmanager
-async def acting_at_desk() -> AsyncIterator[tuple[CampaignDesk, Acting]]:
+async def acting_at_desk() -> AsyncIterator[tuple[CampaignDesk, CommandActor]]:
     async with pool() as connections:
         at = await acting(connections)
         async with campaign_desk(at) as desk:
             yield desk, at
 
 
-async def around(connections: Pool, at: Acting) -> Surroundings:
+async def around(connections: Pool, at: CommandActor) -> Surroundings:
     """What drafts are judged by."""
     return await surroundings(connections, built_in_sources(settings()), at.clock.now())
 

@@ -10,7 +10,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.shell import AsJson, console, counted, errors, moment, pool, print_json, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable, absent
@@ -21,7 +21,7 @@ from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.settings import Settings
 from abacus.signals.counters.backfill import Backfill, Progress
 from abacus.signals.counters.counter import EventCounter
-from abacus.signals.counters.decide.batch import Remembering
+from abacus.signals.counters.decide.batch import EventMemory
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.topics import in_force, topics_of
@@ -104,7 +104,7 @@ async def _backfills(stack: AsyncExitStack, opened: Pool, config: Settings, cata
     """One for each topic that may have events of the definition."""
     clock, bootstrap = SystemClock(), config.required("kafka_bootstrap")
     store = (await stack.enter_async_context(open_store(cassandra_of(config), opened, clock))).store
-    remembering = Remembering(timedelta(hours=config.counter_repeat_hours))
+    remembering = EventMemory(timedelta(hours=config.counter_repeat_hours))
     rows = OpenRows(config.counter_open_rows)
     new_keys = NewKeysBook(opened, clock)
     counter = EventCounter(store, rows, QuarantineStore(opened, clock), remembering, clock, new_keys=new_keys)

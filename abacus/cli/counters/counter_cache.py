@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.shell import AsJson, console, pool, print_json
 from abacus.core.clock import SystemClock
 from abacus.people.types.deed import Deed

@@ -18,13 +18,13 @@ from abacus.cli.demo.afterwards import (
     until_eve_has_risen,
     until_everybody_is_told,
 )
-from abacus.cli.demo.campaigning import play_events, start_campaigns, until_all_is_done
-from abacus.cli.demo.counting import publish_counters, shown_counts
+from abacus.cli.demo.campaigns import play_events, start_campaigns, until_all_is_done
+from abacus.cli.demo.counters import publish_counters, shown_counts
 from abacus.cli.demo.stream import Counts, play
 from abacus.cli.examples.stream import BOB, EVE, EVE_AGAIN, JANE, NAMED, TIERS, sent, stream
 from abacus.cli.house.free_ports import on_free_ports
 from abacus.cli.house.stack import make_ready, running, services
-from abacus.cli.house.starting import Starting
+from abacus.cli.house.start_progress import StartProgress
 from abacus.cli.ledger.explain import explained
 from abacus.cli.people.console import links_for
 from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, database, print_json, settings, table
@@ -42,8 +42,8 @@ from abacus.platform.settings import Settings
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from abacus.process import stopped_by_signals
-from abacus.programs.tiers.proving import Tiers
 from abacus.programs.tiers.store import MembershipStore
+from abacus.programs.tiers.tier_proof import Tiers
 from abacus.proof.decide.recompute import recompute
 from abacus.proof.verify import verify
 from workers import FOLLOWERS, PIPELINE, WORKERS
@@ -101,7 +101,7 @@ async def demo(
         if stays:
             on_free_ports(config)
         logging.getLogger(log_channel.__name__).setLevel(logging.WARNING)  # hundreds of lines, one for each member
-        starting, is_ours = Starting(quiet=as_json), config.database_url is None
+        starting, is_ours = StartProgress(quiet=as_json), config.database_url is None
         async with services(config, directory, starting) as complete:
             playing = asyncio.ensure_future(_play(complete, transactions, starting, as_json=as_json, is_ours=is_ours))
             stopping = asyncio.ensure_future(stop.wait())
@@ -116,7 +116,7 @@ async def demo(
                 await unless_stopped(_stay(complete, starting, as_json=as_json), stop)
 
 
-async def _stay(complete: Settings, starting: Starting, *, as_json: bool) -> None:
+async def _stay(complete: Settings, starting: StartProgress, *, as_json: bool) -> None:
     """Run every worker until it is cancelled, or one fails."""
     with_ports = on_free_ports(complete)
     async with running(WORKERS, with_ports, starting, health_port=with_ports.health_port) as workers:
@@ -140,7 +140,9 @@ def _kept_or_thrown_away(data_dir: Path | None) -> Iterator[Path]:
         yield Path(directory)
 
 
-async def _play(complete: Settings, transactions: int, starting: Starting, *, as_json: bool, is_ours: bool) -> None:
+async def _play(
+    complete: Settings, transactions: int, starting: StartProgress, *, as_json: bool, is_ours: bool
+) -> None:
     starting.tell("preparing the schema, the queues and the rate cards")
     await make_ready(complete, is_ours=is_ours)
     clock, is_kept_whole = SystemClock(), transactions <= _KEPT_WHOLE

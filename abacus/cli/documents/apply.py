@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from abacus.cli.documents.house_plan import KindPlan, plan_of
-from abacus.cli.terminal.acting import Acting, acting
+from abacus.cli.terminal.command_actor import CommandActor, acting
 from abacus.cli.terminal.draft_plans import Say, say_changes, unchanged
 from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, pool, print_json
 from abacus.core.errors import Refused
@@ -57,7 +57,7 @@ def _say(plans: Sequence[KindPlan], say: Say) -> None:
         say("nothing to publish")
 
 
-def _check(plans: Sequence[KindPlan], at: Acting) -> None:
+def _check(plans: Sequence[KindPlan], at: CommandActor) -> None:
     """All rights, before anything is published. Raises `Refused`."""
     for plan in plans:
         kind = plan.family.kind
@@ -65,7 +65,7 @@ def _check(plans: Sequence[KindPlan], at: Acting) -> None:
             at.check(kind.deed, kind.country(each.difference.draft))
 
 
-async def _publish(plan: KindPlan, at: Acting, say: Say) -> list[dict[str, Any]]:
+async def _publish(plan: KindPlan, at: CommandActor, say: Say) -> list[dict[str, Any]]:
     """The documents of a kind, all of them or none."""
     if not plan.changing:
         return []

@@ -11,7 +11,7 @@ import typer
 
 from abacus.cli.documents.drafts import FileDraft, Judged, faultless, file_plans, judged_by, read_drafts
 from abacus.cli.documents.family import Family, Rows
-from abacus.cli.terminal.acting import Acting, acting
+from abacus.cli.terminal.command_actor import CommandActor, acting
 from abacus.cli.terminal.draft_plans import agreed, print_difference, print_faults, unchanged
 from abacus.cli.terminal.shell import AsJson, CommandGroup, pool, print_json, table
 from abacus.core.errors import Refused
@@ -96,7 +96,9 @@ def add_show(app: CommandGroup, family: Family[Document, Around]) -> None:
 
 
 @asynccontextmanager
-async def opened(family: Family[Document, Around]) -> AsyncIterator[tuple[DocumentDesk[Document, Around], Acting]]:
+async def opened(
+    family: Family[Document, Around],
+) -> AsyncIterator[tuple[DocumentDesk[Document, Around], CommandActor]]:
     async with pool() as connections:
         at = await acting(connections)
         async with family.desk(at) as desk:
@@ -143,7 +145,7 @@ async def publish_files(family: Family[Document, Around], files: Sequence[Path],
 async def publish_drafts(
     family: Family[Document, Around],
     desk: DocumentDesk[Document, Around],
-    at: Acting,
+    at: CommandActor,
     drafts: Sequence[FileDraft[Document]],
     *,
     ask: bool,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from abacus.cli.documents.house_plan import FAMILIES
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.shell import AsJson, pool, print_json
 from abacus.core.errors import Refused
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Generic
 
 from abacus.cli.documents.drafts import FilePlan
-from abacus.cli.terminal.acting import Acting
+from abacus.cli.terminal.command_actor import CommandActor
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import Around, DocumentKind
-from abacus.documents.types import Document, Outcome, Record
+from abacus.documents.types import Document, DraftOutcome, Record
 
 
 def _nothing(_: object) -> None:
@@ -20,11 +20,11 @@ def _as_it_is(around: Around, _: Mapping[str, Sequence[Any]]) -> Around:
     return around
 
 
-def _published(outcome: Outcome[Any]) -> str:
+def _published(outcome: DraftOutcome[Any]) -> str:
     return f"{outcome.label} published"
 
 
-def _row(plan: FilePlan[Any], outcome: Outcome[Any]) -> dict[str, Any]:
+def _row(plan: FilePlan[Any], outcome: DraftOutcome[Any]) -> dict[str, Any]:
     """Of a published draft, in JSON."""
     changed = {"file": plan.file, "name": outcome.label, "against": plan.against, "changes": plan.changes}
     return changed | dict(outcome.told)
@@ -39,7 +39,7 @@ class Family(Generic[Document, Around]):
     """The doors and the words of a kind. `offline` gives what drafts are judged by where that needs no database."""
 
     kind: DocumentKind[Document, Around]
-    desk: Callable[[Acting], AbstractAsyncContextManager[DocumentDesk[Document, Around]]]
+    desk: Callable[[CommandActor], AbstractAsyncContextManager[DocumentDesk[Document, Around]]]
     files: str  # "Sources, in TOML or JSON."
     drafts: str  # "sources"; what the command's help calls them
     one: str  # "a source"
@@ -50,10 +50,10 @@ class Family(Generic[Document, Around]):
     amid: Callable[[Around, Mapping[str, Sequence[Any]]], Around] = _as_it_is
     metavar: str = "NAME"
     against: str = "the latest version"  # what a draft is compared with
-    told: Callable[[Outcome[Document]], str] = _published
-    row: Callable[[FilePlan[Document], Outcome[Document]], dict[str, Any]] = _row
+    told: Callable[[DraftOutcome[Document]], str] = _published
+    row: Callable[[FilePlan[Document], DraftOutcome[Document]], dict[str, Any]] = _row
     done: Callable[[list[dict[str, Any]]], dict[str, Any]] = _done
-    afterwards: Callable[[Outcome[Document]], None] = _nothing  # says more of what was published
+    afterwards: Callable[[DraftOutcome[Document]], None] = _nothing  # says more of what was published
 
 
 @dataclass(frozen=True, kw_only=True)

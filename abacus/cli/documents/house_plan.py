@@ -11,7 +11,7 @@ from abacus.cli.documents.family import Family
 from abacus.cli.downstreams.commands import FAMILY as DOWNSTREAMS
 from abacus.cli.events.commands import FAMILY as SOURCES
 from abacus.cli.rates.family import FAMILY as CARDS
-from abacus.cli.terminal.acting import Acting
+from abacus.cli.terminal.command_actor import CommandActor
 from abacus.cli.terminal.draft_files import FileFault, refuse
 from abacus.core.errors import Refused
 
@@ -32,7 +32,7 @@ class KindPlan(NamedTuple):
         return [plan for plan in self.plans if plan.changes]
 
 
-async def plan_of(directory: Path, at: Acting) -> list[KindPlan]:
+async def plan_of(directory: Path, at: CommandActor) -> list[KindPlan]:
     """A kind without a folder is left alone. Each draft is judged beside what is published and the drafts of the
     directory. Raises `Refused`, and `DocumentFaults` with every fault of every file.
     """

@@ -4,7 +4,7 @@ from typing import Any
 
 from abacus.cli.documents.drafts import FilePlan
 from abacus.cli.people.approvals import document as approval_document
-from abacus.documents.types import Outcome
+from abacus.documents.types import DraftOutcome
 from abacus.people.types.approval import Approval
 
 
@@ -18,7 +18,7 @@ def submission(label: str | None, approval: Approval | None) -> dict[str, Any]:
     return {"name": label, "approval": approval and approval_document(approval)}
 
 
-def submission_row(plan: FilePlan[Any], outcome: Outcome[Any]) -> dict[str, Any]:
+def submission_row(plan: FilePlan[Any], outcome: DraftOutcome[Any]) -> dict[str, Any]:
     """Of a submitted draft, in JSON."""
     changed = {"file": plan.file, "against": plan.against, "changes": plan.changes}
     return changed | submission(outcome.label, outcome.approval)

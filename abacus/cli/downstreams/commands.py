@@ -8,7 +8,7 @@ import typer
 
 from abacus.cli.documents.commands import add_diff, add_lint, add_publish, cell, opened
 from abacus.cli.documents.family import Family
-from abacus.cli.terminal.acting import Acting, acting
+from abacus.cli.terminal.command_actor import CommandActor, acting
 from abacus.cli.terminal.shell import (
     EXIT_FAILED,
     AsJson,
@@ -24,7 +24,7 @@ from abacus.cli.terminal.shell import (
 )
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Absent, absent
-from abacus.documents.types import Outcome, Record
+from abacus.documents.types import DraftOutcome, Record
 from abacus.engage.actions.calls import call_again
 from abacus.engage.downstreams.decide.downstream import Downstream
 from abacus.engage.downstreams.decide.downstream_document import OWN, to_document
@@ -47,11 +47,11 @@ def _allowed() -> Allowed:
     return Allowed(settings().webhooks_to_private)
 
 
-def _desk(at: Acting) -> DownstreamDesk:
+def _desk(at: CommandActor) -> DownstreamDesk:
     return DownstreamDesk(at.pool, at.clock, _allowed(), secrets())
 
 
-def _show_secret(outcome: Outcome[Downstream]) -> None:
+def _show_secret(outcome: DraftOutcome[Downstream]) -> None:
     if (secret := outcome.told["secret"]) is not None:
         errors.print("what it gets is signed with this secret, which is shown this once:")
         console.print(secret, soft_wrap=True)

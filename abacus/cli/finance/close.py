@@ -8,15 +8,15 @@ from typing import Annotated, Final, NamedTuple
 import typer
 
 from abacus.cli.ledger.verify import verified
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.sheets import Decimals, reading, sheet_csv
 from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, errors, pool, print_json, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.oversight.closing.checks import standing
+from abacus.oversight.closing.decide.account_map import read_mapping
 from abacus.oversight.closing.decide.accounted import reconciled
-from abacus.oversight.closing.decide.journal import Line, journal
-from abacus.oversight.closing.decide.mapping import read_mapping
+from abacus.oversight.closing.decide.journal import JournalLine, journal
 from abacus.oversight.closing.decide.obstacles import ACCEPTABLE, Obstacle, left
 from abacus.oversight.closing.decide.record import Act, Signed, check_close
 from abacus.oversight.closing.store import MonthCloses
@@ -190,7 +190,7 @@ async def _draft(wanted: Close) -> Draft:
     rows = sheet("rows", "", Movement, books.movements, not_asked_for(_BY))
     files = {
         f"rollforward-{month}.csv": sheet_csv(rows).encode(),
-        f"journal-{month}.csv": sheet_csv(sheet("rows", "", Line, lines)).encode(),
+        f"journal-{month}.csv": sheet_csv(sheet("rows", "", JournalLine, lines)).encode(),
     }
     return Draft(files, obstacles, stands.seal)
 

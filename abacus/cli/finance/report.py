@@ -10,8 +10,6 @@ from abacus.cli.terminal.sheets import AsCsv, Decimals, Output, ToParquet, read_
 from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, CommandGroup, errors
 from abacus.core.clock import SystemClock
 from abacus.oversight.reports.accounts import standing
-from abacus.oversight.reports.ageing import Due
-from abacus.oversight.reports.ageing import ageing as read_ageing
 from abacus.oversight.reports.assumption_store import assumptions
 from abacus.oversight.reports.cohort_store import cohorts as read_cohorts
 from abacus.oversight.reports.decide.by import By, not_asked_for
@@ -20,6 +18,8 @@ from abacus.oversight.reports.decide.liability import Liability
 from abacus.oversight.reports.decide.liability import liability as in_money
 from abacus.oversight.reports.decide.rollforward import Movement, Tie
 from abacus.oversight.reports.decide.sheet import sheet
+from abacus.oversight.reports.due_points import Due
+from abacus.oversight.reports.due_points import ageing as read_ageing
 from abacus.oversight.reports.homes import Homes, homes
 from abacus.oversight.reports.movements import rollforward as read_rollforward
 from abacus.programs.expiry.decide.month import Month

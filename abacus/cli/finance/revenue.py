@@ -9,7 +9,7 @@ import typer
 
 from abacus.approving.assumptions import Assumed, assumption_proposal
 from abacus.cli.people.approvals import large_moves, show_waiting
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.known import check_cards, check_priced
 from abacus.cli.terminal.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
 from abacus.cli.terminal.shell import AsJson, CommandGroup, console, pool, print_json, settings

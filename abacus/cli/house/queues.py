@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from abacus.cli.house.status import show_queues
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.shell import (
     AsJson,
     CommandGroup,

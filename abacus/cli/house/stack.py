@@ -9,7 +9,7 @@ from typing import Final
 from abacus.bootstrap import Service
 from abacus.cli.examples import example_cards
 from abacus.cli.house.own_key import own_key
-from abacus.cli.house.starting import Starting
+from abacus.cli.house.start_progress import StartProgress
 from abacus.cli.terminal.shell import database
 from abacus.cli.terminal.shell import sqs as sqs_of
 from abacus.core.clock import SystemClock
@@ -31,7 +31,7 @@ _PARTITIONS: Final = 64
 
 
 @asynccontextmanager
-async def services(settings: Settings, data_dir: Path, starting: Starting) -> AsyncIterator[Settings]:
+async def services(settings: Settings, data_dir: Path, starting: StartProgress) -> AsyncIterator[Settings]:
     """The settings with an address for each service. Raises `Refused` when the embedded services are not installed."""
     missing = {service for service in Service if getattr(settings, service) is None}
     starting.others(settings, missing)
@@ -86,7 +86,7 @@ async def _publish_example(store: CardStore, card: RateCard) -> str:
 
 @asynccontextmanager
 async def running(
-    names: Iterable[str], settings: Settings, starting: Starting, *, health_port: int | None = None
+    names: Iterable[str], settings: Settings, starting: StartProgress, *, health_port: int | None = None
 ) -> AsyncIterator["asyncio.Task[None]"]:
     """Run these workers until the block ends; they are ready when it begins. The task ends early only when a worker
     fails.

@@ -11,7 +11,7 @@ from abacus.cli.terminal.shell import AsJson, console, database, print_json, set
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.oversight.status.decide.problems import exit_code, problems
-from abacus.oversight.status.reading import Places, read
+from abacus.oversight.status.snapshot_reader import Places, read
 from abacus.oversight.status.types import Problem, QueueState, Snapshot, WorkerState
 from abacus.oversight.status.wiring import groups_of
 from workers import PIPELINE

@@ -11,7 +11,7 @@ from abacus.cli.house.environment_file import check_data_dir, written
 from abacus.cli.house.free_ports import on_free_ports
 from abacus.cli.house.own_key import key_file
 from abacus.cli.house.stack import make_ready, running, services
-from abacus.cli.house.starting import Starting
+from abacus.cli.house.start_progress import StartProgress
 from abacus.cli.people.console import console_url, first_link
 from abacus.cli.terminal.shell import AsJson, console, print_json, settings
 from abacus.platform.migrations import make_sandbox
@@ -41,7 +41,7 @@ async def up(data_dir: DataDir = DEFAULT_DATA_DIR, as_json: AsJson = False) -> N
 
 async def _house(config: Settings, data_dir: Path, *, as_json: bool) -> None:
     """Run everything until it is cancelled, or a worker fails."""
-    starting = Starting()
+    starting = StartProgress()
     async with services(config, data_dir, starting) as complete:
         starting.tell("preparing the schema, the queues and the rate cards")
         published = await make_ready(complete, is_ours=config.database_url is None)

@@ -17,7 +17,7 @@ from abacus.engage.campaigns.decide.checks import Check, checks_of
 from abacus.engage.campaigns.explained import given_of
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.transfer import Transfer
-from abacus.oversight.erasure.decide.renaming import PSEUDONYM
+from abacus.oversight.erasure.decide.pseudonym import PSEUDONYM
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.explanation.text import UnknownExplanation, UnreadableExplanation, read

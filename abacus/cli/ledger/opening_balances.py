@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.progress import shown_progress
 from abacus.cli.terminal.shell import (
     EXIT_FAILED,
@@ -27,16 +27,16 @@ from abacus.core.clock import Clock
 from abacus.core.csv_text import CsvWriter
 from abacus.core.errors import Refused, SetAside
 from abacus.core.ids import NAME_PATTERN
-from abacus.ledger.decide.opening import Origin
+from abacus.ledger.decide.opening_balance import Origin
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import LOOKUPS_BY_KEY
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import Expiry
 from abacus.pricing.store.cards import CardStore
 from abacus.process import look_for_garbage_seldom
+from abacus.programs.opening.balance_import import Import, Tally
 from abacus.programs.opening.decide.line import Fault, Known
 from abacus.programs.opening.files import Lines, opened
-from abacus.programs.opening.importing import Import, Tally
 from abacus.programs.opening.stage import Stage
 
 app = CommandGroup(help="Import opening balances from another system.", no_args_is_help=True)

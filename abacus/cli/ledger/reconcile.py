@@ -12,7 +12,7 @@ from typing import Annotated, Final
 import typer
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.progress import shown_progress
 from abacus.cli.terminal.shell import (
     EXIT_FAILED,
@@ -29,10 +29,10 @@ from abacus.cli.terminal.shell import (
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.oversight.reconcile.decide.account import Account
-from abacus.oversight.reconcile.decide.lines import Line
+from abacus.oversight.reconcile.decide.lines import SourceAccount
 from abacus.oversight.reconcile.decide.report import document
 from abacus.oversight.reconcile.decide.verdict import Verdict
-from abacus.oversight.reconcile.waiting import QueueCounts
+from abacus.oversight.reconcile.queue_counts import QueueCounts
 from abacus.oversight.reconcile.window import MessagesRead, Reconciliation, Streams
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
@@ -181,7 +181,7 @@ def _show(account: Account) -> None:
     console.print(f"{counted(account.messages, 'message')}: {verdict}")
 
 
-def _show_lines(title: str, name: str, lines: Mapping[str, Line]) -> None:
+def _show_lines(title: str, name: str, lines: Mapping[str, SourceAccount]) -> None:
     there = [verdict for verdict in Verdict if any(line.verdicts[verdict] for line in lines.values())]
     rows = [
         [each, f"{line.total:,}", *(f"{line.verdicts[verdict]:,}" for verdict in there), f"{line.points:,}"]

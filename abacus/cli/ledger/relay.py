@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.shell import AsJson, CommandGroup, console, counted, moment, pool, print_json, settings
 from abacus.core.clock import SystemClock
 from abacus.ledger.relay.cursor import Position, RelayCursor

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.progress import shown_progress
 from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, table
 from abacus.core.clock import SystemClock

@@ -15,7 +15,7 @@ from abacus.core.errors import Refused
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
-from abacus.programs.tiers.proving import Tiers
+from abacus.programs.tiers.tier_proof import Tiers
 from abacus.proof.decide.recheck import Recheck
 from abacus.proof.decide.report import Report
 from abacus.proof.parts import EVERYBODY, Span

@@ -12,13 +12,13 @@ from abacus.core.errors import AbacusError
 from abacus.oversight.where.decide.mentions import Wanted
 from abacus.oversight.where.messages import Window, in_dead_letters, in_stream
 from abacus.oversight.where.records import in_ledger, in_quarantine, in_register
-from abacus.oversight.where.types import Place, Sighting
+from abacus.oversight.where.types import Sighting, Station
 from abacus.platform.settings import Settings
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.port import Depth
 from abacus.platform.sqs.queue import Client, SqsQueue
 
-_ORDER: Final = list(Place)
+_ORDER: Final = list(Station)
 _CLOCKS_DIFFER_BY: Final = timedelta(minutes=5)
 _NOT_FOUND: Final = 1
 _UNCERTAIN: Final = 2
@@ -31,7 +31,7 @@ class _Search:
         self.sightings: list[Sighting] = []
         self.unknown: dict[str, str] = {}
 
-    async def look(self, place: Place, looking: Awaitable[Sequence[Sighting]]) -> None:
+    async def look(self, place: Station, looking: Awaitable[Sequence[Sighting]]) -> None:
         try:
             self.sightings += await looking
         except AbacusError as error:
@@ -58,17 +58,17 @@ async def where(
     config, clock, wanted, search = settings(), SystemClock(), Wanted(key, source), _Search()
     now = clock.now()
     async with database(config) as pool, sqs(config) as client:
-        await search.look(Place.QUARANTINE, in_quarantine(pool, clock, wanted))
-        await search.look(Place.DEAD_LETTERS, in_dead_letters(client, config.queue_prefix, wanted))
+        await search.look(Station.QUARANTINE, in_quarantine(pool, clock, wanted))
+        await search.look(Station.DEAD_LETTERS, in_dead_letters(client, config.queue_prefix, wanted))
         if config.kafka_bootstrap is None:
-            search.unknown[Place.STREAM] = "ABACUS_KAFKA_BOOTSTRAP is not set"
+            search.unknown[Station.STREAM] = "ABACUS_KAFKA_BOOTSTRAP is not set"
         else:
             group, topic = f"{config.queue_prefix}calculator", config.transactions_topic
             window = Window(topic, group, now - timedelta(hours=hours), now + _CLOCKS_DIFFER_BY)
-            await search.look(Place.STREAM, in_stream(config.kafka_bootstrap, window, wanted))
+            await search.look(Station.STREAM, in_stream(config.kafka_bootstrap, window, wanted))
         keys = sorted({*wanted.keys, *search.keys})
-        await search.look(Place.LEDGER, in_ledger(pool, keys))
-        await search.look(Place.PARTNERS, in_register(pool, clock, keys))
+        await search.look(Station.LEDGER, in_ledger(pool, keys))
+        await search.look(Station.PARTNERS, in_register(pool, clock, keys))
         waiting = await _waiting(client, config)
     _tell(wanted, search, waiting, as_json=as_json)
 
@@ -111,7 +111,7 @@ def _lines(wanted: Wanted, sightings: Sequence[Sighting], search: _Search, waiti
         lines.append(
             f"{wanted.text} is nowhere: not posted, not rejected, not set aside, no dead letter, not in the stream"
         )
-    if not any(each.place in {Place.LEDGER, Place.REJECTED} for each in sightings):
+    if not any(each.place in {Station.LEDGER, Station.REJECTED} for each in sightings):
         lines += [
             f"{sum(depth):,} messages are on the {name} queue, which cannot be looked into; it may be among them"
             for name, depth in waiting.items()

@@ -9,7 +9,7 @@ from abacus.cli.members.points import Country, Key, Member, Program, desk, order
 from abacus.cli.people.approvals import show_waiting
 from abacus.cli.terminal.shell import AsJson, CommandGroup
 from abacus.intake.partners.orders import AdjustmentOrder, adjustment_of, opening_of
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.people.types.approval import Approval
 from abacus.people.types.deed import Deed
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.shell import (
     AsJson,
     CommandGroup,
@@ -24,7 +24,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
 from abacus.core.ids import ID_PATTERN
 from abacus.intake.partners.members import MemberReader
-from abacus.oversight.erasure.decide.renaming import Renaming
+from abacus.oversight.erasure.decide.pseudonym import Pseudonym
 from abacus.oversight.erasure.erase import Eraser, Erasure
 from abacus.oversight.erasure.erase import erasures as recorded
 from abacus.oversight.erasure.ledger import Head
@@ -130,7 +130,7 @@ async def _eraser(owner: Pool) -> Eraser:
     return Eraser(owner, SystemClock(), lambda transfer: recompute(transfer, book), before_renaming=[_keep_leaves])
 
 
-async def _keep_leaves(connection: Connection, renaming: Renaming, _: Sequence[Head]) -> None:
+async def _keep_leaves(connection: Connection, renaming: Pseudonym, _: Sequence[Head]) -> None:
     await keep_leaves(connection, *renaming)
 
 

@@ -6,15 +6,15 @@ from typing import Annotated, Any
 import typer
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.progress import shown_progress
 from abacus.cli.terminal.shell import AsJson, CommandGroup, console, counted, pool, print_json, settings, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
-from abacus.engage.notify.decide.message import ChannelName, Outgoing, preview
-from abacus.engage.notify.decide.news import SAMPLES, Kind
-from abacus.engage.notify.decide.rendering import DEFAULT_LOCALE
-from abacus.engage.notify.expiring import ExpiringJob, ReminderRun
+from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage, preview
+from abacus.engage.notify.decide.news import SAMPLES, NewsKind
+from abacus.engage.notify.decide.template import DEFAULT_LOCALE
+from abacus.engage.notify.expiry_notices import ExpiringJob, ReminderRun
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.parked import ParkedMessage, ParkedMessages
 from abacus.engage.notify.templates import words_of
@@ -32,7 +32,7 @@ ChannelOption = Annotated[ChannelName | None, typer.Option(help="Only this chann
 
 @app.command("preview")
 async def preview_event(
-    event: Annotated[Kind, typer.Argument(help="The kind of event.")],
+    event: Annotated[NewsKind, typer.Argument(help="The kind of event.")],
     locale: Annotated[str, typer.Option(help="The language, for example id.")] = DEFAULT_LOCALE,
     channel: Annotated[ChannelName, typer.Option(help="As this channel carries it.")] = ChannelName.LOG,
     as_json: AsJson = False,
@@ -40,7 +40,7 @@ async def preview_event(
     """Show the message that a member would get, with made-up figures; a locale without templates gets English."""
     sample = SAMPLES[event][0]
     words = words_of(templates_of(settings()), [sample], locale)
-    outgoing = Outgoing("bob", "ntf_0123456789abcdef", locale, words, [sample], _WHEN)
+    outgoing = OutgoingMessage("bob", "ntf_0123456789abcdef", locale, words, [sample], _WHEN)
     if as_json:
         shown = {"event": event, "locale": locale, "channel": channel, **words._asdict()}
         print_json({**shown, "carried": preview(channel, outgoing)})

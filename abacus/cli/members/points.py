@@ -10,7 +10,7 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from abacus.cli.people.approvals import large_moves, show_waiting
-from abacus.cli.terminal.acting import Acting, acting
+from abacus.cli.terminal.command_actor import CommandActor, acting
 from abacus.cli.terminal.shell import AsJson, CommandGroup, console, pool, print_json, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused, Unavailable, absent
@@ -18,9 +18,9 @@ from abacus.core.sources import Agent
 from abacus.intake.partners.decide.ask import Objection
 from abacus.intake.partners.orders import (
     NEW_MEMBER,
+    AccountOpening,
     CaptureOrder,
     HoldOrder,
-    Opening,
     ReverseOrder,
     SpendOrder,
     Target,
@@ -35,11 +35,11 @@ from abacus.intake.partners.orders import (
 from abacus.ledger.decide.reused_key import reused_by
 from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.moves import PostgresMoves
-from abacus.ledger.store.read import LedgerReader, Remaining
+from abacus.ledger.store.read import LedgerReader, RemainingLot
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import Adjustment, Hold, Moved, Movement, Reversal
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.ledger.types.transfer import Transfer
 from abacus.people.types.approval import Approval, CannotDecide
 from abacus.people.types.deed import Deed
@@ -73,14 +73,14 @@ class Desk(NamedTuple):
     moves: PostgresMoves
     book: CardBook
     clock: SystemClock
-    acting: Acting
+    acting: CommandActor
 
     def agent(self, deed: Deed, country: str) -> Agent:
         """Raises `Refused` where the actor may not do it."""
         self.acting.check(deed, country)
         return self.acting.actor.agent
 
-    async def target(self, member_id: str, order: Any, *, opening: Opening = Opening.NONE) -> Target:
+    async def target(self, member_id: str, order: Any, *, opening: AccountOpening = AccountOpening.NONE) -> Target:
         accounts = await self.ledger.accounts(member_id)
         try:
             return target_of(member_id, order, accounts, self.book, self.clock.now(), opening=opening)
@@ -265,7 +265,7 @@ async def holds(member: Member, as_json: AsJson = False) -> None:
 @app.command("lots")
 async def lots(member: Member, program: Program = None, as_json: AsJson = False) -> None:
     """List the points that remain of each award, in the order in which they are spent. Exit 1 for nobody."""
-    remaining: list[Remaining] = []
+    remaining: list[RemainingLot] = []
     async with desk() as at:
         for account in await at.accounts(member, program):
             after = 0
@@ -313,7 +313,7 @@ def show(transfer: Transfer, was_there: bool, *, as_json: bool) -> None:  # as `
         f" {transfer.balance_after:,}, {transfer.key}{again}",
         soft_wrap=True,
     )
-    if transfer.kind == Kind.HOLD and isinstance(explanation := read(transfer.explanation), Held):
+    if transfer.kind == TransferKind.HOLD and isinstance(explanation := read(transfer.explanation), Held):
         until = explanation.until.isoformat()
         console.print(f"hold {explanation.hold} until {until}", soft_wrap=True)
 
@@ -349,7 +349,7 @@ def _hold_document(each: Hold) -> dict[str, Any]:
     return {**each._asdict(), "hold_id": str(each.hold_id), "until": each.until.isoformat()}
 
 
-def _lot_document(each: Remaining) -> dict[str, Any]:
+def _lot_document(each: RemainingLot) -> dict[str, Any]:
     return {
         **each._asdict(),
         "occurred_at": each.occurred_at.isoformat(),

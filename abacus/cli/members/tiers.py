@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.progress import shown_progress
 from abacus.cli.terminal.shell import AsJson, CommandGroup, SeveralRefused, console, counted, pool, print_json, table
 from abacus.core.clock import SystemClock
@@ -19,8 +19,8 @@ from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
-from abacus.programs.tiers.decide.keeping import Change
 from abacus.programs.tiers.decide.policy import Tally
+from abacus.programs.tiers.decide.tier_change import Change
 from abacus.programs.tiers.roll import Roll
 from abacus.programs.tiers.roll import Run as RollRun
 from abacus.programs.tiers.store import Membership, MembershipStore, Shown

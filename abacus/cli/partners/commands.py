@@ -10,7 +10,7 @@ from abacus.cli.partners.partner_requests import requests
 from abacus.cli.partners.partner_rights import set_rights, show
 from abacus.cli.partners.partner_words import document, limits_in_words, row
 from abacus.cli.people.approvals import large_moves, show_waiting
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.shell import (
     EXIT_REFUSED,
     AsJson,
@@ -36,8 +36,8 @@ from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 from abacus.people.types.deed import Deed
 from abacus.platform.migrations import has_sandbox
-from abacus.platform.rewrapping import rewrap
 from abacus.platform.sandbox import SESSION
+from abacus.platform.secret_rotation import rewrap
 
 app = CommandGroup(help="Partners that award points over HTTP.", no_args_is_help=True)
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from abacus.cli.partners.partner_words import document, lines, sources_in_words
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.shell import AsJson, console, pool, print_json
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.shell import (
     EXIT_FAILED,
     AsJson,

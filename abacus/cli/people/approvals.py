@@ -10,7 +10,7 @@ from uuid import UUID
 import typer
 
 from abacus.approving.executors import approving
-from abacus.cli.terminal.acting import Acting, acting
+from abacus.cli.terminal.command_actor import CommandActor, acting
 from abacus.cli.terminal.shell import AsJson, CommandGroup, console, pool, print_json, settings, table
 from abacus.core.errors import Refused, absent
 from abacus.ledger.store.large_moves import LargeMoves
@@ -18,7 +18,7 @@ from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.ledger.wiring import alone_of
 from abacus.people.store.approvals import Approvals
-from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Status
+from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, CannotExecute, Status
 from abacus.people.types.deed import Deed
 from abacus.people.wiring import terms_of
 from abacus.platform.postgres import Pool
@@ -35,7 +35,7 @@ class Room(NamedTuple):
     """The approvals, and who looks at them."""
 
     approvals: Approvals
-    at: Acting
+    at: CommandActor
 
     async def find(self, approval_id: UUID) -> Approval:
         approval = await self.approvals.find(approval_id)
@@ -47,7 +47,7 @@ class Room(NamedTuple):
 @app.command("list")
 async def list_approvals(
     status: Annotated[Status | None, typer.Option(help="Only those with this status.")] = None,
-    kind: Annotated[Kind | None, typer.Option(help="Only of this kind.")] = None,
+    kind: Annotated[ApprovalKind | None, typer.Option(help="Only of this kind.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List what needs, or needed, a second person; the newest first."""
@@ -112,7 +112,7 @@ async def reject(
         console.print(f"rejected: {done.summary}", soft_wrap=True)
 
 
-def large_moves(opened: Pool, at: Acting) -> LargeMoves:
+def large_moves(opened: Pool, at: CommandActor) -> LargeMoves:
     """The large moves of a command, and with them the approvals of every kind."""
     moves = PostgresMoves(opened, at.clock)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.known import check_country
 from abacus.cli.terminal.shell import (
     AsJson,

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from abacus.cli.people.commands import PersonId
-from abacus.cli.terminal.acting import Acting, acting, login
+from abacus.cli.terminal.command_actor import CommandActor, acting, login
 from abacus.cli.terminal.shell import (
     AsJson,
     CommandGroup,
@@ -61,7 +61,9 @@ async def link(
     console.print(address, soft_wrap=True)
 
 
-async def new_link(opened: Pool, at: Acting, person_id: str, config: Settings, holds_for: timedelta) -> tuple[str, str]:
+async def new_link(
+    opened: Pool, at: CommandActor, person_id: str, config: Settings, holds_for: timedelta
+) -> tuple[str, str]:
     """The address, and the time until which it works."""
     also = at.told(Deed.MANAGE_PEOPLE, f"person:{person_id}", did="link")
     token, until = await Links(opened, at.clock).make(person_id, holds_for=holds_for, by=at.actor.source, also=also)
@@ -78,7 +80,10 @@ async def links_for(config: Settings, people: Mapping[str, Sequence[str]]) -> di
     """
     clock, links = SystemClock(), dict[str, str]()
     async with people_database(config) as opened:
-        store, at = PeopleStore(opened, clock), Acting(Actor(login(), None), config.people_required, opened, clock)
+        store, at = (
+            PeopleStore(opened, clock),
+            CommandActor(Actor(login(), None), config.people_required, opened, clock),
+        )
         for person_id, roles in people.items():
             if await store.find(person_id) is None:
                 also = at.told(Deed.MANAGE_PEOPLE, f"person:{person_id}", did="create", roles=list(roles))
@@ -94,7 +99,7 @@ async def first_link(config: Settings) -> str | None:
     return (await links_for(config, {_FIRST: [Role.ADMIN]}))[_FIRST] if people in ([], [_FIRST]) else None
 
 
-async def check_manages(opened: Pool, at: Acting, person_id: str) -> None:
+async def check_manages(opened: Pool, at: CommandActor, person_id: str) -> None:
     """Whether this actor may make ways in for the person, who has to be there. Raises `Refused`."""
     store = PeopleStore(opened, at.clock)
     if not (at.actor.is_authenticated and at.actor.name == person_id):

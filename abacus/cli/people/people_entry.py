@@ -7,7 +7,7 @@ import typer
 
 from abacus.cli.people.commands import PersonId
 from abacus.cli.people.console import check_manages
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.shell import AsJson, console, errors, people_pool, print_json, secrets
 from abacus.console.entry.authenticators import Authenticators
 from abacus.console.entry.passwords import Passwords

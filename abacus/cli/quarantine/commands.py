@@ -9,7 +9,7 @@ import typer
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from abacus.cli.quarantine.replay_preview import previews
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.known import check_country
 from abacus.cli.terminal.progress import shown_progress
 from abacus.cli.terminal.shell import (
@@ -28,7 +28,7 @@ from abacus.cli.terminal.shell import (
 )
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused, absent
-from abacus.core.vouching import Producer, read_keys, signer_for
+from abacus.core.signature import Producer, read_keys, signer_for
 from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
 from abacus.oversight.where.decide.mentions import mentions
 from abacus.people.types.deed import Deed

@@ -9,7 +9,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, SetAside
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.decide.source_message import SourceMessage
-from abacus.intake.earning.deciding import DecidedBatch, Deciding
+from abacus.intake.earning.decider import DecidedBatch, MessageDecider
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.postgres import Pool
@@ -23,7 +23,7 @@ from abacus.signals.events.replay import replay_events
 from abacus.signals.events.wiring import built_in_sources
 
 
-class Outcome(StrEnum):
+class ReplayFate(StrEnum):
     """What would come of an item."""
 
     GOOD = "good"
@@ -37,7 +37,7 @@ class Preview(NamedTuple):
 
     id: str
     reason: Reason
-    outcome: Outcome
+    outcome: ReplayFate
     says: str
 
 
@@ -46,7 +46,7 @@ async def previews(items: Sequence[Item], opened: Pool, config: Settings) -> lis
     clock = SystemClock()
     cards = CardReader(CardStore(opened).all)
     await cards.refresh()
-    deciding = Deciding(
+    deciding = MessageDecider(
         cards=cards,
         tiers=MembershipStore(opened, clock),
         postings=LedgerReader(opened),
@@ -67,28 +67,28 @@ async def previews(items: Sequence[Item], opened: Pool, config: Settings) -> lis
 
 def _judged(
     item: Item, decided: DecidedBatch | None, faults: Mapping[str, SetAside], posted: Collection[str]
-) -> tuple[Outcome, str]:
+) -> tuple[ReplayFate, str]:
     if decided is not None:
         return _of_transaction(decided, posted)
     if item.stage in OF_EVENTS:
         fault = faults.get(item.id)
-        return (Outcome.HELD, _fault(fault)) if fault is not None else (Outcome.GOOD, "it is published again")
+        return (ReplayFate.HELD, _fault(fault)) if fault is not None else (ReplayFate.GOOD, "it is published again")
     if item.stage is Stage.AWARD:
-        return (Outcome.POSTED, str(item.key)) if item.key in posted else (Outcome.SENT, f"to the {AWARD_QUEUE}")
-    return Outcome.SENT, f"to the {item.origin}, as it is"
+        return (ReplayFate.POSTED, str(item.key)) if item.key in posted else (ReplayFate.SENT, f"to the {AWARD_QUEUE}")
+    return ReplayFate.SENT, f"to the {item.origin}, as it is"
 
 
-def _of_transaction(decided: DecidedBatch, posted: Collection[str]) -> tuple[Outcome, str]:
+def _of_transaction(decided: DecidedBatch, posted: Collection[str]) -> tuple[ReplayFate, str]:
     for award in decided.awards:
-        outcome = Outcome.POSTED if award.key in posted else Outcome.GOOD
+        outcome = ReplayFate.POSTED if award.key in posted else ReplayFate.GOOD
         return outcome, f"{award.points:,} {award.program} for {award.member_id}"
     for reversal in decided.reversals:
-        return Outcome.GOOD, f"takes points back from {reversal.member_id}"
+        return ReplayFate.GOOD, f"takes points back from {reversal.member_id}"
     for fault in decided.set_aside:
-        return Outcome.HELD, f"{fault.reason}: {fault.detail}"
+        return ReplayFate.HELD, f"{fault.reason}: {fault.detail}"
     for waiting in decided.deferred:
-        return Outcome.SENT, f"waits: {waiting.cause}"
-    return Outcome.GOOD, "earns nothing"
+        return ReplayFate.SENT, f"waits: {waiting.cause}"
+    return ReplayFate.GOOD, "earns nothing"
 
 
 def _fault(fault: SetAside) -> str:

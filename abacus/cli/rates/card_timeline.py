@@ -9,7 +9,7 @@ import typer
 from abacus.cli.documents.commands import opened, publish_drafts
 from abacus.cli.documents.drafts import FileDraft
 from abacus.cli.rates.family import FAMILY, card_desk
-from abacus.cli.terminal.acting import acting
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.shell import AsJson, moment, pool, print_json, table
 from abacus.core.errors import Refused, SetAside, absent
 from abacus.people.types.deed import Deed

@@ -8,25 +8,25 @@ from abacus.cli.documents.drafts import FilePlan
 from abacus.cli.documents.family import Family
 from abacus.cli.people.approvals import document as approval_document
 from abacus.cli.people.approvals import large_moves
-from abacus.cli.terminal.acting import Acting
+from abacus.cli.terminal.command_actor import CommandActor
 from abacus.cli.terminal.shell import settings
-from abacus.documents.types import Outcome
+from abacus.documents.types import DraftOutcome
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.kind import CARDS
 
 
-def card_desk(at: Acting) -> CardDesk:
+def card_desk(at: CommandActor) -> CardDesk:
     needs_approval = settings().cards_need_approval
     return CardDesk(at.pool, at.clock, large_moves(at.pool, at).approvals, needs_approval=needs_approval)
 
 
-def _told(outcome: Outcome[RateCard]) -> str:
+def _told(outcome: DraftOutcome[RateCard]) -> str:
     if (approval := outcome.approval) is None:
         return f"{outcome.label} published, effective from {outcome.document.effective_from.isoformat()}"
     return f"{approval.status}: another person approves it with `abacus approvals approve {approval.approval_id}`"
 
 
-def _row(plan: FilePlan[RateCard], outcome: Outcome[RateCard]) -> dict[str, Any]:
+def _row(plan: FilePlan[RateCard], outcome: DraftOutcome[RateCard]) -> dict[str, Any]:
     changed = {"file": plan.file, "changes": plan.changes}
     if (approval := outcome.approval) is None:
         return changed | {"name": outcome.label, "against": plan.against, "until": plan.until}

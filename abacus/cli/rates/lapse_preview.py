@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from abacus.core.csv_text import CsvWriter
 from abacus.core.errors import Refused
-from abacus.oversight.backtest.decide.lapses import Lapsing, changes_policy, policy_of
+from abacus.oversight.backtest.decide.lapses import LapseChange, changes_policy, policy_of
 from abacus.oversight.backtest.lapses import Moved, lapses, moved
 from abacus.platform.postgres import Connection
 from abacus.pricing.decide.card import RateCard
@@ -15,7 +15,7 @@ class Preview(NamedTuple):
     """The policy now and that of the draft, and the points by month; without rows where the policy does not change."""
 
     policies: dict[str, str | None]
-    rows: list[Lapsing]
+    rows: list[LapseChange]
 
 
 async def preview(connection: Connection, draft: RateCard, displaced: RateCard | None, members: Path | None) -> Preview:

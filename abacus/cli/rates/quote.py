@@ -8,7 +8,7 @@ import typer
 
 from abacus.cli.terminal.shell import AsJson, moment, pool, print_json
 from abacus.core.errors import Refused
-from abacus.intake.earning.decide.quoting import BadSale, Sale, quoted
+from abacus.intake.earning.decide.quote import BadSale, Sale, quoted
 from abacus.ledger.types.award import Award
 from abacus.platform.database_clock import clock_of
 from abacus.pricing.decide.book import CardBook

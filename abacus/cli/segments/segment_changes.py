@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from abacus.cli.segments.segment_files import Found, Wanted, check_wanted, found
-from abacus.cli.terminal.acting import Acting, acting
+from abacus.cli.terminal.command_actor import CommandActor, acting
 from abacus.cli.terminal.shell import EXIT_FAILED, counted, people_pool, print_json, settings
 from abacus.core.errors import Refused
 from abacus.people.types.deed import Deed
@@ -87,7 +87,7 @@ def _give(connections: Pool, how: How) -> Give:
     return numbers.give if how is How.ADD else numbers.known
 
 
-def _author(at: Acting, how: How, name: str, country: str | None, **details: object) -> Author:
+def _author(at: CommandActor, how: How, name: str, country: str | None, **details: object) -> Author:
     """Raises `Refused` where the actor may not do it. The log names no members."""
     told = {what: value for what, value in details.items() if value is not None}
     also = at.does(Deed.PUBLISH_SEGMENTS, f"segment:{name}", country=country, did=how.value, **told)

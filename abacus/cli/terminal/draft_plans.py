@@ -12,7 +12,7 @@ from abacus.core.errors import Refused
 Say = Callable[[str], None]
 
 
-class Plan(Protocol):
+class DraftPlan(Protocol):
     """What publishing the draft of a file changes: against a version, or against nothing."""
 
     @property
@@ -27,7 +27,7 @@ class Plan(Protocol):
         ...
 
 
-Planned = TypeVar("Planned", bound=Plan)
+Planned = TypeVar("Planned", bound=DraftPlan)
 
 
 def print_faults(valid: Mapping[str, str], faults: Sequence[FileFault], *, as_json: bool) -> None:
@@ -47,7 +47,7 @@ def print_difference(file: str, against: str | None, changes: Sequence[str], *, 
         typer.echo("\n".join(changes or [f"{file}: nothing changes against {against}"]))
 
 
-def say_changes(plans: Sequence[Plan], say: Say) -> None:
+def say_changes(plans: Sequence[DraftPlan], say: Say) -> None:
     for plan in plans:
         until = [f"until {plan.until} takes over"] if plan.until else []
         lines = [*plan.changes, *until] if plan.changes else ["nothing changes"]
@@ -67,6 +67,6 @@ def agreed(plans: Sequence[Planned], what: str, *, ask: bool, say: Say) -> list[
     return changing
 
 
-def unchanged(plans: Sequence[Plan]) -> list[str]:
+def unchanged(plans: Sequence[DraftPlan]) -> list[str]:
     """The files whose drafts are published already."""
     return [plan.file for plan in plans if not plan.changes]

@@ -7,8 +7,8 @@ from typing import Any, Final
 from rich.progress import Progress, ProgressColumn, TaskID
 
 from abacus.cli.terminal.shell import errors
-from abacus.console.errands.acting import ERRAND_TOKEN
-from abacus.console.errands.decide.telling import PROGRESS
+from abacus.console.errands.decide.command_output import PROGRESS
+from abacus.console.errands.errand_actor import ERRAND_TOKEN
 
 _TELL_EVERY_S: Final = 0.5
 

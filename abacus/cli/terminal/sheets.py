@@ -71,7 +71,7 @@ def sheet_csv(data: Sheet) -> str:
     return csv_text([data.header, *([_text(cell, grouped=False) for cell in row] for row in data.rows)])
 
 
-class Reading(NamedTuple):
+class SheetSource(NamedTuple):
     """A snapshot of the database, and the cards, by whose clocks it is read."""
 
     connection: Connection
@@ -79,7 +79,7 @@ class Reading(NamedTuple):
 
 
 @asynccontextmanager
-async def reading(what: str) -> AsyncIterator[Reading]:
+async def reading(what: str) -> AsyncIterator[SheetSource]:
     """Open a snapshot to read a report from. On a terminal a spinner shows that the ledger is being read."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with shown_progress(*columns) as progress:
@@ -87,7 +87,7 @@ async def reading(what: str) -> AsyncIterator[Reading]:
         async with pool() as opened:
             book = CardBook(await CardStore(opened).all())
             async with snapshot(opened) as connection:
-                yield Reading(connection, book)
+                yield SheetSource(connection, book)
 
 
 def read_day(text: str, option: str, *, last: bool) -> date:

@@ -110,7 +110,7 @@ async def database(
     pool = await open_pool(settings.required("database_url"), size=4, role=role, settings=session)
     try:
         if settings.token is not None and session != SESSION:  # people are not in the sandbox
-            from abacus.cli.terminal.acting import acting  # noqa: PLC0415  # most commands of machines have no token
+            from abacus.cli.terminal.command_actor import acting  # noqa: PLC0415  # most commands of machines have no token
 
             await acting(pool)
         yield pool

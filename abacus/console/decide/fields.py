@@ -6,7 +6,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Line:
+class FieldLine:
     """One value of a document by its place. `before` is that of the other document; None where it had none."""
 
     place: str
@@ -15,15 +15,15 @@ class Line:
     changed: bool = False
 
 
-def lines_of(document: Any) -> list[Line]:
-    return [Line(place, value) for place, value in _leaves(document, "")]
+def lines_of(document: Any) -> list[FieldLine]:
+    return [FieldLine(place, value) for place, value in _leaves(document, "")]
 
 
-def compared(before: Any, after: Any) -> list[Line]:
+def compared(before: Any, after: Any) -> list[FieldLine]:
     """Every value of both, in the order of `after`; what was taken away stands at the end."""
     old, new = dict(_leaves(before, "")), dict(_leaves(after, ""))
     places = [*new, *(place for place in old if place not in new)]
-    return [Line(place, new.get(place), old.get(place), old.get(place) != new.get(place)) for place in places]
+    return [FieldLine(place, new.get(place), old.get(place), old.get(place) != new.get(place)) for place in places]
 
 
 def _leaves(value: Any, place: str) -> Iterator[tuple[str, str]]:

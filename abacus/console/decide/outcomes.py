@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Protocol
 
-from abacus.engage.campaigns.decide.run import Outcome
+from abacus.engage.campaigns.decide.run import RunOutcome
 
 
 class DayLine(Protocol):
@@ -32,7 +32,7 @@ class Series:
 
 def series_of(days: Sequence[DayLine]) -> Series:
     """The runs of each arm by day, days without any among them."""
-    done = [line for line in days if line.outcome == Outcome.DONE]
+    done = [line for line in days if line.outcome == RunOutcome.DONE]
     if not done:
         return Series([], [])
     first, last = min(line.day for line in done), max(line.day for line in done)

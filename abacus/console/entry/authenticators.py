@@ -5,7 +5,7 @@ from typing import Final
 
 from abacus.console.entry.decide.codes import SECRET_BYTES, bytes_of, enrolment_uri, step_of, text_of
 from abacus.core.clock import Clock
-from abacus.platform.encryption import Place, Secrets
+from abacus.platform.encryption import SecretPlace, Secrets
 from abacus.platform.postgres import Also, Pool, passing_failures
 from abacus.platform.sql import Statement
 
@@ -66,5 +66,5 @@ class Authenticators:
         return used is not None
 
 
-def _place(person_id: str) -> Place:
-    return Place("console_authenticator", "secret", person_id)
+def _place(person_id: str) -> SecretPlace:
+    return SecretPlace("console_authenticator", "secret", person_id)

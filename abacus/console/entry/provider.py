@@ -11,8 +11,8 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
+from abacus.console.entry.decide.claims import ClaimRules, Vouched, vouched
 from abacus.console.entry.decide.derived import Use, derived, fits
-from abacus.console.entry.decide.vouching import Reading, Vouched, vouched
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable
 
@@ -47,7 +47,9 @@ class _Metadata(NamedTuple):
 class Provider:
     """Raises `Unavailable` when the provider does not answer, and `Refused` for what it does not confirm."""
 
-    def __init__(self, client: Client, reading: Reading, clock: Clock, http: httpx.AsyncClient | None = None) -> None:
+    def __init__(
+        self, client: Client, reading: ClaimRules, clock: Clock, http: httpx.AsyncClient | None = None
+    ) -> None:
         self._client = client
         self._reading = reading
         self._clock = clock

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from abacus.console.entry.authenticators import Authenticators
-from abacus.console.entry.decide import vouching
+from abacus.console.entry.decide import claims as vouching
 from abacus.console.entry.door import Door
 from abacus.console.entry.links import Links
 from abacus.console.entry.passwords import Passwords
@@ -27,7 +27,7 @@ class EntryPlan(NamedTuple):
     limits: SessionLimits
     code_for: tuple[Role, ...]
     client: Client | None
-    reading: vouching.Reading
+    reading: vouching.ClaimRules
 
 
 def plan_of(settings: Settings) -> EntryPlan:
@@ -44,7 +44,7 @@ def plan_of(settings: Settings) -> EntryPlan:
         ),
         _roles(settings.console_code_for or ""),
         _client(settings, public_url),
-        vouching.Reading(settings.console_oidc_id_claim, settings.console_oidc_groups_claim, groups),
+        vouching.ClaimRules(settings.console_oidc_id_claim, settings.console_oidc_groups_claim, groups),
     )
 
 

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Final, Self
 
-from abacus.console.errands.decide.telling import progress_in, state_of, told_in
-from abacus.console.errands.types import Outcome, State
+from abacus.console.errands.decide.command_output import progress_in, state_of, told_in
+from abacus.console.errands.types import ErrandOutcome, State
 
 MOST_BYTES: Final = 32 * 1024 * 1024  # of a document, and of all files together
 _TAIL_BYTES: Final = 64 * 1024
@@ -78,19 +78,19 @@ class Command:
     def is_too_long(self) -> bool:
         return self._output.stat().st_size > MOST_BYTES
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ErrandOutcome:
         """Of a command that has ended by itself."""
         code = self._process.returncode if self._process is not None else None
         if self.is_too_long:
-            return Outcome(State.FAILED, code, _TOO_MUCH)
+            return ErrandOutcome(State.FAILED, code, _TOO_MUCH)
         output, told = self._output.read_bytes(), told_in(self._said())
         if code is None or code < 0:
-            return Outcome(State.FAILED, code, told or "it was ended from outside")
+            return ErrandOutcome(State.FAILED, code, told or "it was ended from outside")
         state = state_of(code, output)
         files = self._kept() if state is State.DONE else {}
         if sum(map(len, files.values())) > MOST_BYTES:
-            return Outcome(State.FAILED, code, _TOO_MUCH)
-        return Outcome(state, code, told, output if state is State.DONE else None, files)
+            return ErrandOutcome(State.FAILED, code, _TOO_MUCH)
+        return ErrandOutcome(state, code, told, output if state is State.DONE else None, files)
 
     def _kept(self) -> dict[str, bytes]:
         work = Path(self._directory.name) / "work"

@@ -10,11 +10,11 @@ from uuid import uuid4
 
 import structlog
 
-from abacus.console.errands.acting import ERRAND_TOKEN
 from abacus.console.errands.command import Command
+from abacus.console.errands.errand_actor import ERRAND_TOKEN
 from abacus.console.errands.metrics import ERRANDS, ERRANDS_OLDEST, ERRANDS_WAITING
 from abacus.console.errands.store import LOST_AFTER, ErrandStore
-from abacus.console.errands.types import ERASE, Errand, Outcome, State
+from abacus.console.errands.types import ERASE, Errand, ErrandOutcome, State
 from abacus.core.errors import Unavailable
 
 NOTHING_MORE: Final[Mapping[str, str]] = MappingProxyType({})
@@ -75,16 +75,16 @@ class ErrandRunner:
             async with Command(errand.arguments, papers, errand.keeps, environment) as command:
                 outcome = await self._watched(errand, command)
         except OSError as error:
-            outcome = Outcome(State.FAILED, None, f"it could not be started: {error}")
+            outcome = ErrandOutcome(State.FAILED, None, f"it could not be started: {error}")
         except asyncio.CancelledError:
             with contextlib.suppress(Unavailable):
-                await self._store.end(errand.errand_id, self._runner, Outcome(State.FAILED, None, _STOPPED))
+                await self._store.end(errand.errand_id, self._runner, ErrandOutcome(State.FAILED, None, _STOPPED))
             raise
         if outcome is not None:
             await self._end(errand, outcome)
             ERRANDS.labels(errand.kind, outcome.state).inc()
 
-    async def _end(self, errand: Errand, outcome: Outcome) -> None:
+    async def _end(self, errand: Errand, outcome: ErrandOutcome) -> None:
         """Waits for a database that is away, until others would give the errand up."""
         for _ in range(int(LOST_AFTER.total_seconds() / _AGAIN_AFTER_S)):
             try:
@@ -95,13 +95,13 @@ class ErrandRunner:
             else:
                 return
 
-    async def _watched(self, errand: Errand, command: Command) -> Outcome | None:
+    async def _watched(self, errand: Errand, command: Command) -> ErrandOutcome | None:
         """None for an errand that is cancelled. While the database is away, the command goes on."""
         loop = asyncio.get_running_loop()
         too_late = loop.time() + WITHIN_S
         while not await command.ended_within(_BEAT_EVERY_S):
             if loop.time() > too_late:
-                return Outcome(State.FAILED, None, _TOO_LATE)
+                return ErrandOutcome(State.FAILED, None, _TOO_LATE)
             if command.is_too_long:
                 return command.outcome()
             try:

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from abacus.console.errands.decide.command_output import command_line
 from abacus.console.errands.decide.room import check_room
-from abacus.console.errands.decide.telling import command_line
-from abacus.console.errands.types import Errand, Order, Outcome, Room, State
+from abacus.console.errands.types import Errand, ErrandOutcome, Order, Room, State
 from abacus.core.clock import Clock
 from abacus.core.tokens import NewToken
 from abacus.platform.postgres import Pool, passing_failures
@@ -89,7 +89,7 @@ where state = 'running' and seen_at < :before
 """)
 
 
-class Place(NamedTuple):
+class ErrandCursor(NamedTuple):
     """The errand behind which a page of the list begins."""
 
     at: datetime
@@ -149,7 +149,7 @@ class ErrandStore:
             rows = await self._pool.fetch(*_NEWEST(kind=kind, subject=subject, limit=limit))
         return [_errand(row) for row in rows]
 
-    async def all(self, countries: Sequence[str] | None, *, after: Place | None, limit: int) -> Sequence[Errand]:
+    async def all(self, countries: Sequence[str] | None, *, after: ErrandCursor | None, limit: int) -> Sequence[Errand]:
         """Of these countries, or of all, the newest first."""
         at, id_ = after or (None, None)
         given = {"countries": countries if countries is None else list(countries), "at": at, "id": id_}
@@ -204,7 +204,7 @@ class ErrandStore:
         async with passing_failures():
             return bool(await self._pool.fetchval(*_BEAT(**given)))
 
-    async def end(self, errand_id: UUID, runner: UUID, outcome: Outcome) -> None:
+    async def end(self, errand_id: UUID, runner: UUID, outcome: ErrandOutcome) -> None:
         given = outcome._asdict() | {"errand_id": errand_id, "runner": runner, "now": self._clock.now()}
         files = given.pop("files")
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():

@@ -77,7 +77,7 @@ class Errand(NamedTuple):
     told: str | None
 
 
-class Outcome(NamedTuple):
+class ErrandOutcome(NamedTuple):
     """How a command ended. `output` is the document that it printed; `files` it was to keep."""
 
     state: State

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from abacus.console.entry.decide.derived import Use, derived, fits
 from abacus.console.entry.types import Session
 from abacus.console.premises import Premises
-from abacus.console.reading import Reading
+from abacus.console.read_side import ReadSide
 from abacus.console.web.cookies import Cookies
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import CONTROL, EMPTY, FORM_TOKEN, Form, read_form
@@ -52,7 +52,7 @@ class Call:
         return self.premises.clock.now()
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> ReadSide:
         """What the page is read from: a replica, where there is one and the caller has not just changed something."""
         replica = self.premises.replica
         return (replica.reading if replica is not None and not self.has_changed else None) or self.premises.here

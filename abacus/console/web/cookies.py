@@ -14,7 +14,7 @@ from starlette.responses import Response
 from abacus.console.entry.decide.paths import local_path
 from abacus.console.entry.decide.sessions import zone_of
 from abacus.console.entry.tokens import VISIT_TOKEN
-from abacus.console.reading import MOST_BEHIND_S
+from abacus.console.read_side import MOST_BEHIND_S
 
 _VISIT_S: Final = 3600
 _CHANGED_S: Final = 2 * int(MOST_BEHIND_S)

@@ -10,7 +10,7 @@ from abacus.core.clock import Clock
 from abacus.core.ids import fingerprint
 from abacus.engage.actions.decide.deeds import DeedKind
 from abacus.engage.actions.types import DueAction
-from abacus.engage.downstreams.decide.downstream import WEBHOOK_PREFIX, Downstream, Kind
+from abacus.engage.downstreams.decide.downstream import WEBHOOK_PREFIX, Downstream, DownstreamKind
 from abacus.engage.downstreams.directory import ByName
 from abacus.platform import slices
 from abacus.platform.delivery.outbox import FAILING_SINCE, Lane, Outbox, OutboxTable, Taken
@@ -87,7 +87,9 @@ class CallOutbox:
 
 def webhooks_of(downstreams: ByName) -> dict[str, Downstream]:
     """The webhooks among the downstreams, by name."""
-    return {name: each.downstream for name, each in downstreams.items() if each.downstream.kind is Kind.WEBHOOK}
+    return {
+        name: each.downstream for name, each in downstreams.items() if each.downstream.kind is DownstreamKind.WEBHOOK
+    }
 
 
 async def call_again(pool: Pool, webhook: str, now: datetime) -> int:

@@ -10,7 +10,7 @@ from abacus.engage.actions.types import DueAction
 from abacus.engage.notify.decide.message import Words
 from abacus.engage.notify.decide.news import News
 from abacus.engage.notify.decide.notice import Notice
-from abacus.engage.notify.decide.rendering import Rendering, Unrenderable
+from abacus.engage.notify.decide.template import FilledTemplate, Unrenderable
 from abacus.engage.notify.renderer import Renderer
 
 InWords: TypeAlias = Mapping[str, Words]  # by locale
@@ -55,6 +55,6 @@ async def in_words(documents: Sequence[Mapping[str, Any]], renderer: Renderer) -
     return said
 
 
-def _renderings(document: Mapping[str, Any]) -> dict[str, Rendering]:
+def _renderings(document: Mapping[str, Any]) -> dict[str, FilledTemplate]:
     fields = restored(document["fields"])
-    return {locale: Rendering(template, locale, fields) for locale, template in document["templates"].items()}
+    return {locale: FilledTemplate(template, locale, fields) for locale, template in document["templates"].items()}

@@ -11,7 +11,7 @@ from abacus.engage.actions.types import DueAction
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.renderer import Renderer
 from abacus.platform.kafka.publisher import StreamMessage
-from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.packer import pack
 from abacus.platform.sqs.port import Queue
 
 Publish: TypeAlias = Callable[[str, Sequence[StreamMessage]], Awaitable[None]]

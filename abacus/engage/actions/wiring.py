@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from abacus.core.vouching import Producer
+from abacus.core.signature import Producer
 from abacus.engage.actions.action_runner import ActionRunner
 from abacus.engage.actions.action_store import ActionStore
 from abacus.engage.actions.calls import CallOutbox, webhooks_of

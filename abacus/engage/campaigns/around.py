@@ -7,7 +7,7 @@ from datetime import datetime
 from abacus.core.errors import SetAside, Unavailable
 from abacus.documents.types import documents
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.engage.downstreams.decide.downstream import Kind
+from abacus.engage.downstreams.decide.downstream import DownstreamKind
 from abacus.engage.downstreams.store import DownstreamStore
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
@@ -27,7 +27,7 @@ async def surroundings(pool: Pool, built_in: Iterable[Source], now: datetime) ->
         now=now,
         cards=cards_in_force(CardBook(await CardStore(pool).all()), now),
         counters={each.name: each for each in definitions},
-        webhooks={each.name for each in downstreams if each.kind is Kind.WEBHOOK and not each.retired},
+        webhooks={each.name for each in downstreams if each.kind is DownstreamKind.WEBHOOK and not each.retired},
         externals={each.name: each.service.answers for each in downstreams if each.service and not each.retired},
         segments={segment.name for segment in await SegmentStore(pool).all() if not segment.dropped},
     )

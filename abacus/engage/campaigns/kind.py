@@ -13,7 +13,7 @@ from abacus.engage.campaigns.decide.campaign_reader import parse_campaign, resto
 from abacus.engage.campaigns.decide.cycles import cycle_through
 from abacus.engage.campaigns.decide.document import describe_changes, described, to_document, to_toml
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.people.types.approval import Kind
+from abacus.people.types.approval import ApprovalKind
 from abacus.people.types.deed import Deed
 
 
@@ -51,7 +51,7 @@ CAMPAIGNS: Final[StatedKind[Campaign, Surroundings]] = StatedKind(
     split_label=split_label,
     country=lambda campaign: campaign.country,
     toml=to_toml,
-    approval=Kind.CAMPAIGN,
+    approval=ApprovalKind.CAMPAIGN,
     late=timedelta(days=1),  # events that come so long after the end of a campaign are still decided
     clashes=_circles,
 )

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 
-from abacus.core.merging import added_up
+from abacus.core.merge import added_up
 from abacus.engage.campaigns.decide.campaign import OWNER_KIND, Campaign
 from abacus.engage.campaigns.seen import seen_by_day
 from abacus.engage.limits.decide.pots import EVER

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside
+from abacus.core.signature import Verifier, check_vouched
 from abacus.core.sources import campaign_source
-from abacus.core.vouching import Verifier, check_vouched
 from abacus.engage.campaigns.decide.deferred import Deferred, decode_deferred
 from abacus.engage.campaigns.directory import InForce
 from abacus.engage.campaigns.evaluator import Candidate, item_of

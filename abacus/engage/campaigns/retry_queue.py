@@ -14,7 +14,7 @@ from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.metrics import RETRIES
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item, deferred_origin
-from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.packer import pack
 from abacus.platform.sqs.port import Queue
 from abacus.signals.events.decide.message import encode_event
 

@@ -25,7 +25,7 @@ from abacus.engage.campaigns.subject import CampaignSubject
 from abacus.engage.campaigns.sums import done_before
 from abacus.engage.limits.decide.pots import limited_by
 from abacus.engage.limits.pot_store import PotStore
-from abacus.engage.notify.decide.rendering import Unrenderable
+from abacus.engage.notify.decide.template import Unrenderable
 from abacus.engage.notify.renderer import Renderer
 from abacus.platform import slices
 from abacus.platform.postgres import Pool

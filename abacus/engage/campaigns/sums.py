@@ -5,7 +5,7 @@ from datetime import date
 from typing import Final, NamedTuple
 
 from abacus.engage.campaigns.decide.calendar import day_of
-from abacus.engage.campaigns.decide.run import Outcome, Run
+from abacus.engage.campaigns.decide.run import Run, RunOutcome
 from abacus.engage.limits.decide.pots import Pot
 from abacus.engage.limits.types import Amounts
 from abacus.platform.postgres import Connection
@@ -36,7 +36,7 @@ _DONE: Final = Statement(f"""
 select u.owner_kind, u.owner, u.period, coalesce(sum(s.events), 0)::bigint, coalesce(sum(s.points), 0)::bigint,
     coalesce(sum(s.cost), 0)::bigint
 from {unnested(Pot)}
-join campaign_sum s on s.campaign = u.owner and s.outcome = '{Outcome.DONE}' and u.period in ('', s.day::text)
+join campaign_sum s on s.campaign = u.owner and s.outcome = '{RunOutcome.DONE}' and u.period in ('', s.day::text)
 group by u.owner_kind, u.owner, u.period
 """)
 

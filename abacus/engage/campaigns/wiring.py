@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
-from abacus.core.vouching import Producer
+from abacus.core.signature import Producer
 from abacus.engage.actions.wiring import RUNS, WEBHOOKS_AT_ONCE, action_runs
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
@@ -29,7 +29,7 @@ from abacus.engage.limits.exhaustion_watch import ExhaustionWatch
 from abacus.engage.limits.pot_store import SLOTS, PotStore
 from abacus.engage.notify.renderer import rendering
 from abacus.intake.earning.decide.retry import RetryPolicy
-from abacus.ledger.types.account import Standing
+from abacus.ledger.types.account import AccountBalance
 from abacus.people.store.approvals import Approvals
 from abacus.platform.announcements import Announced
 from abacus.platform.following.together import together
@@ -69,7 +69,7 @@ def campaigns_in_use(wiring: Wiring, pool: Pool) -> CampaignDirectory:
     return wiring.keep(campaigns, on=woken_by)
 
 
-async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[Standing]]) -> Run:
+async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountBalance]]) -> Run:
     """Decides events, also events from the retry queue, and carries out actions that are due."""
     settings, clock, rng = wiring.settings, wiring.clock, random.Random()
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)

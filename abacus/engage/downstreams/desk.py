@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from abacus.core.clock import Clock
 from abacus.documents.desk import DocumentDesk
-from abacus.documents.types import Difference, Outcome, Record
+from abacus.documents.types import Difference, DraftOutcome, Record
 from abacus.engage.downstreams.decide.downstream import Downstream
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
 from abacus.engage.downstreams.store import DownstreamStore
@@ -22,7 +22,7 @@ class DownstreamDesk(DocumentDesk[Downstream, Allowed]):
         super().__init__(pool, clock, DOWNSTREAMS, allowed.look)
         self._downstreams = DownstreamStore(pool, secrets)
 
-    async def publish(self, differences: Sequence[Difference[Downstream]], by: Actor) -> list[Outcome[Downstream]]:
+    async def publish(self, differences: Sequence[Difference[Downstream]], by: Actor) -> list[DraftOutcome[Downstream]]:
         """As for every kind; the outcome tells the secret of a new downstream, once."""
         told: dict[str, str] = {}
 

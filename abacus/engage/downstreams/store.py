@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from abacus.core.errors import Refused
 from abacus.documents.store import DocumentStore, named, publishing
 from abacus.documents.types import Record, Version, documents
-from abacus.engage.downstreams.decide.downstream import Downstream, Kind
+from abacus.engage.downstreams.decide.downstream import Downstream, DownstreamKind
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
 from abacus.engage.downstreams.secret_places import former_secret_of, secret_of
 from abacus.platform.encryption import Secrets
@@ -56,7 +56,7 @@ class DownstreamStore(DocumentStore[Downstream, Allowed]):
         """In the transaction that publishes it; and whether the secret is its own now. A downstream that has a secret
         keeps it, and one of our own gets none.
         """
-        if downstream.kind is Kind.OWN:
+        if downstream.kind is DownstreamKind.OWN:
             return False
         stored = await self._secrets.to_store(secret, secret_of(downstream.name))
         return bool(await connection.fetchval(*_GIVE(**_Secret(downstream.name, stored, None, None)._asdict())))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from abacus.core.merging import added_up
+from abacus.core.merge import added_up
 from abacus.engage.limits.decide.pots import Pot
 from abacus.engage.limits.types import NOTHING, Amounts
 from abacus.platform import slices

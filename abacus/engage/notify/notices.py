@@ -17,7 +17,7 @@ from abacus.core.clock import Clock
 from abacus.engage.notify.decide.message import ChannelName, Message, message_of
 from abacus.engage.notify.decide.news import NEWS_JSON, NEWS_LIST_JSON
 from abacus.engage.notify.decide.notice import Notice
-from abacus.engage.notify.decide.rendering import DEFAULT_LOCALE
+from abacus.engage.notify.decide.template import DEFAULT_LOCALE
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, rows_changed
 from abacus.platform.sql import Statement, arrays, columns, unnested

@@ -21,7 +21,7 @@ import structlog
 
 from abacus.core.errors import Unavailable
 from abacus.engage.notify.decide.message import Words
-from abacus.engage.notify.decide.rendering import Rendering, Unrenderable, Unwritten
+from abacus.engage.notify.decide.template import FilledTemplate, Unrenderable, Unwritten
 from abacus.engage.notify.metrics import RENDERINGS
 from abacus.engage.notify.rendering_child import LENGTH_BYTES, READY
 
@@ -52,7 +52,9 @@ class Renderer:
         self._process: Process | None = None
         self._stopped: dict[str, float] = {}  # templates, and when each was stopped
 
-    async def render(self, renderings: Sequence[Rendering], *, is_trial: bool = False) -> list[Words | Unrenderable]:
+    async def render(
+        self, renderings: Sequence[FilledTemplate], *, is_trial: bool = False
+    ) -> list[Words | Unrenderable]:
         """What comes of each; with `is_trial` a template is judged whole, its seldom taken branches too. Raises
         `Unavailable`.
         """
@@ -79,7 +81,7 @@ class Renderer:
             if process is not None:
                 await _ended(process)
 
-    async def _answers(self, renderings: Sequence[Rendering], *, is_trial: bool) -> list[Words | Unrenderable]:
+    async def _answers(self, renderings: Sequence[FilledTemplate], *, is_trial: bool) -> list[Words | Unrenderable]:
         """Of the first of them, up to the one at which the process died."""
         answers: list[Words | Unrenderable] = []
         process = self._process or await self._started()

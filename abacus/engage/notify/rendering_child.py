@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 
 import orjson
 
-from abacus.engage.notify.decide.rendering import Rendering, Unrenderable, Unwritten, rendered, written
+from abacus.engage.notify.decide.template import FilledTemplate, Unrenderable, Unwritten, rendered, written
 
 READY: Final = b"ready\n"
 LENGTH_BYTES: Final = 4
@@ -35,7 +35,7 @@ def main(cpu_s: float, memory: int) -> None:
             _write(out, orjson.dumps(answer) + b"\n")
 
 
-def _answer(rendering: Rendering, *, is_trial: bool) -> dict[str, str]:
+def _answer(rendering: FilledTemplate, *, is_trial: bool) -> dict[str, str]:
     try:
         if is_trial:
             written(rendering)
@@ -44,7 +44,7 @@ def _answer(rendering: Rendering, *, is_trial: bool) -> dict[str, str]:
         return {"fault": str(fault), "kind": "unwritten" if isinstance(fault, Unwritten) else "unrenderable"}
 
 
-def _frames(source: BinaryIO) -> Iterator[tuple[bool, list[Rendering]]]:
+def _frames(source: BinaryIO) -> Iterator[tuple[bool, list[FilledTemplate]]]:
     """Until the other side ends."""
     while len(header := source.read(LENGTH_BYTES)) == LENGTH_BYTES:
         yield pickle.loads(source.read(int.from_bytes(header)))  # noqa: S301  # of the process that started this one

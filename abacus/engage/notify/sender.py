@@ -14,11 +14,11 @@ from abacus.core.backoff import Backoff
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.engage.notify.channels.port import Channel
-from abacus.engage.notify.decide.message import ChannelName, Outgoing, Words
+from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage, Words
 from abacus.engage.notify.decide.news import NEWS_LIST_JSON
 from abacus.engage.notify.decide.notification import Notification, Turn
-from abacus.engage.notify.decide.rendering import Rendering, Unrenderable
 from abacus.engage.notify.decide.schedule import BACKOFF, failing_for
+from abacus.engage.notify.decide.template import FilledTemplate, Unrenderable
 from abacus.engage.notify.metrics import NOTIFICATIONS
 from abacus.engage.notify.outbox import NotificationOutbox
 from abacus.engage.notify.renderer import Renderer
@@ -83,18 +83,18 @@ def notification_sender(
     )
 
 
-async def _in_words(notification: Notification, templates: Templates, renderer: Renderer) -> Outgoing:
+async def _in_words(notification: Notification, templates: Templates, renderer: Renderer) -> OutgoingMessage:
     """The message in words. Raises `Unrenderable`, `Unavailable`, and `ValidationError` for news of a newer version."""
     member_id, message_id, locale = notification.member_id, notification.message_id, notification.locale
     news = NEWS_LIST_JSON.validate_json(notification.parts)
     parts = [templates.rendering(each, locale) for each in news]
-    answers = iter(await renderer.render([each for each in parts if isinstance(each, Rendering)]))
+    answers = iter(await renderer.render([each for each in parts if isinstance(each, FilledTemplate)]))
     words = []
-    for each in (next(answers) if isinstance(part, Rendering) else part for part in parts):
+    for each in (next(answers) if isinstance(part, FilledTemplate) else part for part in parts):
         if not isinstance(each, Words):
             raise each
         words.append(each)
-    return Outgoing(member_id, message_id, locale, together(words), news, notification.created_at)
+    return OutgoingMessage(member_id, message_id, locale, together(words), news, notification.created_at)
 
 
 def _on_settled(channel: ChannelName, settled: Settled[Turn]) -> None:

@@ -11,8 +11,8 @@ from typing import Final
 
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import Words
-from abacus.engage.notify.decide.news import SAMPLES, WITH_TEMPLATES, Campaigned, Kind, News, fields_of
-from abacus.engage.notify.decide.rendering import LARGEST, Rendering, Unrenderable, nearest, rendered, written
+from abacus.engage.notify.decide.news import SAMPLES, WITH_TEMPLATES, Campaigned, News, NewsKind, fields_of
+from abacus.engage.notify.decide.template import LARGEST, FilledTemplate, Unrenderable, nearest, rendered, written
 
 SHIPPED: Final = Path(__file__).parent / "templates"
 
@@ -23,10 +23,10 @@ _NAME: Final = re.compile(r"(?P<kind>[a-z_]+)\.(?P<locale>[a-z]{2,3}(?:-[A-Z]{2}
 class Templates:
     """All templates of a process."""
 
-    def __init__(self, templates: Mapping[tuple[Kind, str], str]) -> None:
+    def __init__(self, templates: Mapping[tuple[NewsKind, str], str]) -> None:
         self._templates = templates
 
-    def rendering(self, news: News, locale: str) -> Words | Rendering:
+    def rendering(self, news: News, locale: str) -> Words | FilledTemplate:
         """News in the locale, in its language, or in English: what is to be rendered, or the words that it has."""
         if isinstance(news, Campaigned):
             return Words(*news.words[nearest(locale, news.words)].model_dump().values())
@@ -65,11 +65,11 @@ def _templates_in(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.suffix == _SUFFIX]
 
 
-def _about(path: Path) -> tuple[Kind, str]:
+def _about(path: Path) -> tuple[NewsKind, str]:
     match = _NAME.fullmatch(path.name)
     if match is None or match["kind"] not in WITH_TEMPLATES:
         raise Refused(f"{path}: a template is named EVENT.LOCALE.txt, EVENT being one of {', '.join(WITH_TEMPLATES)}")
-    return Kind(match["kind"]), match["locale"]
+    return NewsKind(match["kind"]), match["locale"]
 
 
 def _checked(path: Path) -> str:
@@ -98,5 +98,5 @@ def _source(path: Path) -> str:
     return source
 
 
-def _rendering(template: str, news: News, locale: str) -> Rendering:
-    return Rendering(template, locale, {name: getattr(news, name) for name in fields_of(news.kind)})
+def _rendering(template: str, news: News, locale: str) -> FilledTemplate:
+    return FilledTemplate(template, locale, {name: getattr(news, name) for name in fields_of(news.kind)})

@@ -15,9 +15,9 @@ from abacus.engage.notify.channels.webhook import WebhookChannel
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.pace import Rates, read_rates
 from abacus.engage.notify.gatherer import Gatherer
-from abacus.engage.notify.keeping import Notifications
 from abacus.engage.notify.listener import Listener
 from abacus.engage.notify.notices import Notices
+from abacus.engage.notify.notifications import Notifications
 from abacus.engage.notify.outbox import NotificationOutbox
 from abacus.engage.notify.renderer import rendering
 from abacus.engage.notify.sender import CONCURRENCY, notification_sender

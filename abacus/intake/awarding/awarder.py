@@ -9,7 +9,7 @@ from abacus.intake.awarding.door import Door, item_of_award, item_of_reversal
 from abacus.intake.awarding.isolate_failures import isolate_failures
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Declined, Moved, MovesPort, Reversal
-from abacus.ledger.types.posting import LedgerPort, Outcome, SliceAway, Status, Unpostable
+from abacus.ledger.types.port import AwardOutcome, LedgerPort, SliceAway, Status, Unpostable
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
 from abacus.platform.slices import Slicing
@@ -91,22 +91,22 @@ class Awarder:
         except SliceAway:
             return [Moved(reversal, Status.WAITS) for reversal in reversals]
 
-    async def _post(self, awards: Sequence[Award]) -> list[Outcome]:
+    async def _post(self, awards: Sequence[Award]) -> list[AwardOutcome]:
         try:
             return await self._ledger.post(awards)
         except SliceAway:
-            return [Outcome(award, Status.WAITS) for award in awards]
+            return [AwardOutcome(award, Status.WAITS) for award in awards]
 
 
-def _refused(award: Award, error: Unpostable) -> Outcome:
-    return Outcome(award, Status.REFUSED, fault=SetAside(Reason.UNPOSTABLE, str(error)))
+def _refused(award: Award, error: Unpostable) -> AwardOutcome:
+    return AwardOutcome(award, Status.REFUSED, fault=SetAside(Reason.UNPOSTABLE, str(error)))
 
 
 def _refused_reversal(reversal: Reversal, error: Unpostable) -> Moved:
     return Moved(reversal, Status.REFUSED, fault=SetAside(Reason.UNPOSTABLE, str(error)))
 
 
-def _set_aside(outcome: Outcome) -> Item | None:
+def _set_aside(outcome: AwardOutcome) -> Item | None:
     if outcome.status is Status.CONFLICT and outcome.claim is not None:
         claim = outcome.claim
         where = f"is posted for other facts: {claim.member_id}, {claim.program}, seq {claim.seq}"

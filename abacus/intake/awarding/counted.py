@@ -9,7 +9,7 @@ from abacus.intake.awarding.metrics import AWARDS, POINTS, POSTING_AWARDS, POSTI
 from abacus.intake.pulse.tally import Tally
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Moved, Movement, MovesPort
-from abacus.ledger.types.posting import LedgerPort, Outcome, SliceAway, Status
+from abacus.ledger.types.port import AwardOutcome, LedgerPort, SliceAway, Status
 
 
 class CountedLedger:
@@ -20,19 +20,19 @@ class CountedLedger:
         self._clock = clock
         self._tally = tally
 
-    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+    async def post(self, awards: Sequence[Award]) -> list[AwardOutcome]:
         started = time.perf_counter()
         try:
             outcomes = await self._ledger.post(awards)
         except SliceAway:
-            self._count([Outcome(award, Status.WAITS) for award in awards], started)
+            self._count([AwardOutcome(award, Status.WAITS) for award in awards], started)
             raise
         self._count(outcomes, started)
         posted = (each.award for each in outcomes if each.status is Status.POSTED)
         self._tally.posted(posted, self._clock.now())
         return outcomes
 
-    def _count(self, outcomes: Sequence[Outcome], started: float) -> None:
+    def _count(self, outcomes: Sequence[AwardOutcome], started: float) -> None:
         POSTING_SECONDS.observe(time.perf_counter() - started)
         POSTING_AWARDS.observe(len(outcomes))
         now = self._clock.now()

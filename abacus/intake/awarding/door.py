@@ -6,8 +6,8 @@ from typing import Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside
+from abacus.core.signature import Verifier, check_vouched
 from abacus.core.sources import STREAM, campaign_of
-from abacus.core.vouching import Verifier, check_vouched
 from abacus.intake.awarding.decide.admission import PASSING, Issued, no_campaign
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import decode_envelope, encode_award

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
 from abacus.core.errors import LineStopped, Unavailable
-from abacus.ledger.types.posting import Unpostable
+from abacus.ledger.types.port import Unpostable
 
 MOST_FAILURES: Final = 3  # more of them have one cause, and it is in none of these things
 

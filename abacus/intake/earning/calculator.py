@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from abacus.core.errors import LineStopped, Unavailable
 from abacus.intake.earning.decide.breaker import Breaker
 from abacus.intake.earning.decide.source_message import SourceMessage
-from abacus.intake.earning.issuing import Issuing
+from abacus.intake.earning.issuer import PointsIssuer
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record, StreamReader
 from abacus.platform.patience import until_available
@@ -20,7 +20,7 @@ class StreamCalculator:
     dependency answers again: Kafka keeps the rest of the stream better than a queue would.
     """
 
-    def __init__(self, reader: StreamReader, issuing: Issuing, breaker: Breaker, health: WorkerHealth) -> None:
+    def __init__(self, reader: StreamReader, issuing: PointsIssuer, breaker: Breaker, health: WorkerHealth) -> None:
         self._reader = reader
         self._issuing = issuing
         self._breaker = breaker

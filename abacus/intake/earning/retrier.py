@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from abacus.core.errors import SetAside
-from abacus.core.vouching import Verifier, check_vouched
+from abacus.core.signature import Verifier, check_vouched
 from abacus.intake.earning.decide.source_message import SourceMessage, decode_retries
-from abacus.intake.earning.issuing import Issuing
+from abacus.intake.earning.issuer import PointsIssuer
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import RETRY_QUEUE, Item, Stage
 from abacus.platform.sqs.port import Received
@@ -16,7 +16,7 @@ class Retrier:
     delay.
     """
 
-    def __init__(self, issuing: Issuing, quarantine: QuarantinePort, verifier: Verifier) -> None:
+    def __init__(self, issuing: PointsIssuer, quarantine: QuarantinePort, verifier: Verifier) -> None:
         self._issuing = issuing
         self._quarantine = quarantine
         self._verifier = verifier

@@ -3,11 +3,11 @@
 import random
 from datetime import timedelta
 
-from abacus.core.vouching import Producer
+from abacus.core.signature import Producer
 from abacus.intake.earning.calculator import StreamCalculator
 from abacus.intake.earning.decide.breaker import Breaker
 from abacus.intake.earning.decide.retry import RetryPolicy
-from abacus.intake.earning.issuing import Issuing
+from abacus.intake.earning.issuer import PointsIssuer
 from abacus.intake.earning.retrier import Retrier
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.kafka.reader import StreamReader
@@ -39,9 +39,9 @@ async def retrier(wiring: Wiring) -> Run:
     return QueueConsumer(await wiring.queue(client, RETRY), calculation.handle, wiring.health).run
 
 
-async def _issuing(wiring: Wiring, pool: Pool, client: Client, producer: Producer) -> Issuing:
+async def _issuing(wiring: Wiring, pool: Pool, client: Client, producer: Producer) -> PointsIssuer:
     clock = wiring.clock
-    return Issuing(
+    return PointsIssuer(
         cards=cards_in_use(wiring, pool),
         tiers=MembershipStore(pool, clock),
         postings=LedgerReader(pool),

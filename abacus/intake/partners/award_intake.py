@@ -21,8 +21,8 @@ from abacus.intake.partners.register import Reception, RegisterAnswer
 from abacus.ledger.decide.reused_key import differing, facts_of_award
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import encode_award
-from abacus.platform.gathering import Gatherer, PendingRequest
-from abacus.platform.sqs.packing import pack_counting
+from abacus.platform.gatherer import Gatherer, PendingRequest
+from abacus.platform.sqs.packer import pack_counting
 from abacus.platform.sqs.port import Unsent
 
 _GATHER_S: Final = 0.003

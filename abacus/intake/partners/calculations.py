@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from abacus.core.errors import OF_CARDS
 from abacus.intake.earning.decide.calculate import Calculator
-from abacus.intake.earning.deciding import Cards
+from abacus.intake.earning.decider import Cards
 from abacus.intake.partners.decide.ask import Objection
 
 Decision = TypeVar("Decision")

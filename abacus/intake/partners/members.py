@@ -11,7 +11,7 @@ from abacus.core.sources import source_sql
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.kinds import OF_HELD
 from abacus.platform import slices
-from abacus.platform.gathering import Gatherer, PendingRequest
+from abacus.platform.gatherer import Gatherer, PendingRequest
 from abacus.platform.postgres import Pool
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.pricing.explanation.sql import number
@@ -104,7 +104,7 @@ class AccountAsOf(NamedTuple):
         return self.balance - self.held
 
 
-class Holding(NamedTuple):
+class MemberAccount(NamedTuple):
     """A member's account in one program, with its tier."""
 
     account: Account
@@ -125,9 +125,9 @@ class MemberReader:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._gatherers: dict[int, Gatherer[str, Sequence[Holding]]] = {}
+        self._gatherers: dict[int, Gatherer[str, Sequence[MemberAccount]]] = {}
 
-    async def holdings(self, member_id: str) -> Sequence[Holding]:
+    async def holdings(self, member_id: str) -> Sequence[MemberAccount]:
         """Raises `Unavailable`."""
         slice_ = await slices.slice_of(self._pool, member_id)
         if slice_.number not in self._gatherers:
@@ -156,11 +156,11 @@ class MemberReader:
             return bool(await connection.fetchval(*_KNOWS(member_id=member_id, source=source)))
 
 
-async def _read(slice_: slices.Slice, together: Sequence[PendingRequest[str, Sequence[Holding]]]) -> None:
-    holdings: dict[str, list[Holding]] = {waiting.request: [] for waiting in together}
+async def _read(slice_: slices.Slice, together: Sequence[PendingRequest[str, Sequence[MemberAccount]]]) -> None:
+    holdings: dict[str, list[MemberAccount]] = {waiting.request: [] for waiting in together}
     async with slice_.at() as connection:
         rows = await connection.fetch(*_HOLDINGS(members=list(holdings)))
     for row in rows:
-        holdings[row["member_id"]].append(Holding(row_of(Account, row), row["tier"]))
+        holdings[row["member_id"]].append(MemberAccount(row_of(Account, row), row["tier"]))
     for waiting in together:
         waiting.answer(holdings[waiting.request])

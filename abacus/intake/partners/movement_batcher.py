@@ -12,8 +12,8 @@ from abacus.core.errors import LineStopped, Unavailable
 from abacus.core.ids import PARTNERS
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.ledger.types.movement import Moved, Movement, MovesPort
-from abacus.ledger.types.posting import Status, Unpostable
-from abacus.platform.gathering import Gatherer, PendingRequest
+from abacus.ledger.types.port import Status, Unpostable
+from abacus.platform.gatherer import Gatherer, PendingRequest
 
 _GATHER_S: Final = 0.002
 _MOST_TOGETHER: Final = 200

@@ -114,7 +114,7 @@ class Target(NamedTuple):
     card: PublishedCard
 
 
-class Opening(Enum):
+class AccountOpening(Enum):
     """Whether an order may open an account."""
 
     NONE = auto()
@@ -122,9 +122,9 @@ class Opening(Enum):
     FIRST = auto()
 
 
-def opening_of(order: AdjustmentOrder) -> Opening:
+def opening_of(order: AdjustmentOrder) -> AccountOpening:
     """What a person's adjustment may open: it says itself where the member is new."""
-    return Opening.FIRST if order.new_member else Opening.FURTHER
+    return AccountOpening.FIRST if order.new_member else AccountOpening.FURTHER
 
 
 def target_of(
@@ -134,12 +134,12 @@ def target_of(
     book: CardBook,
     now: datetime,
     *,
-    opening: Opening = Opening.NONE,
+    opening: AccountOpening = AccountOpening.NONE,
 ) -> Target:
     """`accounts` are the member's accounts that the caller may change. Raises `Objection`; at `NEW_MEMBER` where the
     caller has to say that the member is new.
     """
-    if not accounts and opening is Opening.FURTHER:
+    if not accounts and opening is AccountOpening.FURTHER:
         detail = f"{member_id!r} has no account; if the id is right and the member is new, say so by `new_member`"
         raise Objection("not-found", detail, NEW_MEMBER)
     country, program = order.country, order.program
@@ -155,7 +155,7 @@ def target_of(
     if fitting:
         held = ", ".join(account.program for account in fitting)
         raise Objection("unknown-program", f"the member has {held}: say which with `program`", "/program")
-    if opening is Opening.NONE or country is None:
+    if opening is AccountOpening.NONE or country is None:
         raise Objection("not-found", "the member has no such account; `country` says where to open one", "/country")
     card = card_now(book, country, now)
     if program != card.card.program:

@@ -10,7 +10,7 @@ from uuid import UUID
 from abacus.core.clock import Clock
 from abacus.core.ids import award_id
 from abacus.intake.partners.decide.entry import Entry
-from abacus.ledger.store.finding import claims_of, parts_of
+from abacus.ledger.store.key_search import claims_of, parts_of
 from abacus.ledger.store.partner_awards import PARTNER_AWARD_COLUMNS, PARTNER_AWARD_ROWS, PartnerAward
 from abacus.ledger.types.award import Award
 from abacus.platform import slices

@@ -2,20 +2,20 @@
 
 from typing import Final
 
-from abacus.platform.encryption import Place
-from abacus.platform.rewrapping import SecretColumn
+from abacus.platform.encryption import SecretPlace
+from abacus.platform.secret_rotation import SecretColumn
 
 
-def signing_secret_of(partner_id: str) -> Place:
-    return Place("partner", "signing_secret", partner_id)
+def signing_secret_of(partner_id: str) -> SecretPlace:
+    return SecretPlace("partner", "signing_secret", partner_id)
 
 
-def webhook_secret_of(partner_id: str) -> Place:
-    return Place("webhook", "secret", partner_id)
+def webhook_secret_of(partner_id: str) -> SecretPlace:
+    return SecretPlace("webhook", "secret", partner_id)
 
 
-def former_webhook_secret_of(partner_id: str) -> Place:
-    return Place("webhook", "former_secret", partner_id)
+def former_webhook_secret_of(partner_id: str) -> SecretPlace:
+    return SecretPlace("webhook", "former_secret", partner_id)
 
 
 SECRET_COLUMNS: Final = tuple(

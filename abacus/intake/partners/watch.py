@@ -7,7 +7,7 @@ from uuid import UUID
 
 from abacus.core.errors import Unavailable
 from abacus.intake.partners.register import AwardState, AwardStatus
-from abacus.platform.gathering import Gatherer, PendingRequest
+from abacus.platform.gatherer import Gatherer, PendingRequest
 
 _EVERY_S: Final = 0.05
 

@@ -3,7 +3,7 @@
 import random
 from typing import Final
 
-from abacus.core.vouching import Producer
+from abacus.core.signature import Producer
 from abacus.intake.partners.award_intake import AwardIntake
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.register import Register
@@ -15,7 +15,7 @@ from abacus.intake.partners.webhooks.sender import CONCURRENCY, webhook_sender
 from abacus.intake.partners.webhooks.sources import IDLE_S, LEASE, Postings, rejections
 from abacus.platform.announcements import Announced
 from abacus.platform.delivery.post import Poster
-from abacus.platform.following.sharing import share_of_slices
+from abacus.platform.following.lease_share import share_of_slices
 from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
 from abacus.platform.postgres import Pool

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from abacus.ledger.decide.lots import Draw, Lot, OpenLot, after_oldest, first_day
 from abacus.ledger.decide.transfer import day_with_lot, expiry_after, moved
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.transfer import Transfer
 
@@ -31,7 +31,7 @@ class Change(NamedTuple):
 class Entry(NamedTuple):
     """The fields of a movement's transfer besides its points."""
 
-    kind: Kind
+    kind: TransferKind
     key: str
     explanation: bytes
     occurred_at: datetime

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, put, take
 from abacus.ledger.decide.spend import check_available
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import Adjustment
 from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Adjusted
@@ -20,7 +20,7 @@ def adjust(before: AccountWithLots, adjustment: Adjustment, now: datetime) -> Ch
         approved_by=adjustment.approved_by,
     )
     entry = Entry(
-        Kind.ADJUST, adjustment.key, text_of(explanation), now, now, adjustment.source, actor=adjustment.actor
+        TransferKind.ADJUST, adjustment.key, text_of(explanation), now, now, adjustment.source, actor=adjustment.actor
     )
     if adjustment.points >= 0:
         return put(before, adjustment.points, adjustment.expires_on, entry, lifetime=adjustment.lifetime)

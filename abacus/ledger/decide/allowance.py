@@ -92,7 +92,7 @@ class Allowance(NamedTuple):
             )
 
 
-class Standing(NamedTuple):
+class LimitUse(NamedTuple):
     """The limits and their use, under lock, of the partners whose awards are in a batch. Partners in `whole` have at
     hand all that is left, whichever slice had it.
     """
@@ -103,7 +103,7 @@ class Standing(NamedTuple):
     whole: Collection[str] = ()
 
 
-NOBODY: Final = Standing({}, {}, {})
+NOBODY: Final = LimitUse({}, {}, {})
 
 
 class Short(Exception):
@@ -114,10 +114,10 @@ class Short(Exception):
         self.wanted = wanted
 
 
-class Spending:
+class BatchSpending:
     """The limits of a batch's partners while it is decided."""
 
-    def __init__(self, standing: Standing, now: datetime) -> None:
+    def __init__(self, standing: LimitUse, now: datetime) -> None:
         today = now.astimezone(UTC).date()
         self._now = now
         self._allowances = {partner_id: each.on(today) for partner_id, each in standing.allowances.items()}

@@ -9,26 +9,26 @@ from typing import NamedTuple
 
 from abacus.core.errors import Reason, SetAside
 from abacus.core.sources import partner_of
-from abacus.ledger.decide.allowance import NOBODY, Spending, Standing, rejected
+from abacus.ledger.decide.allowance import NOBODY, BatchSpending, LimitUse, rejected
 from abacus.ledger.decide.duplicates import Gate
 from abacus.ledger.decide.newcomers import NOBODY_REFUSED, check_newcomer
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Rejection, RejectionReason
-from abacus.ledger.types.posting import Claim, Outcome, Status
+from abacus.ledger.types.port import AwardOutcome, Claim, Status
 from abacus.ledger.types.transfer import Transfer
 
 
-class Plan(NamedTuple):
+class PostingPlan(NamedTuple):
     """The rows to write for a batch, the claims in order of their keys, and the outcomes to tell."""
 
-    outcomes: list[Outcome]
+    outcomes: list[AwardOutcome]
     transfers: list[Transfer]
     claims: list[Claim]
     accounts: dict[AccountId, Account]
     rejections: list[Rejection]
-    spending: Spending
+    spending: BatchSpending
 
 
 def accounts_touched(awards: Iterable[Award], claimed: Mapping[str, Claim]) -> dict[AccountId, str]:
@@ -45,47 +45,47 @@ def plan(
     claimed: Mapping[str, Claim],
     accounts: Mapping[AccountId, Account],
     posted_at: datetime,
-    standing: Standing = NOBODY,
+    standing: LimitUse = NOBODY,
     *,
     refused: Container[str] = NOBODY_REFUSED,
-) -> Plan:
+) -> PostingPlan:
     """Decide a batch. `accounts` holds, locked, every account of `accounts_touched`, and `standing` the limits of the
     partners in the batch; `refused` are members without an account whose ids no new member may have.
     """
-    spending = Spending(standing, posted_at)
+    spending = BatchSpending(standing, posted_at)
     any_partners = standing is not NOBODY
     claims, rejections = Gate(claimed), Gate(standing.rejections)
-    outcomes: list[Outcome] = []
+    outcomes: list[AwardOutcome] = []
     transfers: list[Transfer] = []
     changed: dict[AccountId, Account] = {}
     for award in awards:
         key = award.key
         earlier = claims.earlier(key, award.fingerprint)
         if earlier is not None:
-            outcomes.append(Outcome(award, earlier.status, claim=earlier.first))
+            outcomes.append(AwardOutcome(award, earlier.status, claim=earlier.first))
             continue
         partner_id = partner_of(award.source) if any_partners else None
         if partner_id is not None:
             if partner_id not in standing.allowances:
                 fault = SetAside(Reason.UNKNOWN_SOURCE, f"no partner is called {partner_id!r}")
-                outcomes.append(Outcome(award, Status.REFUSED, fault=fault))
+                outcomes.append(AwardOutcome(award, Status.REFUSED, fault=fault))
                 continue
             before = rejections.earlier(key, award.fingerprint)
             if before is not None:
                 status = Status.REJECTED if before.same_facts else Status.CONFLICT
-                outcomes.append(Outcome(award, status, rejection=before.first))
+                outcomes.append(AwardOutcome(award, status, rejection=before.first))
                 continue
             rejection = _awarded_before(award, claims, posted_at) or spending.check(partner_id, award)
             if rejection is not None:
                 rejections.enter(key, rejection)
-                outcomes.append(Outcome(award, Status.REJECTED, rejection=rejection))
+                outcomes.append(AwardOutcome(award, Status.REJECTED, rejection=rejection))
                 continue
         id_ = (award.member_id, award.program)
         try:
             check_newcomer(award.member_id, refused)
             changed[id_], transfer = apply(changed.get(id_) or accounts[id_], award, posted_at)
         except SetAside as fault:
-            outcomes.append(Outcome(award, Status.REFUSED, fault=fault))
+            outcomes.append(AwardOutcome(award, Status.REFUSED, fault=fault))
             continue
         if partner_id is not None:
             spending.spend(partner_id, award)
@@ -94,9 +94,9 @@ def plan(
                 claims.enter(also, Claim(also, *id_, transfer.seq, facts))
         claims.enter(key, Claim(key, *id_, transfer.seq, award.fingerprint))
         transfers.append(transfer)
-        outcomes.append(Outcome(award, Status.POSTED, transfer))
+        outcomes.append(AwardOutcome(award, Status.POSTED, transfer))
     new_claims, new_rejections = sorted(claims.entered.values()), list(rejections.entered.values())
-    return Plan(outcomes, transfers, new_claims, changed, new_rejections, spending)
+    return PostingPlan(outcomes, transfers, new_claims, changed, new_rejections, spending)
 
 
 def keys_of(awards: Iterable[Award], of_partners: Iterable[Award]) -> set[str]:

@@ -7,7 +7,7 @@ nothing; with other facts it is a conflict, and the first one stands.
 from collections.abc import Mapping
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 
 
 class Keyed(Protocol):

@@ -8,12 +8,12 @@ from uuid import UUID
 from abacus.core.errors import SetAside
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change
 from abacus.ledger.decide.adjust import adjust
-from abacus.ledger.decide.allowance import NOBODY, Spending, Standing
+from abacus.ledger.decide.allowance import NOBODY, BatchSpending, LimitUse
 from abacus.ledger.decide.alone import MovedAlone
-from abacus.ledger.decide.counting import count
 from abacus.ledger.decide.duplicates import Gate
 from abacus.ledger.decide.lots import Draw
 from abacus.ledger.decide.newcomers import NOBODY_REFUSED, check_newcomer
+from abacus.ledger.decide.partner_spending import count
 from abacus.ledger.decide.reversal import Original, reverse
 from abacus.ledger.decide.spend import capture, release, reserve, spend
 from abacus.ledger.types.account import Account, AccountId
@@ -29,7 +29,7 @@ from abacus.ledger.types.movement import (
     Reversal,
     Spend,
 )
-from abacus.ledger.types.posting import Claim, Status
+from abacus.ledger.types.port import Claim, Status
 from abacus.ledger.types.transfer import Transfer
 
 
@@ -53,7 +53,7 @@ class Moves(NamedTuple):
     accounts: dict[AccountId, Account]
     draws: list[Draw]
     holds: list[Hold]
-    spending: Spending
+    spending: BatchSpending
     alone: MovedAlone
 
 
@@ -85,7 +85,7 @@ def plan_moves(
     claimed: Mapping[str, Claim],
     books: Books,
     now: datetime,
-    standing: Standing = NOBODY,
+    standing: LimitUse = NOBODY,
     *,
     moved_alone: MovedAlone | None = None,
 ) -> Moves:
@@ -98,7 +98,7 @@ def plan_moves(
     claims = Gate(claimed)
     changed: dict[AccountId, Account] = {}
     holds: dict[UUID, Hold] = {}
-    spending, alone = Spending(standing, now), moved_alone or MovedAlone((), now)
+    spending, alone = BatchSpending(standing, now), moved_alone or MovedAlone((), now)
     for movement in movements:
         earlier = claims.earlier(movement.key, movement.fingerprint)
         if earlier is not None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from abacus.core.errors import Reason, SetAside
 from abacus.core.points import money, plain
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, put_back, take
-from abacus.ledger.types.kinds import KINDS, REVERSIBLE, Effect, Kind
+from abacus.ledger.types.kinds import KINDS, REVERSIBLE, Effect, TransferKind
 from abacus.ledger.types.movement import Decline, Declined, Refund, Reversal, SecondPersonNeeded
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.card import OnShortfall
@@ -169,7 +169,7 @@ def _explained(original: Original, reversal: Reversal, points: int, due: int) ->
 def _entry(original: Original, reversal: Reversal, explanation: Reversed, now: datetime) -> Entry:
     """It names the transfer by the transfer's own key, whichever of its keys the reversal was requested by."""
     return Entry(
-        Kind.REVERSE,
+        TransferKind.REVERSE,
         reversal.key,
         text_of(explanation),
         reversal.occurred_at,

@@ -6,7 +6,7 @@ from abacus.core.ids import fingerprint
 from abacus.core.sources import Agent
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, leave, take
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import Because, Capture, Decline, Declined, Hold, HoldStatus, Release, Reserve, Spend
 from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Captured, Explanation, Held, Released, Spent
@@ -21,7 +21,7 @@ def spend(before: AccountWithLots, movement: Spend, now: datetime) -> Change:
         spent_by=movement.actor,
         available=before.account.available - movement.points,
     )
-    return take(before, movement.points, _entry(Kind.SPEND, movement, explanation, now))
+    return take(before, movement.points, _entry(TransferKind.SPEND, movement, explanation, now))
 
 
 def reserve(before: AccountWithLots, movement: Reserve, now: datetime) -> Change:
@@ -37,7 +37,7 @@ def reserve(before: AccountWithLots, movement: Reserve, now: datetime) -> Change
         held_by=movement.actor,
         available=account.available - movement.points,
     )
-    change = leave(before, _entry(Kind.HOLD, movement, explanation, now, held=movement.points))
+    change = leave(before, _entry(TransferKind.HOLD, movement, explanation, now, held=movement.points))
     placed = Hold(
         member_id=movement.member_id,
         hold_id=movement.hold_id,
@@ -68,7 +68,7 @@ def capture(before: AccountWithLots, known: Hold | None, movement: Capture, now:
         spent_by=movement.actor,
         available=before.account.available + hold.points - points,
     )
-    change = take(before, points, _entry(Kind.SPEND, movement, explanation, now, held=-hold.points))
+    change = take(before, points, _entry(TransferKind.SPEND, movement, explanation, now, held=-hold.points))
     return change._replace(hold=hold._replace(status=HoldStatus.CAPTURED, settled_seq=change.transfer.seq))
 
 
@@ -84,7 +84,7 @@ def release(before: AccountWithLots, known: Hold | None, movement: Release, now:
         because=movement.because,
         available=before.account.available + hold.points,
     )
-    change = leave(before, _entry(Kind.RELEASE, movement, explanation, now, held=-hold.points))
+    change = leave(before, _entry(TransferKind.RELEASE, movement, explanation, now, held=-hold.points))
     return change._replace(hold=hold._replace(status=HoldStatus(movement.because), settled_seq=change.transfer.seq))
 
 
@@ -112,7 +112,7 @@ def _open(held: Hold | None) -> Hold:
 
 
 def _entry(
-    kind: Kind,
+    kind: TransferKind,
     movement: Spend | Reserve | Capture | Release,
     explanation: Explanation,
     now: datetime,

@@ -7,10 +7,10 @@ from abacus.core.errors import Reason, SetAside
 from abacus.ledger.decide.chain import CURRENT, chain
 from abacus.ledger.types.account import MAX_BALANCE, Account
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.transfer import Transfer
 
-_EARN: Final = Kind.EARN  # looking up a member of an enumeration takes longer than the comparison
+_EARN: Final = TransferKind.EARN  # looking up a member of an enumeration takes longer than the comparison
 
 
 def apply(account: Account, award: Award, posted_at: datetime) -> tuple[Account, Transfer]:
@@ -96,7 +96,7 @@ def day_with_lot(account: Account, points: int, good_until: date | None) -> date
 
 def moved(
     account: Account,
-    kind: Kind,
+    kind: TransferKind,
     points: int,
     *,
     key: str,

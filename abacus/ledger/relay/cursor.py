@@ -40,7 +40,7 @@ class _Posted(NamedTuple):
     seq: int
 
 
-class Line:
+class SliceStream:
     """The transfers of a slice in the order of publishing, and how far it is published on the topic; of the whole
     ledger, where it is not cut.
     """
@@ -107,11 +107,11 @@ class RelayCursor:
                 raise Refused(f"nothing was posted since {posted_from.isoformat()}; the cursor stays where it is")
             await also(connection)
 
-    async def _at(self, connection: Connection, line: Line) -> Position:
+    async def _at(self, connection: Connection, line: SliceStream) -> Position:
         return await line.cursor.position(connection, self._clock.now())
 
     @asynccontextmanager
-    async def _lines(self) -> AsyncIterator[tuple[Connection, list[Line]]]:
-        lines = [Line(self._topic, each.schema) for each in await slices_of(self._pool)]
+    async def _lines(self) -> AsyncIterator[tuple[Connection, list[SliceStream]]]:
+        lines = [SliceStream(self._topic, each.schema) for each in await slices_of(self._pool)]
         async with passing_failures(), self._pool.acquire() as connection:
             yield connection, lines

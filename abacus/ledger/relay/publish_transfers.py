@@ -4,13 +4,13 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.ledger.metrics import PUBLISHED, RELAY_BEHIND
-from abacus.ledger.relay.cursor import Line, Position
+from abacus.ledger.relay.cursor import Position, SliceStream
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer
-from abacus.platform.following.leading import Leading
+from abacus.platform.following.leader import Leader
 from abacus.platform.following.lease import still_held
-from abacus.platform.following.publishing import Batch, Meter, Publisher, Publishing
-from abacus.platform.following.sharing import Share
+from abacus.platform.following.lease_share import Share
+from abacus.platform.following.row_publisher import Batch, Meter, Publisher, RowPublisher
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
 from abacus.platform.postgres import Connection, Pool
@@ -35,7 +35,7 @@ class Transfers:
     def __init__(self, pool: Pool, topic: str, schema: str | None, clock: Clock) -> None:
         self._pool = pool
         self._schema = schema
-        self._line = Line(topic, schema)
+        self._line = SliceStream(topic, schema)
         self._clock = clock
 
     async def next(self, connection: Connection) -> Batch[Moved] | None:
@@ -67,12 +67,12 @@ def transfer_relay(
     *,
     schema: str | None = None,
     share: Share | None = None,
-) -> Leading:
+) -> Leader:
     """Publishes transfers on one topic: of a slice, or of the whole ledger where it is not cut. Of several relays of
     the same transfers one works, the others stand by.
     """
     behind = Meter(PUBLISHED, RELAY_BEHIND.labels(schema or "whole"))
-    publishing = Publishing(Transfers(pool, topic, schema, clock), publisher, topic, clock, behind)
+    publishing = RowPublisher(Transfers(pool, topic, schema, clock), publisher, topic, clock, behind)
     enough = 1 if schema is None else _ENOUGH
     return publishing.led(pool, lease_of(topic, schema), health, idle_s=IDLE_S, enough=enough, share=share)
 

@@ -13,7 +13,7 @@ from abacus.core.errors import Unavailable
 from abacus.core.sources import CLOCK, Agent, source_sql
 from abacus.ledger.decide.spend import release_of
 from abacus.ledger.types.movement import Because, Hold, HoldStatus, MovesPort
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from abacus.platform.sql import Statement, columns

@@ -11,10 +11,10 @@ from abacus.ledger.decide.reused_key import reused_by_another
 from abacus.ledger.types.alone import Alone
 from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reversal, SecondPersonNeeded
 from abacus.ledger.types.movement_document import document_of, read_adjustment, read_reversal
-from abacus.ledger.types.posting import Status
-from abacus.people.decide.approving import check_unchanged
+from abacus.ledger.types.port import Status
+from abacus.people.decide.agreement import check_unchanged
 from abacus.people.store.approvals import Approvals
-from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Proposal
+from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, CannotExecute, Proposal
 from abacus.people.types.approval import Status as Decided
 from abacus.platform.postgres import Also
 
@@ -35,7 +35,7 @@ class LargeMoves:
         self.move = move
         self._alone = alone
         self.approvals = approvals
-        approvals.carried_out_by({Kind.ADJUSTMENT: self.carry_out, Kind.REVERSAL: self.carry_out})
+        approvals.carried_out_by({ApprovalKind.ADJUSTMENT: self.carry_out, ApprovalKind.REVERSAL: self.carry_out})
 
     async def do(self, movement: Adjustment | Reversal) -> Moved | Approval:
         """Post it, or where it is large ask for a second person. The same key gives the same again. Raises
@@ -77,7 +77,7 @@ class LargeMoves:
 
     async def _ask(self, movement: Adjustment | Reversal, why: str | None = None) -> Approval:
         proposal = Proposal(
-            kind=Kind.ADJUSTMENT if isinstance(movement, Adjustment) else Kind.REVERSAL,
+            kind=ApprovalKind.ADJUSTMENT if isinstance(movement, Adjustment) else ApprovalKind.REVERSAL,
             subject=movement.key,
             country=movement.country,
             summary=_summary(movement) + (f" ({why})" if why else ""),
@@ -96,7 +96,7 @@ class LargeMoves:
 
 def read_movement(approval: Approval) -> Adjustment | Reversal:
     """The movement that is asked for. Raises `CannotExecute`."""
-    read = read_adjustment if approval.kind == Kind.ADJUSTMENT else read_reversal
+    read = read_adjustment if approval.kind == ApprovalKind.ADJUSTMENT else read_reversal
     return read(approval.document)
 
 

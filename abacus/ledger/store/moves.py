@@ -9,8 +9,8 @@ from uuid import UUID
 
 from abacus.core.clock import Clock
 from abacus.ledger.decide.allowance import NOBODY
-from abacus.ledger.decide.counting import partner_counted, partners_counted
 from abacus.ledger.decide.movement import Books, Moves, account_of, plan_moves, rounds
+from abacus.ledger.decide.partner_spending import partner_counted, partners_counted
 from abacus.ledger.decide.reversal import Original
 from abacus.ledger.store.alone import lock_moved_alone, write_moved_alone
 from abacus.ledger.store.budgets import Budgets, Whole
@@ -23,7 +23,7 @@ from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, w
 from abacus.ledger.store.slices import SliceRounds
 from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.movement import Capture, Hold, Moved, Movement, Release, Reversal
-from abacus.ledger.types.posting import Claim, Status
+from abacus.ledger.types.port import Claim, Status
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.slices import Slice
 from abacus.platform.sql import Statement, columns, parameters

@@ -8,7 +8,7 @@ from uuid import UUID
 from abacus.core.ids import award_id
 from abacus.core.sources import partner_source
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.postgres import Connection, array, column
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
@@ -75,7 +75,7 @@ class PartnerAward(NamedTuple):
             member_id=self.member_id,
             program=self.program,
             country=self.country,
-            kind=Kind.EARN,
+            kind=TransferKind.EARN,
             points=self.points,
             occurred_at=self.occurred_at,
             expires_on=self.expires_on,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any, Final, NamedTuple, Protocol
 
-from abacus.ledger.decide.allowance import Spending, Standing
+from abacus.ledger.decide.allowance import BatchSpending, LimitUse
 from abacus.ledger.store.allowances import lock, write
 from abacus.ledger.store.budgets import Whole
 from abacus.ledger.types.limits import MemberDay, Rejection, RejectionReason
@@ -55,7 +55,7 @@ class Counted(Protocol):
 
 async def lock_standing(
     connection: Connection, partners: Mapping[str, Sequence[Counted]], whole: Whole, now: datetime
-) -> Standing:
+) -> LimitUse:
     """The allowances of the partners, locked; the members' use of them today, and which awards were rejected before.
     Raises `Short` for a partner that the slice does not know yet.
     """
@@ -70,7 +70,7 @@ async def lock_standing(
     used = [_MemberDayRow(*row) for row in await connection.fetch(*_MEMBER_DAYS(**arrays(MemberDay, list(days))))]
     keys = [award.key for awards in partners.values() for award in awards]
     rejections = [rejection_of(row) for row in await connection.fetch(*_REJECTIONS(keys=keys))]
-    return Standing(
+    return LimitUse(
         allowances,
         {row.member_day: row.used for row in used},
         {rejection.key: rejection for rejection in rejections},
@@ -78,7 +78,7 @@ async def lock_standing(
     )
 
 
-async def write_use(connection: Connection, standing: Standing, spending: Spending) -> None:
+async def write_use(connection: Connection, standing: LimitUse, spending: BatchSpending) -> None:
     """How far the locked allowances are used now."""
     if not spending.allowances:
         return

@@ -17,7 +17,7 @@ from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, w
 from abacus.ledger.store.slices import SliceRounds
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.posting import Claim, Outcome, Status
+from abacus.ledger.types.port import AwardOutcome, Claim, Status
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.slices import Slice
 
@@ -31,15 +31,17 @@ class PostgresLedger:
         self._budgets = Budgets(pool, clock, lambda award: partner_of(award.source), _waits)
         self._rounds = SliceRounds(pool, _keys_of, self._post_in, _waits)
 
-    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+    async def post(self, awards: Sequence[Award]) -> list[AwardOutcome]:
         return await self._rounds.do(awards)
 
-    async def _post_in(self, slice_: Slice, awards: Sequence[Award], elsewhere: Mapping[str, Claim]) -> list[Outcome]:
+    async def _post_in(
+        self, slice_: Slice, awards: Sequence[Award], elsewhere: Mapping[str, Claim]
+    ) -> list[AwardOutcome]:
         partners = partners_of(awards)
         if partners and slice_.schema is not None:
             await self._register_missing(partners)
 
-        async def work(together: Sequence[Award], whole: Whole) -> list[Outcome]:
+        async def work(together: Sequence[Award], whole: Whole) -> list[AwardOutcome]:
             post = partial(self._post, awards=together, elsewhere=elsewhere, whole=whole)
             return await in_a_transaction(slice_.together if whole else slice_.within, post)
 
@@ -52,7 +54,7 @@ class PostgresLedger:
 
     async def _post(
         self, connection: Connection, awards: Sequence[Award], elsewhere: Mapping[str, Claim], whole: Whole
-    ) -> list[Outcome]:
+    ) -> list[AwardOutcome]:
         partners = partners_of(awards)
         # Under their lock and before any other look: a key that another batch has claimed by now must not be rejected.
         standing = await lock_standing(connection, partners, whole, self._clock.now()) if partners else NOBODY
@@ -80,8 +82,8 @@ class PostgresLedger:
         return decided.outcomes
 
 
-def _waits(award: Award) -> Outcome:
-    return Outcome(award, Status.WAITS)
+def _waits(award: Award) -> AwardOutcome:
+    return AwardOutcome(award, Status.WAITS)
 
 
 def _keys_of(award: Award) -> Iterable[str]:

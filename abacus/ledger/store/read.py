@@ -7,9 +7,9 @@ from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from abacus.core.sources import source_sql
-from abacus.ledger.store.finding import claims_in_reach, claims_of
-from abacus.ledger.types.account import Account, AccountId, Standing
-from abacus.ledger.types.posting import Claim
+from abacus.ledger.store.key_search import claims_in_reach, claims_of
+from abacus.ledger.types.account import Account, AccountBalance, AccountId
+from abacus.ledger.types.port import Claim
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
@@ -41,7 +41,7 @@ _TRANSFER: Final = Statement(
 )
 
 
-class Remaining(NamedTuple):
+class RemainingLot(NamedTuple):
     """A lot, and the points that remain of it."""
 
     program: str
@@ -58,7 +58,7 @@ class Remaining(NamedTuple):
 # The points that remain of each lot: `lots_drawn` points are gone from the account's lots, from the oldest first. The
 # lots of an account that does not lapse by lots all have the account's day.
 _LOTS: Final = Statement(f"""
-select {columns(Remaining)} from (
+select {columns(RemainingLot)} from (
     select a.program, t.seq, t.key, t.kind, t.points, t.occurred_at, {source_sql("t")} as source,
         case when a.lifetime then t.expires_on else a.expires_on end as expires_on,
         least(t.points - d.drawn, (sum(t.points - d.drawn) over (order by t.seq)) - a.lots_drawn)::bigint as remaining
@@ -87,13 +87,13 @@ class LedgerReader:
             rows = await connection.fetch(*_ACCOUNTS(member_id=member_id))
         return [Account(*row) for row in rows]
 
-    async def standings_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, Standing]:
+    async def standings_of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, AccountBalance]:
         """The standings of the accounts that exist."""
         found = await slices.split(
             self._pool, accounts, slices.fetched_by(_standings), member_of=itemgetter(0), patience_s=None
         )
         rows = chain.from_iterable(found.whole())
-        return {(row["member_id"], row["program"]): Standing(row["balance"], row["country"]) for row in rows}
+        return {(row["member_id"], row["program"]): AccountBalance(row["balance"], row["country"]) for row in rows}
 
     async def claim(self, key: str) -> Claim | None:
         return (await claims_of(self._pool, [key])).get(key)
@@ -121,11 +121,11 @@ class LedgerReader:
             )
         return [Transfer(*row) for row in rows]
 
-    async def lots(self, member_id: str, program: str, after: int, limit: int) -> Sequence[Remaining]:
+    async def lots(self, member_id: str, program: str, after: int, limit: int) -> Sequence[RemainingLot]:
         """The member's open lots with a `seq` beyond `after`, the oldest first."""
         async with slices.at(self._pool, member_id) as connection:
             rows = await connection.fetch(*_LOTS(member_id=member_id, program=program, after=after, most=limit))
-        return [Remaining(*row) for row in rows]
+        return [RemainingLot(*row) for row in rows]
 
 
 def _standings(accounts: Sequence[AccountId]) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ from abacus.core.backoff import Backoff
 from abacus.ledger.decide.lots import Draw
 from abacus.ledger.metrics import POSTING_RESTARTS
 from abacus.ledger.types.account import Account, AccountId
-from abacus.ledger.types.posting import Claim
+from abacus.ledger.types.port import Claim
 from abacus.ledger.types.transfer import HASH_BYTES, Transfer
 from abacus.platform.pool.citus_errors import is_refused_copy
 from abacus.platform.postgres import Connection, array, column, is_duplicate

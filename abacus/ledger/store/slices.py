@@ -13,9 +13,9 @@ from functools import partial
 from typing import Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from abacus.core.errors import Unavailable
-from abacus.ledger.store.finding import claims_in
-from abacus.ledger.types.posting import Claim, SliceAway, Unpostable
-from abacus.platform.gathering import Gatherer, PendingRequest
+from abacus.ledger.store.key_search import claims_in
+from abacus.ledger.types.port import Claim, SliceAway, Unpostable
+from abacus.platform.gatherer import Gatherer, PendingRequest
 from abacus.platform.key_register import entered
 from abacus.platform.postgres import DEPENDENCY, REFUSED_VALUES, Pool
 from abacus.platform.slices import Slice, side_by_side, slices_of, slicing_of

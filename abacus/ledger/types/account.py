@@ -14,7 +14,7 @@ NO_HASH: Final = b""
 AccountId: TypeAlias = tuple[str, str]
 
 
-class Standing(NamedTuple):
+class AccountBalance(NamedTuple):
     """An account as others may ask for it: its balance, and its country."""
 
     balance: int

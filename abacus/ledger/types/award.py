@@ -3,7 +3,7 @@
 from datetime import date, datetime
 from typing import NamedTuple
 
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 
 
 class Transacted(NamedTuple):
@@ -27,7 +27,7 @@ class Award(NamedTuple):
     member_id: str
     program: str
     country: str
-    kind: Kind
+    kind: TransferKind
     points: int
     occurred_at: datetime
     expires_on: date

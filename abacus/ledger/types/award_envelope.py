@@ -13,7 +13,7 @@ from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN, TRANSACTIO
 from abacus.core.points import MAX_POINTS
 from abacus.core.sources import SOURCE_PATTERN, partner_of, source_of_key
 from abacus.ledger.types.award import Award, Transacted
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.json_names import check_names
 from abacus.platform.validation import Day, Moment, first_fault
 from abacus.pricing.explanation.text import TRANSACTION_FIELD
@@ -41,7 +41,7 @@ class AwardMessage(TypedDict):
     member_id: Annotated[str, StringConstraints(pattern=ID_PATTERN)]
     program: Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
     country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
-    kind: Literal[Kind.EARN]
+    kind: Literal[TransferKind.EARN]
     points: Annotated[int, Field(strict=True, ge=0, le=MAX_POINTS)]
     occurred_at: Moment
     expires_on: Day
@@ -141,7 +141,7 @@ def _decode_one_by_one(body: bytes) -> Opened:
             fault = SetAside(Reason.INVALID, f"{len(item)} members; an award has at most {_MOST_MEMBERS}")
             bad.append(BadAward(text, fault))
             continue
-        if isinstance(item, dict) and item.get("kind") == Kind.REVERSE:
+        if isinstance(item, dict) and item.get("kind") == TransferKind.REVERSE:
             reversals.append(text)
             continue
         try:

@@ -18,7 +18,7 @@ from abacus.pricing.explanation.types import (
 )
 
 
-class Kind(StrEnum):
+class TransferKind(StrEnum):
     """The kind of change that a transfer makes."""
 
     EARN = "earn"
@@ -75,8 +75,8 @@ class KindRow(NamedTuple):
 
 
 # In the order of the rollforward's columns.
-KINDS: Final[Mapping[Kind, KindRow]] = {
-    Kind.EARN: KindRow(
+KINDS: Final[Mapping[TransferKind, KindRow]] = {
+    TransferKind.EARN: KindRow(
         event="abacus.points.earned.v1",
         explained_by=get_args(Earned),
         points=Effect.ADDS,
@@ -84,7 +84,7 @@ KINDS: Final[Mapping[Kind, KindRow]] = {
         reversible=True,
         for_tiers=True,
     ),
-    Kind.SPEND: KindRow(
+    TransferKind.SPEND: KindRow(
         event="abacus.points.spent.v1",
         explained_by=(Spent, Captured),
         points=Effect.TAKES,
@@ -92,13 +92,13 @@ KINDS: Final[Mapping[Kind, KindRow]] = {
         held=Effect.TAKES,
         reversible=True,
     ),
-    Kind.EXPIRE: KindRow(
+    TransferKind.EXPIRE: KindRow(
         event="abacus.points.expired.v1",
         explained_by=get_args(Lapsed),
         points=Effect.TAKES,
         columns=Columns("expired", -1, None, "expired", "expired", "expired"),
     ),
-    Kind.REVERSE: KindRow(
+    TransferKind.REVERSE: KindRow(
         event="abacus.points.reversed.v1",
         explained_by=(Reversed,),
         points=Effect.EITHER,
@@ -106,7 +106,7 @@ KINDS: Final[Mapping[Kind, KindRow]] = {
         for_tiers=True,
         on_word=True,
     ),
-    Kind.ADJUST: KindRow(
+    TransferKind.ADJUST: KindRow(
         event="abacus.points.adjusted.v1",
         explained_by=(Adjusted, Imported),
         points=Effect.EITHER,
@@ -114,14 +114,14 @@ KINDS: Final[Mapping[Kind, KindRow]] = {
         reversible=True,
         on_word=True,
     ),
-    Kind.HOLD: KindRow(
+    TransferKind.HOLD: KindRow(
         event="abacus.points.held.v1",
         explained_by=(Held,),
         points=Effect.NONE,
         columns=None,
         held=Effect.ADDS,
     ),
-    Kind.RELEASE: KindRow(
+    TransferKind.RELEASE: KindRow(
         event="abacus.points.released.v1",
         explained_by=(Released,),
         points=Effect.NONE,

@@ -6,7 +6,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from abacus.ledger.types.movement import Adjustment, Reversal
-from abacus.people.decide.approving import canonical
+from abacus.people.decide.agreement import canonical
 from abacus.people.types.approval import CannotExecute
 from abacus.platform.validation import first_fault
 

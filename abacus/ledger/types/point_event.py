@@ -7,12 +7,12 @@ from typing import Annotated, Final, Literal
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
-from abacus.ledger.types.kinds import KINDS, Kind
+from abacus.ledger.types.kinds import KINDS, TransferKind
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.explanation.types import Document
 
 SOURCE: Final = "abacus/ledger"
-TYPES: Final[Mapping[str, str]] = {kind: KINDS[kind].event for kind in Kind}
+TYPES: Final[Mapping[str, str]] = {kind: KINDS[kind].event for kind in TransferKind}
 
 
 class PointEventData(BaseModel):
@@ -24,7 +24,7 @@ class PointEventData(BaseModel):
     program: str
     seq: int
     key: str
-    kind: Kind
+    kind: TransferKind
     points: int
     balance: int
     country: str

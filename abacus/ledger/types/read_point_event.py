@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from abacus.core.errors import Unreadable
 from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.point_event import TYPES
 from abacus.platform.validation import first_fault
 
@@ -101,7 +101,7 @@ def type_of(event: bytes) -> str | None:
 class PointEventReader:
     """Reads the events of some kinds of transfers. Of an event of another type nothing but the type is looked at."""
 
-    def __init__(self, *kinds: Kind, values_shown: bool = True) -> None:
+    def __init__(self, *kinds: TransferKind, values_shown: bool = True) -> None:
         self._types = frozenset(TYPES[kind] for kind in kinds)
         self._named = re.compile(b"|".join(re.escape(type_.encode()) for type_ in self._types))
         self._values_shown = values_shown

@@ -11,7 +11,7 @@ from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN
 from abacus.core.points import plain
 from abacus.core.sources import STREAM
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import Refund, Reversal
 from abacus.platform.validation import Day, Moment, first_fault
 from abacus.pricing.decide.card import OnShortfall
@@ -24,7 +24,7 @@ class ReversalMessage(TypedDict):
     member_id: Annotated[str, StringConstraints(pattern=ID_PATTERN)]
     program: Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
     country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
-    kind: Literal[Kind.REVERSE]
+    kind: Literal[TransferKind.REVERSE]
     reverses: Annotated[str, StringConstraints(pattern=KEY_PATTERN)]
     amount: Annotated[str, StringConstraints(pattern=r"^[0-9]{1,15}(\.[0-9]{1,8})?$")]
     currency: Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
@@ -47,7 +47,7 @@ def encode_reversal(reversal: Reversal) -> bytes:
         "member_id": reversal.member_id,
         "program": reversal.program,
         "country": reversal.country,
-        "kind": Kind.REVERSE,
+        "kind": TransferKind.REVERSE,
         "reverses": reversal.reverses,
         "amount": plain(refund.amount),
         "currency": refund.currency,

@@ -4,7 +4,7 @@ from datetime import date, datetime
 from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.sources import source_of_key
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 
 HASH_BYTES: Final = 32
 
@@ -37,7 +37,7 @@ class Transfer(NamedTuple):
     member_id: str
     program: str
     seq: int
-    kind: Kind
+    kind: TransferKind
     points: int
     balance_after: int
     key: str

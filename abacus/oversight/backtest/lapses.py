@@ -9,7 +9,7 @@ never active. Points that are held lapse under neither, the oldest being held fi
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from abacus.oversight.backtest.decide.lapses import Lapsing
+from abacus.oversight.backtest.decide.lapses import LapseChange
 from abacus.oversight.merged import added_up, in_order
 from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection
@@ -92,11 +92,11 @@ group by member_id, lapses, draft_lapses order by member_id, lapses, draft_lapse
 """)
 
 
-async def lapses(connection: Connection, draft: RateCard) -> list[Lapsing]:
+async def lapses(connection: Connection, draft: RateCard) -> list[LapseChange]:
     """By month, in a snapshot."""
     statement = _SUMS(**_values(draft))
     parts = await slices.each(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
-    return added_up(parts, Lapsing, by=3)
+    return added_up(parts, LapseChange, by=3)
 
 
 async def moved(connection: Connection, draft: RateCard) -> AsyncIterator[Sequence[Moved]]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from abacus.oversight.closing.decide.covering import covers
+from abacus.oversight.closing.decide.coverage import covers
 from abacus.oversight.closing.decide.obstacles import Obstacle
 from abacus.oversight.merged import added_up
 from abacus.oversight.reports.homes import Homes
@@ -40,14 +40,14 @@ class _Lapsed(NamedTuple):
     accounts: int
 
 
-class Standing(NamedTuple):
+class CloseReadiness(NamedTuple):
     """The obstacles, and the first seal that covers the month's end."""
 
     obstacles: Sequence[Obstacle]
     seal: Seal | None
 
 
-async def standing(connection: Connection, where: Homes, month: Month, now: datetime) -> Standing:
+async def standing(connection: Connection, where: Homes, month: Month, now: datetime) -> CloseReadiness:
     """Everything but the tie of the books and the ledger's own proof."""
     until = max(where.end(month.last_day), default=now)
     obstacles: list[Obstacle] = []
@@ -61,7 +61,7 @@ async def standing(connection: Connection, where: Homes, month: Month, now: date
     seal = await _seal(connection, until)
     if seal is None:
         obstacles.append(Obstacle("seal", "no seal covers the month's end; `abacus ledger seal` makes one"))
-    return Standing(obstacles, seal)
+    return CloseReadiness(obstacles, seal)
 
 
 async def _seal(connection: Connection, until: datetime) -> Seal | None:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, absent
-from abacus.oversight.erasure.decide.renaming import PSEUDONYM, Renaming
+from abacus.oversight.erasure.decide.pseudonym import PSEUDONYM, Pseudonym
 from abacus.oversight.erasure.inventory import AFTER_ACCOUNTS, BEFORE_ACCOUNTS
 from abacus.oversight.erasure.ledger import Head, lock_heads, rename_accounts, settle_with_relay
 from abacus.platform import slices
@@ -30,7 +30,7 @@ _REACH_ALL_SERVERS: Final = "set local citus.propagate_set_commands = 'local'"
 _ALLOW_RENAMING: Final = Statement("select format('set local abacus.erasing = %L', :member_id::text)")
 
 # Called with the accounts before they are renamed, for a caller that keeps hashes of them elsewhere.
-KeepHeads = Callable[[Connection, Renaming, Sequence[Head]], Awaitable[None]]
+KeepHeads = Callable[[Connection, Pseudonym, Sequence[Head]], Awaitable[None]]
 
 
 class Erasure(NamedTuple):
@@ -107,7 +107,7 @@ class Eraser:
 
     async def _erase(self, connection: Connection, member_id: str, by: str, reason: str) -> Erasure:
         slicing = await slicing_of(self._pool)
-        renaming = Renaming(member_id, _pseudonym(slicing, slicing.slice_of(member_id)))
+        renaming = Pseudonym(member_id, _pseudonym(slicing, slicing.slice_of(member_id)))
         rows: Counter[str] = Counter()
         for treat in BEFORE_ACCOUNTS:
             rows += await treat(connection, renaming)

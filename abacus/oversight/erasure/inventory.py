@@ -6,7 +6,7 @@ A new table has to be entered here; a test goes through all tables and fails for
 from collections.abc import Sequence
 from typing import Final
 
-from abacus.oversight.erasure.decide.renaming import ERASED, Renaming
+from abacus.oversight.erasure.decide.pseudonym import ERASED, Pseudonym
 from abacus.oversight.erasure.treatments import (
     Rows,
     Treatment,
@@ -122,12 +122,12 @@ _RENAME: Final = {
 }
 
 
-async def _deleted(connection: Connection, renaming: Renaming) -> Rows:
+async def _deleted(connection: Connection, renaming: Pseudonym) -> Rows:
     member_id = renaming.member_id
     return Rows({table: await touch(connection, each(member_id=member_id)) for table, each in _DELETE.items()})
 
 
-async def _renamed(connection: Connection, renaming: Renaming) -> Rows:
+async def _renamed(connection: Connection, renaming: Pseudonym) -> Rows:
     await connection.execute(*_REFUSE_ACTIONS(member_id=renaming.member_id))  # what waits is never done
     names = renaming._asdict()
     return Rows({table: await touch(connection, each(**names)) for table, each in _RENAME.items()})

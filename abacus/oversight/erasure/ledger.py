@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.ids import PARTNERS, expiry_claim
 from abacus.ledger.types.account import NO_HASH
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.transfer import Transfer
-from abacus.oversight.erasure.decide.renaming import Renaming, rechained
+from abacus.oversight.erasure.decide.pseudonym import Pseudonym, rechained
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.explanation.text import TRANSACTION_FIELD
@@ -107,7 +107,7 @@ async def settle_with_relay(connection: Connection, member_id: str) -> None:
 
 
 async def rename_accounts(
-    connection: Connection, renaming: Renaming, heads: Sequence[Head]
+    connection: Connection, renaming: Pseudonym, heads: Sequence[Head]
 ) -> tuple[dict[str, int], list[Head]]:
     """Rename the accounts; return the rows touched, by table, and the renamed accounts. Raises `Refused` if rows are
     missing.
@@ -118,7 +118,7 @@ async def rename_accounts(
     return {"account": len(heads), "transfer": transfers, "claim": claims}, [head for head, _ in renamed]
 
 
-async def _rename(connection: Connection, renaming: Renaming, before: Head) -> tuple[Head, int]:
+async def _rename(connection: Connection, renaming: Pseudonym, before: Head) -> tuple[Head, int]:
     """The renamed account, and how many claims were renamed with it."""
     account = {"member_id": renaming.member_id, "program": before.program}
     head, done, claims = NO_HASH, 0, 0
@@ -150,7 +150,7 @@ async def _rename(connection: Connection, renaming: Renaming, before: Head) -> t
     return before._replace(transfers=done, hash=head), claims
 
 
-async def _rename_claims(connection: Connection, renaming: Renaming, keys: Mapping[str, str]) -> None:
+async def _rename_claims(connection: Connection, renaming: Pseudonym, keys: Mapping[str, str]) -> None:
     before, after = list(keys), list(keys.values())
     updated = await connection.execute(*_RENAME_CLAIMS(**renaming._asdict(), before=before, after=after))
     await _expect(len(keys), updated)
@@ -167,7 +167,7 @@ def _claims_of(transfer: Transfer) -> list[str]:
     """The keys as the register of claims has them: an expiry's is unique within its account, and a partner's award for
     a transaction has claimed that too.
     """
-    if transfer.kind == Kind.EXPIRE:
+    if transfer.kind == TransferKind.EXPIRE:
         return [expiry_claim(transfer.key.partition(":")[2], transfer.member_id, transfer.program)]
     if not transfer.key.startswith(PARTNERS):
         return [transfer.key]

@@ -9,9 +9,9 @@ import orjson
 
 from abacus.core.errors import Reason, Refused
 from abacus.oversight.erasure.decide.bodies import renamed_accounts, without
-from abacus.oversight.erasure.decide.renaming import ERASED, Renaming
+from abacus.oversight.erasure.decide.pseudonym import ERASED, Pseudonym
 from abacus.oversight.erasure.decide.written import written
-from abacus.people.decide.approving import canonical, digest_of
+from abacus.people.decide.agreement import canonical, digest_of
 from abacus.people.store.chain import entries_about, forget
 from abacus.people.types.approval import Approval, Status
 from abacus.platform.postgres import Connection, rows_changed
@@ -20,7 +20,7 @@ from abacus.platform.sql import Statement, columns
 
 # Rows touched, by table.
 Rows: TypeAlias = Counter[str]
-Treatment: TypeAlias = Callable[[Connection, Renaming], Awaitable[Rows]]
+Treatment: TypeAlias = Callable[[Connection, Pseudonym], Awaitable[Rows]]
 
 _SCAN_TIMEOUT_S: Final = 3600.0  # some of these tables have no index by member; an erasure may read them whole
 # What commands of the console printed and wrote of the member is not needed any more.
@@ -111,7 +111,7 @@ _ERASED_NUMBERS: Final = Statement("insert into member_number_erased select unne
 _RENAME_HOLDS: Final = Statement("update hold set member_id = :pseudonym where member_id = :member_id")
 
 
-async def partner_awards(connection: Connection, renaming: Renaming) -> Rows:
+async def partner_awards(connection: Connection, renaming: Pseudonym) -> Rows:
     rows = await connection.fetch(*_PARTNER_AWARDS(member_id=renaming.member_id), timeout=_SCAN_TIMEOUT_S)
     await connection.executemany(
         *_RENAME_PARTNER_AWARD.rows(
@@ -128,7 +128,7 @@ async def partner_awards(connection: Connection, renaming: Renaming) -> Rows:
     return Rows(partner_award=len(rows))
 
 
-async def webhook_deliveries(connection: Connection, renaming: Renaming) -> Rows:
+async def webhook_deliveries(connection: Connection, renaming: Pseudonym) -> Rows:
     """Delete deliveries. A sent delivery leaves its id behind, so that an event that is read again is not told
     again.
     """
@@ -137,14 +137,14 @@ async def webhook_deliveries(connection: Connection, renaming: Renaming) -> Rows
     return Rows(webhook_delivery=emptied + deleted)
 
 
-async def quarantine(connection: Connection, renaming: Renaming) -> Rows:
+async def quarantine(connection: Connection, renaming: Pseudonym) -> Rows:
     """Delete items about the member. An envelope keeps the parts about others, under the id that these have."""
     name = renaming.member_id
     rows = await connection.fetch(*_QUARANTINED(bytes=name.encode(), text=name), timeout=_SCAN_TIMEOUT_S)
     return Rows(quarantine=sum([await _treat(connection, renaming, Quarantined(*row)) for row in rows]))
 
 
-async def _treat(connection: Connection, renaming: Renaming, item: Quarantined) -> bool:
+async def _treat(connection: Connection, renaming: Pseudonym, item: Quarantined) -> bool:
     """Whether the item was changed, or is gone."""
     body, detail = without(item.body, renaming.member_id), renaming.text(item.detail)
     if body is None:
@@ -158,7 +158,7 @@ async def _treat(connection: Connection, renaming: Renaming, item: Quarantined) 
     return True
 
 
-async def expiry(connection: Connection, renaming: Renaming) -> Rows:
+async def expiry(connection: Connection, renaming: Pseudonym) -> Rows:
     """Rename the member in envelopes that are kept until they are done, and in the places that sweeps have reached."""
     if await connection.fetchval(*_MONTH_END_IS_AT(member_id=renaming.member_id)):
         raise Refused("a month's end is under way and has come to this member; let `abacus expiry run` end first")
@@ -171,7 +171,7 @@ async def expiry(connection: Connection, renaming: Renaming) -> Rows:
     return Rows(expiry_batch=len(changed), expiry_run=runs)
 
 
-async def member_numbers(connection: Connection, renaming: Renaming) -> Rows:
+async def member_numbers(connection: Connection, renaming: Pseudonym) -> Rows:
     """Segments keep the member's number, which means nobody from now on."""
     numbers = [row[0] for row in await connection.fetch(*_DELETE_NUMBER(member_id=renaming.member_id))]
     if numbers:
@@ -179,19 +179,19 @@ async def member_numbers(connection: Connection, renaming: Renaming) -> Rows:
     return Rows(member_number=len(numbers))
 
 
-async def daily_use(connection: Connection, renaming: Renaming) -> Rows:
+async def daily_use(connection: Connection, renaming: Pseudonym) -> Rows:
     return Rows(allowance_member=await touch(connection, _RENAME_DAILY_USE(**renaming._asdict())))
 
 
-async def moved_alone(connection: Connection, renaming: Renaming) -> Rows:
+async def moved_alone(connection: Connection, renaming: Pseudonym) -> Rows:
     return Rows(moved_alone=await touch(connection, _RENAME_MOVED_ALONE(**renaming._asdict())))
 
 
-async def holds(connection: Connection, renaming: Renaming) -> Rows:
+async def holds(connection: Connection, renaming: Pseudonym) -> Rows:
     return Rows(hold=await touch(connection, _RENAME_HOLDS(**renaming._asdict())))
 
 
-async def approvals(connection: Connection, renaming: Renaming) -> Rows:
+async def approvals(connection: Connection, renaming: Pseudonym) -> Rows:
     """Approvals about the member keep who decided, and what, without the name and the reasons; a pending one is void.
     The digest is made anew.
     """
@@ -208,7 +208,7 @@ async def approvals(connection: Connection, renaming: Renaming) -> Rows:
     return Rows(approval=len(rows))
 
 
-async def log_entries(connection: Connection, renaming: Renaming) -> Rows:
+async def log_entries(connection: Connection, renaming: Pseudonym) -> Rows:
     """The log keeps who did what, without the name and the reasons."""
     entries = await entries_about(connection, f"member:{renaming.member_id}")
     for entry in entries:
@@ -216,7 +216,7 @@ async def log_entries(connection: Connection, renaming: Renaming) -> Rows:
     return Rows(audit_log=len(entries))
 
 
-async def errands(connection: Connection, renaming: Renaming) -> Rows:
+async def errands(connection: Connection, renaming: Pseudonym) -> Rows:
     """Deletes also errands that only name a member whose id contains this id: people ask for them again."""
     forms = written(renaming.member_id)
     found = await connection.fetchval(*_DELETE_ERRANDS(forms=forms), timeout=_SCAN_TIMEOUT_S)

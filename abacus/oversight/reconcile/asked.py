@@ -56,7 +56,7 @@ class Faulty(NamedTuple):
     verdict: Verdict
 
 
-class Differing(NamedTuple):
+class DifferentAward(NamedTuple):
     """An award that stands in the ledger with other points than were decided."""
 
     asked: Asked
@@ -69,7 +69,7 @@ class Outcomes:
 
     groups: list[AskGroup] = field(default_factory=list)
     faulty: list[Faulty] = field(default_factory=list)
-    differing: list[Differing] = field(default_factory=list)
+    differing: list[DifferentAward] = field(default_factory=list)
 
 
 async def asked_of_partners(connection: Connection, statement: tuple[Any, ...]) -> AsyncIterator[Sequence[Asked]]:
@@ -94,7 +94,7 @@ async def outcomes(connection: Connection, pages: AsyncIterator[Sequence[Asked]]
         if verdict in FAULTS:
             told.faulty.append(Faulty(asked, verdict))
         if posted is not None and asked.decided not in {None, posted.points}:
-            told.differing.append(Differing(asked, posted.points))
+            told.differing.append(DifferentAward(asked, posted.points))
     return _sorted(told, counts)
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from abacus.core.merging import added_up
+from abacus.core.merge import added_up
 from abacus.oversight.reconcile.asked import Asked, Outcomes, outcomes, together
 from abacus.oversight.reconcile.decide.lines import Actions, Totals
 from abacus.oversight.reconcile.decide.verdict import Queues

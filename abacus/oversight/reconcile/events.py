@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.errors import Unreadable
 from abacus.ledger.types.read_point_event import PointData, read_point_event, type_of
-from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Finding, What
+from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, NamedFault, What
 from abacus.oversight.reconcile.decide.lines import Published
 from abacus.oversight.reconcile.ledger import PostedInWindow
 from abacus.oversight.reconcile.messages import LONG_S
@@ -112,7 +112,7 @@ class EventTable:
         self._connection = connection
         self._posted = posted
         self._start, self._end = start, end
-        self._unreadable: list[Finding] = []
+        self._unreadable: list[NamedFault] = []
         self._unreadable_in_all = 0
 
     async def create(self) -> None:
@@ -140,7 +140,7 @@ class EventTable:
         self._unreadable_in_all += 1
         if len(self._unreadable) < MOST_FINDINGS:
             where = f"{record.partition}:{record.offset}"
-            self._unreadable.append(Finding(What.UNKNOWN, "an event that cannot be read", where))
+            self._unreadable.append(NamedFault(What.UNKNOWN, "an event that cannot be read", where))
 
     async def settle(self) -> None:
         """Analyse the table, and give events about members who were erased their pseudonyms. Before it, `posted` has to
@@ -164,21 +164,22 @@ class EventTable:
         [[unknown]] = await self._posted.fetch(_UNKNOWN)
         return Published(**dict(counts), again=again, unknown=unknown, unreadable=self._unreadable_in_all)
 
-    async def missing(self) -> list[Finding]:
+    async def missing(self) -> list[NamedFault]:
         rows = await self._posted.fetch(_MISSING)
-        return [Finding(What.NOT_PUBLISHED, row["key"], _account(row)) for row in rows]
+        return [NamedFault(What.NOT_PUBLISHED, row["key"], _account(row)) for row in rows]
 
-    async def unknown(self) -> list[Finding]:
+    async def unknown(self) -> list[NamedFault]:
         rows = await self._posted.fetch(_FIRST_UNKNOWN)
         posted_never = [
-            Finding(What.UNKNOWN, row["key"], f"{_account(row)} at {row['partition']}:{row['offset']}") for row in rows
+            NamedFault(What.UNKNOWN, row["key"], f"{_account(row)} at {row['partition']}:{row['offset']}")
+            for row in rows
         ]
         return posted_never + self._unreadable
 
-    async def doubled(self) -> list[Finding]:
+    async def doubled(self) -> list[NamedFault]:
         rows = await self._connection.fetch(_DOUBLED, timeout=LONG_S)
         return [
-            Finding(What.DOUBLED, row["claimed"], f"told of as {row['one']} and as {row['another']}") for row in rows
+            NamedFault(What.DOUBLED, row["claimed"], f"told of as {row['one']} and as {row['another']}") for row in rows
         ]
 
 

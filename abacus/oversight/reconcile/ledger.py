@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from abacus.core.sources import CAMPAIGN_PREFIX, STREAM, is_partner_sql, source_sql
 from abacus.ledger.relay.cursor import START, Position
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.oversight.reconcile.messages import LONG_S, long_pages
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, snapshot
@@ -21,7 +21,7 @@ _DECIDED: Final = """(
     exists (select from action a where a.member_id = t.member_id and a.key = t.key and a.kind = 'award')
     or exists (select from campaign_claim d where d.key = regexp_replace(t.key, ':[0-9]+$', '')))"""
 
-_EARNED: Final = f"t.kind = '{Kind.EARN}'"
+_EARNED: Final = f"t.kind = '{TransferKind.EARN}'"
 _OF_CAMPAIGNS: Final = f"coalesce({_EARNED} and starts_with({source_sql('t')}, '{CAMPAIGN_PREFIX}'), false)"
 _FROM_LEDGER: Final = f"""
 select t.member_id, t.program, t.seq, t.kind, t.key, t.points, t.balance_after,

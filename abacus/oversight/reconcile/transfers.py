@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any, Final
 
 from abacus.oversight.reconcile.asked import Outcomes, asked_of_partners, outcomes
-from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Finding, Origin, What
+from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, NamedFault, Origin, What
 from abacus.oversight.reconcile.decide.lines import Posted
 from abacus.oversight.reconcile.decide.verdict import OTHER, Queues
 from abacus.oversight.reconcile.ledger import PostedInWindow
@@ -72,16 +72,16 @@ class Transfers:
     async def posted(self) -> list[Posted]:
         return [Posted(*row) for row in await self._posted.fetch(_POSTED)]
 
-    async def without_a_source(self) -> list[Finding]:
+    async def without_a_source(self) -> list[NamedFault]:
         rows = await self._posted.fetch(_NOWHERE)
-        return [Finding(What.WITHOUT_SOURCE, row["key"], _place(row)) for row in rows]
+        return [NamedFault(What.WITHOUT_SOURCE, row["key"], _place(row)) for row in rows]
 
-    async def not_their_claims(self) -> list[Finding]:
+    async def not_their_claims(self) -> list[NamedFault]:
         """Transfers under keys that are claimed for another transfer, so the key was posted twice, or for none."""
         rows = await self._rows_of_each(_NOT_ITS_CLAIM(**self._window))
         elsewhere = await self._claimed([row["claim"] for row in rows if not row["is_claimed"]])
         return [
-            Finding(
+            NamedFault(
                 What.DOUBLED if row["is_claimed"] or row["claim"] in elsewhere else What.UNCLAIMED,
                 row["key"],
                 _place(row),

@@ -15,6 +15,7 @@ from typing import Final, Protocol
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.ledger.relay.cursor import RelayCursor
+from abacus.oversight.reconcile.account_report import Evidence, tell
 from abacus.oversight.reconcile.campaigns import CampaignEffects
 from abacus.oversight.reconcile.decide.account import Account, Origin, Window
 from abacus.oversight.reconcile.decide.entry import entry_of, key_of
@@ -23,7 +24,6 @@ from abacus.oversight.reconcile.decide.verdict import Queues
 from abacus.oversight.reconcile.events import EventTable
 from abacus.oversight.reconcile.ledger import PostedInWindow
 from abacus.oversight.reconcile.messages import AsOf, MessageTable
-from abacus.oversight.reconcile.telling import Evidence, tell
 from abacus.oversight.reconcile.transfers import Transfers
 from abacus.platform.kafka.window import OffsetRange, TopicWindow, committed
 from abacus.platform.postgres import Connection, Pool, passing_failures
@@ -41,7 +41,7 @@ select id, body from quarantine where replays > 0 and stage = 'transaction' and 
 MessagesRead = Callable[[str, int], None]  # told how many more messages of that kind are read
 
 
-class Counting(Protocol):
+class QueueSource(Protocol):
     """The source of the queues' counts."""
 
     async def count(self) -> Queues:
@@ -68,7 +68,7 @@ class Reconciliation:
         self,
         pool: Pool,
         streams: Streams,
-        queues: Counting,
+        queues: QueueSource,
         book: CardBook,
         clock: Clock,
         *,

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from abacus.oversight.merged import added_up
-from abacus.oversight.reports.decide.standing import Standing
+from abacus.oversight.reports.decide.balance import ProgramBalance
 from abacus.oversight.reports.homes import Homes
 from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection
@@ -33,8 +33,8 @@ group by program, country
 """)
 
 
-async def standing(connection: Connection, where: Homes, until: Sequence[datetime]) -> list[Standing]:
+async def standing(connection: Connection, where: Homes, until: Sequence[datetime]) -> list[ProgramBalance]:
     """The balances before these moments, one for each country."""
     statement = _STANDING(countries=where.countries, until=until)
     parts = await slices.each(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
-    return added_up(parts, Standing, by=2)
+    return added_up(parts, ProgramBalance, by=2)

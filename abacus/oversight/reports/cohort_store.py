@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Final
 
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.oversight.reports.decide.by import NOT_NAMED, By, columns
 from abacus.oversight.reports.decide.cohort import OWED, Cohort, Piece, arranged
 from abacus.oversight.reports.decide.kinds import OF_KIND
@@ -21,7 +21,7 @@ from abacus.platform.postgres import LONG_S, Connection
 from abacus.platform.sql import Statement
 
 
-def _column_by_kind(columns_of: Mapping[Kind, str | None]) -> str:
+def _column_by_kind(columns_of: Mapping[TransferKind, str | None]) -> str:
     """The column of a transfer's points. A kind without one stays as it is, which is no column and fails the report."""
     cases = " ".join(f"when '{kind}' then '{name}'" for kind, name in columns_of.items() if name is not None)
     return f"case t.kind {cases} else t.kind end"

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from abacus.oversight.where.decide.mentions import Wanted, mentions
-from abacus.oversight.where.types import Place, Sighting
+from abacus.oversight.where.types import Sighting, Station
 from abacus.platform.kafka.window import TopicWindow, committed
 from abacus.platform.sqs.definition import definitions
 from abacus.platform.sqs.port import Received
@@ -34,7 +34,7 @@ async def _in_queue(client: Client, name: str, wanted: Wanted) -> list[Sighting]
         async for letter in letters:
             keys = [each.key for each in mentions(letter.body) if wanted.is_meant_by(each)]
             why = f"message {letter.id} of {queue.name}"
-            sightings += [Sighting(Place.DEAD_LETTERS, key, None, why) for key in keys]
+            sightings += [Sighting(Station.DEAD_LETTERS, key, None, why) for key in keys]
     return sightings
 
 
@@ -79,7 +79,7 @@ async def in_stream(bootstrap: str, window: Window, wanted: Wanted) -> list[Sigh
             state = "read" if is_read else f"not read yet, the group {group} is at {reached.get(message.partition, 0)}"
             why = f"partition {message.partition}, offset {message.offset}: {state}"
             sightings += [
-                Sighting(Place.STREAM, each.key, message.stamped_at, why)
+                Sighting(Station.STREAM, each.key, message.stamped_at, why)
                 for each in mentions(message.value)
                 if wanted.is_meant_by(each)
             ]

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class Place(StrEnum):
+class Station(StrEnum):
     """A place on the way from the stream to the ledger."""
 
     LEDGER = "ledger"
@@ -19,7 +19,7 @@ class Place(StrEnum):
 class Sighting(NamedTuple):
     """It is there, or was, since that time; `why` is a line for people."""
 
-    place: Place
+    place: Station
     key: str | None
     at: datetime | None
     why: str

@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.core.sources import CLOCK, Agent
-from abacus.people.decide.approving import (
+from abacus.people.decide.agreement import (
     OnAsk,
     check_approves,
     check_asks,
@@ -24,7 +24,7 @@ from abacus.people.decide.approving import (
 )
 from abacus.people.store.audit import access_given, entry_of, write
 from abacus.people.types.actor import Actor
-from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Proposal, Status, Terms
+from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, CannotExecute, Proposal, Status, Terms
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns
@@ -35,12 +35,12 @@ Executor: TypeAlias = Callable[[Approval, Also], Awaitable[None]]
 
 _MOST: Final = 1000
 _DEEDS: Final[Mapping[str, Deed]] = {
-    Kind.ADJUSTMENT: Deed.ADJUST,
-    Kind.REVERSAL: Deed.REVERSE,
-    Kind.RATE_CARD: Deed.PUBLISH_RATES,
-    Kind.LIMITS: Deed.EDIT_LIMITS,
-    Kind.CAMPAIGN: Deed.EDIT_CAMPAIGNS,
-    Kind.ASSUMPTION: Deed.SET_ASSUMPTIONS,
+    ApprovalKind.ADJUSTMENT: Deed.ADJUST,
+    ApprovalKind.REVERSAL: Deed.REVERSE,
+    ApprovalKind.RATE_CARD: Deed.PUBLISH_RATES,
+    ApprovalKind.LIMITS: Deed.EDIT_LIMITS,
+    ApprovalKind.CAMPAIGN: Deed.EDIT_CAMPAIGNS,
+    ApprovalKind.ASSUMPTION: Deed.SET_ASSUMPTIONS,
 }
 
 _LOCK_SUBJECT: Final = Statement("select pg_advisory_xact_lock(hashtext('approval:' || :kind || ':' || :subject))")
@@ -89,7 +89,7 @@ class Approvals:
         self,
         pool: Pool,
         clock: Clock,
-        executors: Mapping[Kind, Executor] | None = None,
+        executors: Mapping[ApprovalKind, Executor] | None = None,
         terms: Terms | None = None,
     ) -> None:
         self._pool = pool
@@ -97,7 +97,7 @@ class Approvals:
         self._terms = terms or Terms()
         self._executors = dict(executors or {})
 
-    def carried_out_by(self, executors: Mapping[Kind, Executor]) -> None:
+    def carried_out_by(self, executors: Mapping[ApprovalKind, Executor]) -> None:
         """Adds executors: they often ask for approvals too, so they come after the room."""
         self._executors |= executors
 
@@ -156,7 +156,7 @@ class Approvals:
         self,
         *,
         status: Status | None = None,
-        kinds: Sequence[Kind] | None = None,
+        kinds: Sequence[ApprovalKind] | None = None,
         countries: Sequence[str] | None = None,
         asked_by: str | None = None,
         before: tuple[datetime, UUID] | None = None,
@@ -213,7 +213,7 @@ class Approvals:
 
         try:
             check_unchanged(approval, approval.document)
-            await self._executors[Kind(approval.kind)](approval, done)
+            await self._executors[ApprovalKind(approval.kind)](approval, done)
         except CannotExecute as fault:
             await self._close(approval, Status.VOID, fault.detail)
             raise

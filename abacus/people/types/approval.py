@@ -8,7 +8,7 @@ from uuid import UUID
 from abacus.core.errors import AbacusError
 
 
-class Kind(StrEnum):
+class ApprovalKind(StrEnum):
     """What an approval lets happen. Each kind has an executor, which the wiring names."""
 
     ADJUSTMENT = "adjustment"
@@ -44,7 +44,7 @@ class Proposal(NamedTuple):
     document makes the pending one void.
     """
 
-    kind: Kind
+    kind: ApprovalKind
     subject: str
     country: str | None
     summary: str

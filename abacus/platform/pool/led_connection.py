@@ -7,7 +7,7 @@ from typing import Any
 import asyncpg
 from asyncpg.transaction import Transaction
 
-from abacus.platform.pool.silence import Listening, Watch
+from abacus.platform.pool.silence import StatementWatch, Watch
 
 Watches = Callable[[Iterable[str | None]], Iterable[Watch]]
 
@@ -83,9 +83,9 @@ class LedConnection(asyncpg.Connection):  # type: ignore[misc]  # as above
         await super().reset(timeout=timeout)
         self._led_to, self._is_astray = None, False
 
-    def listening(self) -> Listening:
+    def listening(self) -> StatementWatch:
         """While a statement is under way."""
-        return Listening(self, self._own, lambda: self._watches(self._reached))
+        return StatementWatch(self, self._own, lambda: self._watches(self._reached))
 
     def transaction(
         self, *, isolation: str | None = None, readonly: bool = False, deferrable: bool = False

@@ -102,7 +102,7 @@ class Watch:
             log.info("server is no longer waited for", server=self.server)
 
 
-class Listening:
+class StatementWatch:
     """While a statement is under way. What ends without an answer ends its session: what the server makes of it is not
     known, and a silent server would not even hear that nobody wants it any more.
 

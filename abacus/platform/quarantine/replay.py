@@ -9,7 +9,7 @@ from abacus.core.errors import Reason, SetAside
 from abacus.platform.postgres import Also, nothing_else
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import AWARD_QUEUE, OF_EVENTS, RETRY_QUEUE, Item, Stage
-from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.packer import pack
 from abacus.platform.sqs.port import Queue
 
 EncodeTransaction = Callable[[Item], bytes]

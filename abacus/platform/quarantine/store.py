@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Protocol
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason, SetAside
 from abacus.platform.postgres import Also, Pool, nothing_else, pages, passing_failures
-from abacus.platform.quarantine.types import OF_EVENTS, HeldItem, Item, Replaying, Stage
+from abacus.platform.quarantine.types import OF_EVENTS, HeldItem, Item, ReplayBatch, Stage
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 HELD: Final = "held"
@@ -221,7 +221,7 @@ class QuarantineStore:
         set_aside_before: datetime | None = None,
         limit: int = 100,
         also: Also = nothing_else,
-    ) -> AsyncIterator[Replaying]:
+    ) -> AsyncIterator[ReplayBatch]:
         """Held items, marked as replayed when the block ends well: send them on inside it.
 
         An item that is too large for a queue stays held: it was never a transaction. An event is sent on by no queue.
@@ -234,7 +234,7 @@ class QuarantineStore:
             await connection.execute(*_REPLAYED(ids=[row.id for row in rows], now=self._clock.now()))
             if rows:
                 await also(connection)
-            replaying = Replaying([row.held for row in rows], {})
+            replaying = ReplayBatch([row.held for row in rows], {})
             yield replaying
             await connection.executemany(*_STILL_HELD.rows(_faulty(rows, replaying.unfit, self._clock.now())))
 

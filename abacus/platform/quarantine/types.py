@@ -84,7 +84,7 @@ class HeldItem:
     replays: int
 
 
-class Replaying(NamedTuple):
+class ReplayBatch(NamedTuple):
     """Held items that are about to be sent on. An item whose id is put into `unfit`, with its fault, stays held."""
 
     held: Sequence[HeldItem]

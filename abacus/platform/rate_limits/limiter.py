@@ -11,7 +11,7 @@ import structlog
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.platform.gathering import Gatherer, PendingRequest
+from abacus.platform.gatherer import Gatherer, PendingRequest
 from abacus.platform.rate_limits.decide.bucket import grant, handful, passing, refusal, token_in_s, without
 from abacus.platform.rate_limits.store import Buckets
 from abacus.platform.rate_limits.types import Permit, Wish

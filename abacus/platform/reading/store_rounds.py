@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, Generic, TypeVar
 
 from abacus.core.errors import Unavailable
-from abacus.platform.gathering import Gatherer, Work
+from abacus.platform.gatherer import Gatherer, Work
 from abacus.platform.health import Health
 from abacus.platform.reading.breaker import Breaker
 

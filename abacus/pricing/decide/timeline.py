@@ -45,7 +45,7 @@ class Span(NamedTuple):
     until: datetime | None
 
 
-class Place(NamedTuple):
+class DraftNeighbours(NamedTuple):
     """Where a draft would come to stand: the card that it displaces, and the card that takes over from it."""
 
     displaced: PublishedCard | None
@@ -59,13 +59,13 @@ def timeline(records: Iterable[CardRecord], now: datetime) -> list[Span]:
     return [_span(record, good, now) for record in ordered]
 
 
-def place_of(draft: RateCard, cards: Iterable[PublishedCard]) -> Place:
+def place_of(draft: RateCard, cards: Iterable[PublishedCard]) -> DraftNeighbours:
     """`cards` are of the draft's scope."""
     start = draft.effective_from
     good = _that_count(sorted(cards, key=lambda each: (each.card.effective_from, each.version)))
     before = [each for each in good if each.card.effective_from <= start]
     after = [each for each in good if each.card.effective_from > start]
-    return Place(before[-1] if before else None, after[0] if after else None)
+    return DraftNeighbours(before[-1] if before else None, after[0] if after else None)
 
 
 def next_of(book: CardBook, scope: str, now: datetime) -> PublishedCard | None:

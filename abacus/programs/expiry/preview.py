@@ -9,7 +9,7 @@ from abacus.platform import slices
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement, columns
 from abacus.programs.expiry.decide.month import Month
-from abacus.programs.expiry.lapsing import lapsing
+from abacus.programs.expiry.lapsing_sql import lapsing
 
 
 class Expected(NamedTuple):

@@ -18,7 +18,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.programs.expiry.decide.envelope import MAX_ACCOUNTS, Envelope, parted
 from abacus.programs.expiry.decide.month import Month
 from abacus.programs.expiry.runs import ExpiryRuns, Run
-from abacus.programs.expiry.sweeping import Sweeping, sweeping
+from abacus.programs.expiry.sweep_run import SweepRun, sweeping
 
 STALLED_AFTER: Final = timedelta(hours=1)
 _PAGE: Final = MAX_ACCOUNTS * CALL_ITEMS
@@ -111,7 +111,7 @@ class MonthEndJob:
             await sweep.swept()
             return await sweep.run()
 
-    async def _sweep(self, sweep: Sweeping, task: Task, progress: AccountsQueued) -> None:
+    async def _sweep(self, sweep: SweepRun, task: Task, progress: AccountsQueued) -> None:
         lapsed_at = task.month.over_at(task.zone)
         number, slicing = await sweep.last_number(), await slicing_of(self._pool)
         while lapsing := await sweep.find(_PAGE):
@@ -125,7 +125,7 @@ class MonthEndJob:
             await self._send(sweep, progress, after=number)
             number += len(parts)
 
-    async def _send(self, sweep: Sweeping, progress: AccountsQueued, *, after: int = 0, again: bool = False) -> None:
+    async def _send(self, sweep: SweepRun, progress: AccountsQueued, *, after: int = 0, again: bool = False) -> None:
         while batches := await sweep.to_send(CALL_ITEMS, after=after, again=again):
             await self._queue.send([each.body for each in batches])
             await sweep.sent([each.number for each in batches])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from abacus.platform.table_files import Row, Rows, open_table
-from abacus.programs.opening.decide.line import Fault, Line, order_of
+from abacus.programs.opening.decide.line import BalanceLine, Fault, order_of
 
 
 class Lines(Protocol):
@@ -18,7 +18,7 @@ class Lines(Protocol):
     @property
     def done(self) -> int: ...
 
-    def __iter__(self) -> Iterator[Line | Fault]:
+    def __iter__(self) -> Iterator[BalanceLine | Fault]:
         """A line that cannot be read is a fault; the next line follows it."""
         ...
 
@@ -42,6 +42,6 @@ class _Lines:
     def done(self) -> int:
         return self._rows.done
 
-    def __iter__(self) -> Iterator[Line | Fault]:
+    def __iter__(self) -> Iterator[BalanceLine | Fault]:
         for row in self._rows:
-            yield Line(*row) if isinstance(row, Row) else Fault(row.number, "", row.why)
+            yield BalanceLine(*row) if isinstance(row, Row) else Fault(row.number, "", row.why)

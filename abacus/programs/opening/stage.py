@@ -7,7 +7,7 @@ that were checked are posted even if the file changes meanwhile.
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from abacus.ledger.decide.opening import Opening, Origin
+from abacus.ledger.decide.opening_balance import OpeningBalance, Origin
 from abacus.platform.postgres import Connection, passing_failures
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.programs.opening.decide.batch import Staged
@@ -23,13 +23,13 @@ create temporary table opening_line (
 _SORT: Final = "create index on opening_line (member_id, program, line)"
 
 _PAGE: Final = Statement(f"""
-select line, {columns(Opening)} from opening_line
+select line, {columns(OpeningBalance)} from opening_line
 where (member_id, program, line) > (:member_id, :program, :line)
 order by member_id, program, line limit :most
 """)
 
 _REST: Final = Statement(f"""
-select line, {columns(Opening)} from opening_line
+select line, {columns(OpeningBalance)} from opening_line
 where member_id = :member_id and program = :program and line > :line
 order by line
 """)
@@ -58,7 +58,7 @@ class Stage:
             await self._connection.execute("drop table if exists pg_temp.opening_line")
             await self._connection.execute(_CREATE)
 
-    async def add(self, lines: Sequence[tuple[int, Opening]]) -> None:
+    async def add(self, lines: Sequence[tuple[int, OpeningBalance]]) -> None:
         """Each call is a transaction of its own: a lasting transaction would hold up the relay."""
         async with passing_failures():
             await self._connection.copy_records_to_table(
@@ -79,11 +79,11 @@ class Stage:
             if len(rows) == size:
                 rows += await self._fetch(*_REST(**last._asdict()))
                 last = row_of(_Place, rows[-1])
-            yield [self._staged(line, Opening(*facts)) for line, *facts in rows]
+            yield [self._staged(line, OpeningBalance(*facts)) for line, *facts in rows]
 
     async def _fetch(self, query: str, *values: object) -> list[Any]:
         async with passing_failures():
             return list(await self._connection.fetch(query, *values))
 
-    def _staged(self, line: int, opening: Opening) -> Staged:
+    def _staged(self, line: int, opening: OpeningBalance) -> Staged:
         return Staged(line, self._origin.key(opening), opening)

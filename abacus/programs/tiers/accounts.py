@@ -13,8 +13,8 @@ import asyncpg
 from abacus.ledger.types.account import AccountId
 from abacus.platform.postgres import Connection, array, column, is_duplicate
 from abacus.platform.sql import Statement, columns
-from abacus.programs.tiers.decide.keeping import AccountTier, Change, Known
 from abacus.programs.tiers.decide.policy import LONG_AGO, Period, Reached, Tally
+from abacus.programs.tiers.decide.tier_change import AccountTier, Change, Known
 
 
 class _TallyRow(NamedTuple):

@@ -20,8 +20,8 @@ from abacus.pricing.decide.book import CardBook
 from abacus.programs.tiers.accounts import Overtaken, know, lock, write
 from abacus.programs.tiers.calendar import hold_calendars
 from abacus.programs.tiers.decide.heard import Heard, heard_in
-from abacus.programs.tiers.decide.keeping import Calendars, Change, Known, count
 from abacus.programs.tiers.decide.policy import ONE_DAY
+from abacus.programs.tiers.decide.tier_change import Calendars, Change, Known, count
 from abacus.programs.tiers.metrics import TIER_CHANGES, TIER_EVENTS
 
 _RACES_BORNE: Final = 20

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
-from abacus.platform.following.leading import Leading
+from abacus.platform.following.leader import Leader
 from abacus.platform.following.lease import still_held
-from abacus.platform.following.publishing import Batch, Meter, Publisher, Publishing
-from abacus.platform.following.sharing import Share
+from abacus.platform.following.lease_share import Share
+from abacus.platform.following.row_publisher import Batch, Meter, Publisher, RowPublisher
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.slices import beside
 from abacus.platform.sql import Statement, columns
 from abacus.programs.tiers.decide.events import encode_tier_changed
-from abacus.programs.tiers.decide.keeping import Change
+from abacus.programs.tiers.decide.tier_change import Change
 from abacus.programs.tiers.metrics import TIERS_BEHIND, TIERS_PUBLISHED
 
 _BATCH: Final = 1000
@@ -112,13 +112,13 @@ def change_publisher(
     share: Share | None = None,
     idle_s: float = IDLE_S,
     batch: int = _BATCH,
-) -> Leading:
+) -> Leader:
     """Publishes on one topic: changes of a slice, or of the whole ledger where it is not cut. One publishes them at a
     time, or an older change might follow a newer one.
     """
     source = UnpublishedChanges(pool, schema, clock, batch=batch)
     behind = Meter(TIERS_PUBLISHED, TIERS_BEHIND.labels(schema or "whole"))
-    publishing = Publishing(source, publisher, topic, clock, behind)
+    publishing = RowPublisher(source, publisher, topic, clock, behind)
     return publishing.led(pool, lease_of(topic, schema), health, idle_s=idle_s, share=share)
 
 

@@ -21,8 +21,8 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import RateCard
 from abacus.programs.tiers.accounts import know, lock, write
 from abacus.programs.tiers.calendar import move_calendar, rolled_through
-from abacus.programs.tiers.decide.keeping import Change, Known, roll
 from abacus.programs.tiers.decide.policy import LONG_AGO, ONE_DAY, period_of
+from abacus.programs.tiers.decide.tier_change import Change, Known, roll
 
 Result = TypeVar("Result")
 

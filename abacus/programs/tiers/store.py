@@ -14,8 +14,8 @@ from abacus.platform.postgres import Also, Connection, Pool, nothing_else
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.programs.tiers.accounts import know, lock, look, write
-from abacus.programs.tiers.decide.keeping import Change, Known, override
 from abacus.programs.tiers.decide.policy import Tally
+from abacus.programs.tiers.decide.tier_change import Change, Known, override
 
 # The tier that counts for the account of a row called `u`: the override, else the tier by points, else the first tier.
 # Every statement that shows a tier uses this. Subqueries, because each is a look-up by key whatever the sizes of the

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from abacus.platform.following.sharing import share_of_slices
+from abacus.platform.following.lease_share import share_of_slices
 from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
 from abacus.platform.patience import until_available

@@ -12,7 +12,7 @@ from abacus.core.errors import SetAside
 from abacus.ledger.decide.chain import UnknownFormat, chain
 from abacus.ledger.decide.lots import Lot, first_day, open_lots
 from abacus.ledger.types.account import NO_HASH, Account, AccountId
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.explanation.text import read
@@ -31,7 +31,7 @@ from abacus.proof.decide.holds import Holds
 # The fault of a transfer's explanation, or None.
 Recompute = Callable[[Transfer], str | None]
 
-_EARN: Final = str(Kind.EARN)
+_EARN: Final = str(TransferKind.EARN)
 
 
 class Drawn(NamedTuple):
@@ -169,10 +169,10 @@ class Follower:
             self._held += explanation.held
             yield from self._holds.follow(transfer, explanation)
         expected = _expected_draws(explanation)
-        if transfer.kind == Kind.EXPIRE:
+        if transfer.kind == TransferKind.EXPIRE:
             self._lapsed_seq = transfer.seq
         drawn = {
-            each.lot_key if transfer.kind == Kind.REVERSE else each.lot_seq: each.points
+            each.lot_key if transfer.kind == TransferKind.REVERSE else each.lot_seq: each.points
             for each in self._drawn
             if each.seq == transfer.seq
         }

@@ -6,11 +6,10 @@ from typing import Any, Final, NamedTuple
 
 from abacus.core.errors import SetAside
 from abacus.core.sources import is_by_hand, is_login, is_person, partner_of, person_source
-from abacus.ledger.types.kinds import ON_WORD, Kind
+from abacus.ledger.types.kinds import ON_WORD, TransferKind
 from abacus.ledger.types.transfer import Transfer
-from abacus.people.decide.approving import digest_of
-from abacus.people.types.approval import Approval, Status
-from abacus.people.types.approval import Kind as ApprovalKind
+from abacus.people.decide.agreement import digest_of
+from abacus.people.types.approval import Approval, ApprovalKind, Status
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Adjusted, Reversed
 
@@ -76,7 +75,7 @@ def _is_what_was_approved(transfer: Transfer, approval: Approval) -> bool:
         document = dict(json.loads(approval.document))
     except (TypeError, ValueError):
         return False
-    if transfer.kind == Kind.ADJUST:
+    if transfer.kind == TransferKind.ADJUST:
         kind, points = ApprovalKind.ADJUSTMENT, transfer.points
     else:
         explanation = read(transfer.explanation)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from abacus.core.errors import SetAside
 from abacus.core.sources import partner_of
 from abacus.ledger.decide.allowance import Allowance
-from abacus.ledger.types.kinds import ON_WORD, Kind
+from abacus.ledger.types.kinds import ON_WORD, TransferKind
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Reversed
@@ -69,14 +69,14 @@ def use_of(transfer: Transfer, registered_at: datetime | None, original: Origina
     if partner_id is None:
         return None
     certain = registered_at is not None and transfer.posted_at >= registered_at
-    if transfer.kind != Kind.EARN:
+    if transfer.kind != TransferKind.EARN:
         certain = certain and transfer.format >= _MOVEMENTS_COUNT
-    if transfer.kind == Kind.EARN or (transfer.kind in ON_WORD and transfer.points > 0):
+    if transfer.kind == TransferKind.EARN or (transfer.kind in ON_WORD and transfer.points > 0):
         days, in_all = _days(transfer.posted_at), Counted.of(transfer.points, certain=certain)
         each = in_all if len(days) == 1 else Counted.of(transfer.points, certain=False)
         return Use(partner_id, in_all, dict.fromkeys(days, each))
     own = own_points(transfer)
-    if not own or original is None or original.kind != Kind.EARN or partner_of(original.source) != partner_id:
+    if not own or original is None or original.kind != TransferKind.EARN or partner_of(original.source) != partner_id:
         return None
     awarded, days = original.posted_at.astimezone(UTC).date(), _days(transfer.posted_at)
     given_back = Counted.of(-own, certain=certain and days == [awarded])
@@ -85,7 +85,7 @@ def use_of(transfer: Transfer, registered_at: datetime | None, original: Origina
 
 def own_points(transfer: Transfer) -> int:
     """The points that a reversal took from the very lot that it takes back; of anything else none."""
-    if transfer.kind != Kind.REVERSE or transfer.points > 0:
+    if transfer.kind != TransferKind.REVERSE or transfer.points > 0:
         return 0
     try:
         explanation = read(transfer.explanation)

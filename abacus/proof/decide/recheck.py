@@ -7,7 +7,7 @@ single character is recomputed in full, so this decides nothing by itself. Pure.
 from typing import Final
 
 from abacus.core.errors import AbacusError
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.formula import Rate, rate_of, worth
@@ -15,7 +15,7 @@ from abacus.pricing.explanation.text import UnreadableExplanation, read
 from abacus.pricing.explanation.types import Calculated
 from abacus.proof.decide.recompute import recompute
 
-_EARN: Final = str(Kind.EARN)
+_EARN: Final = str(TransferKind.EARN)
 _BEGINS: Final = '{"v":1,"amount":"'
 _BEGINS_IN_V0: Final = '{"amount":"'
 _AFTER_AMOUNT: Final = '","'

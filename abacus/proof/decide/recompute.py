@@ -7,7 +7,7 @@ from typing import Final, get_args
 
 from abacus.core.errors import AbacusError
 from abacus.core.points import EXACT, ROUND, money, plain
-from abacus.ledger.types.kinds import KINDS, Effect, Kind
+from abacus.ledger.types.kinds import KINDS, Effect, TransferKind
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import RateCard
@@ -51,7 +51,7 @@ def recompute(transfer: Transfer, book: CardBook) -> str | None:
 
 
 def _faults(explanation: Explanation, transfer: Transfer, book: CardBook) -> Iterable[str]:
-    if not isinstance(explanation, KINDS[Kind(transfer.kind)].explained_by):
+    if not isinstance(explanation, KINDS[TransferKind(transfer.kind)].explained_by):
         return [f"explains what was {type(explanation).__name__.lower()}, the transfer is of kind {transfer.kind}"]
     match explanation:
         case LapsedWhole() | LapsedByLots():

@@ -11,11 +11,11 @@ from abacus.core.errors import Refused
 from abacus.platform.kafka.reader import Record, StartAgain
 from abacus.signals.counters.counter import EventCounter, Work, by_partition, tally_after
 from abacus.signals.counters.decide.admission import Day, Room
-from abacus.signals.counters.decide.batch import Reading
+from abacus.signals.counters.decide.batch import BatchWriter
 from abacus.signals.counters.decide.event_measure import EventMeasure
 from abacus.signals.counters.decide.topics import InForce
 from abacus.signals.counters.parts import Part, PartsBook, Subject
-from abacus.signals.counters.series import NO_NEW_KEYS, Place, SeriesBook, version_of
+from abacus.signals.counters.series import NO_NEW_KEYS, SeriesBook, WriterStart, version_of
 from abacus.signals.counters.topic import KafkaTopic
 
 
@@ -71,12 +71,12 @@ class Backfill:
         self,
         part: Part,
         records: Mapping[int, Sequence[Record]],
-        places: Mapping[int, Place],
+        places: Mapping[int, WriterStart],
         later: Mapping[int, Mapping[int, int]],
-    ) -> Mapping[int, Place]:
+    ) -> Mapping[int, WriterStart]:
         works = [
             Work(
-                Reading(part.writer(each), self._in_force.read, self._measures, later[each]),
+                BatchWriter(part.writer(each), self._in_force.read, self._measures, later[each]),
                 some,
                 _behind(places[part.writer(each)]),
             )
@@ -95,7 +95,7 @@ class Backfill:
             {day: room for each in outcomes.values() for day, room in each.new_keys.items()},
         )
 
-    async def _ended(self, part: Part, places: Mapping[int, Place]) -> Mapping[int, Place]:
+    async def _ended(self, part: Part, places: Mapping[int, WriterStart]) -> Mapping[int, WriterStart]:
         ends = {part.writer(each): offsets.stop - 1 for each, offsets in part.ranges.items()}
         return await self._moved(
             {
@@ -106,8 +106,8 @@ class Backfill:
         )
 
     async def _moved(
-        self, places: Mapping[int, Place], new_keys: Mapping[Day, Room] = NO_NEW_KEYS
-    ) -> Mapping[int, Place]:
+        self, places: Mapping[int, WriterStart], new_keys: Mapping[Day, Room] = NO_NEW_KEYS
+    ) -> Mapping[int, WriterStart]:
         if len(await self._book.move(places, new_keys)) < len(places):
             raise self._is_counted()
         return places
@@ -122,7 +122,7 @@ class Backfill:
     def _measures(self, source: str, type_: str, _: int) -> Sequence[EventMeasure]:
         return self._in_force.catalog.measures(source, type_)
 
-    def _progress(self, parts: Sequence[Part], places: Mapping[int, Place]) -> Progress:
+    def _progress(self, parts: Sequence[Part], places: Mapping[int, WriterStart]) -> Progress:
         tallies = {(part.number, each): places[part.writer(each)].tally for part in parts for each in part.ranges}
         firsts = {(part.number, each): offsets.start for part in parts for each, offsets in part.ranges.items()}
         return Progress(
@@ -149,7 +149,7 @@ class Backfill:
         return [await self._parts.open(of, len(known), since, ranges)]
 
 
-def _behind(place: Place) -> int:
+def _behind(place: WriterStart) -> int:
     return place.tally.upto + 1
 
 

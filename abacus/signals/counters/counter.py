@@ -20,10 +20,10 @@ from abacus.signals.counters.admission import Admission, Found
 from abacus.signals.counters.decide.admission import Admitted, Day, Room
 from abacus.signals.counters.decide.batch import (
     NOTHING,
+    BatchWriter,
     Cell,
+    EventMemory,
     Findings,
-    Reading,
-    Remembering,
     added,
     cells,
     examine,
@@ -46,7 +46,7 @@ _PIECE: Final = 5_000
 class Work(NamedTuple):
     """The next records of a writer: from the offset `since` on, which is the first behind its tally."""
 
-    reading: Reading
+    reading: BatchWriter
     records: Sequence[Record]
     since: int
 
@@ -56,7 +56,7 @@ class _Examined(NamedTuple):
     findings: Findings
 
 
-class Outcome(NamedTuple):
+class CountedBatch(NamedTuple):
     """What became of a writer's events: `seen` is the sum of the four after it. `not_counted` has the definitions for
     which an event did not count although its type does, with the reason. `new_keys` has the days on which keys were
     admitted or refused, as they are after all events.
@@ -70,12 +70,12 @@ class Outcome(NamedTuple):
     not_counted: Mapping[tuple[Definition, NotCounted], int] = MappingProxyType({})
     new_keys: Mapping[Day, Room] = MappingProxyType({})
 
-    def without(self, events: int) -> "Outcome":
+    def without(self, events: int) -> "CountedBatch":
         """The same, but that so many of the counted events do not count."""
         return self._replace(counted=self.counted - events, ignored=self.ignored + events)
 
-    def plus(self, other: "Outcome") -> "Outcome":
-        return Outcome(
+    def plus(self, other: "CountedBatch") -> "CountedBatch":
+        return CountedBatch(
             self.seen + other.seen,
             self.counted + other.counted,
             self.ignored + other.ignored,
@@ -94,7 +94,7 @@ class EventCounter:
         store: CounterStore,
         rows: OpenRows,
         quarantine: QuarantinePort,
-        remembering: Remembering,
+        remembering: EventMemory,
         clock: Clock,
         *,
         new_keys: NewKeysBook,
@@ -110,13 +110,13 @@ class EventCounter:
         """Another process may count for this writer from now on."""
         self._rows.forget(writer)
 
-    async def count(self, works: Sequence[Work], confirm: Callable[[], Awaitable[None]]) -> Mapping[int, Outcome]:
+    async def count(self, works: Sequence[Work], confirm: Callable[[], Awaitable[None]]) -> Mapping[int, CountedBatch]:
         """Returns when all effects are durable: for each writer, what became of its events. Nothing is saved before
         `confirm` has returned. Raises `Unavailable`.
         """
         now = self._clock.now()
         confirming = asyncio.ensure_future(confirm())
-        outcomes = {work.reading.writer: Outcome() for work in works}
+        outcomes = {work.reading.writer: CountedBatch() for work in works}
         try:
             async with aclosing(one_ahead([partial(self._examine, each, now) for each in _pieces(works)])) as pieces:
                 async for piece in pieces:
@@ -133,11 +133,11 @@ class EventCounter:
 
     async def _settle(
         self, piece: Sequence[_Examined], days: Mapping[Day, Room], now: datetime, confirming: Awaitable[None]
-    ) -> Mapping[int, Outcome]:
+    ) -> Mapping[int, CountedBatch]:
         """Saves what the events of a piece add."""
         marks = [mark for work, found in piece for mark in self._remembering.looked_for(found, work.reading.later)]
         known = await self._store.load(marks)
-        outcomes: dict[int, Outcome] = {}
+        outcomes: dict[int, CountedBatch] = {}
         news: dict[int, list[Row]] = {}
         changes: dict[RowKey, Cell] = {}
         for (reading, records, _), found in piece:
@@ -195,8 +195,8 @@ def _items(examined: _Examined) -> list[Item]:
     return [event_item(examined.work.records[place], fault) for place, fault in examined.findings.bad]
 
 
-def _outcome(found: Findings, repeated: int, seen: int) -> Outcome:
-    return Outcome(
+def _outcome(found: Findings, repeated: int, seen: int) -> CountedBatch:
+    return CountedBatch(
         seen,
         counted=len(found.marks) - repeated,
         ignored=found.ignored,
@@ -219,7 +219,7 @@ def _dropped_whole(
     return whole
 
 
-def _with_new_keys(outcome: Outcome, writer: int, admitted: Admitted) -> Outcome:
+def _with_new_keys(outcome: CountedBatch, writer: int, admitted: Admitted) -> CountedBatch:
     not_counted = Counter(outcome.not_counted)
     for (of_writer, _), (definition, offsets) in admitted.dropped.items():
         if of_writer == writer:
@@ -236,7 +236,7 @@ def by_partition(records: Iterable[Record]) -> dict[int, list[Record]]:
     return of
 
 
-def tally_after(tally: Tally, outcome: Outcome, last: Record) -> Tally:
+def tally_after(tally: Tally, outcome: CountedBatch, last: Record) -> Tally:
     """The tally of a writer whose next events had this outcome."""
     return Tally(
         upto=last.offset,

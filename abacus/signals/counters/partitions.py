@@ -11,7 +11,7 @@ from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.event_measure import EventMeasure
 from abacus.signals.counters.decide.topics import InForce
 from abacus.signals.counters.generation import Generation
-from abacus.signals.counters.series import Place, SeriesBook, Tally, Version, version_of, writer_of
+from abacus.signals.counters.series import SeriesBook, Tally, Version, WriterStart, version_of, writer_of
 from abacus.signals.counters.topic import Topic
 
 _NEVER: Final = 1 << 63
@@ -21,7 +21,7 @@ class OpenPartition(NamedTuple):
     """A partition as far as it is counted, and how its events count from here on."""
 
     writer: int
-    place: Place
+    place: WriterStart
     measures: Measures
 
 
@@ -120,7 +120,7 @@ class OpenPartitions:
         }
 
 
-def _measures(in_force: InForce, place: Place) -> Measures:
+def _measures(in_force: InForce, place: WriterStart) -> Measures:
     """How an event counts by its source, type and offset. Raises `Unavailable` when a definition has begun that is not
     known here yet.
     """

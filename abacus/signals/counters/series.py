@@ -38,7 +38,7 @@ class Tally(NamedTuple):
     last_print: str | None = None
 
 
-class Place(NamedTuple):
+class WriterStart(NamedTuple):
     """Where a writer is: its tally, and the first offset that it counts for each definition."""
 
     tally: Tally
@@ -179,7 +179,7 @@ class SeriesBook:
             rows = await self._pool.fetch(*_UPTOS(topic=topic, partitions=list(partitions), prefix=prefix))
         return {row["partition"]: row["upto"] for row in rows}
 
-    async def places(self, writers: Collection[int]) -> dict[int, Place]:
+    async def places(self, writers: Collection[int]) -> dict[int, WriterStart]:
         """Where these writers are; those that have not begun are left out."""
         async with passing_failures(), self._pool.acquire() as connection:
             return await _places(connection, writers)
@@ -188,11 +188,11 @@ class SeriesBook:
         """Enters writers that have not begun, and the offsets behind which they will. Where another process was
         quicker, its entry stays.
         """
-        rows = [self._row(writer, Place(Tally(upto), {})) for writer, upto in uptos.items()]
+        rows = [self._row(writer, WriterStart(Tally(upto), {})) for writer, upto in uptos.items()]
         async with passing_failures():
             await self._pool.execute(*_BEGIN(**arrays(_Tally, rows)))
 
-    async def start(self, writer: int, firsts: Mapping[Version, int]) -> Place:
+    async def start(self, writer: int, firsts: Mapping[Version, int]) -> WriterStart:
         """Records where definitions begin, and returns where the writer is then. A definition that has begun already
         stays where it began. A beginning that some process has passed is not recorded: the partition is that one's.
         """
@@ -204,7 +204,9 @@ class SeriesBook:
             await connection.execute(*_KNOW(writer=writer))
             return (await _places(connection, [writer]))[writer]
 
-    async def move(self, places: Mapping[int, Place], new_keys: Mapping[Day, Room] = NO_NEW_KEYS) -> Collection[int]:
+    async def move(
+        self, places: Mapping[int, WriterStart], new_keys: Mapping[Day, Room] = NO_NEW_KEYS
+    ) -> Collection[int]:
         """Saves the tallies, in one transaction with what became of new keys, and returns the writers whose tallies are
         saved. The others were passed by another process that counts the same partition, or definitions begin in it that
         the place lacks.
@@ -217,14 +219,14 @@ class SeriesBook:
                 await connection.execute(*record(recorded, uptos, self._clock.now()))
         return moved
 
-    def _row(self, writer: int, place: Place) -> _Tally:
+    def _row(self, writer: int, place: WriterStart) -> _Tally:
         return _Tally(writer=writer, starts=len(place.starts), moved_at=self._clock.now(), **place.tally._asdict())
 
 
-async def _places(connection: Connection, writers: Collection[int]) -> dict[int, Place]:
+async def _places(connection: Connection, writers: Collection[int]) -> dict[int, WriterStart]:
     starts: dict[int, dict[Version, int]] = {writer: {} for writer in writers}
     for row in await connection.fetch(*_STARTS(writers=list(writers))):
         start = _Start(*row)
         starts[start.writer][start.definition_id, start.definition_version] = start.first
     tallies = await connection.fetch(*_TALLIES(writers=list(writers)))
-    return {row["writer"]: Place(row_of(Tally, row), starts[row["writer"]]) for row in tallies}
+    return {row["writer"]: WriterStart(row_of(Tally, row), starts[row["writer"]]) for row in tallies}

@@ -16,7 +16,7 @@ from abacus.platform.reading.shared_cache import shared_cache
 from abacus.platform.settings import Settings
 from abacus.platform.wiring import Run, Wiring
 from abacus.signals.counters.counter import EventCounter
-from abacus.signals.counters.decide.batch import Remembering
+from abacus.signals.counters.decide.batch import EventMemory
 from abacus.signals.counters.directory import CounterDirectory
 from abacus.signals.counters.documents import Documents
 from abacus.signals.counters.kind import DefinitionStore
@@ -113,7 +113,7 @@ async def counter(wiring: Wiring) -> Run:
         store.store,
         OpenRows(settings.counter_open_rows),
         CountedQuarantine(QuarantineStore(pool, clock)),
-        Remembering(timedelta(hours=settings.counter_repeat_hours)),
+        EventMemory(timedelta(hours=settings.counter_repeat_hours)),
         clock,
         new_keys=NewKeysBook(pool, clock),
     )

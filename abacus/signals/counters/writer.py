@@ -13,8 +13,8 @@ from abacus.core.errors import Unavailable
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record, StartAgain
 from abacus.platform.patience import unless_stopped, until_available
-from abacus.signals.counters.counter import EventCounter, Outcome, Work, by_partition, tally_after
-from abacus.signals.counters.decide.batch import Reading
+from abacus.signals.counters.counter import CountedBatch, EventCounter, Work, by_partition, tally_after
+from abacus.signals.counters.decide.batch import BatchWriter
 from abacus.signals.counters.decide.topics import InForce
 from abacus.signals.counters.documents import Documents
 from abacus.signals.counters.metrics import COUNTER_EVENTS, COUNTER_NOT_COUNTED
@@ -102,9 +102,11 @@ class CounterWriter:
 
     def _work(self, partition: int, records: Sequence[Record], in_force: InForce) -> Work:
         opened = self._partitions[partition]
-        return Work(Reading(opened.writer, in_force.read, opened.measures), records, since=opened.place.tally.upto + 1)
+        return Work(
+            BatchWriter(opened.writer, in_force.read, opened.measures), records, since=opened.place.tally.upto + 1
+        )
 
-    def _tell(self, outcomes: Iterable[Outcome]) -> None:
+    def _tell(self, outcomes: Iterable[CountedBatch]) -> None:
         for each in outcomes:
             for outcome in ("counted", "ignored", "repeated", "set_aside"):
                 COUNTER_EVENTS.labels(self._topic.name, outcome).inc(getattr(each, outcome))

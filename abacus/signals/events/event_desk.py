@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from abacus.core.errors import Unavailable
-from abacus.platform.gathering import Gatherer, PendingRequest
+from abacus.platform.gatherer import Gatherer, PendingRequest
 from abacus.platform.kafka.publisher import DEPENDENCY, StreamMessage
 from abacus.signals.events.decide.form import EventFault
 from abacus.signals.events.decide.message import EventMessage, encode_event, partition_key

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from itertools import chain
 from typing import Final, Protocol, TypeAlias, TypeVar
 
-from abacus.ledger.types.account import AccountId, Standing
+from abacus.ledger.types.account import AccountBalance, AccountId
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import BASE_TIER
@@ -29,7 +29,7 @@ class MemberFacts:
 
     origin: Final = MEMBER
 
-    def __init__(self, pool: Pool, tiers: Look[str], standings: Look[Standing]) -> None:
+    def __init__(self, pool: Pool, tiers: Look[str], standings: Look[AccountBalance]) -> None:
         self._pool = pool
         self._tiers = tiers
         self._standings = standings
@@ -57,7 +57,7 @@ class MemberFacts:
         ]
 
 
-def _value(text: str, tier: str | None, standing: Standing | None) -> Found:
+def _value(text: str, tier: str | None, standing: AccountBalance | None) -> Found:
     if text == TIER:
         return tier or BASE_TIER
     if standing is None:

@@ -17,7 +17,7 @@ Load: TypeAlias = Callable[[Collection[str], Mapping[str, Held]], Awaitable[InUs
 Pair: TypeAlias = tuple[str, str]  # a segment and a member
 
 
-class Looking(NamedTuple):
+class SegmentMoment(NamedTuple):
     """The segments of one moment, and the numbers of the members that were asked for."""
 
     segments: Mapping[str, Members]
@@ -55,14 +55,14 @@ class SegmentSets(FreshCopy[InUse, Mapping[str, Members]]):
             self._names = frozenset(names)
             self.wake()
 
-    async def look_for(self, member_ids: Collection[str]) -> Looking:
+    async def look_for(self, member_ids: Collection[str]) -> SegmentMoment:
         """The segments in use, as far as these members are asked for. Raises `Unavailable` when a segment in use was
         never read, or numbers cannot be asked for.
         """
         if self._never_read():
             await self.read_anew()
         segments = self.value()
-        return Looking(segments, await self._numbers.of(member_ids))
+        return SegmentMoment(segments, await self._numbers.of(member_ids))
 
     async def look(self, pairs: Collection[Pair]) -> dict[Pair, bool]:
         """Whether each segment has the member. Raises as `look_for` and `Looking.contains` do."""

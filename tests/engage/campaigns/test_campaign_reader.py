@@ -16,7 +16,7 @@ from abacus.engage.campaigns.decide.campaign_reader import (
 )
 from abacus.engage.campaigns.decide.document import describe_changes, to_document, to_toml
 from abacus.engage.notify.decide.message import Words
-from abacus.engage.notify.decide.rendering import Rendering, Unrenderable, rendered, written
+from abacus.engage.notify.decide.template import FilledTemplate, Unrenderable, rendered, written
 from tests.support.campaigns import campaign, document, surroundings
 
 EQ = {"operator": "eq", "lhs": "var.vertical", "rhs": "mart"}
@@ -32,7 +32,7 @@ def faults(document: dict[str, Any]) -> list[str]:
     return str(caught.value).splitlines()
 
 
-def answer_of(rendering: Rendering) -> Words | Unrenderable:
+def answer_of(rendering: FilledTemplate) -> Words | Unrenderable:
     try:
         written(rendering)
         return rendered(rendering)

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from abacus.core.clock import SystemClock
-from abacus.engage.downstreams.decide.downstream import Downstream, Kind, Otherwise, Service
+from abacus.engage.downstreams.decide.downstream import Downstream, DownstreamKind, Otherwise, Service
 from abacus.engage.downstreams.decide.question import LONGEST_ANSWER, NoAnswer, read_answer
 from abacus.engage.downstreams.services import FIRST_S, TRIES, Services
 from abacus.engage.downstreams.store import Signed
@@ -31,7 +31,7 @@ INTEGERS = Service(VariableType.INTEGER, timedelta(seconds=5), 3, Otherwise.FALS
 
 
 def risk(url: str, service: Service = INTEGERS, pace: Pace | None = None) -> Downstream:
-    return Downstream("risk", Kind.EXTERNAL, url, service, pace=pace)
+    return Downstream("risk", DownstreamKind.EXTERNAL, url, service, pace=pace)
 
 
 def event(number: int) -> Event:
@@ -127,7 +127,9 @@ async def test_a_service_that_is_down_is_left_alone_for_a_while(pool: Pool) -> N
         await asking.poster.close()
 
 
-@pytest.mark.parametrize("downstream", [None, Downstream("risk", Kind.EXTERNAL, "https://x", INTEGERS, retired=True)])
+@pytest.mark.parametrize(
+    "downstream", [None, Downstream("risk", DownstreamKind.EXTERNAL, "https://x", INTEGERS, retired=True)]
+)
 async def test_a_service_that_is_not_there_any_more_has_no_values(pool: Pool, downstream: Downstream | None) -> None:
     signed = {} if downstream is None else {"risk": Signed(downstream, None, None)}
     poster = Poster(to_private=True, at_once=1)

@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 from abacus.core.backoff import Backoff
 from abacus.core.clock import Clock, SystemClock
 from abacus.engage.notify.channels.port import Channel
-from abacus.engage.notify.decide.message import ChannelName, Outgoing
+from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage
 from abacus.engage.notify.decide.news import Earned
 from abacus.engage.notify.decide.notice import Notice
 from abacus.engage.notify.decide.pace import read_rates
-from abacus.engage.notify.decide.rendering import Rendering
+from abacus.engage.notify.decide.template import FilledTemplate
 from abacus.engage.notify.notices import Gathered, Notices
 from abacus.engage.notify.outbox import NotificationOutbox
 from abacus.engage.notify.renderer import Renderer
@@ -46,11 +46,11 @@ class Notepad:
     def __init__(self, name: ChannelName = ChannelName.LOG) -> None:
         self.name = name
         self.answer = Answer(Said.ACCEPTED)
-        self.told: list[Outgoing] = []
+        self.told: list[OutgoingMessage] = []
         self.times: list[datetime] = []
         self.down_for: set[str] = set()
 
-    async def send(self, outgoing: Outgoing) -> Answer:
+    async def send(self, outgoing: OutgoingMessage) -> Answer:
         self.told.append(outgoing)
         self.times.append(CLOCK.now())
         return Answer(Said.FAILED, "no answer") if outgoing.member_id in self.down_for else self.answer
@@ -70,7 +70,7 @@ async def sending(
     park_after: timedelta = timedelta(hours=24),
 ) -> AsyncIterator["asyncio.Task[None]"]:
     stop, renderer = asyncio.Event(), Renderer()
-    await renderer.render([Rendering("Hi\nThere", "en", {})])  # its process has started by now
+    await renderer.render([FilledTemplate("Hi\nThere", "en", {})])  # its process has started by now
     pace = Pace(read_rates(rates)[channel.name], ZoneInfo("UTC"))
     sender = notification_sender(
         channel,

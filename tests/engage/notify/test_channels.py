@@ -21,8 +21,8 @@ from abacus.engage.notify.channels.log import LogChannel
 from abacus.engage.notify.channels.port import Channel
 from abacus.engage.notify.channels.sns import Client, SnsChannel, sns_client
 from abacus.engage.notify.channels.webhook import WebhookChannel
-from abacus.engage.notify.decide.message import ChannelName, Outgoing, Words, document
-from abacus.engage.notify.decide.news import SAMPLES, Kind
+from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage, Words, document
+from abacus.engage.notify.decide.news import SAMPLES, NewsKind
 from abacus.engage.notify.wiring import plan_of
 from abacus.platform.delivery.post import Poster
 from abacus.platform.delivery.types import Answer, Said
@@ -33,12 +33,12 @@ from tests.support.receiver import receiving
 
 ARN = f"arn:aws:sns:ap-southeast-1:{DEFAULT_ACCOUNT_ID}:members"
 SECRET = "whsec_" + "QUJD" * 10 + "QQ=="
-OUTGOING = Outgoing(
+OUTGOING = OutgoingMessage(
     "bob",
     "ntf_1",
     "vi",
     Words("Bạn vừa nhận được 1.250 điểm", "Hiện bạn có 4.500 điểm"),
-    list(SAMPLES[Kind.EARNED][:1]),
+    list(SAMPLES[NewsKind.EARNED][:1]),
     datetime(2026, 7, 1, tzinfo=UTC),
 )
 

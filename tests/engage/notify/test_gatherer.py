@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 import orjson
 
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.keeping import Notifications
 from abacus.engage.notify.listener import TOLD_WITHIN, Listener
 from abacus.engage.notify.metrics import NOTICES
 from abacus.engage.notify.notices import Notices
+from abacus.engage.notify.notifications import Notifications
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.core.errors import Unreadable
-from abacus.engage.notify.decide.message import ChannelName, Outgoing, Words, document, message_of, preview
+from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage, Words, document, message_of, preview
 from abacus.engage.notify.decide.news import (
     NEWS_LIST_JSON,
     SAMPLES,
@@ -17,7 +17,7 @@ from abacus.engage.notify.decide.news import (
     Earned,
     Expired,
     Expiring,
-    Kind,
+    NewsKind,
     Portion,
     TierChanged,
     fields_of,
@@ -25,13 +25,13 @@ from abacus.engage.notify.decide.news import (
 )
 from abacus.engage.notify.decide.notice import Notice, heard
 from abacus.ledger.decide.account_with_lots import AccountWithLots
-from abacus.ledger.decide.lapsing import MonthEnd, lapse
+from abacus.ledger.decide.lapse import MonthEnd, lapse
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.kinds import Kind as LedgerKind
+from abacus.ledger.types.kinds import TransferKind as LedgerKind
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer
 from abacus.programs.tiers.decide.events import encode_tier_changed
-from abacus.programs.tiers.decide.keeping import Change, Reason
+from abacus.programs.tiers.decide.tier_change import Change, Reason
 
 AT = datetime(2026, 7, 1, 12, tzinfo=UTC)
 DAY = date(2026, 12, 31)
@@ -184,11 +184,11 @@ def test_one_message_of_all_there_is_with_what_matters_most_first() -> None:
         ]
     )
     assert [(each.kind, each.program) for each in message.news] == [
-        (Kind.TIER_CHANGED, "GRP"),
-        (Kind.EXPIRING, "GRP"),
-        (Kind.EXPIRED, "GRP"),
-        (Kind.EARNED, "GRP"),
-        (Kind.EARNED, "OVO"),
+        (NewsKind.TIER_CHANGED, "GRP"),
+        (NewsKind.EXPIRING, "GRP"),
+        (NewsKind.EXPIRED, "GRP"),
+        (NewsKind.EARNED, "GRP"),
+        (NewsKind.EARNED, "OVO"),
     ]
     up, *_, grp, ovo = message.news
     assert isinstance(up, TierChanged)
@@ -234,7 +234,7 @@ def test_lots_that_expire_on_different_days_are_told_apart() -> None:
 
 
 def test_the_document() -> None:
-    outgoing = Outgoing("bob", "ntf_1", "en", Words("Title", "Text"), [EARNED], AT)
+    outgoing = OutgoingMessage("bob", "ntf_1", "en", Words("Title", "Text"), [EARNED], AT)
     assert orjson.loads(document(outgoing)) == {
         "type": "member.notification",
         "id": "ntf_1",

@@ -11,14 +11,14 @@ from prometheus_client import REGISTRY
 
 from abacus.core.errors import Unavailable
 from abacus.engage.notify.decide.message import Words
-from abacus.engage.notify.decide.rendering import Rendering, Unrenderable, Unwritten
+from abacus.engage.notify.decide.template import FilledTemplate, Unrenderable, Unwritten
 from abacus.engage.notify.renderer import Renderer
 from tests.support.hostile_templates import SLOW
 
-FINE = Rendering("Hi\nYou have {{ count }}.", "en", {"count": 3})
+FINE = FilledTemplate("Hi\nYou have {{ count }}.", "en", {"count": 3})
 HI = Words("Hi", "You have 3.")
-ENDLESS = Rendering(SLOW, "en", {})
-LARGE = Rendering(
+ENDLESS = FilledTemplate(SLOW, "en", {})
+LARGE = FilledTemplate(
     "Hi\n{{ '' if event.tags | join(event.long) }}x", "en", {"event": {"tags": ("a",) * 1000, "long": "x" * 400_000}}
 )
 TOO_MUCH = "it takes too much time or memory"
@@ -83,14 +83,14 @@ async def test_a_process_that_is_silent_is_replaced() -> None:
     await renderer.render([FINE])
     (process,) = children()
     os.kill(process, signal.SIGSTOP)
-    large = Rendering(FINE.template, "en", {"count": 3, "more": "x" * 200_000})
+    large = FilledTemplate(FINE.template, "en", {"count": 3, "more": "x" * 200_000})
     assert said(await renderer.render([large, FINE])) == [HI, HI]
     assert process not in children()
     await renderer.close()
 
 
 async def test_a_call_that_is_cut_off_leaves_no_answer_behind(renderer: Renderer) -> None:
-    other = Rendering("Hello\nThere", "en", {})
+    other = FilledTemplate("Hello\nThere", "en", {})
     cut_off = asyncio.create_task(renderer.render([other] * 200_000))
     await asyncio.sleep(0.1)
     cut_off.cancel()
@@ -109,7 +109,7 @@ async def test_the_loop_goes_on_meanwhile(renderer: Renderer) -> None:
 
 
 async def test_a_trial_looks_at_each_branch(renderer: Renderer) -> None:
-    seldom = Rendering("Hi\n{% if count > 99 %}{{ cuont }}{% endif %}x", "en", {"count": 1})
+    seldom = FilledTemplate("Hi\n{% if count > 99 %}{{ cuont }}{% endif %}x", "en", {"count": 1})
     assert said(await renderer.render([seldom])) == [Words("Hi", "x")]
     (fault,) = await renderer.render([seldom], is_trial=True)
     assert isinstance(fault, Unwritten)

@@ -9,7 +9,7 @@ import pytest
 
 from abacus.engage.notify.decide.message import Words
 from abacus.engage.notify.decide.news import Portion
-from abacus.engage.notify.decide.rendering import Rendering, Unrenderable, rendered, written
+from abacus.engage.notify.decide.template import FilledTemplate, Unrenderable, rendered, written
 from tests.support.hostile_templates import REFUSED
 
 FIELDS: Final[dict[str, Any]] = {
@@ -24,7 +24,7 @@ FIELDS: Final[dict[str, Any]] = {
 }
 
 
-def said(rendering: Rendering) -> Words:
+def said(rendering: FilledTemplate) -> Words:
     written(rendering)
     return rendered(rendering)
 
@@ -49,15 +49,15 @@ def said(rendering: Rendering) -> Words:
     ],
 )
 def test_what_a_message_may_say(template: str, text: str) -> None:
-    assert said(Rendering(f"Hi\n{template}", "en", FIELDS)) == ("Hi", text)
+    assert said(FilledTemplate(f"Hi\n{template}", "en", FIELDS)) == ("Hi", text)
 
 
 def test_entries_of_lots_have_fields_alone() -> None:
     lots = (Portion(points=5, expires_on=date(2026, 7, 31)),)
-    fields = Rendering("Hi\n{{ lots[0].points }} {{ day(lots[0].expires_on) }}", "en", {"lots": lots})
+    fields = FilledTemplate("Hi\n{{ lots[0].points }} {{ day(lots[0].expires_on) }}", "en", {"lots": lots})
     assert rendered(fields).text == "5 31 July 2026"
     with pytest.raises(Unrenderable, match="access to attribute 'model_dump_json' of 'Portion' object is unsafe"):
-        rendered(Rendering("Hi\n{{ lots[0].model_dump_json(indent=300000000) }}", "en", {"lots": lots}))
+        rendered(FilledTemplate("Hi\n{{ lots[0].model_dump_json(indent=300000000) }}", "en", {"lots": lots}))
 
 
 @pytest.mark.parametrize(("template", "fault"), REFUSED)
@@ -65,6 +65,6 @@ def test_what_could_blow_up_is_refused(template: str, fault: str) -> None:
     """Before it does: none of them takes a second of the processor."""
     before = time.process_time()
     with pytest.raises(Unrenderable) as refused:
-        said(Rendering(f"Hi\n{template}", "en", FIELDS))
+        said(FilledTemplate(f"Hi\n{template}", "en", FIELDS))
     assert fault in str(refused.value)
     assert time.process_time() - before < 1

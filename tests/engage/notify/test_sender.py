@@ -9,7 +9,7 @@ import pytest
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.pace import read_rates
-from abacus.engage.notify.keeping import Notifications
+from abacus.engage.notify.notifications import Notifications
 from abacus.engage.notify.outbox import NotificationOutbox
 from abacus.engage.notify.parked import ParkedMessages
 from abacus.platform.delivery.types import LEASE, Answer, Room, Said

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from abacus.core.errors import Refused
-from abacus.engage.notify.decide.news import SAMPLES, WITH_TEMPLATES, Earned, Kind, Portion
+from abacus.engage.notify.decide.news import SAMPLES, WITH_TEMPLATES, Earned, NewsKind, Portion
 from abacus.engage.notify.decide.words import day
 from abacus.engage.notify.templates import SHIPPED, load_templates, words_of
 
-EARNED = SAMPLES[Kind.EARNED][0]
-TIER = SAMPLES[Kind.TIER_CHANGED][0]
+EARNED = SAMPLES[NewsKind.EARNED][0]
+TIER = SAMPLES[NewsKind.TIER_CHANGED][0]
 
 
 def test_every_kind_is_there_in_every_locale() -> None:
@@ -66,8 +66,8 @@ def test_points_by_lots_are_promised_until_their_own_days_alone(locale: str, lot
 
 
 @pytest.mark.parametrize("locale", ["en", "id", "vi"])
-@pytest.mark.parametrize("kind", [Kind.EXPIRED, Kind.EXPIRING])
-def test_nobody_is_told_that_a_transaction_keeps_points_by_lots(kind: Kind, locale: str) -> None:
+@pytest.mark.parametrize("kind", [NewsKind.EXPIRED, NewsKind.EXPIRING])
+def test_nobody_is_told_that_a_transaction_keeps_points_by_lots(kind: NewsKind, locale: str) -> None:
     by_activity = SAMPLES[kind][0]
     by_lots = by_activity.model_copy(update={"lifetime": True})
     templates = load_templates(None)

@@ -9,8 +9,8 @@ from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.awarding.isolate_failures import MOST_FAILURES
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import encode_award
-from abacus.ledger.types.posting import Outcome, Unpostable
-from abacus.platform.sqs.packing import pack
+from abacus.ledger.types.port import AwardOutcome, Unpostable
+from abacus.platform.sqs.packer import pack
 from abacus.platform.sqs.port import Received
 from tests.support.awards import NOW, award
 from tests.support.door import door
@@ -30,7 +30,7 @@ class Moody(MemoryLedger):
         self.fails = fails
         self.posts = 0
 
-    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+    async def post(self, awards: Sequence[Award]) -> list[AwardOutcome]:
         self.posts += 1
         for each in awards:
             if each.key in self.fails:

@@ -13,7 +13,7 @@ from abacus.core.sources import STREAM
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.decide.transaction import Transaction
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from tests.support.cards import BOOK, CANCELLED, LUNCH, cancelled, lunch, read
 
 
@@ -28,7 +28,7 @@ def test_the_award_of_a_lunch() -> None:
         member_id="bob",
         program="GRP",
         country="SG",
-        kind=Kind.EARN,
+        kind=TransferKind.EARN,
         points=180,
         occurred_at=datetime(2026, 1, 10, 4, 30, tzinfo=UTC),
         expires_on=date(2026, 7, 31),
@@ -47,7 +47,7 @@ def test_the_fixed_award_of_an_event() -> None:
         member_id="bob",
         program="GRP",
         country="SG",
-        kind=Kind.EARN,
+        kind=TransferKind.EARN,
         points=100,
         occurred_at=datetime(2026, 1, 10, 4, 30, tzinfo=UTC),
         expires_on=date(2026, 7, 31),

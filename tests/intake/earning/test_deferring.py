@@ -10,9 +10,9 @@ from abacus.core.errors import Reason, Unavailable
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.decide.source_message import SourceMessage, decode_retries
 from abacus.intake.earning.decide.transaction import Completed, read_transaction
-from abacus.intake.earning.deciding import DecidedBatch
-from abacus.intake.earning.issuing import Issuing
-from abacus.ledger.types.posting import Claim
+from abacus.intake.earning.decider import DecidedBatch
+from abacus.intake.earning.issuer import PointsIssuer
+from abacus.ledger.types.port import Claim
 from abacus.platform.health import WorkerHealth
 from abacus.platform.slices import UNCUT
 from abacus.pricing.decide.card import PublishedCard
@@ -47,8 +47,8 @@ class Away:
         raise Unavailable("database", "away")
 
 
-def issuing(reader: CardReader, retry_queue: MemoryQueue, tiers: MemoryTiers | None = None) -> Issuing:
-    return Issuing(
+def issuing(reader: CardReader, retry_queue: MemoryQueue, tiers: MemoryTiers | None = None) -> PointsIssuer:
+    return PointsIssuer(
         cards=reader,
         tiers=tiers or MemoryTiers({}),
         postings=Away(),

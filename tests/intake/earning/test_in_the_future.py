@@ -9,9 +9,9 @@ import pytest
 from abacus.core.errors import Reason
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.decide.source_message import SourceMessage
-from abacus.intake.earning.deciding import DecidedBatch
-from abacus.intake.earning.issuing import Issuing
-from abacus.ledger.types.posting import Claim
+from abacus.intake.earning.decider import DecidedBatch
+from abacus.intake.earning.issuer import PointsIssuer
+from abacus.ledger.types.port import Claim
 from abacus.platform.health import WorkerHealth
 from abacus.platform.slices import UNCUT
 from abacus.pricing.decide.card import PublishedCard
@@ -41,7 +41,7 @@ async def decided(body: bytes, origin: str, now: datetime = NOW) -> DecidedBatch
 
     reader = CardReader(load)
     await reader.refresh()
-    issuing = Issuing(
+    issuing = PointsIssuer(
         cards=reader,
         tiers=MemoryTiers({}),
         postings=NothingPosted(),

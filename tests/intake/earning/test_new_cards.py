@@ -11,9 +11,9 @@ import pytest
 from abacus.core.errors import Unavailable
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.decide.source_message import SourceMessage
-from abacus.intake.earning.deciding import DecidedBatch
-from abacus.intake.earning.issuing import Issuing
-from abacus.ledger.types.posting import Claim
+from abacus.intake.earning.decider import DecidedBatch
+from abacus.intake.earning.issuer import PointsIssuer
+from abacus.ledger.types.port import Claim
 from abacus.platform.fresh_copy import Timing
 from abacus.platform.health import WorkerHealth
 from abacus.platform.slices import UNCUT
@@ -67,7 +67,7 @@ class Line:
     async def decide(
         self, *facts: dict[str, Any], origin: str = "kafka:t/0/1", clock: FixedClock = CLOCK
     ) -> DecidedBatch:
-        issuing = Issuing(
+        issuing = PointsIssuer(
             cards=self.reader,
             tiers=MemoryTiers({("goldie", "GRP"): "gold"}),
             postings=NoPostings(),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from abacus.core.errors import Reason, SetAside, Unavailable
 from abacus.intake.earning.decide.source_message import SourceMessage, decode_retries, encode_retry
-from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.packer import pack
 
 NOW = datetime(2026, 1, 10, 12, 30, tzinfo=UTC)
 REFUSED_BY_SQS = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

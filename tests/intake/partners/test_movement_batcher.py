@@ -11,7 +11,7 @@ from abacus.core.errors import Unavailable
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.intake.partners.movement_batcher import MovementBatcher
 from abacus.ledger.types.movement import Moved, Movement, Spend
-from abacus.ledger.types.posting import Status, Unpostable
+from abacus.ledger.types.port import Status, Unpostable
 
 SILENT: Final = Unavailable("database", "gone")
 

@@ -16,7 +16,7 @@ from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.encryption import Secrets, SecretUnreadable, new_keyring_text
 from abacus.platform.postgres import Pool
-from abacus.platform.rewrapping import rewrap
+from abacus.platform.secret_rotation import rewrap
 from tests.support.hooks import award, partner, post_and_enter, sending, settled
 from tests.support.receiver import receiving
 

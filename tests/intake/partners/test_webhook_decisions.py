@@ -21,7 +21,7 @@ from abacus.intake.partners.webhooks.decide.schedule import (
     retry_until,
 )
 from abacus.ledger.decide.chain import CURRENT
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.limits import Rejection, RejectionReason
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer
@@ -37,7 +37,7 @@ def transfer(key: str = "api:acme:w:1") -> Transfer:
         member_id="bob",
         program="GRP",
         seq=3,
-        kind=Kind.EARN,
+        kind=TransferKind.EARN,
         points=100,
         balance_after=280,
         key=key,

@@ -16,7 +16,7 @@ from abacus.intake.pulse.types import Step, Sum
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import encode_award
 from abacus.platform.postgres import Pool
-from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.packer import pack
 from abacus.platform.sqs.port import Received
 from tests.support.awards import NOW, award
 from tests.support.door import door

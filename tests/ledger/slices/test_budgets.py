@@ -23,7 +23,7 @@ from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Movement
-from abacus.ledger.types.posting import Outcome, Status
+from abacus.ledger.types.port import AwardOutcome, Status
 from abacus.people.types.deed import Deed
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.postgres import Connection, Pool, open_pool
@@ -87,7 +87,7 @@ async def test_a_budget_holds_over_all_slices(many: Pool, budget: int, limits: s
     awards = [grant(f"m{number % 50}", str(number)) for number in range(120)]
     batches = [awards[first : first + 20] for first in range(0, 120, 10)]
 
-    async def work(mine: Sequence[Sequence[Award]]) -> list[Outcome]:
+    async def work(mine: Sequence[Sequence[Award]]) -> list[AwardOutcome]:
         ledger = PostgresLedger(many, CLOCK)
         return [each for batch in mine for each in await ledger.post(batch)]
 

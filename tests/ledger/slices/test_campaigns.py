@@ -30,7 +30,7 @@ from abacus.engage.campaigns.news import campaign_news
 from abacus.engage.campaigns.retry_queue import RetryQueue
 from abacus.engage.campaigns.sums import done_before
 from abacus.engage.campaigns.verdicts import put_off
-from abacus.engage.downstreams.decide.downstream import Downstream, Kind
+from abacus.engage.downstreams.decide.downstream import Downstream, DownstreamKind
 from abacus.engage.limits.decide.pots import Limited, Pot, pot_of
 from abacus.engage.limits.pot_store import PotStore
 from abacus.engage.notify.notices import Notices
@@ -56,7 +56,7 @@ AWAY: Final = 3
 ROOM: Final = Room(6, 6, {})
 TELL: Final = {"tell": {"en": "Thank you\nYou came back."}}
 CALL: Final = {"call": "crm"}
-CRM: Final = {"crm": Downstream("crm", Kind.WEBHOOK, "https://crm.example/")}
+CRM: Final = {"crm": Downstream("crm", DownstreamKind.WEBHOOK, "https://crm.example/")}
 ONE_EACH: Final = [order(number, member) for number, member in enumerate(MEMBERS)]
 
 

@@ -15,11 +15,11 @@ from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.slices import SliceRounds
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import encode_award
-from abacus.ledger.types.posting import Claim, SliceAway, Status
+from abacus.ledger.types.port import Claim, SliceAway, Status
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.slices import Slice, side_by_side, split
-from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.packer import pack
 from abacus.platform.sqs.port import Received
 from abacus.programs.tiers.store import MembershipStore
 from tests.ledger.moves import hold

@@ -12,9 +12,9 @@ import pytest
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.pace import read_rates
-from abacus.engage.notify.keeping import Notifications
 from abacus.engage.notify.listener import Listener
 from abacus.engage.notify.notices import Notices
+from abacus.engage.notify.notifications import Notifications
 from abacus.engage.notify.outbox import NotificationOutbox
 from abacus.engage.notify.parked import ParkedMessages
 from abacus.engage.notify.preferences import PreferenceStore

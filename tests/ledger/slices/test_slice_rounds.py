@@ -17,11 +17,11 @@ from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.slices import MOST_TOGETHER
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import encode_award
-from abacus.ledger.types.posting import Status, Unpostable
+from abacus.ledger.types.port import Status, Unpostable
 from abacus.ledger.types.reversal_message import encode_reversal
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.quarantine.store import QuarantineStore
-from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.packer import pack
 from abacus.platform.sqs.port import Received
 from tests.ledger.moves import refund, spend
 from tests.ledger.slices.eight import CLOCK, FIRST, MEMBERS, SECOND, gift, keys_in

@@ -16,7 +16,7 @@ from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.rows import lock_accounts
-from abacus.ledger.types.posting import Claim, Status
+from abacus.ledger.types.port import Claim, Status
 from abacus.platform.health import WorkerHealth
 from abacus.platform.migrations import cut
 from abacus.platform.postgres import Connection, Pool, open_pool
@@ -200,7 +200,7 @@ def test_nobody_locks_rows_of_all_slices() -> None:
     root = Path(abacus.__file__).parent
     locking = {str(path.relative_to(root)) for path in root.rglob("*.py") if locks.search(path.read_text())}
     assert locking == {
-        *("engage/actions/action_store.py", "engage/notify/keeping.py"),
+        *("engage/actions/action_store.py", "engage/notify/notifications.py"),
         *("intake/partners/webhooks/outbox.py", "intake/partners/webhooks/store.py"),
         *("ledger/store/rows.py", "oversight/erasure/ledger.py"),
     }

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from abacus.oversight.backtest.decide.lapses import Lapsing, changes_policy, policy_of, with_liability
+from abacus.oversight.backtest.decide.lapses import LapseChange, changes_policy, policy_of, with_liability
 from abacus.oversight.backtest.lapses import Moved, lapses, moved
 from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook, Estimate
 from abacus.platform.postgres import Pool, snapshot
@@ -31,7 +31,7 @@ _programs = itertools.count()
 Months = dict[str, tuple[int, int]]  # points that lapse as they stand, and by the draft
 
 
-async def of(pool: Pool, draft: RateCard) -> list[Lapsing]:
+async def of(pool: Pool, draft: RateCard) -> list[LapseChange]:
     async with snapshot(pool) as connection:
         return await lapses(connection, draft)
 
@@ -98,8 +98,8 @@ async def test_a_month_begins_by_the_clock_of_the_country(pool: Pool) -> None:
 async def test_members_are_counted_once_a_month_and_named(pool: Pool) -> None:
     await write(pool, [History(name, LUNCHES, expires_on=SEPTEMBER) for name in ("bob", "eve")])
     assert await of(pool, SHORTER) == [
-        Lapsing("SG", "GRP", "2026-06", 0, 0, 2, 60),
-        Lapsing("SG", "GRP", "2026-09", 2, 60, 0, 0),
+        LapseChange("SG", "GRP", "2026-06", 0, 0, 2, 60),
+        LapseChange("SG", "GRP", "2026-09", 2, 60, 0, 0),
     ]
     assert await members(pool, SHORTER) == [
         Moved(name, "GRP", "SG", 30, "2026-09", "2026-06") for name in ("bob", "eve")
@@ -175,7 +175,7 @@ def _lapsing(history: History, draft: RateCard) -> list[tuple[date | None, date,
 
 def test_what_it_costs_month_by_month() -> None:
     """Under the draft 30 points lapse in June, three months early: their cost is saved until September."""
-    rows = [Lapsing("SG", "GRP", "2026-06", 0, 0, 1, 30), Lapsing("SG", "GRP", "2026-09", 1, 30, 0, 0)]
+    rows = [LapseChange("SG", "GRP", "2026-06", 0, 0, 1, 30), LapseChange("SG", "GRP", "2026-09", 1, 30, 0, 0)]
     estimate = Estimate("SGD", Decimal("0.5"), Decimal("0.1"))
     assumption = Assumption("GRP", "SG", 1, date(2026, 1, 1), estimate, JANUARY, "jane", "a study")
     told = with_liability(rows, AssumptionBook([assumption]), date(2026, 5, 1), 2)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.core.errors import Refused
-from abacus.oversight.closing.decide.journal import Line, journal
-from abacus.oversight.closing.decide.mapping import Accounts, read_mapping
+from abacus.oversight.closing.decide.account_map import Accounts, read_mapping
+from abacus.oversight.closing.decide.journal import JournalLine, journal
 from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook, Estimate
 from abacus.oversight.reports.decide.kinds import SIGNS
 from abacus.oversight.reports.decide.rollforward import Movement
@@ -47,7 +47,7 @@ def test_it_balances_and_sums_to_the_rollforward(rows: list[Movement], cost: Dec
     book = AssumptionBook(assumed(program, country, cost) for program in ("GRP", "OVO") for country in ("SG", "ID"))
     lines = journal(rows, APRIL, read_mapping(WHOLE), book, decimals=decimals)
     assert sum(line.debit for line in lines) == sum(line.credit for line in lines)
-    by_entry: dict[int, list[Line]] = {}
+    by_entry: dict[int, list[JournalLine]] = {}
     for line in lines:
         by_entry.setdefault(line.entry, []).append(line)
     moved: Counter[tuple[str, str, str]] = Counter()

@@ -10,18 +10,18 @@ import asyncpg
 import orjson
 import pytest
 
-from abacus.console.errands.acting import ERRAND_TOKEN
+from abacus.console.errands.errand_actor import ERRAND_TOKEN
 from abacus.console.errands.store import ErrandStore
-from abacus.console.errands.types import Order, Outcome, State
+from abacus.console.errands.types import ErrandOutcome, Order, State
 from abacus.core.errors import Refused
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.oversight.erasure import ledger as ledger_of
-from abacus.oversight.erasure.decide.renaming import Renaming
+from abacus.oversight.erasure.decide.pseudonym import Pseudonym
 from abacus.oversight.erasure.erase import Eraser, erasures
 from abacus.oversight.erasure.inventory import NAMELESS, TREATED
 from abacus.oversight.erasure.ledger import Head
-from abacus.people.decide.approving import check_unchanged
+from abacus.people.decide.agreement import check_unchanged
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.audit import log
 from abacus.platform.postgres import Connection, Pool
@@ -83,7 +83,7 @@ async def test_the_id_is_nowhere_and_every_sum_is_as_it_was(pool: Pool, owner: P
 async def test_old_seals_hold_under_new_names(pool: Pool, owner: Pool) -> None:
     """Three members live, are sealed, move on and are sealed again; two are erased, one after the other."""
 
-    async def keep(connection: Connection, renaming: Renaming, _: Sequence[Head]) -> None:
+    async def keep(connection: Connection, renaming: Pseudonym, _: Sequence[Head]) -> None:
         await keep_leaves(connection, *renaming)
 
     seals = Seals(pool, CLOCK)
@@ -259,7 +259,7 @@ async def test_what_commands_of_the_console_said_of_the_member_is_gone(pool: Poo
         await store.ask(uuid4(), order, "ann")
         taken = await store.take(runner, ERRAND_TOKEN.new())
         assert taken is not None
-        await store.end(taken.errand_id, runner, Outcome(State.DONE, 0, None, output, {"a.csv": content}))
+        await store.end(taken.errand_id, runner, ErrandOutcome(State.DONE, 0, None, output, {"a.csv": content}))
     await erase(owner, member)
     assert [each.kind for each in await store.all(None, after=None, limit=9)] == ["others"]
     assert await pool.fetchval("select count(*) from console_errand_file") == 1

@@ -9,7 +9,7 @@ import pytest
 from abacus.core.errors import Refused, Unavailable
 from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.post import PostgresLedger
-from abacus.oversight.erasure.decide.renaming import Renaming
+from abacus.oversight.erasure.decide.pseudonym import Pseudonym
 from abacus.oversight.erasure.erase import Eraser
 from abacus.oversight.erasure.ledger import Head
 from abacus.platform.health import WorkerHealth
@@ -157,15 +157,15 @@ async def test_locks_are_taken_in_the_order_of_others(pool: Pool, owner: Pool, f
 async def test_who_keeps_hashes_elsewhere_is_told_before_the_accounts_are_renamed(pool: Pool, owner: Pool) -> None:
     await live(pool, BOB)
     before = await accounts(pool, BOB)
-    told: list[tuple[Renaming, list[Head], int]] = []
+    told: list[tuple[Pseudonym, list[Head], int]] = []
 
-    async def keep(connection: Connection, renaming: Renaming, heads: Sequence[Head]) -> None:
+    async def keep(connection: Connection, renaming: Pseudonym, heads: Sequence[Head]) -> None:
         count = await connection.fetchval("select count(*) from account where member_id = $1", renaming.member_id)
         told.append((renaming, list(heads), count))
 
     job = Eraser(owner, CLOCK, lambda _: None, before_renaming=[keep])
     erased = await job.erase(BOB, by="alice", reason="asked to")
     ((renaming, heads, count),) = told
-    assert renaming == Renaming(BOB, erased.pseudonym)
+    assert renaming == Pseudonym(BOB, erased.pseudonym)
     assert [(head.program, head.hash) for head in heads] == [(each.program, each.head_hash) for each in before]
     assert count == len(before)

@@ -12,7 +12,7 @@ from aiokafka import AIOKafkaProducer
 from abacus.core.clock import SystemClock
 from abacus.ledger.relay.cursor import RelayCursor
 from abacus.oversight.reconcile.decide.account import Account
-from abacus.oversight.reconcile.waiting import QueueCounts
+from abacus.oversight.reconcile.queue_counts import QueueCounts
 from abacus.oversight.reconcile.window import Reconciliation, Streams
 from abacus.platform.kafka.window import committed
 from abacus.platform.sqs.queue import sqs_client

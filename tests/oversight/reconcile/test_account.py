@@ -8,7 +8,7 @@ from itertools import starmap
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Account, Finding, What, Window
+from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Account, NamedFault, What, Window
 from abacus.oversight.reconcile.decide.lines import Group, Posted, Published, Read
 from abacus.oversight.reconcile.decide.report import document
 from abacus.oversight.reconcile.decide.verdict import FAULTS, SAME, Facts, Queues, Verdict
@@ -102,7 +102,7 @@ def test_what_the_topic_forgot_is_said_and_is_a_fault_where_it_was_not_read() ->
 
 def test_a_thousand_findings_are_named_and_the_rest_is_counted() -> None:
     account = told([], Queues(0, 0, 0))
-    findings = list(starmap(Finding, ((What.MISSING, f"txn:t:{n}", "0:1") for n in range(MOST_FINDINGS + 5))))
+    findings = list(starmap(NamedFault, ((What.MISSING, f"txn:t:{n}", "0:1") for n in range(MOST_FINDINGS + 5))))
     for finding in findings[:10]:
         account.found(finding)
     account.found_of(MOST_FINDINGS + 100, findings[10:])

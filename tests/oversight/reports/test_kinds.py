@@ -2,7 +2,7 @@
 
 import pytest
 
-from abacus.ledger.types.kinds import KINDS, Effect, Kind
+from abacus.ledger.types.kinds import KINDS, Effect, TransferKind
 from abacus.oversight.reports.decide.cohort import Cohort
 from abacus.oversight.reports.decide.kinds import OF_KIND, SIGNS
 from abacus.oversight.reports.decide.revenue import Activity
@@ -10,11 +10,11 @@ from abacus.oversight.reports.decide.rollforward import Movement
 
 
 def test_every_kind_that_moves_points_has_its_columns() -> None:
-    assert OF_KIND.keys() == {kind for kind in Kind if KINDS[kind].points is not Effect.NONE}
+    assert OF_KIND.keys() == {kind for kind in TransferKind if KINDS[kind].points is not Effect.NONE}
 
 
 @pytest.mark.parametrize("kind", OF_KIND)
-def test_the_columns_are_those_of_the_reports(kind: Kind) -> None:
+def test_the_columns_are_those_of_the_reports(kind: TransferKind) -> None:
     columns = OF_KIND[kind]
     assert columns.sign == SIGNS[columns.moved]
     assert {columns.came, columns.went} - {None} <= set(Cohort._fields)

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 import pytest
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
-from abacus.platform.following.publishing import Publisher
+from abacus.platform.following.row_publisher import Publisher
 from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage, StreamPublisher
 from tests.support.memory_log import MemoryLog, MemoryPublisher, Stored
 from tests.support.services import Services

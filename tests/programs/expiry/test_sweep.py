@@ -15,7 +15,7 @@ from abacus.pricing.decide.card import PublishedCard
 from abacus.programs.expiry.decide.month import Month
 from abacus.programs.expiry.preview import Expected, preview
 from abacus.programs.expiry.sweep import of_all_due, of_month
-from abacus.programs.expiry.sweeping import FIND, FIND_PLANS, Lapsing
+from abacus.programs.expiry.sweep_run import FIND, FIND_PLANS, LapsingAccount
 from tests.programs.expiry.office import AUGUST, JULY, NAMES, Line, Office, book, earned
 from tests.support.memory_queue import MemoryQueue
 from tests.support.slices import SLICES, home_of, neighbour
@@ -141,7 +141,7 @@ async def test_finding_uses_the_index(pool: Pool) -> None:
         "insert into account (member_id, program, country, balance, expires_on)"
         " select 'm' || n, 'GRP', 'SG', 10, date '2026-01-31' + (n % 300) from generate_series(1, 20000) n"
     )
-    after = Lapsing(date(2026, 1, 31), "m1", "GRP")
+    after = LapsingAccount(date(2026, 1, 31), "m1", "GRP")
     query, *values = FIND(country="SG", **after._asdict(), last_day=date(2026, 2, 28), most=5000)
     async with pool.acquire(schema=await home_of(pool, "m1")) as connection, connection.transaction():
         await connection.execute(FIND_PLANS)

@@ -5,33 +5,33 @@ from datetime import date
 import pytest
 
 from abacus.core.errors import Refused
-from abacus.ledger.decide.opening import Opening
-from abacus.programs.opening.decide.line import Fault, Known, Line, order_of, read_line
+from abacus.ledger.decide.opening_balance import OpeningBalance
+from abacus.programs.opening.decide.line import BalanceLine, Fault, Known, order_of, read_line
 
 TODAY = date(2026, 11, 21)
 KNOWN = Known(frozenset({"GRP", "OVO"}), {"SG": TODAY, "ID": TODAY, "MY": TODAY}, frozenset({"MY"}))
 GOOD = {"member_id": "bob", "program": "GRP", "country": "SG", "balance": "1250", "expires_on": "2027-06-30"}
 
 
-def read(**changed: str) -> Opening | list[Fault]:
-    return read_line(Line(7, tuple((GOOD | changed).values())), KNOWN)
+def read(**changed: str) -> OpeningBalance | list[Fault]:
+    return read_line(BalanceLine(7, tuple((GOOD | changed).values())), KNOWN)
 
 
 @pytest.mark.parametrize(
     ("changed", "opening"),
     [
-        ({}, Opening("bob", "GRP", "SG", 1250, date(2027, 6, 30))),
-        ({"balance": "0", "expires_on": ""}, Opening("bob", "GRP", "SG", 0, None)),
-        ({"balance": "0", "expires_on": "2020-01-31"}, Opening("bob", "GRP", "SG", 0, date(2020, 1, 31))),
-        ({"country": "MY"}, Opening("bob", "GRP", "MY", 1250, date(2027, 6, 30), lifetime=True)),
-        ({"balance": "007"}, Opening("bob", "GRP", "SG", 7, date(2027, 6, 30))),
-        ({"balance": "1000000000000000"}, Opening("bob", "GRP", "SG", 10**15, date(2027, 6, 30))),
-        ({"expires_on": "2026-11-21"}, Opening("bob", "GRP", "SG", 1250, TODAY)),
-        ({"member_id": "søren æ"}, Opening("søren æ", "GRP", "SG", 1250, date(2027, 6, 30))),
-        ({"program": "OVO", "country": "ID"}, Opening("bob", "OVO", "ID", 1250, date(2027, 6, 30))),
+        ({}, OpeningBalance("bob", "GRP", "SG", 1250, date(2027, 6, 30))),
+        ({"balance": "0", "expires_on": ""}, OpeningBalance("bob", "GRP", "SG", 0, None)),
+        ({"balance": "0", "expires_on": "2020-01-31"}, OpeningBalance("bob", "GRP", "SG", 0, date(2020, 1, 31))),
+        ({"country": "MY"}, OpeningBalance("bob", "GRP", "MY", 1250, date(2027, 6, 30), lifetime=True)),
+        ({"balance": "007"}, OpeningBalance("bob", "GRP", "SG", 7, date(2027, 6, 30))),
+        ({"balance": "1000000000000000"}, OpeningBalance("bob", "GRP", "SG", 10**15, date(2027, 6, 30))),
+        ({"expires_on": "2026-11-21"}, OpeningBalance("bob", "GRP", "SG", 1250, TODAY)),
+        ({"member_id": "søren æ"}, OpeningBalance("søren æ", "GRP", "SG", 1250, date(2027, 6, 30))),
+        ({"program": "OVO", "country": "ID"}, OpeningBalance("bob", "OVO", "ID", 1250, date(2027, 6, 30))),
     ],
 )
-def test_a_good_line(changed: dict[str, str], opening: Opening) -> None:
+def test_a_good_line(changed: dict[str, str], opening: OpeningBalance) -> None:
     assert read(**changed) == opening
 
 

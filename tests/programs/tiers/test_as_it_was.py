@@ -11,7 +11,7 @@ from abacus.intake.partners.members import AccountAsOf, MemberReader
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import Spend
 from abacus.platform.postgres import Pool
 from abacus.programs.tiers.store import MembershipStore
@@ -36,7 +36,7 @@ async def post(
         "bob",
         program,
         "SG",
-        Kind.EARN,
+        TransferKind.EARN,
         points,
         at(hour),
         expires_on,

@@ -8,7 +8,7 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
-from abacus.platform.following.leading import Leading
+from abacus.platform.following.leader import Leader
 from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.postgres import Pool
@@ -58,7 +58,7 @@ def broker() -> Broker:
     return Broker()
 
 
-def publisher(pool: Pool, broker: Broker, health: WorkerHealth | None = None, *, batch: int = 1000) -> Leading:
+def publisher(pool: Pool, broker: Broker, health: WorkerHealth | None = None, *, batch: int = 1000) -> Leader:
     """Of the slice that has bob and his neighbours."""
     schema, health = Slicing(SLICES).home_of("bob"), health or WorkerHealth("tierkeeper")
     return change_publisher(pool, broker, TOPIC, SystemClock(), health, schema=schema, batch=batch)

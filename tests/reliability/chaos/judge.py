@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Reason
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.quarantine.types import Stage
 from tests.reliability.chaos.expected import Expected, taken_back
 
@@ -50,12 +50,12 @@ def faults_of_postings(expected: Expected, postings: Iterable[Posted], *, may_ex
             points[posted.key] = posted.points
             if award != posted[: len(award)]:
                 wrong.append(f"{posted.key}: {posted.points} points for {posted.member_id}, not {award.points}")
-        elif refund is not None and (refund.fingerprint, posted.kind) == (posted.fingerprint, Kind.REVERSE):
+        elif refund is not None and (refund.fingerprint, posted.kind) == (posted.fingerprint, TransferKind.REVERSE):
             points[posted.key] = posted.points
             due[refund.of] = due.get(refund.of, 0) + (posted.due or 0)
             if posted.points != (posted.expired or 0) - (posted.due or 0):
                 wrong.append(f"{posted.key}: {posted.points} points of {posted.due} due")
-        elif not (may_expire and posted.kind == Kind.EXPIRE):
+        elif not (may_expire and posted.kind == TransferKind.EXPIRE):
             unexpected.append(posted.key)
     missing = (expected.awards.keys() | expected.refunds.keys()) - points.keys()
     if not missing:

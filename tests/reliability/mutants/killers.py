@@ -22,7 +22,7 @@ def limits(row: str, ledger: str = "memory") -> str:
 
 
 def counts(row: str, ledger: str = "memory") -> str:
-    return f"{_LEDGER}/test_counting.py::test_what_counts[{ledger}-{row}]"
+    return f"{_LEDGER}/test_partner_spending.py::test_what_counts[{ledger}-{row}]"
 
 
 def alone(row: str, ledger: str = "memory") -> str:

@@ -175,7 +175,7 @@ MUTANTS: Final = (
         "the limit that hands an event on to the next of a group",
         _BATCH,
         "_Batch.decide",
-        Node("self.runs[-1].outcome is not Outcome.REFUSED", "True"),
+        Node("self.runs[-1].outcome is not RunOutcome.REFUSED", "True"),
         ("tests/engage/campaigns/test_batch.py::test_who_of_a_group_gets_an_event",),
     ),
     Mutant(

@@ -7,7 +7,7 @@ from tests.reliability.mutants.killers import alone, counts, limits, second
 from tests.reliability.mutants.mutant import Mutant
 
 _ALLOWANCE: Final = "abacus/ledger/decide/allowance.py"
-_COUNTING: Final = "abacus/ledger/decide/counting.py"
+_COUNTING: Final = "abacus/ledger/decide/partner_spending.py"
 
 MUTANTS: Final = (
     Mutant(
@@ -98,7 +98,7 @@ MUTANTS: Final = (
         "giving back only for awards",
         _COUNTING,
         "_is_its_award",
-        Node("transfer.kind == Kind.EARN", "True"),
+        Node("transfer.kind == TransferKind.EARN", "True"),
         (counts("its own adjustment, taken back"),),
     ),
     Mutant(
@@ -113,13 +113,13 @@ MUTANTS: Final = (
         _ALLOWANCE,
         "Allowance.given_back",
         Node("day == self.day", "True"),
-        ("tests/ledger/test_counting.py::test_an_award_of_yesterday_gives_nothing_back_today",),
+        ("tests/ledger/test_partner_spending.py::test_an_award_of_yesterday_gives_nothing_back_today",),
     ),
     Mutant(
         "the end of giving back",
         _ALLOWANCE,
         "Allowance.given_back",
         Node("max(0, self.used - points)", "self.used - points"),
-        ("tests/ledger/test_counting.py::test_an_allowance_never_falls_below_nothing",),
+        ("tests/ledger/test_partner_spending.py::test_an_allowance_never_falls_below_nothing",),
     ),
 )

@@ -8,7 +8,7 @@ from tests.reliability.mutants.mutant import Mutant
 
 _PURSE: Final = "abacus/ledger/decide/account_with_lots.py"
 _LOTS: Final = "abacus/ledger/decide/lots.py"
-_LAPSING: Final = "abacus/ledger/decide/lapsing.py"
+_LAPSING: Final = "abacus/ledger/decide/lapse.py"
 
 MUTANTS: Final = (
     # Lots and days.

@@ -42,7 +42,7 @@ MUTANTS: Final = (
     Mutant(
         "ending the session of a statement that nobody waits for",
         "abacus/platform/pool/silence.py",
-        "Listening.__exit__",
+        "StatementWatch.__exit__",
         Node("issubclass(kind, TimeoutError | asyncio.CancelledError)", "False"),
         (f"{_SILENT}::test_a_statement_that_nobody_waits_for_any_more_ends_with_its_session",),
     ),

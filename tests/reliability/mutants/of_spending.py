@@ -71,8 +71,8 @@ MUTANTS: Final = (
         _SPEND,
         "capture",
         Node(
-            "_entry(Kind.SPEND, movement, explanation, now, held=-hold.points)",
-            "_entry(Kind.SPEND, movement, explanation, now, held=-points)",
+            "_entry(TransferKind.SPEND, movement, explanation, now, held=-hold.points)",
+            "_entry(TransferKind.SPEND, movement, explanation, now, held=-points)",
         ),
         (fate("a hold is captured in part, and the rest is free"),),
     ),

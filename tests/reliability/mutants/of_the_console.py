@@ -11,7 +11,7 @@ _MOVES: Final = "abacus/console/pages/members/member_moves.py"
 _SIGNING_IN: Final = "tests/console/test_signing_in.py"
 _PAGES: Final = "tests/console/test_pages.py"
 _MEMBERS: Final = "tests/console/test_members.py"
-_APPROVING: Final = "tests/people/test_approving.py"
+_APPROVING: Final = "tests/people/test_agreement.py"
 
 MUTANTS: Final = (
     Mutant(
@@ -156,14 +156,14 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the second person",
-        "abacus/people/decide/approving.py",
+        "abacus/people/decide/agreement.py",
         "check_approves",
         Node("by.source == approval.asked_by", "False"),
         (f"{_APPROVING}::test_who_approves",),
     ),
     Mutant(
         "the digest of what is approved",
-        "abacus/people/decide/approving.py",
+        "abacus/people/decide/agreement.py",
         "check_approves",
         Node("not approval.digest.startswith(digest)", "False"),
         (f"{_APPROVING}::test_who_approves",),

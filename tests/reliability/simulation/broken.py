@@ -11,15 +11,15 @@ from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.awarding.door import Door
 from abacus.intake.earning.calculator import StreamCalculator
 from abacus.intake.earning.decide.source_message import SourceMessage
-from abacus.intake.earning.deciding import Cards, DecidedBatch
-from abacus.intake.earning.issuing import Issuing
+from abacus.intake.earning.decider import Cards, DecidedBatch
+from abacus.intake.earning.issuer import PointsIssuer
 from abacus.intake.earning.retrier import Retrier
 from abacus.ledger.decide.batch import plan
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import MovesPort
-from abacus.ledger.types.posting import LedgerPort, Outcome, Status
-from abacus.platform.following.publishing import Publisher
+from abacus.ledger.types.port import AwardOutcome, LedgerPort, Status
+from abacus.platform.following.row_publisher import Publisher
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.kafka.reader import Handler, Record, StreamReader
@@ -58,13 +58,13 @@ class _CommitsWhatItGaveUp(StreamReader):
         await super().run(impatient, stop)
 
 
-class _TakesNoForAnAnswer(Issuing):
+class _TakesNoForAnAnswer(PointsIssuer):
     async def _send(self, queue: Queue, bodies: list[str], *, delay_s: int = 0) -> None:
         with suppress(Unavailable):
             await queue.send(bodies, delay_s=delay_s)
 
 
-class _PaysTheRateOfTheDay(Issuing):
+class _PaysTheRateOfTheDay(PointsIssuer):
     """Looks every transaction up as if it had happened now."""
 
     def __init__(self, *, cards: Cards, clock: Clock, **others: Any) -> None:
@@ -95,7 +95,7 @@ class _Void:
 
 
 class _NoKeys(LedgerInMemory):
-    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+    async def post(self, awards: Sequence[Award]) -> list[AwardOutcome]:
         self.claims = {}
         return await super().post(awards)
 
@@ -103,7 +103,7 @@ class _NoKeys(LedgerInMemory):
 class _NoFingerprints(LedgerInMemory):
     """Takes every award under a known key for the same award."""
 
-    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+    async def post(self, awards: Sequence[Award]) -> list[AwardOutcome]:
         return [
             outcome._replace(status=Status.DUPLICATE) if outcome.status is Status.CONFLICT else outcome
             for outcome in await super().post(awards)
@@ -113,7 +113,7 @@ class _NoFingerprints(LedgerInMemory):
 class _NoLocks(LedgerInMemory):
     """Lets others post between its look and its writing."""
 
-    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+    async def post(self, awards: Sequence[Award]) -> list[AwardOutcome]:
         claims = dict(self.claims)
         ids = {(award.member_id, award.program): award.country for award in awards}
         accounts = {id_: self.accounts.get(id_) or Account.opened(id_, country) for id_, country in ids.items()}
@@ -128,7 +128,7 @@ class _NoLocks(LedgerInMemory):
 class _ForgetsExpiry(LedgerInMemory):
     """Lets an account's points lapse by the award that came last, even a late one."""
 
-    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+    async def post(self, awards: Sequence[Award]) -> list[AwardOutcome]:
         self.accounts = {
             id_: account._replace(expires_on=None, active_until=None) for id_, account in self.accounts.items()
         }

@@ -10,7 +10,7 @@ from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Moved, Movement
-from abacus.ledger.types.posting import Claim, Outcome
+from abacus.ledger.types.port import AwardOutcome, Claim
 from abacus.ledger.types.transfer import Transfer
 from tests.support.memory_ledger import MemoryLedger
 
@@ -28,7 +28,7 @@ class Books(NamedTuple):
 class SimulatedLedger(Protocol):
     """`LedgerPort`, `MovesPort` and `Postings`, and a look inside. Nobody else runs while it does something."""
 
-    async def post(self, awards: Sequence[Award]) -> list[Outcome]: ...
+    async def post(self, awards: Sequence[Award]) -> list[AwardOutcome]: ...
 
     async def move(self, movements: Sequence[Movement]) -> list[Moved]: ...
 

@@ -21,9 +21,9 @@ from abacus.ledger.store.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS, LedgerRe
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Moved, Movement
-from abacus.ledger.types.posting import Claim, Outcome
+from abacus.ledger.types.port import AwardOutcome, Claim
 from abacus.ledger.types.transfer import Transfer
-from abacus.platform.following.publishing import Publisher
+from abacus.platform.following.row_publisher import Publisher
 from abacus.platform.following.together import together
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Connection, Pool, open_pool
@@ -96,7 +96,7 @@ class LedgerOnPostgres:
         self._cursor = RelayCursor(server.pool, TOPIC, clock)
         self._run(server.pool.execute("insert into allowance (partner_id) values ($1) on conflict do nothing", PARTNER))
 
-    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+    async def post(self, awards: Sequence[Award]) -> list[AwardOutcome]:
         return self._run(self._ledger.post(awards))
 
     async def move(self, movements: Sequence[Movement]) -> list[Moved]:

@@ -10,7 +10,7 @@ from abacus.core.errors import Unavailable
 from abacus.ledger.types.account import AccountId
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.movement import Moved, Movement
-from abacus.ledger.types.posting import Claim, Outcome, Unpostable
+from abacus.ledger.types.port import AwardOutcome, Claim, Unpostable
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
@@ -88,7 +88,7 @@ class StormyLedger:
         self._ledger = ledger
         self._life = life
 
-    async def post(self, awards: Sequence[Award]) -> list[Outcome]:
+    async def post(self, awards: Sequence[Award]) -> list[AwardOutcome]:
         async with self._life.call("ledger", "ledger.post"):
             if any(award.member_id == CURSED for award in awards):
                 raise Unpostable("a value that the store refuses")

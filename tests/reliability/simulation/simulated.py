@@ -13,7 +13,7 @@ from abacus.intake.awarding.door import Door
 from abacus.intake.earning.calculator import StreamCalculator
 from abacus.intake.earning.decide.breaker import Breaker
 from abacus.intake.earning.decide.retry import RetryPolicy
-from abacus.intake.earning.issuing import Issuing
+from abacus.intake.earning.issuer import PointsIssuer
 from abacus.intake.earning.retrier import Retrier
 from abacus.platform.fresh_copy import Timing
 from abacus.platform.health import WorkerHealth
@@ -65,7 +65,7 @@ class Parts:
 
     reader: type[StreamReader] = StreamReader
     calculator: type[StreamCalculator] = StreamCalculator
-    issuing: type[Issuing] = Issuing
+    issuing: type[PointsIssuer] = PointsIssuer
     retrier: type[Retrier] = Retrier
     consumer: type[QueueConsumer] = QueueConsumer
     awarder: type[Awarder] = Awarder
@@ -152,7 +152,7 @@ class SimulatedAbacus:
         life.at_the_end(asyncio.ensure_future(cards.keep_fresh()).cancel)
         return cards
 
-    def _issuing(self, life: Life, health: WorkerHealth) -> Issuing:
+    def _issuing(self, life: Life, health: WorkerHealth) -> PointsIssuer:
         return self.parts.issuing(
             cards=self._cards(life),
             tiers=StormyTiers(self.tiers, life),

@@ -12,15 +12,15 @@ import pytest
 from structlog.testing import capture_logs
 
 from abacus.intake.awarding import awarder
-from abacus.intake.earning import issuing
+from abacus.intake.earning import issuer as issuing
 from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
 from abacus.ledger.relay import publish_transfers
 from abacus.platform import patience
-from abacus.platform.following import leading
+from abacus.platform.following import leader as leading
 from abacus.platform.kafka import reader
 from abacus.platform.quarantine.replay import replay
 from abacus.platform.quarantine.store import QuarantineStore
-from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.packer import pack
 from tests.reliability.simulation.cards import TIERS
 from tests.reliability.simulation.ledgers import Books
 from tests.reliability.simulation.processes import supervise

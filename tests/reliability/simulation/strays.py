@@ -8,9 +8,9 @@ import orjson
 from abacus.core.errors import Reason
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.award_envelope import encode_award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.quarantine.types import Stage
-from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.packer import pack
 from tests.reliability.simulation.oracle import Earns
 
 
@@ -55,7 +55,7 @@ _FORGED: Final = Award(
     member_id="eve",
     program="GRP",
     country="SG",
-    kind=Kind.EARN,
+    kind=TransferKind.EARN,
     points=10**6,
     occurred_at=NEIGHBOUR.occurred_at,
     expires_on=NEIGHBOUR.expires_on,

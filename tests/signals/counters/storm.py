@@ -15,7 +15,7 @@ from abacus.platform.kafka.reader import StartAgain
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.signals.counters.counter import EventCounter
-from abacus.signals.counters.decide.batch import Remembering
+from abacus.signals.counters.decide.batch import EventMemory
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.documents import Documents
 from abacus.signals.counters.new_keys import NewKeysBook
@@ -104,7 +104,7 @@ class Process:
             self.store,
             open_rows,
             QuarantineStore(storm.pool, clock),
-            Remembering(_DAY),
+            EventMemory(_DAY),
             clock,
             new_keys=NewKeysBook(storm.pool, clock),
         )

@@ -9,7 +9,7 @@ from abacus.core.errors import Unavailable
 from abacus.platform.kafka.reader import StartAgain
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.generation import Generation
-from abacus.signals.counters.series import Place, SeriesBook, Tally, writer_of
+from abacus.signals.counters.series import SeriesBook, Tally, WriterStart, writer_of
 from abacus.signals.counters.topic import print_of
 from tests.signals.counters.memory_topic import MemoryTopic
 from tests.support.fixed_clock import FixedClock
@@ -75,7 +75,7 @@ async def test_where_the_broker_tells_no_ids(
     if before:
         last = len(before) - 1
         tally = Tally(last, len(before), len(before), last_offset=last, last_print=print_of(before[-1]))
-        assert await book.move({writer: Place(tally, {})})
+        assert await book.move({writer: WriterStart(tally, {})})
     topic.delete()
     topic.create()
     filled(topic, *after)

@@ -8,7 +8,7 @@ import pytest
 from abacus.platform.kafka.topic_id import NoTopicIds
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.headway import Headway
-from abacus.signals.counters.series import Place, SeriesBook, Tally, writer_of
+from abacus.signals.counters.series import SeriesBook, Tally, WriterStart, writer_of
 from abacus.signals.events.types import Position
 from tests.engage.campaigns.offers import NOW
 from tests.support.fixed_clock import FixedClock
@@ -39,7 +39,7 @@ class Counter:
         """Begins there, or moves there."""
         writer = writer_of(await self._book.live("rides", self._identity), partition)
         await self._book.begin({writer: -1})
-        await self._book.move({writer: Place(Tally(upto), {})})
+        await self._book.move({writer: WriterStart(Tally(upto), {})})
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from abacus.platform.postgres import Pool
-from abacus.signals.counters.series import Place, SeriesBook, Tally, writer_of
+from abacus.signals.counters.series import SeriesBook, Tally, WriterStart, writer_of
 from tests.support.fixed_clock import FixedClock
 
 WRITER = writer_of(1, 3)
@@ -23,7 +23,7 @@ async def book(pool: Pool) -> SeriesBook:
     return book
 
 
-async def where(book: SeriesBook) -> Place:
+async def where(book: SeriesBook) -> WriterStart:
     return (await book.places([WRITER]))[WRITER]
 
 
@@ -36,7 +36,7 @@ async def test_a_topic_has_a_series_for_each_of_its_identities(book: SeriesBook)
 async def test_what_is_recorded_first_stays(book: SeriesBook) -> None:
     await book.begin({WRITER: 500})
     again = await book.start(WRITER, {D: 700})
-    assert again == await where(book) == Place(Tally(99, seen=90, counted=90), {D: 10})
+    assert again == await where(book) == WriterStart(Tally(99, seen=90, counted=90), {D: 10})
 
 
 @pytest.mark.parametrize(("first", "recorded"), [(99, False), (100, True), (101, True)])
@@ -72,7 +72,7 @@ async def test_a_tally_moves_forwards_and_not_past_an_unknown_beginning(
 async def test_only_those_that_can_move_move(book: SeriesBook) -> None:
     other = writer_of(1, 4)
     await book.begin({other: -1})
-    places = {WRITER: Place(Tally(120), {}), other: Place(Tally(5), {})}
+    places = {WRITER: WriterStart(Tally(120), {}), other: WriterStart(Tally(5), {})}
     assert await book.move(places) == {other}
 
 

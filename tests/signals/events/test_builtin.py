@@ -16,7 +16,7 @@ from abacus.ledger.types.account import Account
 from abacus.ledger.types.award import Award
 from abacus.ledger.types.point_event import TYPES, encode_event
 from abacus.programs.tiers.decide.events import TYPE, encode_tier_changed
-from abacus.programs.tiers.decide.keeping import Change, Reason
+from abacus.programs.tiers.decide.tier_change import Change, Reason
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.decide.source import BUILT_IN, Source, SourceFaults, parse_source, to_document

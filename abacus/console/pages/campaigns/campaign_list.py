@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 
 from abacus.console.decide.bars import Bar, bars_of
 from abacus.console.web.calls import Call
+from abacus.console.web.cursor import Rows
 from abacus.console.web.faults import PageFault
 from abacus.console.web.page import Page
-from abacus.console.web.paging import Rows
 from abacus.console.web.routes import page
 from abacus.documents.decide.states import State
 from abacus.engage.campaigns.campaign_store import CampaignRecord

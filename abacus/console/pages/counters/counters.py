@@ -25,7 +25,7 @@ from abacus.signals.counters.decide.diff import described
 from abacus.signals.counters.decide.tiles import end_of_quarter
 from abacus.signals.counters.kind import COUNTERS, DefinitionStore
 from abacus.signals.counters.new_keys import DayOfKeys, new_keys_of
-from abacus.signals.counters.reading.decide.plan import Plan, Planner
+from abacus.signals.counters.reading.decide.plan import LookupPlan, Planner
 from abacus.signals.counters.reading.types import Lookup, NotCounted
 from abacus.signals.counters.types import SlotRange
 
@@ -196,7 +196,7 @@ async def _chart(call: Call, keys: Sequence[str], spans: Sequence[Span]) -> Char
     )
 
 
-def _planned(planner: Planner, lookup: Lookup) -> Plan:
+def _planned(planner: Planner, lookup: Lookup) -> LookupPlan:
     plan = planner.plan(lookup)
     if isinstance(plan, NotCounted):
         raise Refused(plan.detail)

@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 from abacus.console.errands.types import Order
 from abacus.console.pages.operations.errands import Done, ask, newest
 from abacus.console.web.calls import Call
+from abacus.console.web.cursor import Rows
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
-from abacus.console.web.paging import Rows
 from abacus.console.web.parts import Part
 from abacus.console.web.routes import form, page
 from abacus.people.types.deed import Deed

@@ -34,7 +34,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Waiting:
+class WaitingWork:
     """What waits longest, and how much waits in all."""
 
     first: Sequence[Approval]
@@ -59,7 +59,7 @@ class Home(Page):
     template: ClassVar[str] = "home.html"
     pulse: Part[Pulse] | None
     ranges: Sequence[Range] = tuple(Range)
-    approvals: Part[Waiting] | None
+    approvals: Part[WaitingWork] | None
     quarantine: Part[Sequence[Held]] | None
     jobs: Part[Sequence[Overdue]]
     today: Part[Sequence[Done]]
@@ -85,15 +85,15 @@ async def home(call: Call) -> Home:
     )
 
 
-async def _waiting(call: Call) -> Part[Waiting] | None:
+async def _waiting(call: Call) -> Part[WaitingWork] | None:
     """What this person may decide on: not what it asked for itself."""
     if not call.may_somewhere(Deed.APPROVE):
         return None
 
-    async def read() -> Waiting:
+    async def read() -> WaitingWork:
         pending = await call.rooms[Approvals].all(status=Status.PENDING, countries=call.countries(Deed.APPROVE))
         open_ = [each for each in reversed(pending) if each.asked_by != call.actor.source]
-        return Waiting(open_[:_MOST], len(open_))
+        return WaitingWork(open_[:_MOST], len(open_))
 
     return await call.part(read())
 

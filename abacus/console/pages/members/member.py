@@ -16,10 +16,10 @@ from abacus.console.errands.types import ERASE
 from abacus.console.pages.members import member_life
 from abacus.console.pages.operations.errands import Done, newest
 from abacus.console.web.calls import Call
+from abacus.console.web.cursor import Rows
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
-from abacus.console.web.paging import Rows
 from abacus.console.web.parts import Part
 from abacus.console.web.routes import page
 from abacus.core.errors import Unavailable
@@ -27,7 +27,7 @@ from abacus.core.ids import ID_PATTERN
 from abacus.engage.campaigns.member_progress import MemberProgress
 from abacus.engage.notify.sent import MemberMessage
 from abacus.intake.partners.members import AccountAsOf
-from abacus.ledger.store.read import Remaining
+from abacus.ledger.store.read import RemainingLot
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.transfer import Transfer
 from abacus.people.types.deed import Deed
@@ -90,7 +90,7 @@ class MemberPage(Page):
     address: str
     accounts: Part[Sequence[AccountAsOf]]
     holds: Part[Sequence[Hold]]
-    lots: Part[Sequence[Remaining]]
+    lots: Part[Sequence[RemainingLot]]
     timeline: Part[Rows[Told]]
     tiers: Part[Sequence[TierProgress]]
     messages: Part[Sequence[MemberMessage]]
@@ -205,7 +205,7 @@ async def _holds(call: Call, member_id: str, programs: Sequence[str]) -> Sequenc
     return [each for each in await call.reading.holds.open_holds(member_id) if each.program in programs]
 
 
-async def _lots(call: Call, member_id: str, programs: Sequence[str]) -> Sequence[Remaining]:
+async def _lots(call: Call, member_id: str, programs: Sequence[str]) -> Sequence[RemainingLot]:
     found = [await call.reading.ledger.lots(member_id, program, 0, _LOTS) for program in programs]
     return [each for lots in found for each in lots]
 

@@ -16,9 +16,9 @@ from abacus.console.web.routes import form
 from abacus.intake.partners.decide.ask import Objection
 from abacus.intake.partners.orders import (
     NEW_MEMBER,
+    AccountOpening,
     AdjustmentOrder,
     HoldOrder,
-    Opening,
     ReverseOrder,
     Target,
     adjustment_of,
@@ -31,7 +31,7 @@ from abacus.intake.partners.orders import (
 )
 from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.types.movement import Moved
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.people.types.approval import Approval, CannotDecide
 from abacus.people.types.deed import Deed
 from abacus.pricing.store.reader import CardReader
@@ -114,7 +114,9 @@ async def _original(call: Call, member_id: str, typed: str) -> Any:
     return found
 
 
-async def _target(call: Call, member_id: str, order: Any, deed: Deed, *, opening: Opening = Opening.NONE) -> Target:
+async def _target(
+    call: Call, member_id: str, order: Any, deed: Deed, *, opening: AccountOpening = AccountOpening.NONE
+) -> Target:
     """The account, in a country where the person may do it. An account elsewhere is as good as none, but in its program
     no other is opened.
     """

@@ -9,13 +9,13 @@ import orjson
 
 from abacus.console.errands.decide.documents import Fact, Table, csv_of, facts_of, tables_of
 from abacus.console.errands.metrics import ERRANDS_REFUSED
+from abacus.console.errands.store import ErrandCursor as After
 from abacus.console.errands.store import ErrandStore
-from abacus.console.errands.store import Place as After
 from abacus.console.errands.types import Errand, Order, TooMany
 from abacus.console.web.calls import Call
+from abacus.console.web.cursor import ListCursor, Rows, place_of, rows_of
 from abacus.console.web.faults import PageFault
 from abacus.console.web.page import Download, Page, See
-from abacus.console.web.paging import Place, Rows, place_of, rows_of
 from abacus.console.web.routes import file, form, page
 from abacus.people.types.deed import Deed
 
@@ -84,7 +84,9 @@ async def errands(call: Call) -> ErrandsPage:
     found = await call.rooms[ErrandStore].all(
         call.countries(Deed.SEE), after=After(*place) if place is not None else None, limit=_MOST + 1
     )
-    rows = rows_of(found, _MOST, lambda each: Place(each.asked_at, each.errand_id), lambda at: f"/errands?after={at}")
+    rows = rows_of(
+        found, _MOST, lambda each: ListCursor(each.asked_at, each.errand_id), lambda at: f"/errands?after={at}"
+    )
     return ErrandsPage(title="Errands", list=rows)
 
 

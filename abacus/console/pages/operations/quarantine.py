@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 from abacus.console.decide.remedies import remedy_of
 from abacus.console.selections.store import MOST, SelectionStore
 from abacus.console.web.calls import Call
+from abacus.console.web.cursor import Rows
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
-from abacus.console.web.paging import Rows
 from abacus.console.web.parts import Part
 from abacus.console.web.routes import form, page
 from abacus.core.errors import Reason
@@ -34,7 +34,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Line:
+class HeldLine:
     """An item without its body."""
 
     id: str
@@ -53,7 +53,7 @@ class QuarantinePage(Page):
 
     template: ClassVar[str] = "quarantine.html"
     groups: Part[Sequence[Group]]
-    items: Part[Rows[Line]]
+    items: Part[Rows[HeldLine]]
     chosen: str | None
     may_replay: bool
     most: int = MOST
@@ -65,7 +65,7 @@ class ItemPage(Page):
     """One item, whole."""
 
     template: ClassVar[str] = "quarantine_item.html"
-    item: Line
+    item: HeldLine
     key: str | None
     remedy: str
     body: str
@@ -108,9 +108,9 @@ async def item(call: Call) -> ItemPage:
     )
 
 
-def line_of(held: HeldItem) -> Line:
+def line_of(held: HeldItem) -> HeldLine:
     of = held.item
-    return Line(of.id, of.stage, of.reason, of.origin, held.status, held.set_aside_at, of.detail, held.replays)
+    return HeldLine(of.id, of.stage, of.reason, of.origin, held.status, held.set_aside_at, of.detail, held.replays)
 
 
 def _chosen(text: str | None) -> Reason | None:
@@ -126,7 +126,7 @@ async def _page(call: Call, reason: Reason | None, typed: Form) -> QuarantinePag
         counts = await store.counts()
         return [Group(each, count, remedy_of(each)) for each, count in counts.items()]
 
-    async def items() -> Rows[Line]:
+    async def items() -> Rows[HeldLine]:
         found = await store.list(which, limit=_MOST + 1, after=_place(call.asked("after")))
         shown = [line_of(each) for each in found[:_MOST]]
         if len(found) <= _MOST:

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Errand, Order, State
 from abacus.console.pages.operations.errands import Done, ask, done_of
-from abacus.console.pages.operations.quarantine import Line, line_of
+from abacus.console.pages.operations.quarantine import HeldLine, line_of
 from abacus.console.selections.store import MOST, Selection, SelectionStore
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
@@ -37,7 +37,7 @@ class SelectionPage(Page):
     all: int
     held: int
     reasons: Sequence[tuple[str, int]]
-    first: Sequence[Line]
+    first: Sequence[HeldLine]
     dry_run: Done | None
     replay: Done | None
     may_replay: bool

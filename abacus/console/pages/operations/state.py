@@ -15,7 +15,7 @@ from abacus.core.errors import Refused, Unavailable
 from abacus.core.overdue import Overdue
 from abacus.oversight.status.decide.problems import problems
 from abacus.oversight.status.jobs import overdue
-from abacus.oversight.status.reading import groups_in_use
+from abacus.oversight.status.snapshot_reader import groups_in_use
 from abacus.oversight.status.sources import Notes, lags, notes, queues, relay, undelivered
 from abacus.oversight.status.types import GroupLag, Problem, QueueState, RelayState, Snapshot, Undelivered, Workforce
 from abacus.people.types.deed import Deed

@@ -18,7 +18,7 @@ from abacus.console.web.routes import form as sent
 from abacus.console.web.routes import page
 from abacus.oversight.where.decide.mentions import Wanted
 from abacus.oversight.where.records import in_ledger, in_quarantine, in_register
-from abacus.oversight.where.types import Place, Sighting
+from abacus.oversight.where.types import Sighting, Station
 
 _LONGEST: Final = 200
 _EVERYWHERE: Final = "where"
@@ -48,9 +48,9 @@ async def where(call: Call) -> WherePage:
         title="Where is it?",
         command=f"abacus where {shlex.quote(wanted.text)}{option}",
         places={
-            Place.LEDGER.value: await call.part(in_ledger(pool, keys)),
-            Place.PARTNERS.value: await call.part(in_register(pool, clock, keys)),
-            Place.QUARANTINE.value: aside,
+            Station.LEDGER.value: await call.part(in_ledger(pool, keys)),
+            Station.PARTNERS.value: await call.part(in_register(pool, clock, keys)),
+            Station.QUARANTINE.value: aside,
         },
         everywhere=await call.part(newest(call, _EVERYWHERE, _subject(wanted))),
         address=_address(wanted),

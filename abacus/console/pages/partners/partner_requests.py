@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 
 from abacus.console.pages.partners.partner import partner_of, registered
 from abacus.console.web.calls import Call
+from abacus.console.web.cursor import ListCursor, Rows, place_of, rows_of
 from abacus.console.web.forms import Form
 from abacus.console.web.page import Page
-from abacus.console.web.paging import Place, Rows, place_of, rows_of
 from abacus.console.web.routes import page
 from abacus.intake.partners.requests.store import RequestStore
 from abacus.intake.partners.requests.types import Earlier, Noted
@@ -54,7 +54,7 @@ async def requests(call: Call) -> RequestsPage:
         list=rows_of(
             found,
             _MOST,
-            lambda each: Place(each.at, each.noted_id),
+            lambda each: ListCursor(each.at, each.noted_id),
             lambda after: f"{address}?{urlencode({'shown': shown, 'after': after})}",
         ),
         form=Form({"request": request or "", "shown": shown}),

@@ -7,24 +7,24 @@ from typing import Any, ClassVar, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
-from abacus.console.decide.fields import Line, compared, lines_of
+from abacus.console.decide.fields import FieldLine, compared, lines_of
 from abacus.console.pages.campaigns.campaign_trials import Trial, trials_of
 from abacus.console.pages.operations.errands import Done
 from abacus.console.pages.rates.rate_draft import backtest_of
 from abacus.console.web.calls import Call
+from abacus.console.web.cursor import ListCursor, Rows, place_of, rows_of
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
-from abacus.console.web.paging import Place, Rows, place_of, rows_of
 from abacus.console.web.parts import Part
 from abacus.console.web.routes import form, page
 from abacus.core.errors import SetAside, Unavailable
 from abacus.core.fields import DocumentFaults
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_reader import restore_campaign
-from abacus.people.decide.approving import check_rejects
+from abacus.people.decide.agreement import check_rejects
 from abacus.people.store.approvals import Approvals
-from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Kind, Status
+from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, CannotExecute, Status
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide import timeline
 from abacus.pricing.decide.card import RateCard, parse_card, to_document
@@ -50,7 +50,7 @@ class ApprovalPage(Page):
 
     template: ClassVar[str] = "approval.html"
     approval: Approval
-    lines: Sequence[Line]
+    lines: Sequence[FieldLine]
     compares: bool
     why_not: str | None
     may_reject: bool
@@ -75,7 +75,7 @@ async def approvals(call: Call) -> ApprovalsPage:
     rows = rows_of(
         found,
         _MOST,
-        lambda each: Place(each.asked_at, each.approval_id),
+        lambda each: ListCursor(each.asked_at, each.approval_id),
         lambda after: f"/approvals?{urlencode({**narrowed, 'after': after})}",
     )
     option = f" --status {chosen}" if chosen else ""
@@ -156,7 +156,7 @@ def _before(call: Call, shown: Approval, card: RateCard | None) -> Any | None:
 
 def _card(shown: Approval) -> RateCard | None:
     """That which is to be approved; None where the approval is about something else, or is erased."""
-    if shown.kind != Kind.RATE_CARD:
+    if shown.kind != ApprovalKind.RATE_CARD:
         return None
     try:
         return parse_card(json.loads(shown.document))
@@ -166,7 +166,7 @@ def _card(shown: Approval) -> RateCard | None:
 
 def _campaign(shown: Approval) -> Campaign | None:
     """That which is to be approved; None where the approval is about something else, or is erased."""
-    if shown.kind != Kind.CAMPAIGN:
+    if shown.kind != ApprovalKind.CAMPAIGN:
         return None
     document = json.loads(shown.document)
     try:

@@ -10,11 +10,11 @@ from typing import ClassVar, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
-from abacus.console.decide.fields import Line, lines_of
+from abacus.console.decide.fields import FieldLine, lines_of
 from abacus.console.web.calls import Call
+from abacus.console.web.cursor import ListCursor, Rows, place_of, rows_of
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page
-from abacus.console.web.paging import Place, Rows, place_of, rows_of
 from abacus.console.web.routes import page
 from abacus.people.store.audit import log as entries_of
 from abacus.people.types.deed import Deed, Entry
@@ -34,7 +34,7 @@ class Deeds:
     deed: str
     subject: str
     country: str | None
-    details: Sequence[Line]
+    details: Sequence[FieldLine]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ async def log(call: Call) -> LogPage:
     rows = rows_of(
         [_shown(each) for each in found],
         _MOST,
-        lambda each: Place(each.at, each.entry_id),
+        lambda each: ListCursor(each.at, each.entry_id),
         lambda after: f"/log?{urlencode({**asked, 'after': after})}",
     )
     options = "".join(f" --{name} {shlex.quote(value)}" for name, value in asked.items())

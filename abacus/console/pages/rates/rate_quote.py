@@ -12,7 +12,7 @@ from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page
 from abacus.console.web.routes import page
 from abacus.core.errors import Refused, SetAside
-from abacus.intake.earning.decide.quoting import BadSale, Quoted, Sale, quoted
+from abacus.intake.earning.decide.quote import BadSale, Quoted, Sale, quoted
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER, RateCard

@@ -7,11 +7,11 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 from abacus.core.fields import Bad, Fault, mapping, shown
-from abacus.engage.notify.decide.rendering import (
+from abacus.engage.notify.decide.template import (
     DEFAULT_LOCALE,
     LARGEST,
     LOCALE_PATTERN,
-    Rendering,
+    FilledTemplate,
     Unrenderable,
     Unwritten,
 )
@@ -35,7 +35,7 @@ class Trial(NamedTuple):
 
     path: str
     event_type: str
-    rendering: Rendering
+    rendering: FilledTemplate
 
     def fault(self, error: Unrenderable) -> Fault:
         """What came of it, for the author."""
@@ -67,7 +67,7 @@ def sample(types: Mapping[str, VariableType], event_type: tuple[str, str]) -> Ev
 
 def trial_of(path: str, template: str, locale: str, event: Event) -> Trial:
     fields = fields_of(event, campaign="campaign", count=1, points=1)
-    return Trial(path, f"{event.source}/{event.type}", Rendering(template, locale, fields))
+    return Trial(path, f"{event.source}/{event.type}", FilledTemplate(template, locale, fields))
 
 
 def fields_of(event: Event, *, campaign: str, count: int, points: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from abacus.engage.campaigns.decide.progress import (
     told,
     used_places,
 )
-from abacus.engage.campaigns.decide.run import Matched, Outcome, Refusal, Run
+from abacus.engage.campaigns.decide.run import Matched, Refusal, Run, RunOutcome
 from abacus.engage.campaigns.decide.split import arm_of
 from abacus.engage.limits.decide.pots import AtHand, Pot, Short, pots_of
 from abacus.engage.limits.types import Amounts
@@ -93,7 +93,7 @@ class _Batch:
                 self.faulty.append(holding)
                 return
             self._run(holding)
-            if self.runs[-1].outcome is not Outcome.REFUSED:
+            if self.runs[-1].outcome is not RunOutcome.REFUSED:
                 return
             refused.append(each)
 
@@ -129,18 +129,18 @@ class _Batch:
         count = self._count(matched, variant)
         steps = [step for step in campaign.steps if step.fits(count or 1, variant)]
         if variant == CONTROL or not steps:
-            outcome = Outcome.CONTROL if variant == CONTROL else Outcome.COUNTED
+            outcome = RunOutcome.CONTROL if variant == CONTROL else RunOutcome.COUNTED
             self.runs.append(Run(matched, outcome, count, variant))
             return
         amounts = _amounts(matched, steps)
         refusal = self._refusal(matched, amounts)
         if refusal is not None:
-            self.runs.append(Run(matched, Outcome.REFUSED, count, variant, refusal=refusal))
+            self.runs.append(Run(matched, RunOutcome.REFUSED, count, variant, refusal=refusal))
             return
         self.at_hand.take(pots_of(campaign, matched.event.occurred_at), amounts)
         for place in used_places(campaign, matched.member_id, matched.event.occurred_at).values():
             self.changed[place] = self._of(place).given(amounts)
-        self.runs.append(Run(matched, Outcome.DONE, count, variant, tuple(each.number for each in steps), amounts))
+        self.runs.append(Run(matched, RunOutcome.DONE, count, variant, tuple(each.number for each in steps), amounts))
 
     def _count(self, matched: Matched, variant: str | None) -> int | None:
         """Which event of the member this is, where that matters. In a split the member is noted in any case."""

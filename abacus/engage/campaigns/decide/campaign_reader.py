@@ -16,7 +16,7 @@ from abacus.engage.campaigns.decide.step_reader import read_steps
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.text import faults_of_text
 from abacus.engage.campaigns.decide.vocabulary import Words
-from abacus.engage.notify.decide.rendering import Unrenderable
+from abacus.engage.notify.decide.template import Unrenderable
 from abacus.pricing.decide.card import PublishedCard
 from abacus.signals.events.decide.vocabulary import EventType, event_type_of
 

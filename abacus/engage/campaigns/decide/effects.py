@@ -16,7 +16,7 @@ from abacus.engage.campaigns.decide.run import Run
 from abacus.engage.campaigns.decide.worth import Worth
 from abacus.ledger.types.award import Award as PointsAward
 from abacus.ledger.types.award_envelope import encode_award
-from abacus.ledger.types.kinds import Kind as TransferKind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.pricing.decide.card import Expiry
 from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Campaigned

@@ -54,7 +54,7 @@ class Matched:
         return f"{self.key}:{step}"
 
 
-class Outcome(StrEnum):
+class RunOutcome(StrEnum):
     """What comes of an event that a campaign answers to. The list is closed: metrics and reports go by it."""
 
     DONE = "done"
@@ -78,7 +78,7 @@ class Run:
     """What came of an event."""
 
     matched: Matched
-    outcome: Outcome
+    outcome: RunOutcome
     count: int | None
     variant: str | None
     steps: tuple[int, ...] = ()

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from abacus.engage.downstreams.decide.downstream import Downstream, Kind
+from abacus.engage.downstreams.decide.downstream import Downstream, DownstreamKind
 from abacus.pricing.decide.card import PublishedCard, RateCard
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.events.decide.source import Source
@@ -41,7 +41,7 @@ class Surroundings:
             sources={**self.sources, **{source.name: source for source in sources}},
             cards={**here, **self.cards},
             counters={**self.counters, **{counter.name: counter for counter in counters}},
-            webhooks={*self.webhooks, *(each.name for each in there if each.kind is Kind.WEBHOOK)},
+            webhooks={*self.webhooks, *(each.name for each in there if each.kind is DownstreamKind.WEBHOOK)},
             externals={**self.externals, **{each.name: each.service.answers for each in there if each.service}},
         )
 

@@ -14,7 +14,7 @@ SERVICE_PREFIX: Final = "external:"
 _HOST_PREFIX: Final = "host:"
 
 
-class Kind(StrEnum):
+class DownstreamKind(StrEnum):
     """The kinds of downstreams. The list is closed."""
 
     WEBHOOK = "webhook"
@@ -48,7 +48,7 @@ class Downstream:
     """
 
     name: str
-    kind: Kind
+    kind: DownstreamKind
     url: str | None = None
     service: Service | None = None
     pace_text: str | None = None
@@ -64,9 +64,9 @@ class Downstream:
     @property
     def paced_as(self) -> str:
         """Whose turns it takes: webhooks of one host share theirs."""
-        if self.kind is Kind.WEBHOOK:
+        if self.kind is DownstreamKind.WEBHOOK:
             return _HOST_PREFIX + (urlsplit(self.url or "").hostname or self.name)
-        return SERVICE_PREFIX + self.name if self.kind is Kind.EXTERNAL else self.name
+        return SERVICE_PREFIX + self.name if self.kind is DownstreamKind.EXTERNAL else self.name
 
     def published(self, version: int) -> "Downstream":
         """The same under its number."""

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from abacus.core import fields
 from abacus.core.errors import Refused
 from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, quoted, string
-from abacus.engage.downstreams.decide.downstream import Downstream, Kind, Otherwise, Service
+from abacus.engage.downstreams.decide.downstream import Downstream, DownstreamKind, Otherwise, Service
 from abacus.platform.delivery.decide.addresses import checked_url
 from abacus.platform.pace.decide.pace import Pace, read_rate, silent_hour
 from abacus.signals.events.types import VariableType
@@ -31,14 +31,16 @@ def parse_downstream(document: Mapping[str, object], *, to_private: bool) -> Dow
     """The downstream of a document. Raises `DocumentFaults` with every fault that it has."""
     faults: list[Fault] = []
     top = Fields(document, "", faults)
-    kind = top.read("kind", fields.one_of(Kind, "a kind of downstreams"), Kind.OWN)
-    name = top.read("name", _own_name if kind is Kind.OWN and "kind" in document else _free_name, "")
-    url = None if kind is Kind.OWN else top.read("url", lambda value: _url(value, to_private=to_private), None)
-    service = _service(top) if kind is Kind.EXTERNAL else None
+    kind = top.read("kind", fields.one_of(DownstreamKind, "a kind of downstreams"), DownstreamKind.OWN)
+    name = top.read("name", _own_name if kind is DownstreamKind.OWN and "kind" in document else _free_name, "")
+    url = (
+        None if kind is DownstreamKind.OWN else top.read("url", lambda value: _url(value, to_private=to_private), None)
+    )
+    service = _service(top) if kind is DownstreamKind.EXTERNAL else None
     zone = top.read_if_there("zone", fields.time_zone, "UTC")
     text = top.read_if_there("pace", string, None)
     pace = top.read_if_there("pace", lambda value: _pace(string(value), zone), None)
-    if kind is Kind.OWN and "pace" not in document:
+    if kind is DownstreamKind.OWN and "pace" not in document:
         top.note("pace", "missing; that is all that one of our own has")
     if "zone" in document and "pace" not in document:
         top.note("zone", "there is no pace whose hours it could tell")
@@ -108,7 +110,7 @@ def _free_name(value: object) -> str:
     if not _NAME.fullmatch(name):
         raise Bad(f"{quoted(name)} is not a name; write at most 40 small letters, digits and underscores")
     if name in OWN:
-        raise Bad(f"{name} is one of our own; its kind is {Kind.OWN}")
+        raise Bad(f"{name} is one of our own; its kind is {DownstreamKind.OWN}")
     return name
 
 

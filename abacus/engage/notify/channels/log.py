@@ -2,7 +2,7 @@
 
 import structlog
 
-from abacus.engage.notify.decide.message import ChannelName, Outgoing
+from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage
 from abacus.platform.delivery.types import Answer, Said
 
 log = structlog.get_logger(__name__)
@@ -13,7 +13,7 @@ class LogChannel:
 
     name = ChannelName.LOG
 
-    async def send(self, outgoing: Outgoing) -> Answer:
+    async def send(self, outgoing: OutgoingMessage) -> Answer:
         log.info(
             "notification",
             member=outgoing.member_id,

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from abacus.engage.notify.decide.message import ChannelName, Outgoing
+from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage
 from abacus.platform.delivery.types import Answer
 
 
@@ -12,6 +12,6 @@ class Channel(Protocol):
     @property
     def name(self) -> ChannelName: ...
 
-    async def send(self, outgoing: Outgoing) -> Answer:
+    async def send(self, outgoing: OutgoingMessage) -> Answer:
         """Send the message and return the result within some seconds. It never raises."""
         ...

@@ -8,7 +8,7 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from abacus.core.errors import Refused
-from abacus.engage.notify.decide.message import ChannelName, Outgoing, document
+from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage, document
 from abacus.platform.delivery.decide.reply import brief
 from abacus.platform.delivery.types import Answer, Said
 
@@ -52,7 +52,7 @@ class SnsChannel:
         self._client = client
         self._topic_arn = topic_arn
 
-    async def send(self, outgoing: Outgoing) -> Answer:
+    async def send(self, outgoing: OutgoingMessage) -> Answer:
         try:
             async with asyncio.timeout(WITHIN_S):
                 await self._client.publish(
@@ -74,7 +74,7 @@ class SnsChannel:
         return Answer(Said.ACCEPTED)
 
 
-def _attributes(outgoing: Outgoing) -> dict[str, str]:
+def _attributes(outgoing: OutgoingMessage) -> dict[str, str]:
     return {
         "id": outgoing.message_id,
         "member_id": outgoing.member_id,

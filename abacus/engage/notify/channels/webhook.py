@@ -1,7 +1,7 @@
 """A webhook of the operator as a channel: signed and posted as partners' webhooks are."""
 
 from abacus.core.clock import Clock
-from abacus.engage.notify.decide.message import ChannelName, Outgoing, document
+from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage, document
 from abacus.platform.delivery.decide.signature import signed_headers
 from abacus.platform.delivery.post import Poster
 from abacus.platform.delivery.types import Answer, Said
@@ -18,7 +18,7 @@ class WebhookChannel:
         self._secret = secret
         self._clock = clock
 
-    async def send(self, outgoing: Outgoing) -> Answer:
+    async def send(self, outgoing: OutgoingMessage) -> Answer:
         body = document(outgoing)
         timestamp = int(self._clock.now().timestamp())
         headers = signed_headers([self._secret], outgoing.message_id, timestamp, body)

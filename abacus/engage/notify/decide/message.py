@@ -35,7 +35,7 @@ class Words(NamedTuple):
     text: str
 
 
-class Outgoing(NamedTuple):
+class OutgoingMessage(NamedTuple):
     """A message in words, on its way."""
 
     member_id: str
@@ -72,7 +72,7 @@ def message_of(notices: Iterable[Notice]) -> Message:
     return Message(member_id, message_id, merged(notice.news for notice in ordered))
 
 
-def document(outgoing: Outgoing) -> bytes:
+def document(outgoing: OutgoingMessage) -> bytes:
     """The message as JSON."""
     return (
         MemberNotification(
@@ -89,7 +89,7 @@ def document(outgoing: Outgoing) -> bytes:
     )
 
 
-def preview(channel: ChannelName, outgoing: Outgoing) -> str:
+def preview(channel: ChannelName, outgoing: OutgoingMessage) -> str:
     """The message as the channel would carry it."""
     if channel is ChannelName.LOG:
         return f"{outgoing.words.title}\n{outgoing.words.text}"

@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 
-class Kind(StrEnum):
+class NewsKind(StrEnum):
     """The kinds of news. The list is closed: templates are named by it, and metrics count by it."""
 
     EARNED = "earned"
@@ -45,7 +45,7 @@ class Earned(_About):
     lapses by itself: then there is no `expires_on`, and `lots` says until when the new points are good, soonest first.
     """
 
-    kind: Literal[Kind.EARNED] = Kind.EARNED
+    kind: Literal[NewsKind.EARNED] = NewsKind.EARNED
     points: int
     count: int
     balance: int
@@ -57,7 +57,7 @@ class Earned(_About):
 class Expired(_About):
     """Points are gone because nothing moved on the account, or with `lifetime` because their own day is over."""
 
-    kind: Literal[Kind.EXPIRED] = Kind.EXPIRED
+    kind: Literal[NewsKind.EXPIRED] = NewsKind.EXPIRED
     points: int
     count: int
     balance: int
@@ -69,7 +69,7 @@ class Expiring(_About):
     transaction changes that.
     """
 
-    kind: Literal[Kind.EXPIRING] = Kind.EXPIRING
+    kind: Literal[NewsKind.EXPIRING] = NewsKind.EXPIRING
     points: int
     expires_on: date
     days: int
@@ -79,7 +79,7 @@ class Expiring(_About):
 class TierChanged(_About):
     """The tier is another one. `until` is the last day that it is sure to last to."""
 
-    kind: Literal[Kind.TIER_CHANGED] = Kind.TIER_CHANGED
+    kind: Literal[NewsKind.TIER_CHANGED] = NewsKind.TIER_CHANGED
     from_tier: str
     to_tier: str
     reason: str
@@ -101,7 +101,7 @@ class Campaigned(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    kind: Literal[Kind.CAMPAIGN] = Kind.CAMPAIGN
+    kind: Literal[NewsKind.CAMPAIGN] = NewsKind.CAMPAIGN
     campaign: str
     key: str
     country: str
@@ -119,7 +119,7 @@ NEWS_LIST_JSON: Final[TypeAdapter[list[News]]] = TypeAdapter(list[TaggedNews])
 NEWS_JSON: Final[TypeAdapter[News]] = TypeAdapter(TaggedNews)
 
 # The most important kind comes first in a message, and gives it its title.
-_ORDER: Final = (Kind.CAMPAIGN, Kind.TIER_CHANGED, Kind.EXPIRING, Kind.EXPIRED, Kind.EARNED)
+_ORDER: Final = (NewsKind.CAMPAIGN, NewsKind.TIER_CHANGED, NewsKind.EXPIRING, NewsKind.EXPIRED, NewsKind.EARNED)
 
 _DAY: Final = date(2026, 7, 31)
 _SOON: Final = Portion(points=1, expires_on=_DAY)
@@ -129,8 +129,8 @@ _LOTS: Final = ((_SOON,), (_SOON, _LATER), (_SOON, _LATER, _LATEST))
 
 # Each template is rendered with all samples of its kind before it is used: one and many, with and without each optional
 # field.
-SAMPLES: Final[dict[Kind, Sequence[News]]] = {
-    Kind.EARNED: (
+SAMPLES: Final[dict[NewsKind, Sequence[News]]] = {
+    NewsKind.EARNED: (
         Earned(program="GRP", country="SG", points=1250, count=3, balance=4500, expires_on=_DAY),
         Earned(program="GRP", country="SG", points=1, count=1, balance=1, expires_on=None),
         *(
@@ -147,18 +147,18 @@ SAMPLES: Final[dict[Kind, Sequence[News]]] = {
             for lots in _LOTS
         ),
     ),
-    Kind.EXPIRED: (
+    NewsKind.EXPIRED: (
         Expired(program="GRP", country="SG", points=1250, count=1, balance=0),
         Expired(program="GRP", country="SG", points=1, count=2, balance=30),
         Expired(program="GRP", country="SG", points=40, count=1, balance=120, lifetime=True),
     ),
-    Kind.EXPIRING: (
+    NewsKind.EXPIRING: (
         Expiring(program="GRP", country="SG", points=1250, expires_on=_DAY, days=30),
         Expiring(program="GRP", country="SG", points=1, expires_on=_DAY, days=1),
         Expiring(program="GRP", country="SG", points=2, expires_on=_DAY, days=0),
         Expiring(program="GRP", country="SG", points=110, expires_on=_DAY, days=7, lifetime=True),
     ),
-    Kind.TIER_CHANGED: (
+    NewsKind.TIER_CHANGED: (
         TierChanged(
             program="GRP", country="SG", from_tier="member", to_tier="silver", reason="upgrade", earned=300, until=_DAY
         ),
@@ -169,7 +169,7 @@ SAMPLES: Final[dict[Kind, Sequence[News]]] = {
             program="GRP", country=None, from_tier="member", to_tier="gold", reason="override", earned=None, until=None
         ),
     ),
-    Kind.CAMPAIGN: (
+    NewsKind.CAMPAIGN: (
         Campaigned(
             campaign="third_order",
             key="campaign:third_order:transactions:transaction.completed:mart:T-1001:1",
@@ -184,10 +184,10 @@ SAMPLES: Final[dict[Kind, Sequence[News]]] = {
 }
 
 # What campaigns say has no template in a file: it is rendered when the campaign decides to say it.
-WITH_TEMPLATES: Final = tuple(kind for kind in Kind if kind is not Kind.CAMPAIGN)
+WITH_TEMPLATES: Final = tuple(kind for kind in NewsKind if kind is not NewsKind.CAMPAIGN)
 
 
-def fields_of(kind: Kind) -> frozenset[str]:
+def fields_of(kind: NewsKind) -> frozenset[str]:
     """The fields that a template of this kind may use."""
     return frozenset(type(SAMPLES[kind][0]).model_fields) - {"kind"}
 
@@ -196,7 +196,7 @@ def merged(news: Iterable[News]) -> list[News]:
     """Merge news, given in the order of time, into one for each kind and program; the most important comes first. Lots
     that will expire on different days stay apart.
     """
-    merged_news: dict[tuple[Kind, str, date | None], News] = {}
+    merged_news: dict[tuple[NewsKind, str, date | None], News] = {}
     for each in news:
         day = each.expires_on if isinstance(each, Expiring) and each.lifetime else None
         about = (each.kind, each.program, day)

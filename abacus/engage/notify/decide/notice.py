@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints, ValidationError
 from abacus.core.errors import Unreadable
 from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN
 from abacus.engage.notify.decide.news import Earned, Expired, News, Portion, TierChanged
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.point_event import TYPES
 from abacus.ledger.types.read_point_event import PointEventReader, ReadEvent, type_of
 from abacus.platform.validation import Day, Moment, first_fault
@@ -45,8 +45,8 @@ class _TierEvent(BaseModel):
     data: _TierData
 
 
-_EARNED: Final = TYPES[Kind.EARN]
-_READ: Final = PointEventReader(Kind.EARN, Kind.EXPIRE, values_shown=False)
+_EARNED: Final = TYPES[TransferKind.EARN]
+_READ: Final = PointEventReader(TransferKind.EARN, TransferKind.EXPIRE, values_shown=False)
 _TIER_CHANGED: Final = "abacus.tier.changed.v1"
 
 

@@ -5,9 +5,9 @@ from abacus.core.points import money
 from abacus.core.sources import STREAM
 from abacus.intake.earning.decide.transaction import Completed, Event, Refunded, Transaction
 from abacus.ledger.types.award import Award, Transacted
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import Refund, Reversal
-from abacus.ledger.types.posting import Claim
+from abacus.ledger.types.port import Claim
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import Expiry, PublishedCard
 from abacus.pricing.decide.formula import Rate, Worth, fixed_worth, rate_of, worth
@@ -63,7 +63,7 @@ class Calculator:
             transaction.member_id,
             card.program,
             transaction.country,
-            Kind.EARN,
+            TransferKind.EARN,
             points,
             transaction.occurred_at,
             last_good_day(transaction.occurred_at, card.zone, card.expiry_months),

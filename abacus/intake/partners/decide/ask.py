@@ -16,7 +16,7 @@ from abacus.intake.earning.decide.transaction import AmountText, Completed, Coun
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
 from abacus.ledger.types.award import Award
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.validation import Moment
 from abacus.pricing.decide.card import BASE_TIER, Expiry, PublishedCard
 from abacus.pricing.explanation.text import text_of
@@ -238,7 +238,7 @@ def award_for(considered: Considered, calculator: Calculator, tier: str, idempot
         member_id=ask.member_id,
         program=card.card.program,
         country=ask.country,
-        kind=Kind.EARN,
+        kind=TransferKind.EARN,
         points=ask.points,
         occurred_at=now,
         expires_on=last_good_day(now, card.card.zone, card.card.expiry_months),

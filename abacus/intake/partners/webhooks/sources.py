@@ -14,9 +14,9 @@ from abacus.intake.partners.webhooks.outbox import WebhookOutbox, enter
 from abacus.ledger.store.partner_limits import rejection_of
 from abacus.ledger.types.limits import Rejection
 from abacus.platform.following.cursor import BY_TRANSACTION, Cursor, Walk, by_place
-from abacus.platform.following.leading import Leading
+from abacus.platform.following.leader import Leader
+from abacus.platform.following.lease_share import Share
 from abacus.platform.following.passing_over import PassedOver
-from abacus.platform.following.sharing import Share
 from abacus.platform.following.topic import read_records
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
@@ -97,10 +97,10 @@ def rejections(
     schema: str | None = None,
     share: Share | None = None,
     idle_s: float = IDLE_S,
-) -> Leading:
+) -> Leader:
     """The worker: one of several readers works, the others stand by."""
     step = Rejections(pool, schema, clock).enter_next
-    return Leading(pool, _named(LEASE, schema), step, health, idle_s=idle_s, share=share)
+    return Leader(pool, _named(LEASE, schema), step, health, idle_s=idle_s, share=share)
 
 
 def _named(name: str, schema: str | None) -> str:

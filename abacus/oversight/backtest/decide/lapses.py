@@ -10,7 +10,7 @@ from abacus.oversight.reports.decide.liability import cost
 from abacus.pricing.decide.card import Expiry, RateCard
 
 
-class Lapsing(NamedTuple):
+class LapseChange(NamedTuple):
     """The points that lapse with a month's end, as they stand and under the draft."""
 
     country: str
@@ -54,7 +54,7 @@ def changes_policy(draft: RateCard, displaced: RateCard | None) -> bool:
     return (draft.expiry, draft.expiry_months) != (displaced.expiry, displaced.expiry_months)
 
 
-def with_liability(rows: Iterable[Lapsing], book: AssumptionBook, today: date, decimals: int) -> list[Lapse]:
+def with_liability(rows: Iterable[LapseChange], book: AssumptionBook, today: date, decimals: int) -> list[Lapse]:
     """`rows` in the order of their months, of one country and program after another."""
     lapses: list[Lapse] = []
     outstanding: dict[tuple[str, str], int] = {}

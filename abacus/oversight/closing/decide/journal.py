@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from abacus.core.errors import Refused
 from abacus.core.points import EXACT
-from abacus.oversight.closing.decide.mapping import Mapped
+from abacus.oversight.closing.decide.account_map import Mapped
 from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook
 from abacus.oversight.reports.decide.kinds import SIGNS
 from abacus.oversight.reports.decide.liability import in_money
@@ -19,7 +19,7 @@ from abacus.oversight.reports.decide.rollforward import Movement
 from abacus.programs.expiry.decide.month import Month
 
 
-class Line(NamedTuple):
+class JournalLine(NamedTuple):
     """One side of an entry. `points` is the figure of the rollforward, on both sides of its entry."""
 
     entry: int
@@ -38,17 +38,17 @@ class Line(NamedTuple):
 
 def journal(
     movements: Iterable[Movement], month: Month, mapping: Mapped, book: AssumptionBook, *, decimals: int
-) -> list[Line]:
+) -> list[JournalLine]:
     """Two lines for each figure of the rollforward by country that is not zero, at the cost of a point by the
     assumption in force at the month's end. Raises `Refused` where an account or a cost is missing.
     """
-    lines: list[Line] = []
+    lines: list[JournalLine] = []
     for movement in movements:
         for kind in SIGNS:
             if points := getattr(movement, kind):
                 accounts = mapping.accounts(movement.program, movement.country, kind)
                 assumption, cost = _cost(book, movement.program, movement.country, month)
-                side = Line(
+                side = JournalLine(
                     entry=len(lines) // 2 + 1,
                     date=month.last_day,
                     account="",

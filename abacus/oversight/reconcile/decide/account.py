@@ -7,7 +7,17 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from abacus.oversight.reconcile.decide.lines import Actions, AskGroup, Group, Line, Posted, Published, Read, Sum, Totals
+from abacus.oversight.reconcile.decide.lines import (
+    Actions,
+    AskGroup,
+    Group,
+    Posted,
+    Published,
+    Read,
+    SourceAccount,
+    Sum,
+    Totals,
+)
 from abacus.oversight.reconcile.decide.verdict import FAULTS, ON_THE_WAY, Queues, Verdict, verdict_of, verdict_of_ask
 
 MOST_FINDINGS: Final = 1000
@@ -39,7 +49,7 @@ class What(StrEnum):
     SUM = "the sum does not come out"
 
 
-class Finding(NamedTuple):
+class NamedFault(NamedTuple):
     """A single fault: the key or other name, and the place."""
 
     what: What
@@ -66,10 +76,10 @@ class Account:
 
     window: Window
     queues: Queues
-    partitions: dict[int, Line] = field(default_factory=dict)
-    sources: dict[str, Line] = field(default_factory=dict)
-    partners: dict[str, Line] = field(default_factory=dict)
-    campaigns: dict[str, Line] = field(default_factory=dict)
+    partitions: dict[int, SourceAccount] = field(default_factory=dict)
+    sources: dict[str, SourceAccount] = field(default_factory=dict)
+    partners: dict[str, SourceAccount] = field(default_factory=dict)
+    campaigns: dict[str, SourceAccount] = field(default_factory=dict)
     actions: list[Actions] = field(default_factory=list)
     totals: list[Totals] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
@@ -77,14 +87,14 @@ class Account:
     posted: list[Posted] = field(default_factory=list)
     published: Published = field(default_factory=lambda: Published(0, 0, 0, 0, 0, 0, 0))
     sums: list[Sum] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[NamedFault] = field(default_factory=list)
     more_findings: int = 0
 
     def add_messages(self, groups: Iterable[Group]) -> None:
         for group in groups:
             verdict = verdict_of(group.facts, self.queues)
-            self.partitions.setdefault(group.partition, Line()).add(verdict, group.messages, group.points)
-            self.sources.setdefault(group.source, Line()).add(verdict, group.messages, group.points)
+            self.partitions.setdefault(group.partition, SourceAccount()).add(verdict, group.messages, group.points)
+            self.sources.setdefault(group.source, SourceAccount()).add(verdict, group.messages, group.points)
             if verdict is Verdict.QUARANTINED and group.facts.held is not None:
                 self.reasons[group.facts.held] += group.messages
 
@@ -95,19 +105,19 @@ class Account:
         """Add the awards that campaigns have sent."""
         self._add_asks(self.campaigns, groups)
 
-    def _add_asks(self, lines: dict[str, Line], groups: Iterable[AskGroup]) -> None:
+    def _add_asks(self, lines: dict[str, SourceAccount], groups: Iterable[AskGroup]) -> None:
         for group in groups:
             verdict = verdict_of_ask(group.ask, self.queues)
-            lines.setdefault(group.by, Line()).add(verdict, group.awards, group.points)
+            lines.setdefault(group.by, SourceAccount()).add(verdict, group.awards, group.points)
 
-    def found(self, finding: Finding) -> None:
+    def found(self, finding: NamedFault) -> None:
         """Name a finding. At most a thousand are named; the rest is counted."""
         if len(self.findings) < MOST_FINDINGS:
             self.findings.append(finding)
         else:
             self.more_findings += 1
 
-    def found_of(self, in_all: int, findings: Iterable[Finding]) -> None:
+    def found_of(self, in_all: int, findings: Iterable[NamedFault]) -> None:
         """Name these findings, out of `in_all`."""
         named = 0
         for finding in findings:
@@ -152,14 +162,14 @@ class Account:
         yet.
         """
         for read in self.reads:
-            line = self.partitions.get(read.partition, Line())
+            line = self.partitions.get(read.partition, SourceAccount())
             if line.total != read.messages:
                 self._compare(
                     Sum(f"messages read of partition {read.partition}", read.messages, "verdicts", line.total)
                 )
             if read.forgotten and committed.get(read.partition, 0) < read.first:
                 where = f"offsets {committed.get(read.partition, 0)} to {read.first - 1}"
-                self.found(Finding(What.LOST_UNREAD, f"partition {read.partition}", where))
+                self.found(NamedFault(What.LOST_UNREAD, f"partition {read.partition}", where))
         told, transfers = self.published, sum(each.transfers for each in self.posted)
         on_topic = told.there + told.not_yet + told.missing
         self._compare(Sum("messages read", self.messages, "verdicts by partition", self.verdicts.total()))
@@ -189,4 +199,4 @@ class Account:
     def _compare(self, both: Sum) -> None:
         self.sums.append(both)
         if both.counted != both.other:
-            self.found(Finding(What.SUM, both.what, f"{both.counted}, but {both.other} {both.against}"))
+            self.found(NamedFault(What.SUM, both.what, f"{both.counted}, but {both.other} {both.against}"))

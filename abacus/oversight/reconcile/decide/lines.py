@@ -71,7 +71,7 @@ class Totals(NamedTuple):
 
 
 @dataclass(slots=True)
-class Line:
+class SourceAccount:
     """The verdicts of the messages of a partition or source, or of a partner's requests."""
 
     verdicts: Counter[Verdict] = field(default_factory=Counter)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from abacus.oversight.reconcile.decide.account import Account
-from abacus.oversight.reconcile.decide.lines import Line
+from abacus.oversight.reconcile.decide.lines import SourceAccount
 from abacus.oversight.reconcile.decide.verdict import Verdict
 
 
@@ -32,7 +32,7 @@ def document(account: Account, by: str) -> dict[str, Any]:
                 "after_offset": read.after,
                 "whole": not read.forgotten,
                 "messages": read.messages,
-                "verdicts": _counted(account.partitions.get(read.partition, Line()).verdicts),
+                "verdicts": _counted(account.partitions.get(read.partition, SourceAccount()).verdicts),
             }
             for read in account.reads
         ],
@@ -49,7 +49,7 @@ def document(account: Account, by: str) -> dict[str, Any]:
     }
 
 
-def _lines(lines: Mapping[str, Line], name: str, of: str) -> list[dict[str, Any]]:
+def _lines(lines: Mapping[str, SourceAccount], name: str, of: str) -> list[dict[str, Any]]:
     return [
         {name: each, of: line.total, "verdicts": _counted(line.verdicts), "points": line.points}
         for each, line in sorted(lines.items())

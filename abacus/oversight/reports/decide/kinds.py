@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
-from abacus.ledger.types.kinds import KINDS, Columns, Kind
+from abacus.ledger.types.kinds import KINDS, Columns, TransferKind
 
-OF_KIND: Final[Mapping[Kind, Columns]] = {kind: row.columns for kind, row in KINDS.items() if row.columns is not None}
+OF_KIND: Final[Mapping[TransferKind, Columns]] = {
+    kind: row.columns for kind, row in KINDS.items() if row.columns is not None
+}
 
 # The sign with which the points of transfers stand in each column of the rollforward: opening + issued - spent …
 SIGNS: Final[Mapping[str, int]] = {columns.moved: columns.sign for columns in OF_KIND.values()}

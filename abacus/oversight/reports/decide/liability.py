@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.points import EXACT
 from abacus.oversight.reports.decide.assumption import AssumptionBook, Pair, percent
-from abacus.oversight.reports.decide.standing import Standing
+from abacus.oversight.reports.decide.balance import ProgramBalance
 
 _AMOUNTS: Final = Context(prec=EXACT.prec, rounding=ROUND_HALF_UP)
 
@@ -40,7 +40,7 @@ class Cost(NamedTuple):
     assumption: str | None = None
 
 
-def liability(standings: Iterable[Standing], book: AssumptionBook, day: date, decimals: int) -> list[Liability]:
+def liability(standings: Iterable[ProgramBalance], book: AssumptionBook, day: date, decimals: int) -> list[Liability]:
     return [
         Liability(
             each.program,

@@ -5,9 +5,9 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
+from abacus.oversight.reports.decide.balance import ProgramBalance
 from abacus.oversight.reports.decide.by import By, Part, by_program_at_least, grouped, part_of
 from abacus.oversight.reports.decide.kinds import SIGNS
-from abacus.oversight.reports.decide.standing import Standing
 
 
 class Movement(NamedTuple):
@@ -69,7 +69,7 @@ def summed(movements: Iterable[Movement], by: Collection[By]) -> list[Movement]:
     ]
 
 
-def tie(movements: Iterable[Movement], standings: Sequence[Standing]) -> list[Tie]:
+def tie(movements: Iterable[Movement], standings: Sequence[ProgramBalance]) -> list[Tie]:
     """The tie of every program and country that has movements or accounts."""
     closing: dict[tuple[str, str], int] = {}
     opened: dict[tuple[str, str], int] = {}
@@ -79,7 +79,7 @@ def tie(movements: Iterable[Movement], standings: Sequence[Standing]) -> list[Ti
         moved = sum(sign * getattr(row, column) for column, sign in SIGNS.items())
         opened[at] = opened.get(at, 0) + row.opening + moved
     by_account = {(each.program, each.country): each for each in standings}
-    nothing = Standing("", "", 0, 0, 0, 0, 0, 0)
+    nothing = ProgramBalance("", "", 0, 0, 0, 0, 0, 0)
     ties: list[Tie] = []
     for at in sorted(closing.keys() | by_account.keys()):
         held, ends = by_account.get(at, nothing), closing.get(at, 0)

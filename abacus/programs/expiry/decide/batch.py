@@ -7,10 +7,10 @@ from typing import NamedTuple
 from abacus.core.ids import expiry_claim, fingerprint
 from abacus.ledger.decide.account_with_lots import AccountWithLots
 from abacus.ledger.decide.duplicates import Gate
-from abacus.ledger.decide.lapsing import lapse
+from abacus.ledger.decide.lapse import lapse
 from abacus.ledger.decide.lots import Draw
 from abacus.ledger.types.account import Account, AccountId
-from abacus.ledger.types.posting import Claim
+from abacus.ledger.types.port import Claim
 from abacus.ledger.types.transfer import Transfer
 from abacus.programs.expiry.decide.envelope import Envelope
 

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN, expiry_key
-from abacus.ledger.decide.lapsing import MonthEnd
+from abacus.ledger.decide.lapse import MonthEnd
 from abacus.ledger.types.account import AccountId
 from abacus.platform.validation import Moment, unreadable
 from abacus.programs.expiry.decide.month import Month

@@ -8,9 +8,9 @@ from abacus.core.errors import SetAside
 from abacus.core.members import fault_of_new_member
 from abacus.ledger.decide.duplicates import Gate
 from abacus.ledger.decide.newcomers import NOBODY_REFUSED
-from abacus.ledger.decide.opening import Opening, Origin, facts_of, open_with
+from abacus.ledger.decide.opening_balance import OpeningBalance, Origin, facts_of, open_with
 from abacus.ledger.types.account import Account, AccountId
-from abacus.ledger.types.posting import Claim
+from abacus.ledger.types.port import Claim
 from abacus.ledger.types.transfer import Transfer
 from abacus.programs.opening.decide.line import Fault
 
@@ -20,7 +20,7 @@ class Staged(NamedTuple):
 
     line: int
     key: str
-    opening: Opening
+    opening: OpeningBalance
 
     @property
     def account(self) -> AccountId:

@@ -9,7 +9,7 @@ from abacus.core.errors import Refused
 from abacus.core.ids import PROGRAM_PATTERN
 from abacus.core.members import cut, fault_of_member
 from abacus.core.points import MAX_POINTS
-from abacus.ledger.decide.opening import Opening
+from abacus.ledger.decide.opening_balance import OpeningBalance
 
 COLUMNS: Final = ("member_id", "program", "country", "balance", "expires_on")
 
@@ -21,7 +21,7 @@ _is_day = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}").fullmatch
 _is_balance = re.compile(r"[0-9]{1,16}").fullmatch
 
 
-class Line(NamedTuple):
+class BalanceLine(NamedTuple):
     """A line's values, in the order of `COLUMNS`. A value that was left out is an empty text."""
 
     number: int
@@ -64,7 +64,7 @@ def order_of(header: Sequence[str]) -> tuple[int, ...]:
     return tuple(names.index(name) for name in COLUMNS)
 
 
-def read_line(line: Line, known: Known) -> Opening | list[Fault]:
+def read_line(line: BalanceLine, known: Known) -> OpeningBalance | list[Fault]:
     """The opening balance, or all faults of the line."""
     member_id, program, country, balance, expires_on = line.values
     points = int(balance) if _is_balance(balance) else None
@@ -77,7 +77,7 @@ def read_line(line: Line, known: Known) -> Opening | list[Fault]:
         "expires_on": _of_day(expires_on, day, points, known.today.get(country)),
     }
     faults = [Fault(line.number, field, problem) for field, problem in problems.items() if problem]
-    return faults or Opening(member_id, program, country, points or 0, day, country in known.by_lots)
+    return faults or OpeningBalance(member_id, program, country, points or 0, day, country in known.by_lots)
 
 
 def _of_program(program: str, known: Known) -> str | None:

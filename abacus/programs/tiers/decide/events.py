@@ -6,7 +6,7 @@ from typing import Final, Literal
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
-from abacus.programs.tiers.decide.keeping import Change, Reason
+from abacus.programs.tiers.decide.tier_change import Change, Reason
 
 SOURCE: Final = "abacus/tiers"
 TYPE: Final = "abacus.tier.changed.v1"

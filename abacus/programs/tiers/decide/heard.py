@@ -7,7 +7,7 @@ import orjson
 
 from abacus.core.errors import SetAside, Unreadable
 from abacus.core.points import MAX_POINTS
-from abacus.ledger.types.kinds import FOR_TIERS, Kind
+from abacus.ledger.types.kinds import FOR_TIERS, TransferKind
 from abacus.ledger.types.point_event import TYPES
 from abacus.ledger.types.read_point_event import PointEventReader, ReadEvent, read_explanation
 from abacus.ledger.types.transfer import Transfer
@@ -34,7 +34,7 @@ def heard_in(event: bytes) -> Heard | None:
     if told is None:
         return None
     heard = _heard(told)
-    if told["type"] == TYPES[Kind.REVERSE]:
+    if told["type"] == TYPES[TransferKind.REVERSE]:
         return _taken_back(heard, event)
     return heard if heard.points else None
 
@@ -65,7 +65,7 @@ def heard_from(transfer: Transfer) -> Heard | None:
         return None
     facts = (transfer.member_id, transfer.program, transfer.seq, transfer.points, transfer.country)
     heard = Heard(*facts, transfer.occurred_at)
-    if transfer.kind == Kind.REVERSE:
+    if transfer.kind == TransferKind.REVERSE:
         return _as_explained(heard, transfer.explanation)
     return heard if heard.points else None
 

@@ -12,8 +12,8 @@ from abacus.core.errors import SetAside
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.programs.tiers.decide.heard import Heard, heard_from
-from abacus.programs.tiers.decide.keeping import AccountTier, Calendars, Change, Reason
 from abacus.programs.tiers.decide.policy import NO_TIER, Period, Tally, carrying, counted, period_of
+from abacus.programs.tiers.decide.tier_change import AccountTier, Calendars, Change, Reason
 
 # A tier that was set before changes were recorded: the first change may begin with it, or there is none yet.
 _BY_HAND: Final = frozenset({Reason.OVERRIDE, Reason.OVERRIDE_CLEARED})

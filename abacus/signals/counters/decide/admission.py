@@ -40,7 +40,7 @@ class Room(NamedTuple):
     is_last: bool = False
 
 
-class Kind(IntEnum):
+class KeyRoom(IntEnum):
     """How a key came to count, as the count of its row."""
 
     NEW = 1
@@ -51,7 +51,7 @@ class Known(NamedTuple):
     """Since when a key counts for a writer."""
 
     first: int
-    kind: Kind
+    kind: KeyRoom
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ class Candidate:
         rows = {place.slot: found[place] for place in self.places() if place in found}
         if rows:
             count, first = min(rows.values(), key=lambda each: each.upto)
-            self.known = Known(first, Kind(count))
+            self.known = Known(first, KeyRoom(count))
             self.known_in = frozenset(rows)
 
     def day(self, at: int) -> Day:
@@ -151,7 +151,7 @@ class _Deciding:
             return
         self._known[name] = known
         self._keys.add(candidate.key)
-        if known == (offset, Kind.NEW):  # it is admitted here, or the event is read again
+        if known == (offset, KeyRoom.NEW):  # it is admitted here, or the event is read again
             self._rooms[day] = room = room._replace(admitted=room.admitted + 1)
             if room.admitted > room.granted and not room.is_last:
                 self._short[day] = room.admitted
@@ -164,8 +164,8 @@ class _Deciding:
     def _admitted(self, candidate: Candidate, offset: int, room: Room) -> Known | None:
         """A key that no row remembers, if it counts from this event on."""
         if candidate.counted_before or candidate.key in self._keys:
-            return Known(offset, Kind.BEFORE)
-        return Known(offset, Kind.NEW) if room.admitted < room.granted or not room.is_last else None
+            return Known(offset, KeyRoom.BEFORE)
+        return Known(offset, KeyRoom.NEW) if room.admitted < room.granted or not room.is_last else None
 
     def outcome(self) -> Admitted:
         changed = {day: room for day, room in self._rooms.items() if room != self._before.get(day)}

@@ -41,7 +41,7 @@ class Message(Protocol):
     def value(self) -> bytes: ...
 
 
-class Reading(NamedTuple):
+class BatchWriter(NamedTuple):
     """A writer: how its messages are read, and how each event counts. `later` has writers that count what comes behind,
     each with its first offset, where they may have counted an event already.
     """
@@ -98,7 +98,7 @@ class Cell(NamedTuple):
     until: int
 
 
-class Remembering:
+class EventMemory:
     """How long events are remembered at least, so that they are recognised when their sender repeats them."""
 
     def __init__(self, at_least: timedelta) -> None:
@@ -169,7 +169,7 @@ class Remembering:
         return RowKey(mark.key, mark.slot + self._slots, mark.writer)
 
 
-def examine(messages: Iterable[Message], reading: Reading, now: datetime, remembering: Remembering) -> Findings:
+def examine(messages: Iterable[Message], reading: BatchWriter, now: datetime, remembering: EventMemory) -> Findings:
     """Reads messages, which are in the order of their offsets, and finds out what each adds."""
     found = Findings()
     marks, changes = found.marks, found.changes

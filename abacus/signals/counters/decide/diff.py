@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from abacus.documents.decide.wording import all_parts, changed_parts
+from abacus.documents.decide.change_words import all_parts, changed_parts
 from abacus.signals.counters.decide.definition import Definition, to_document
 
 _ANEW: Final = "a new version counts from 0, under the same keys; what the version before counted cannot be asked for"

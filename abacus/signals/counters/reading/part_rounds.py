@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.platform.gathering import PendingRequest
+from abacus.platform.gatherer import PendingRequest
 from abacus.platform.health import Health
 from abacus.platform.reading.store_rounds import StoreRounds
 from abacus.signals.counters.metrics import COUNT_RANGES, COUNT_STORE_SECONDS

@@ -10,7 +10,7 @@ from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.metrics import COUNT_LOOKUPS, COUNT_RANGES
 from abacus.signals.counters.reading.closed_parts import ClosedParts
-from abacus.signals.counters.reading.decide.plan import Plan, Planner
+from abacus.signals.counters.reading.decide.plan import LookupPlan, Planner
 from abacus.signals.counters.reading.rounds import STORE, Rounds, Sums
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted, Parts, Why
 from abacus.signals.counters.types import SlotRange
@@ -21,7 +21,7 @@ _FROM_MEMORY = COUNT_RANGES.labels("memory")
 class _Reading(NamedTuple):
     """A plan, the sum of its parts that are kept, and the ranges that have to be read."""
 
-    plan: Plan
+    plan: LookupPlan
     known: int
     wanted: list[SlotRange]
 
@@ -66,7 +66,7 @@ class CountService:
     async def close(self) -> None:
         await self._rounds.close()
 
-    def _begun(self, plan: Plan | NotCounted, wanted: Parts, now_s: float) -> _Reading | NotCounted:
+    def _begun(self, plan: LookupPlan | NotCounted, wanted: Parts, now_s: float) -> _Reading | NotCounted:
         """Adds to what is wanted what the plan needs beyond the parts that are kept."""
         if isinstance(plan, NotCounted):
             return plan

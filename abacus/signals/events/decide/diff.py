@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from abacus.documents.decide.wording import all_parts, changed_parts
+from abacus.documents.decide.change_words import all_parts, changed_parts
 from abacus.signals.events.decide.places import Always, IdPlace, Places, TimeFormat
 from abacus.signals.events.decide.source import Source
 

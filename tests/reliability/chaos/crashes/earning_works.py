@@ -11,7 +11,7 @@ from abacus.core.errors import Reason
 from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
 from abacus.ledger.types.award_envelope import encode_award
 from abacus.platform.sqs.definition import AWARD, RETRY
-from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.packer import pack
 from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.facts import award_of, body_of, cancelled, paid, refund_of
 from tests.reliability.chaos.crashes.work import Work

@@ -16,7 +16,7 @@ from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.award_envelope import encode_award
 from abacus.ledger.types.reversal_message import encode_reversal
 from abacus.platform.sqs.definition import AWARD
-from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.packer import pack
 from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.facts import award_of, body_of, paid, refund_of
 from tests.reliability.chaos.crashes.lane import Lane

@@ -10,7 +10,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.posting import Status
+from abacus.ledger.types.port import Status
 from abacus.platform.postgres import Connection, open_pool
 from tests.ledger.moves import adjust
 from tests.reliability.chaos.proxies.postgres import PostgresFaults, PostgresProxy

@@ -11,7 +11,7 @@ from abacus.ledger.types.award_envelope import encode_award
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.quarantine.types import AWARD_QUEUE, RETRY_QUEUE
 from abacus.platform.sqs.definition import AWARD, RETRY
-from abacus.platform.sqs.packing import pack
+from abacus.platform.sqs.packer import pack
 from tests.reliability.chaos.scenarios.scenario import Scenario, Stage
 from tests.reliability.chaos.settling import dead, left_in
 from tests.reliability.chaos.workload import Aside, Awarded, award_of, calculator_by, cards

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from abacus.signals.counters.decide.admission import Admitted, Candidate, Day, Kind, Room, admit, granted, window_of
+from abacus.signals.counters.decide.admission import Admitted, Candidate, Day, KeyRoom, Room, admit, granted, window_of
 from abacus.signals.counters.decide.slots import begin_of, grain_of
 from abacus.signals.counters.types import Count, Grain, Row, RowKey
 from tests.signals.counters.rides import RIDES_OF_MEMBER, drafts, rides_source
@@ -30,7 +30,7 @@ def key(name: str, *offsets: int, at: int = NOON, writer: int = WRITER, **known:
     return Candidate(name, writer, RIDES, [(offset, at) for offset in offsets], **known)
 
 
-def known(each: Candidate, first: int, kind: Kind = Kind.NEW, window: int = WINDOW) -> Candidate:
+def known(each: Candidate, first: int, kind: KeyRoom = KeyRoom.NEW, window: int = WINDOW) -> Candidate:
     each.remember({RowKey(each.key, window, each.writer): Count(kind, first)})
     return each
 
@@ -54,7 +54,7 @@ CASES: list[tuple[str, list[Candidate], Room, dict[str, list[int]], int]] = [
     ("read again, it takes its room again", [known(key("a", 5), first=5), key("b", 6)], ONE_LEFT, {"b": [6]}, 2),
     ("what counts elsewhere takes no room", [key("a", 5, counted_before=True)], FULL, {}, 2),
     ("nor what another writer admits", [key("a", 5), key("a", 6, writer=OTHER), key("b", 7)], ONE_LEFT, {"b": [7]}, 2),
-    ("nor does it when it is read again", [known(key("a", 5), first=5, kind=Kind.BEFORE)], FULL, {}, 2),
+    ("nor does it when it is read again", [known(key("a", 5), first=5, kind=KeyRoom.BEFORE)], FULL, {}, 2),
 ]
 
 
@@ -82,13 +82,13 @@ def test_each_day_has_room_of_its_own() -> None:
     late = Candidate("a", WRITER, RIDES, [(5, NOON), (6, tomorrow)])
     decision = admit([late], {of_day(): FULL, of_day(TODAY + 1): ONE_LEFT}, NOON)
     assert left_out(decision) == {"a": [5]}
-    assert [each.count for each in decision.rows] == [Count(Kind.NEW, 6)]
+    assert [each.count for each in decision.rows] == [Count(KeyRoom.NEW, 6)]
 
 
 def test_a_key_is_remembered_until_its_counts_are_gone() -> None:
     decision = decided([key("a", 5)], ONE_LEFT)
     (row,) = decision.rows
-    assert (row.key, row.count) == (RowKey("a", WINDOW, WRITER), Count(Kind.NEW, 5))
+    assert (row.key, row.count) == (RowKey("a", WINDOW, WRITER), Count(KeyRoom.NEW, 5))
     assert grain_of(WINDOW) is Grain.KEYS
     last = begin_of(window_of(RIDES, NOON + KEEP_S)) + KEEP_S  # it may come in any second of its window
     assert row.until > last
@@ -99,7 +99,7 @@ def test_a_key_of_the_window_before_is_remembered_in_this_one_too() -> None:
     before = window_of(RIDES, NOON - KEEP_S - 2 * DAY_S)
     assert before != WINDOW
     decision = decided([known(key("a", 50), first=3, window=before)], FULL)
-    assert [row[:2] for row in decision.rows] == [(RowKey("a", WINDOW, WRITER), Count(Kind.NEW, 3))]
+    assert [row[:2] for row in decision.rows] == [(RowKey("a", WINDOW, WRITER), Count(KeyRoom.NEW, 3))]
     again = known(key("a", 60), first=3)
     assert decided([again], FULL).rows == []
 

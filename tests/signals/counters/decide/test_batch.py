@@ -10,11 +10,11 @@ from abacus.core.errors import Reason
 from abacus.platform.kafka.reader import NO_STAMP, Record
 from abacus.signals.counters.decide.batch import (
     NOTHING,
+    BatchWriter,
     Cell,
     Changes,
+    EventMemory,
     Findings,
-    Reading,
-    Remembering,
     added,
     cells,
     examine,
@@ -31,7 +31,7 @@ NOW = NOON + timedelta(hours=1)
 WRITER = 65_537
 SOURCE = rides_source("rides").published(1)
 CATALOG = Catalog([each.published(1, NOON) for each in drafts(SOURCE)], {"rides": SOURCE})
-DAY = Remembering(timedelta(hours=24))
+DAY = EventMemory(timedelta(hours=24))
 KEY = RowKey("1.1:rides:member:m1", 5, WRITER)
 
 
@@ -40,9 +40,9 @@ def record(offset: int, value: Ride | bytes, stamp: datetime | None = NOON) -> R
     return Record(body, "rides", 1, offset, NO_STAMP if stamp is None else int(stamp.timestamp() * 1000))
 
 
-def examined(*records: Record, remembering: Remembering = DAY) -> Findings:
+def examined(*records: Record, remembering: EventMemory = DAY) -> Findings:
     read = in_force(CATALOG, "rides", "events").read
-    reading = Reading(WRITER, read, lambda source, type_, _: CATALOG.measures(source, type_))
+    reading = BatchWriter(WRITER, read, lambda source, type_, _: CATALOG.measures(source, type_))
     return examine(records, reading, NOW, remembering)
 
 
@@ -127,7 +127,7 @@ def test_what_becomes_of_messages_that_do_not_count() -> None:
 def test_an_event_that_counts_for_no_definition_is_ignored_and_not_remembered() -> None:
     only_cars = Catalog([each for each in CATALOG.definitions if each.name == "car_rides"], CATALOG.sources)
     read = in_force(only_cars, "rides", "events").read
-    reading = Reading(WRITER, read, lambda source, type_, _: only_cars.measures(source, type_))
+    reading = BatchWriter(WRITER, read, lambda source, type_, _: only_cars.measures(source, type_))
     found = examine([record(0, ride(1, at=NOON, vehicle="bike"))], reading, NOW, DAY)
     assert (found.ignored, found.marks, found.changes) == (1, [], {})
 
@@ -245,7 +245,7 @@ def test_an_event_is_remembered_for_a_day_at_least() -> None:
     ("at_least", "quarters"), [(timedelta(minutes=15), 1), (timedelta(minutes=16), 2), (timedelta(hours=24), 96)]
 )
 def test_windows_are_whole_quarters(at_least: timedelta, quarters: int) -> None:
-    first, before = Remembering(at_least).looked_for(
-        Findings(marks=[(0, Remembering(at_least).mark("a", 86_400 * 365, WRITER))])
+    first, before = EventMemory(at_least).looked_for(
+        Findings(marks=[(0, EventMemory(at_least).mark("a", 86_400 * 365, WRITER))])
     )
     assert first.slot - before.slot == quarters

@@ -9,11 +9,11 @@ import orjson
 from abacus.core.ids import award_id, fingerprint, partner_key
 from abacus.core.sources import partner_of, source_of_key
 from abacus.intake.partners.decide.partner import is_partner_id
-from abacus.ledger.types.kinds import Kind
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.limits import Rejection
 from abacus.ledger.types.read_point_event import PointEventReader, read_explanation
 
-_READ: Final = PointEventReader(Kind.EARN)
+_READ: Final = PointEventReader(TransferKind.EARN)
 
 
 class MessageType(StrEnum):

@@ -10,7 +10,7 @@ from abacus.signals.counters.reading.decide.shape import Shape, shape_of
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted, Why
 
 
-class Plan(NamedTuple):
+class LookupPlan(NamedTuple):
     """How a lookup is counted: by the slots of the shape, under the key that the store knows."""
 
     definition: Definition
@@ -34,7 +34,7 @@ class Planner:
         self._closed_until = floor_quarter(now_s - late_by_s)
         self._keeps = keeps
 
-    def plan(self, lookup: Lookup) -> Plan | NotCounted:
+    def plan(self, lookup: Lookup) -> LookupPlan | NotCounted:
         try:
             definition = self._catalog.find(lookup.key)
         except Unknown as error:
@@ -53,4 +53,4 @@ class Planner:
             return NotCounted(Why.BEYOND_KEEP, str(error))
         except ImpossibleRange as error:
             return NotCounted(Why.INVALID, str(error))
-        return Plan(definition, begin, end, definition.stored_key(lookup.key), shape)
+        return LookupPlan(definition, begin, end, definition.stored_key(lookup.key), shape)

@@ -1,0 +1,244 @@
+"""The campaigns of the demo: five of them, over the events of an app, from their approval to their reports."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from abacus.approving.executors import approving
+from abacus.cli.terminal.command_actor import CommandActor, login
+from abacus.cli.terminal.shell import people_database
+from abacus.core.clock import SystemClock
+from abacus.core.errors import Refused, Unavailable
+from abacus.documents.decide.states import Status
+from abacus.engage.campaigns.campaign_store import CampaignStore
+from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.desk import CampaignDesk
+from abacus.engage.campaigns.report import faults_of, report
+from abacus.engage.notify.renderer import rendering
+from abacus.ledger.store.key_search import claims_of
+from abacus.ledger.types.alone import Alone
+from abacus.ledger.types.movement import Moved, Movement
+from abacus.people.decide.names import parse_grants
+from abacus.people.store.approvals import Approvals
+from abacus.people.store.people import PeopleStore
+from abacus.people.types.actor import Actor
+from abacus.people.types.deed import Deed
+from abacus.platform import slices
+from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
+from abacus.platform.postgres import Pool
+from abacus.platform.settings import Settings
+from abacus.platform.sql import Statement
+from abacus.signals.events.decide.message import encode_event, partition_key
+from abacus.signals.events.decide.source import Source, parse_source
+from abacus.signals.events.kind import Reserved, SourceStore
+from abacus.signals.events.types import Event
+from abacus.signals.events.wiring import built_in_sources
+
+_APP: Final = "demo-app"
+_SOURCE: Final[Mapping[str, Any]] = {
+    "source": _APP,
+    "senders": ["demo"],
+    "types": {
+        "order.completed": {"vertical": "text", "minutes": "integer"},
+        "booking.cancelled": {"by": "text"},
+        "ride.completed": {"part_of_day": "text"},
+    },
+}
+
+
+def _is(variable: str, operator: str, value: object) -> Mapping[str, object]:
+    return {"operator": operator, "lhs": f"var.{variable}", "rhs": value}
+
+
+_CAMPAIGNS: Final[Sequence[Mapping[str, Any]]] = (
+    {
+        "name": "demo_third_order",
+        "about": "A third order of the market earns 500 points, and a message after the second",
+        "on": [f"{_APP}/order.completed"],
+        "when": _is("vertical", "eq", "mart"),
+        "steps": [
+            {"at": 2, "do": [{"tell": {"en": "One more order\nThe next one earns you 500 points."}}]},
+            {"at": 3, "do": [{"award": {"points": 500}}]},
+        ],
+        "limits": {"runs": {"overall": 100_000, "member": 2}, "points": {"overall": 1_000_000}},
+    },
+    {
+        "name": "demo_cancelled",
+        "about": "A driver cancels: 100 points",
+        "on": [f"{_APP}/booking.cancelled"],
+        "when": _is("by", "eq", "driver"),
+        "steps": [{"do": [{"award": {"points": 100}}]}],
+        "limits": {"runs": {"member_day": 3}},
+    },
+    {
+        "name": "demo_late_delivery",
+        "about": "A delivery took over an hour: points and an apology",
+        "on": [f"{_APP}/order.completed"],
+        "when": _is("minutes", "gt", 60),
+        "steps": [
+            {
+                "do": [
+                    {"award": {"points": 50}},
+                    {"tell": {"en": "We are sorry\nYour order took {{event.minutes}} minutes. {{points}} points."}},
+                ]
+            }
+        ],
+        "limits": {"budget": {"overall": "5000.00", "cost_of_point": "0.008"}},
+    },
+    {
+        "name": "demo_way_home",
+        "about": "After the morning ride, a reward for the way home, unless there was one already",
+        "on": [f"{_APP}/ride.completed"],
+        "when": _is("part_of_day", "eq", "morning"),
+        "steps": [
+            {
+                "do": [
+                    {
+                        "award": {"points": 30},
+                        "after": "1s",
+                        "unless": {"operator": "gt", "lhs": "campaign.runs", "rhs": 1},
+                    }
+                ]
+            }
+        ],
+        "limits": {"runs": {"member_day": 1}},
+    },
+    {
+        "name": "demo_two_rides",
+        "about": "Two rides in a week",
+        "on": [f"{_APP}/ride.completed"],
+        "over": "7d",
+        "steps": [{"every": 2, "do": [{"award": {"points": 20}}]}],
+        "limits": {"unlimited": True},
+    },
+)
+_MEMBERS: Final = 20
+_EDITOR: Final = Actor("demo-editor", parse_grants(["country_editor:SG"]))
+_APPROVER: Final = Actor("demo-approver", parse_grants(["approver:SG"]))
+_WITHIN_S: Final = 60.0
+_LOOK_EVERY_S: Final = 0.1
+
+
+async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
+    """Publishes the source and approves the campaigns; running campaigns go on."""
+    now, store = SystemClock().now(), CampaignStore(pool)
+    sources, built_in = SourceStore(pool), built_in_sources(complete)
+    if _APP not in {record.document.name for record in await sources.latest()}:
+        await sources.publish(
+            [parse_source(_SOURCE)], Reserved(built_in, complete.events_topic).look, by="abacus demo", now=now
+        )
+    async with people_database(complete) as entering:
+        await _enter_people(entering)
+    approvals = _approvals(pool, built_in)
+    times = {"starts_at": now.isoformat(), "ends_at": (now + timedelta(days=365)).isoformat()}
+    campaigns = []
+    async with rendering() as renderer:
+        desk = CampaignDesk(pool, SystemClock(), built_in, approvals, renderer)
+        for document in _CAMPAIGNS:
+            of = {**document, **times, "country": "SG", "timezone": "Asia/Singapore"}
+            in_force = [each for each in await store.history(of["name"]) if each.status is Status.APPROVED]
+            if in_force:
+                campaigns.append(in_force[-1].document)
+                continue
+            record, asked = await desk.propose(await desk.read(of), _EDITOR)
+            await approvals.approve(asked.approval_id, _APPROVER, asked.digest)
+            campaigns.append(record.document)
+    return campaigns
+
+
+async def _enter_people(pool: Pool) -> None:
+    """Two people of the demo are entered, if they are not there, so that one approves what the other asks for. The
+    login enters them, as it enters the first people of any house: so neither has its access from the other. Raises
+    `Refused` in a house that has an admin.
+    """
+    clock = SystemClock()
+    people, by = PeopleStore(pool, clock), Actor(login(), None)
+    known = {each.person.person_id for each in await people.all()}
+    at = CommandActor(by, people_required=False, pool=pool, clock=clock)
+    for actor in (_EDITOR, _APPROVER):
+        if actor.name not in known:
+            roles = list(map(str, actor.grants or ()))
+            also = at.told(Deed.MANAGE_PEOPLE, f"person:{actor.name}", did="create", roles=roles)
+            await people.create(actor.name, actor.grants or (), by=by, also=also)
+
+
+def _approvals(pool: Pool, built_in: Sequence[Source]) -> Approvals:
+    async def nobody_moves(_: Movement) -> Moved:
+        raise Refused("the demo moves no points by hand")
+
+    return approving(pool, SystemClock(), nobody_moves, Alone(0, 0), built_in).approvals
+
+
+async def play_events(complete: Settings) -> int:
+    """Sends the events of some members, each of them twice; returns how many there are."""
+    events = _events(SystemClock().now())
+    publisher = StreamPublisher(complete.required("kafka_bootstrap"))
+    try:
+        messages = [StreamMessage(partition_key(event), encode_event(event)) for event in events]
+        await publisher.publish(complete.events_topic, messages + messages)
+    finally:
+        await publisher.close()
+    return len(events)
+
+
+async def until_all_is_done(pool: Pool, campaigns: Sequence[Campaign]) -> Mapping[str, Mapping[str, int]]:
+    """Waits until the campaigns have done what these events ask for and all points are posted. What each of them has
+    done since the beginning. Raises `Refused` where a report does not come out.
+    """
+    deadline = time.monotonic() + _WITHIN_S
+    while not await _is_done(pool, campaigns):
+        if time.monotonic() > deadline:
+            raise Unavailable("campaigner", f"campaigns are not done after {_WITHIN_S:.0f} s")
+        await asyncio.sleep(_LOOK_EVERY_S)
+    done = {}
+    for campaign in campaigns:
+        found = await report(pool, campaign)
+        if faults := faults_of(found):
+            raise Refused(f"{campaign.label}: {'; '.join(faults)}")
+        lines = [line for line in found.days if line.outcome == "done"]
+        done[campaign.name] = {
+            "events": found.claims,
+            "done": sum(line.events for line in lines),
+            "points": sum(line.points for line in lines),
+        }
+    return done
+
+
+async def _is_done(pool: Pool, campaigns: Sequence[Campaign]) -> bool:
+    """Every event has its claims, no action waits, and every award is posted."""
+    rows = await slices.rows(pool, _DONE(campaigns=[campaign.name for campaign in campaigns]))
+    claims, awards = sum(row["claims"] for row in rows), [key for row in rows for key in row["awards"] or ()]
+    if any(row["waiting"] for row in rows) or not claims or claims % (_MEMBERS * _CLAIMS_OF_MEMBER):
+        return False
+    posted = await claims_of(pool, awards)
+    return all(key in posted for key in awards)
+
+
+_DONE: Final = Statement("""
+select (select count(*) from campaign_claim where campaign = any(:campaigns::text[])) as claims,
+    (select count(*) from action
+        where owner = any(:campaigns::text[]) and done_at is null and refused_at is null) as waiting,
+    (select array_agg(key) from action
+        where owner = any(:campaigns::text[]) and kind = 'award' and refused_at is null) as awards
+""")
+_CLAIMS_OF_MEMBER: Final = 3 + 1 + 1 + 1 + 2  # orders, a late one, a cancellation, a morning ride, two rides
+
+
+def _events(now: datetime) -> list[Event]:
+    mark = now.strftime("%Y%m%d%H%M%S%f")
+
+    def event(member: int, type_: str, number: int, **variables: str | int) -> Event:
+        id_ = f"{mark}-{member}-{type_}-{number}"
+        return Event(_APP, type_, id_, f"demo-{member}", "SG", now, variables)
+
+    events = []
+    for member in range(_MEMBERS):
+        events += [event(member, "order.completed", n, vertical="mart", minutes=20 + 25 * n) for n in range(3)]
+        events += [event(member, "booking.cancelled", n, by=by) for n, by in enumerate(("driver", "member"))]
+        events += [event(member, "ride.completed", n, part_of_day=part) for n, part in enumerate(_PARTS)]
+    return events
+
+
+_PARTS: Final = ("morning", "evening")

@@ -1,0 +1,84 @@
+"""Who runs a command: the person of `ABACUS_TOKEN`, or the login on this machine; what it may do, and the log of it."""
+
+import getpass
+import os
+import socket
+from typing import Final, NamedTuple
+
+from abacus.console.errands.errand_actor import ERRAND_TOKEN, actor_of
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused
+from abacus.people.decide.rights import check
+from abacus.people.store.audit import entry_of, write
+from abacus.people.store.people import PeopleStore
+from abacus.people.types.actor import Actor
+from abacus.people.types.deed import Deed
+from abacus.platform.database_clock import clock_of
+from abacus.platform.postgres import Also, Connection, Pool, passing_failures
+from abacus.platform.settings import read_settings
+
+_LONGEST_NAME: Final = 120  # of a source
+
+
+class CommandActor(NamedTuple):
+    """The actor of a command."""
+
+    actor: Actor
+    people_required: bool
+    pool: Pool
+    clock: Clock
+
+    def check(self, deed: Deed, country: str | None = None) -> None:
+        """Raises `Refused` where the actor may not do it there; without a country, in all countries."""
+        check(self.actor, deed, country, people_required=self.people_required)
+
+    def does(self, deed: Deed, subject: str, *, country: str | None = None, **details: object) -> Also:
+        """The entry of the log, to be written in the transaction of the deed. Raises `Refused` where the actor may not
+        do it.
+        """
+        self.check(deed, country)
+        return self.told(deed, subject, country=country, **details)
+
+    def told(self, deed: Deed, subject: str, *, country: str | None = None, **details: object) -> Also:
+        """The same for a deed whose rights are checked where it is done."""
+        entry = entry_of(self.actor.source, deed, subject, self.clock.now(), country=country, **details)
+
+        async def also(connection: Connection) -> None:
+            await write(connection, [entry])
+
+        return also
+
+    async def begins(self, deed: Deed, subject: str, *, country: str | None = None, **details: object) -> None:
+        """Check the right and write the entry now: for a deed of many transactions, or of none."""
+        also = self.does(deed, subject, country=country, **details)
+        async with passing_failures(), self.pool.acquire() as connection:
+            await also(connection)
+
+
+async def acting(opened: Pool, own: Clock | None = None) -> CommandActor:
+    """`own` is the clock of this computer. Raises `Refused` for a token that does not hold."""
+    settings, clock = read_settings(), await clock_of(opened, own)
+    if settings.token is None:
+        actor = Actor(login(), None)
+    else:
+        try:
+            actor = await _holder(settings.token, opened, PeopleStore(opened, clock))
+        except Refused as fault:
+            raise Refused(f"ABACUS_TOKEN: {fault}") from None
+    return CommandActor(actor, settings.people_required, opened, clock)
+
+
+async def _holder(token: str, opened: Pool, people: PeopleStore) -> Actor:
+    if ERRAND_TOKEN.fits(token):  # the console runs the command for somebody
+        return await actor_of(token, opened, people)
+    return await people.actor_of(token)
+
+
+def login() -> str:
+    """The login and the machine, as `root@host`. Nobody has checked it."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a container whose user has no name
+        user = f"uid-{os.getuid()}"
+    name = f"{user}@{socket.gethostname()}"
+    return "".join(each if each.isprintable() else "?" for each in name)[:_LONGEST_NAME]

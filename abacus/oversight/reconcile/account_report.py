@@ -1,0 +1,71 @@
+"""The account of a window from the collected tables: groups are counted, and faults are named by key."""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import NamedTuple
+
+from abacus.oversight.reconcile.asked import Outcomes
+from abacus.oversight.reconcile.campaigns import CampaignEffects
+from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Account, NamedFault, Origin, What
+from abacus.oversight.reconcile.decide.verdict import FAULTS, verdict_of
+from abacus.oversight.reconcile.events import EventTable
+from abacus.oversight.reconcile.messages import AsOf, MessageTable
+from abacus.oversight.reconcile.transfers import Transfers
+
+
+class Evidence(NamedTuple):
+    """The tables to query."""
+
+    messages: MessageTable
+    events: EventTable
+    transfers: Transfers
+    campaigns: CampaignEffects
+
+
+async def tell(account: Account, evidence: Evidence, as_of: AsOf) -> None:
+    """Tell the account everything, as of one moment of the ledger: within a transaction."""
+    doubled = [*await evidence.transfers.not_their_claims(), *await evidence.events.doubled()]
+    as_of = as_of._replace(doubled=sorted({each.name for each in doubled if each.what is What.DOUBLED}))
+    account.add_messages(await evidence.messages.groups(as_of))
+    asks = await evidence.transfers.asks(as_of, account.queues)
+    awards = await evidence.campaigns.awards(as_of, account.queues)
+    account.add_asks(asks.groups)
+    account.add_awards(awards.groups)
+    account.actions += await evidence.campaigns.actions()
+    account.totals += await evidence.campaigns.totals()
+    account.posted += await evidence.transfers.posted()
+    account.published = await evidence.events.published()
+    for finding in doubled:
+        account.found(finding)
+    if any(account.verdicts[verdict] for verdict in FAULTS):
+        async for finding in _messages_at_fault(account, evidence, as_of):
+            account.found(finding)
+    for finding in _awards_at_fault(asks, awards):
+        account.found(finding)
+    nowhere = sum(each.transfers for each in account.posted if each.origin == Origin.NOWHERE)
+    account.found_of(nowhere, await evidence.transfers.without_a_source())
+    account.found_of(len(awards.differing), _other_points(awards))
+    told = account.published
+    account.found_of(told.missing, await evidence.events.missing())
+    account.found_of(told.unknown + told.unreadable, await evidence.events.unknown())
+
+
+async def _messages_at_fault(account: Account, evidence: Evidence, as_of: AsOf) -> AsyncIterator[NamedFault]:
+    async for where, facts in evidence.messages.one_by_one(as_of):
+        verdict = verdict_of(facts, account.queues)
+        if verdict in FAULTS:
+            yield NamedFault(What(verdict), where.key or "(no key)", f"{where.partition}:{where.offset}")
+
+
+def _awards_at_fault(asks: Outcomes, awards: Outcomes) -> Iterator[NamedFault]:
+    for asked, verdict in asks.faulty:
+        yield NamedFault(What(verdict), asked.key, f"asked for by {asked.by}")
+    for asked, verdict in awards.faulty:
+        yield NamedFault(What(verdict), asked.key, f"awarded to {asked.member_id} by the campaign {asked.by}")
+
+
+def _other_points(awards: Outcomes) -> list[NamedFault]:
+    """The first of the awards that stand in the ledger with other points."""
+    return [
+        NamedFault(What.OTHER_POINTS, asked.key, f"{points}, {asked.by} awarded {asked.decided}")
+        for asked, points in awards.differing[:MOST_FINDINGS]
+    ]
