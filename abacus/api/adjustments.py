@@ -6,18 +6,17 @@ from fastapi import APIRouter, Request
 from pydantic import TypeAdapter
 from starlette.responses import Response
 
-from abacus.api.answer_schemas import MoveAnswer, PendingAnswer
+from abacus.api.answer_schemas import MoveAnswer
 from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.auth import Call, caller_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import read_body
-from abacus.api.moves import KEY_HEADER, MemberId, answer_large, target_for
-from abacus.api.problems import documented
-from abacus.api.route_description import described
+from abacus.api.moves import KEY_HEADER, WAITS, MemberId, answer_large, target_for
+from abacus.api.route_description import answered, described
 from abacus.intake.partners.orders import AccountOpening, AdjustmentOrder, adjustment_of, opening_of
 from abacus.people.types.deed import Deed
 
-router = APIRouter(prefix="/v1", tags=["adjustments"])
+router = APIRouter(prefix="/v1", tags=["adjustments"], default_response_class=Response)
 
 _ORDER: Final[TypeAdapter[AdjustmentOrder]] = TypeAdapter(AdjustmentOrder)
 
@@ -26,12 +25,7 @@ _ORDER: Final[TypeAdapter[AdjustmentOrder]] = TypeAdapter(AdjustmentOrder)
     "/members/{member_id:path}/adjustments",
     status_code=201,
     summary="Adjust a member's points",
-    response_class=Response,
-    responses={
-        201: {"model": MoveAnswer, "description": "They are adjusted"},
-        202: {"model": PendingAnswer, "description": "It waits for a second person"},
-        **documented(400, 403, 404, 409, 415, 422),
-    },
+    responses=answered({201: (MoveAnswer, "They are adjusted"), 202: WAITS}, 404, 409, 415, 422),
     openapi_extra=described(KEY_HEADER, body=AdjustmentOrder),
 )
 async def adjust(member_id: MemberId, request: Request) -> Response:

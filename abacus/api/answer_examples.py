@@ -89,19 +89,6 @@ CAMPAIGN_DOCUMENT: Final[dict[str, Any]] = {
     "steps": [{"at": 3, "do": [{"award": {"points": 500}}]}],
     "limits": {"runs": {"overall": 20000, "member": 2}},
 }
-CAMPAIGN: Final = {
-    "name": "third_order",
-    "version": 2,
-    "state": "running",
-    "campaign": CAMPAIGN_DOCUMENT,
-    "drafted_at": "2026-01-10T04:30:00Z",
-    "drafted_by": "person:ann",
-    "changed_at": "2026-01-10T05:30:00Z",
-    "changed_by": "person:ann",
-    "approved_at": "2026-01-10T05:30:00Z",
-    "approved_by": "person:eve",
-    "reason": None,
-}
 BATCH: Final = {
     "results": [
         {"idempotency_key": "w-1", "outcome": "accepted", "award": AWARD},

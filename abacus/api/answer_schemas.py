@@ -12,7 +12,6 @@ from abacus.api.answer_examples import (
     APPROVAL,
     AWARD,
     BATCH,
-    CAMPAIGN,
     EVENT,
     EVENT_BATCH,
     HOLDS,
@@ -25,19 +24,18 @@ from abacus.api.answer_examples import (
     WORTH,
 )
 from abacus.api.api_problem import Problem
-from abacus.documents.decide.states import State
 from abacus.people.types.approval import ApprovalKind, Status
 from abacus.pricing.explanation.types import Document
 
 
-def _with_example(*examples: dict[str, Any]) -> ConfigDict:
+def with_example(*examples: dict[str, Any]) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": list(examples)})
 
 
 class Worth(BaseModel):
     """Points and their explanation."""
 
-    model_config = _with_example(WORTH)
+    model_config = with_example(WORTH)
 
     points: int
     program: str
@@ -51,7 +49,7 @@ class QuoteAnswer(Worth):
     it may be withdrawn, or another card take its place.
     """
 
-    model_config = _with_example(QUOTE)
+    model_config = with_example(QUOTE)
 
     card: str
     quoted_for: datetime
@@ -63,7 +61,7 @@ class AwardAnswer(Worth):
     are those of a member without a tier: the tier could not be read, and is applied before they are posted.
     """
 
-    model_config = _with_example(AWARD, POSTED)
+    model_config = with_example(AWARD, POSTED)
 
     award_id: UUID
     status: Literal["queued", "posted", "rejected", "quarantined"]
@@ -86,7 +84,7 @@ class BatchItem(BaseModel):
 class BatchAnswer(BaseModel):
     """The outcomes, in the order of the request."""
 
-    model_config = _with_example(BATCH)
+    model_config = with_example(BATCH)
 
     results: list[BatchItem]
 
@@ -94,7 +92,7 @@ class BatchAnswer(BaseModel):
 class EventAnswer(BaseModel):
     """The key of an event: two events with the same key are the same event."""
 
-    model_config = _with_example(EVENT)
+    model_config = with_example(EVENT)
 
     key: str
 
@@ -110,7 +108,7 @@ class EventBatchItem(BaseModel):
 class EventBatchAnswer(BaseModel):
     """The outcomes, in the order of the request."""
 
-    model_config = _with_example(EVENT_BATCH)
+    model_config = with_example(EVENT_BATCH)
 
     results: list[EventBatchItem]
 
@@ -129,7 +127,7 @@ class AccountAnswer(BaseModel):
 class MemberAnswer(BaseModel):
     """A member's accounts; `as_of` is the past time that the request named."""
 
-    model_config = _with_example(MEMBER)
+    model_config = with_example(MEMBER)
 
     member_id: str
     accounts: list[AccountAnswer]
@@ -162,7 +160,7 @@ class MoveAnswer(TransferAnswer):
     of the hold that it placed or settled.
     """
 
-    model_config = _with_example(MOVEMENT)
+    model_config = with_example(MOVEMENT)
 
     member_id: str
     balance: int
@@ -185,7 +183,7 @@ class HoldAnswer(BaseModel):
 class HoldsAnswer(BaseModel):
     """A member's open holds."""
 
-    model_config = _with_example(HOLDS)
+    model_config = with_example(HOLDS)
 
     member_id: str
     holds: list[HoldAnswer]
@@ -208,7 +206,7 @@ class LotAnswer(BaseModel):
 class LotsAnswer(BaseModel):
     """A page, the oldest first; `next` is the cursor of the next one, if there is one."""
 
-    model_config = _with_example(LOTS)
+    model_config = with_example(LOTS)
 
     member_id: str
     lots: list[LotAnswer]
@@ -220,7 +218,7 @@ class PendingAnswer(BaseModel):
     takes back. Who approves it names the `digest`.
     """
 
-    model_config = _with_example(ADJUSTMENT)
+    model_config = with_example(ADJUSTMENT)
 
     approval_id: UUID
     adjustment_id: UUID | None = None
@@ -243,7 +241,7 @@ class PendingAnswer(BaseModel):
 class AdjustmentsAnswer(BaseModel):
     """Adjustments, the newest first."""
 
-    model_config = _with_example(ADJUSTMENTS)
+    model_config = with_example(ADJUSTMENTS)
 
     adjustments: list[PendingAnswer]
 
@@ -253,7 +251,7 @@ class ApprovalAnswer(BaseModel):
     kind, subject, country and document. `asked_by` and `decided_by` are sources, such as `person:ann`.
     """
 
-    model_config = _with_example(APPROVAL)
+    model_config = with_example(APPROVAL)
 
     approval_id: UUID
     kind: ApprovalKind
@@ -273,59 +271,15 @@ class ApprovalAnswer(BaseModel):
 class ApprovalsAnswer(BaseModel):
     """Approvals, the newest first."""
 
-    model_config = _with_example({"approvals": [APPROVAL]})
+    model_config = with_example({"approvals": [APPROVAL]})
 
     approvals: list[ApprovalAnswer]
-
-
-class CampaignAnswer(BaseModel):
-    """A version of a campaign. `drafted_by`, `changed_by` and `approved_by` are sources, such as `person:ann`."""
-
-    model_config = _with_example(CAMPAIGN)
-
-    name: str
-    version: int
-    state: State
-    campaign: dict[str, Any]
-    drafted_at: datetime
-    drafted_by: str
-    changed_at: datetime
-    changed_by: str
-    approved_at: datetime | None
-    approved_by: str | None
-    reason: str | None
-
-
-class CampaignsAnswer(BaseModel):
-    """A page of campaigns; `next` is the name after which the next one begins, if there is one."""
-
-    model_config = _with_example({"campaigns": [CAMPAIGN], "next": None})
-
-    campaigns: list[CampaignAnswer]
-    next: str | None
-
-
-class CampaignVersionsAnswer(BaseModel):
-    """All versions of a campaign, the first first."""
-
-    model_config = _with_example({"versions": [CAMPAIGN]})
-
-    versions: list[CampaignAnswer]
-
-
-class SubmittedCampaignAnswer(BaseModel):
-    """A version that waits for a second person, and the approval that lets it run."""
-
-    model_config = _with_example({"campaign": {**CAMPAIGN, "state": "submitted"}, "approval": APPROVAL})
-
-    campaign: CampaignAnswer
-    approval: ApprovalAnswer
 
 
 class TransfersAnswer(BaseModel):
     """A page, the newest first; `next` is the cursor of the next one, if there is one."""
 
-    model_config = _with_example(TRANSFERS)
+    model_config = with_example(TRANSFERS)
 
     transfers: list[TransferAnswer]
     next: str | None

@@ -10,8 +10,6 @@ from starlette.responses import Response
 
 from abacus.core.errors import SetAside
 from abacus.core.sources import source_of_key
-from abacus.engage.campaigns.campaign_store import CampaignRecord
-from abacus.engage.campaigns.decide.document import to_document
 from abacus.intake.partners.award_intake import Accepted
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.decide.quote import Quote
@@ -151,22 +149,6 @@ def lot(member_id: str, each: RemainingLot, partner: Partner) -> dict[str, Any]:
 def approval(each: Approval) -> dict[str, Any]:
     shown = {"approval_id": str(each.approval_id), "document": orjson.Fragment(each.document.encode())}
     return each._asdict() | shown
-
-
-def campaign(record: CampaignRecord, now: datetime) -> dict[str, Any]:
-    return {
-        "name": record.document.name,
-        "version": record.document.version,
-        "state": record.state(now),
-        "campaign": to_document(record.document),
-        "drafted_at": record.drafted_at,
-        "drafted_by": record.drafted_by,
-        "changed_at": record.changed_at,
-        "changed_by": record.changed_by,
-        "approved_at": record.approved_at,
-        "approved_by": record.approved_by,
-        "reason": record.reason,
-    }
 
 
 def pending(each: Approval) -> dict[str, Any]:

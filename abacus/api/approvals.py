@@ -13,8 +13,7 @@ from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, PersonCall, caller_of, person_of
 from abacus.api.lean import read_body
 from abacus.api.moves import declined
-from abacus.api.problems import documented
-from abacus.api.route_description import described
+from abacus.api.route_description import answered, described
 from abacus.core.errors import AbacusError, SetAside, Unavailable
 from abacus.intake.partners.decide.ask import ReasonText
 from abacus.ledger.store.large_moves import LargeMoves
@@ -24,7 +23,7 @@ from abacus.people.decide.rights import countries_of
 from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, CannotExecute, Status
 from abacus.people.types.deed import Deed
 
-router = APIRouter(prefix="/v1", tags=["approvals"])
+router = APIRouter(prefix="/v1", tags=["approvals"], default_response_class=Response)
 
 _SHOWN: Final = "3f2a9c1be07d5511"
 
@@ -54,8 +53,7 @@ ApprovalId = Annotated[UUID, Path()]
 @router.get(
     "/approvals",
     summary="What needs, or needed, a second person",
-    response_class=Response,
-    responses={200: {"model": ApprovalsAnswer, "description": "The newest first"}, **documented(403, 422)},
+    responses=answered({200: (ApprovalsAnswer, "The newest first")}, 422),
 )
 async def approvals(
     request: Request,
@@ -70,8 +68,7 @@ async def approvals(
 @router.get(
     "/approvals/{approval_id:uuid}",
     summary="One approval",
-    response_class=Response,
-    responses={200: {"model": ApprovalAnswer, "description": "The approval"}, **documented(403, 404, 422)},
+    responses=answered({200: (ApprovalAnswer, "The approval")}, 404, 422),
 )
 async def approval(approval_id: ApprovalId, request: Request) -> Response:
     """An approval with the document that takes effect, and its digest."""
@@ -81,11 +78,7 @@ async def approval(approval_id: ApprovalId, request: Request) -> Response:
 @router.post(
     "/approvals/{approval_id:uuid}/approve",
     summary="Approve",
-    response_class=Response,
-    responses={
-        200: {"model": ApprovalAnswer, "description": "It has taken effect"},
-        **documented(400, 403, 404, 409, 415, 422),
-    },
+    responses=answered({200: (ApprovalAnswer, "It has taken effect")}, 404, 409, 415, 422),
     openapi_extra=described(body=Approving),
 )
 async def approve(approval_id: ApprovalId, request: Request) -> Response:
@@ -98,11 +91,7 @@ async def approve(approval_id: ApprovalId, request: Request) -> Response:
 @router.post(
     "/approvals/{approval_id:uuid}/reject",
     summary="Reject, or withdraw",
-    response_class=Response,
-    responses={
-        200: {"model": ApprovalAnswer, "description": "It is rejected"},
-        **documented(400, 403, 404, 409, 415, 422),
-    },
+    responses=answered({200: (ApprovalAnswer, "It is rejected")}, 404, 409, 415, 422),
     openapi_extra=described(body=Rejecting),
 )
 async def reject(approval_id: ApprovalId, request: Request) -> Response:
@@ -113,8 +102,7 @@ async def reject(approval_id: ApprovalId, request: Request) -> Response:
 @router.get(
     "/adjustments",
     summary="Adjustments that need, or needed, a second person",
-    response_class=Response,
-    responses={200: {"model": AdjustmentsAnswer, "description": "The newest first"}, **documented(403, 422)},
+    responses=answered({200: (AdjustmentsAnswer, "The newest first")}, 422),
     tags=["adjustments"],
 )
 async def adjustments(request: Request, status: Annotated[Status | None, Query()] = None) -> Response:
@@ -135,11 +123,7 @@ async def adjustments(request: Request, status: Annotated[Status | None, Query()
     "/adjustments/{adjustment_id:uuid}/approve",
     status_code=201,
     summary="Approve an adjustment",
-    response_class=Response,
-    responses={
-        201: {"model": MoveAnswer, "description": "It is posted"},
-        **documented(400, 403, 404, 409, 415, 422),
-    },
+    responses=answered({201: (MoveAnswer, "It is posted")}, 404, 409, 415, 422),
     openapi_extra=described(body=Approving),
     tags=["adjustments"],
 )
@@ -157,11 +141,7 @@ async def approve_adjustment(adjustment_id: ApprovalId, request: Request) -> Res
 @router.post(
     "/adjustments/{adjustment_id:uuid}/reject",
     summary="Reject an adjustment",
-    response_class=Response,
-    responses={
-        200: {"model": PendingAnswer, "description": "It is rejected"},
-        **documented(400, 403, 404, 409, 415, 422),
-    },
+    responses=answered({200: (PendingAnswer, "It is rejected")}, 404, 409, 415, 422),
     openapi_extra=described(body=Rejecting),
     tags=["adjustments"],
 )

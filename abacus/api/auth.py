@@ -116,7 +116,7 @@ class PersonCall(NamedTuple):
         """The key of a change that it asks for."""
         return person_key(self.actor.name, idempotency_key)
 
-    def is_open(self, deed: Deed, country: str) -> bool:
+    def is_open(self, deed: Deed, country: str | None) -> bool:
         """Whether its roles allow this in the country."""
         return may(self.actor, deed, country)
 

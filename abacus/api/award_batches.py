@@ -25,7 +25,8 @@ from abacus.api.auth import Access, call_of
 from abacus.api.award_entries import check_id, enter, entry_of, tiers_of
 from abacus.api.idempotency import is_idempotency_key
 from abacus.api.lean import LeanRoute
-from abacus.api.problems import documented, problem_of, problem_of_faults
+from abacus.api.problems import problem_of, problem_of_faults
+from abacus.api.route_description import answered
 from abacus.core.errors import OF_CARDS, Unavailable
 from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
 from abacus.intake.partners.calculations import Calculations
@@ -44,7 +45,7 @@ from abacus.intake.partners.decide.partner import Partner
 MOST_IN_BATCH: Final = 1000
 _MOST_FAULTS_OF_ITEM: Final = 5
 
-router = APIRouter(prefix="/v1", tags=["awards"], route_class=LeanRoute)
+router = APIRouter(prefix="/v1", tags=["awards"], route_class=LeanRoute, default_response_class=Response)
 
 
 class _Item(BaseModel):
@@ -91,11 +92,7 @@ class BatchAsk(BaseModel):
 @router.post(
     "/awards/batch",
     summary="Award points to many",
-    response_class=Response,
-    responses={
-        200: {"model": BatchAnswer, "description": "What became of each"},
-        **documented(400, 415, 422),
-    },
+    responses=answered({200: (BatchAnswer, "What became of each")}, 415, 422),
 )
 async def award_batch(batch: BatchAsk, request: Request) -> Response:
     """Up to 1,000 awards, each under its own key. The answer says for each award whether it was accepted."""

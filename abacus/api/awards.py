@@ -14,7 +14,8 @@ from abacus.api.auth import call_of
 from abacus.api.award_entries import enter, entry_of, quote_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute
-from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, documented
+from abacus.api.problems import IDEMPOTENCY_KEY_HEADER
+from abacus.api.route_description import answered
 from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
 from abacus.intake.partners.award_intake import Accepted, AwardIntake
 from abacus.intake.partners.decide.ask import Ask
@@ -26,7 +27,7 @@ _LONGEST_WAIT_S: Final = 10
 _PREFER: Final = "Prefer"
 _WAIT: Final = re.compile(r"(?:^|[,;])\s*wait\s*=\s*\"?(\d{1,9})\"?\s*(?:$|[,;])", re.IGNORECASE)
 
-router = APIRouter(prefix="/v1", tags=["awards"], route_class=LeanRoute)
+router = APIRouter(prefix="/v1", tags=["awards"], route_class=LeanRoute, default_response_class=Response)
 
 
 # Documented here and read by `idempotency_key_of` and `_seconds_to_wait`.
@@ -51,12 +52,15 @@ _HEADERS: Final[list[dict[str, Any]]] = [
     "/awards",
     status_code=202,
     summary="Award points",
-    response_class=Response,
-    responses={
-        202: {"model": AwardAnswer, "description": "The queue has the award"},
-        201: {"model": AwardAnswer, "description": "The award is posted (with `Prefer: wait`)"},
-        **documented(400, 403, 409, 415, 422),
-    },
+    responses=answered(
+        {
+            202: (AwardAnswer, "The queue has the award"),
+            201: (AwardAnswer, "The award is posted (with `Prefer: wait`)"),
+        },
+        409,
+        415,
+        422,
+    ),
     openapi_extra={"parameters": _HEADERS},
 )
 async def award(ask: Annotated[Ask, Body()], request: Request) -> Response:
@@ -84,8 +88,7 @@ async def award(ask: Annotated[Ask, Body()], request: Request) -> Response:
 @router.get(
     "/awards/{award_id:uuid}",  # so that GET /awards/batch is told that it takes POST only
     summary="What became of an award",
-    response_class=Response,
-    responses={200: {"model": AwardAnswer, "description": "The award"}, **documented(404, 422)},
+    responses=answered({200: (AwardAnswer, "The award")}, 404, 422),
 )
 async def award_state(award_id: Annotated[UUID, Path()], request: Request) -> Response:
     """The award: queued, posted, rejected or quarantined, with the explanation of its points."""
@@ -104,8 +107,7 @@ async def award_state(award_id: Annotated[UUID, Path()], request: Request) -> Re
     "/quotes",
     summary="What an award would come to",
     tags=["quotes"],
-    response_class=Response,
-    responses={200: {"model": QuoteAnswer, "description": "The points"}, **documented(400, 403, 415, 422)},
+    responses=answered({200: (QuoteAnswer, "The points")}, 415, 422),
 )
 async def quote(ask: Annotated[QuoteAsk, Body()], request: Request) -> Response:
     """The points of an award, from the same body; nothing is awarded. The transaction needs no id and may lie in the

@@ -22,7 +22,8 @@ from starlette.responses import Response
 from abacus.api.api_problem import ApiProblem, Problem
 from abacus.api.auth import Call, PersonCall
 from abacus.api.lean import LeanRoute
-from abacus.api.problems import documented, problem_of_faults
+from abacus.api.problems import problem_of_faults
+from abacus.api.route_description import answered
 from abacus.people.types.deed import Deed
 from abacus.platform.validation import Moment
 from abacus.signals.counters.metrics import COUNT_LOOKUPS
@@ -35,7 +36,7 @@ LONGEST_KEY: Final = 512
 _AFTER_ALL_TIME: Final = int(datetime(2100, 1, 1, tzinfo=UTC).timestamp())
 _MOMENT: Final[TypeAdapter[datetime]] = TypeAdapter(Moment)
 
-router = APIRouter(prefix="/v1", tags=["counts"], route_class=LeanRoute)
+router = APIRouter(prefix="/v1", tags=["counts"], route_class=LeanRoute, default_response_class=Response)
 
 
 def _second(value: object) -> int:
@@ -140,8 +141,7 @@ class CountsAnswer(BaseModel):
 @router.post(
     "/counts",
     summary="Count events by key and range of time",
-    response_class=Response,
-    responses={200: {"model": CountsAnswer, "description": "A result for each query"}, **documented(415, 422)},
+    responses=answered({200: (CountsAnswer, "A result for each query")}, 415, 422),
 )
 async def counts(ask: CountsAsk, request: Request) -> Response:
     """Up to 100 lookups. A lookup that cannot be counted has an `error`, and the others have their counts."""

@@ -13,7 +13,8 @@ from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.auth import Call, call_of
 from abacus.api.award_entries import check_newcomer
 from abacus.api.lean import LeanRoute
-from abacus.api.problems import documented, invalid, problem_of_faults
+from abacus.api.problems import invalid, problem_of_faults
+from abacus.api.route_description import answered
 from abacus.core.errors import Reason
 from abacus.intake.partners.decide.ask import Objection
 from abacus.signals.events.decide.form import EventFault
@@ -26,7 +27,7 @@ MOST_IN_BATCH: Final = 1000
 _MOST_FAULTS_OF_ITEM: Final = 5
 _ITEM: Final[TypeAdapter[EventMessage]] = TypeAdapter(EventMessage)
 
-router = APIRouter(prefix="/v1", tags=["events"], route_class=LeanRoute)
+router = APIRouter(prefix="/v1", tags=["events"], route_class=LeanRoute, default_response_class=Response)
 
 
 class EventBatch(BaseModel):
@@ -42,11 +43,7 @@ class EventBatch(BaseModel):
     "/events",
     status_code=202,
     summary="Say that something happened",
-    response_class=Response,
-    responses={
-        202: {"model": EventAnswer, "description": "The broker has the event"},
-        **documented(400, 403, 415, 422),
-    },
+    responses=answered({202: (EventAnswer, "The broker has the event")}, 415, 422),
 )
 async def post_event(event: Annotated[EventMessage, Body()], request: Request) -> Response:
     """An event of a source that names you as a sender. The event's own key, made of its source, type and id, makes it
@@ -62,11 +59,7 @@ async def post_event(event: Annotated[EventMessage, Body()], request: Request) -
     "/events/batch",
     status_code=202,
     summary="Say that many things happened",
-    response_class=Response,
-    responses={
-        202: {"model": EventBatchAnswer, "description": "The broker has the accepted events"},
-        **documented(400, 403, 415, 422),
-    },
+    responses=answered({202: (EventBatchAnswer, "The broker has the accepted events")}, 415, 422),
 )
 async def post_events(batch: EventBatch, request: Request) -> Response:
     """Up to 1,000 events. The answer says for each, in their order, whether it was accepted. When the broker is away,

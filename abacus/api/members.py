@@ -13,7 +13,7 @@ from abacus.api import answers
 from abacus.api.answer_schemas import LotsAnswer, MemberAnswer, TransfersAnswer
 from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.auth import Access, call_of
-from abacus.api.problems import documented
+from abacus.api.route_description import answered
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.members import MemberAccount, MemberReader
@@ -24,7 +24,7 @@ _PAGE: Final = 50
 _MOST_ON_PAGE: Final = 100
 _FROM_THE_NEWEST: Final = 2**62
 
-router = APIRouter(prefix="/v1/members", tags=["members"])
+router = APIRouter(prefix="/v1/members", tags=["members"], default_response_class=Response)
 
 
 class PageQuery(BaseModel):
@@ -43,8 +43,7 @@ MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
 @router.get(
     "/{member_id:path}/transfers",  # an id may hold a slash; so this route comes before the next
     summary="What changed a member's points",
-    response_class=Response,
-    responses={200: {"model": TransfersAnswer, "description": "A page"}, **documented(404, 422)},
+    responses=answered({200: (TransfersAnswer, "A page")}, 404, 422),
 )
 async def transfers(member_id: MemberId, request: Request, query: Annotated[PageQuery, Query()]) -> Response:
     """The transfers, the newest first. Follow `next` for the page after. Of others' transfers `key`, `actor` and
@@ -77,8 +76,7 @@ class AsOfQuery(BaseModel):
 @router.get(
     "/{member_id:path}/lots",
     summary="What remains of a member's points, award by award",
-    response_class=Response,
-    responses={200: {"model": LotsAnswer, "description": "A page"}, **documented(404, 422)},
+    responses=answered({200: (LotsAnswer, "A page")}, 404, 422),
 )
 async def lots(member_id: MemberId, request: Request, query: Annotated[PageQuery, Query()]) -> Response:
     """Each transfer that added points and is not used up, the oldest first: in that order points are spent. Follow
@@ -103,8 +101,7 @@ async def lots(member_id: MemberId, request: Request, query: Annotated[PageQuery
 @router.get(
     "/{member_id:path}",
     summary="A member's points",
-    response_class=Response,
-    responses={200: {"model": MemberAnswer, "description": "The member"}, **documented(404, 422)},
+    responses=answered({200: (MemberAnswer, "The member")}, 404, 422),
 )
 async def member(member_id: MemberId, request: Request, query: Annotated[AsOfQuery, Query()]) -> Response:
     """The accounts of a member in the countries where you may award: as they are, or as they were at a time. An account

@@ -13,8 +13,8 @@ from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, PersonCall, call_of, caller_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
-from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, documented
-from abacus.api.route_description import described
+from abacus.api.problems import IDEMPOTENCY_KEY_HEADER
+from abacus.api.route_description import answered, described
 from abacus.core.errors import SetAside, Unavailable
 from abacus.core.ids import ID_PATTERN, IDEMPOTENCY_KEY_PATTERN
 from abacus.intake.earning.decide.calculate import Calculator
@@ -49,7 +49,7 @@ from abacus.people.types.approval import Approval, CannotDecide
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide.card import PublishedCard
 
-router = APIRouter(prefix="/v1", tags=["points"], route_class=LeanRoute)
+router = APIRouter(prefix="/v1", tags=["points"], route_class=LeanRoute, default_response_class=Response)
 
 MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
 
@@ -61,25 +61,19 @@ KEY_HEADER: Final[dict[str, Any]] = {
     "schema": {"type": "string", "pattern": IDEMPOTENCY_KEY_PATTERN, "examples": ["order-1001"]},
 }
 
+WAITS: Final = (PendingAnswer, "It waits for a second person")
+
 _SPEND: Final[TypeAdapter[SpendOrder]] = TypeAdapter(SpendOrder)
 _HOLD: Final[TypeAdapter[HoldOrder]] = TypeAdapter(HoldOrder)
 _CAPTURE: Final[TypeAdapter[CaptureOrder | None]] = TypeAdapter(CaptureOrder | None)
 _REVERSE: Final[TypeAdapter[ReverseOrder | None]] = TypeAdapter(ReverseOrder | None)
 
 
-def _posted(what: str, *problems: int) -> dict[int | str, dict[str, Any]]:
-    return {201: {"model": MoveAnswer, "description": what}, **documented(*problems)}
-
-
 @router.post(
     "/members/{member_id:path}/spend",
     status_code=201,
     summary="Spend a member's points",
-    response_class=Response,
-    responses={
-        201: {"model": MoveAnswer, "description": "They are spent"},
-        **documented(400, 403, 404, 409, 415, 422),
-    },
+    responses=answered({201: (MoveAnswer, "They are spent")}, 404, 409, 415, 422),
     openapi_extra=described(KEY_HEADER, body=SpendOrder),
 )
 async def spend(member_id: MemberId, request: Request) -> Response:
@@ -95,11 +89,7 @@ async def spend(member_id: MemberId, request: Request) -> Response:
     "/members/{member_id:path}/holds",
     status_code=201,
     summary="Hold a member's points",
-    response_class=Response,
-    responses={
-        201: {"model": MoveAnswer, "description": "They are held"},
-        **documented(400, 403, 404, 409, 415, 422),
-    },
+    responses=answered({201: (MoveAnswer, "They are held")}, 404, 409, 415, 422),
     openapi_extra=described(KEY_HEADER, body=HoldOrder),
 )
 async def hold(member_id: MemberId, request: Request) -> Response:
@@ -114,11 +104,7 @@ async def hold(member_id: MemberId, request: Request) -> Response:
 @router.get(
     "/members/{member_id:path}/holds",
     summary="A member's open holds",
-    response_class=Response,
-    responses={
-        200: {"model": HoldsAnswer, "description": "Yours, the first to end first"},
-        **documented(404, 422),
-    },
+    responses=answered({200: (HoldsAnswer, "Yours, the first to end first")}, 404, 422),
 )
 async def holds(member_id: MemberId, request: Request) -> Response:
     """The holds that you placed and that are open."""
@@ -131,8 +117,7 @@ async def holds(member_id: MemberId, request: Request) -> Response:
     "/members/{member_id:path}/holds/{hold_id}/capture",
     status_code=201,
     summary="Spend held points",
-    response_class=Response,
-    responses=_posted("It is spent", 403, 404, 409, 415, 422),
+    responses=answered({201: (MoveAnswer, "It is spent")}, 404, 409, 415, 422),
     openapi_extra=described(body=CaptureOrder, required=False),
 )
 async def capture(member_id: MemberId, hold_id: Annotated[UUID, Path()], request: Request) -> Response:
@@ -149,8 +134,7 @@ async def capture(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
     "/members/{member_id:path}/holds/{hold_id}/release",
     status_code=201,
     summary="Release held points",
-    response_class=Response,
-    responses=_posted("It is released", 403, 404, 409, 422),
+    responses=answered({201: (MoveAnswer, "It is released")}, 404, 409, 422),
 )
 async def release(member_id: MemberId, hold_id: Annotated[UUID, Path()], request: Request) -> Response:
     """The points are available again."""
@@ -163,12 +147,7 @@ async def release(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
     "/transfers/{transfer_id:path}/reverse",
     status_code=201,
     summary="Take a transfer back",
-    response_class=Response,
-    responses={
-        201: {"model": MoveAnswer, "description": "It is taken back"},
-        202: {"model": PendingAnswer, "description": "It waits for a second person"},
-        **documented(400, 403, 404, 409, 415, 422),
-    },
+    responses=answered({201: (MoveAnswer, "It is taken back"), 202: WAITS}, 404, 409, 415, 422),
     openapi_extra=described(KEY_HEADER, body=ReverseOrder, required=False),
 )
 async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Request) -> Response:

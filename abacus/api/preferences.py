@@ -11,14 +11,14 @@ from abacus.api.answers import json_answer
 from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, call_of
 from abacus.api.lean import read_body
-from abacus.api.problems import documented
+from abacus.api.route_description import answered
 from abacus.core.ids import ID_PATTERN
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.template import LOCALE_PATTERN
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.partners.members import MemberReader
 
-router = APIRouter(prefix="/v1/members", tags=["members"])
+router = APIRouter(prefix="/v1/members", tags=["members"], default_response_class=Response)
 
 MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
 Locale = Annotated[str, StringConstraints(pattern=LOCALE_PATTERN)]
@@ -71,8 +71,7 @@ _BODY: Final[TypeAdapter[PreferencesAsk]] = TypeAdapter(PreferencesAsk)
 @router.get(
     "/{member_id:path}/preferences",
     summary="How a member wants to be told",
-    response_class=Response,
-    responses={200: {"model": PreferencesAnswer, "description": "The preferences"}, **documented(404, 422)},
+    responses=answered({200: (PreferencesAnswer, "The preferences")}, 404, 422),
 )
 async def preferences(member_id: MemberId, request: Request) -> Response:
     """The preferences of a member that is open to you. Null means the default."""
@@ -84,8 +83,7 @@ async def preferences(member_id: MemberId, request: Request) -> Response:
 @router.put(
     "/{member_id:path}/preferences",
     summary="Say how a member wants to be told",
-    response_class=Response,
-    responses={200: {"model": PreferencesAnswer, "description": "What holds now"}, **documented(400, 404, 415, 422)},
+    responses=answered({200: (PreferencesAnswer, "What holds now")}, 404, 415, 422),
     openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": _SCHEMA}}}},
 )
 async def set_preferences(member_id: MemberId, request: Request) -> Response:

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match, Route
 
-from abacus.api.api_problem import KINDS, MEDIA_TYPE, TYPES, ApiProblem, FieldFault
+from abacus.api.api_problem import KINDS, TYPES, ApiProblem, FieldFault
 from abacus.core.errors import Unavailable
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.intake.partners.decide.ask import Objection
@@ -25,25 +25,6 @@ def problem_of(error: Objection | Unavailable, within: str = "") -> ApiProblem:
         fault = FieldFault(pointer=within + error.pointer, detail=error.detail)
         return ApiProblem(error.kind, error.detail, errors=[fault])
     return ApiProblem("unavailable", str(error), headers={"Retry-After": "2"}, extra={"dependency": error.dependency})
-
-
-_OF_EVERY_ROUTE: Final = (400, 401, 403, 408, 413, 429, 431, 503)
-
-
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The problems that a route may answer with, for the OpenAPI document: these and the problems of every route."""
-    responses: dict[int | str, dict[str, Any]] = {}
-    for status in sorted({*_OF_EVERY_ROUTE, *statuses}):
-        examples = {
-            kind: {"value": ApiProblem(kind).document("6f1c0c4e7b0f4c52")}
-            for kind, (usual, _, _) in KINDS.items()
-            if usual == status
-        }
-        responses[status] = {
-            "description": "; ".join(title for usual, title, _ in KINDS.values() if usual == status),
-            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}, "examples": examples}},
-        }
-    return responses
 
 
 router = APIRouter(prefix="/problems", include_in_schema=False)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
+from abacus.api.document_routes import DocumentRoutes
 from abacus.cli.documents.commands import add_commands, opened
 from abacus.cli.documents.family import Family, Rows
 from abacus.cli.documents.submissions import submission_row, submitted
@@ -126,9 +127,20 @@ def sale_approvals(pool: Pool, clock: Clock) -> Approvals:
     return Approvals(pool, clock, {ApprovalKind.CAMPAIGN: version_approval(StatedStore(pool, SALES), clock, alone)})
 
 
+class SaleDesk(StatedDesk[Sale, None]):
+    """The one door to sales."""
+
+
+def sale_desk(pool: Pool, clock: Clock) -> SaleDesk:
+    return SaleDesk(pool, clock, StatedStore(pool, SALES), sale_approvals(pool, clock), alone)
+
+
 @asynccontextmanager
-async def _desk(at: CommandActor) -> AsyncIterator[StatedDesk[Sale, None]]:
-    yield StatedDesk(at.pool, at.clock, StatedStore(at.pool, SALES), sale_approvals(at.pool, at.clock), alone)
+async def _desk(at: CommandActor) -> AsyncIterator[SaleDesk]:
+    yield sale_desk(at.pool, at.clock)
+
+
+ROUTES: Final = DocumentRoutes(SALES, SaleDesk, manual="their manual", example=SPRING, wrong_state="campaign-state")
 
 
 FAMILY: Final = Family(
