@@ -25,7 +25,7 @@ from abacus.oversight.reports.decide.by import By
 from abacus.oversight.reports.due_points import ageing
 from abacus.oversight.reports.homes import Homes, homes
 from abacus.oversight.reports.movements import rollforward
-from abacus.oversight.status.jobs import overdue
+from abacus.oversight.status.capabilities import overdue
 from abacus.oversight.where.records import in_ledger
 from abacus.platform.postgres import Connection, Pool, open_pool, snapshot
 from abacus.platform.slices import slicing_of

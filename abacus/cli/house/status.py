@@ -10,9 +10,11 @@ import typer
 from abacus.cli.terminal.shell import AsJson, console, database, print_json, settings, sqs, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
+from abacus.core.status import Problem
+from abacus.oversight.status.capabilities import figures_of
 from abacus.oversight.status.decide.problems import exit_code, problems
 from abacus.oversight.status.snapshot_reader import Places, read
-from abacus.oversight.status.types import Problem, QueueState, Snapshot, WorkerState
+from abacus.oversight.status.types import QueueState, Snapshot, WorkerState
 from abacus.oversight.status.wiring import groups_of
 from workers import PIPELINE
 
@@ -92,7 +94,7 @@ def _show_left(snapshot: Snapshot) -> None:
     if snapshot.quarantine is not None:
         console.print(f"quarantine: {sum(snapshot.quarantine.values()):,} held")
     if (left := snapshot.undelivered) is not None:
-        console.print(f"not delivered: {left.parked:,} notifications parked, {left.webhooks:,} webhook messages wait")
+        console.print(f"not delivered: {', '.join(each.told for each in left)}")
 
 
 def _worker(each: WorkerState, now: datetime) -> list[str]:
@@ -114,7 +116,7 @@ def _document(snapshot: Snapshot, faults: Sequence[Problem]) -> dict[str, Any]:
         "queues": _documents(snapshot.queues),
         "relay": snapshot.relay and snapshot.relay._asdict(),
         "quarantine": snapshot.quarantine,
-        "undelivered": snapshot.undelivered and snapshot.undelivered._asdict(),
+        "undelivered": None if snapshot.undelivered is None else figures_of(snapshot.undelivered),
         "overdue": _documents(snapshot.overdue),
     }
 

@@ -21,6 +21,7 @@ from abacus.engage.notify.notifications import Notifications
 from abacus.engage.notify.outbox import NotificationOutbox
 from abacus.engage.notify.renderer import rendering
 from abacus.engage.notify.sender import CONCURRENCY, notification_sender
+from abacus.engage.notify.status import POINTS, TIERS
 from abacus.engage.notify.templates import Templates, load_templates
 from abacus.platform.delivery.decide.addresses import checked_url
 from abacus.platform.delivery.deliverer import IDLE_S
@@ -115,8 +116,8 @@ async def notifier(wiring: Wiring) -> Run:
 
     # Two groups: readers of one group would share out both topics, and stop each other at each change.
     return together(
-        listening(settings.points_topic, "notifier", of_points),
-        listening(settings.tiers_topic, "notifier-tiers", of_tiers),
+        listening(settings.points_topic, POINTS.group, of_points),
+        listening(settings.tiers_topic, TIERS.group, of_tiers),
         *(gatherer.run for gatherer in gatherers),
         *(sender.run for sender in senders),
     )

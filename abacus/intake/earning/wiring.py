@@ -9,6 +9,7 @@ from abacus.intake.earning.decide.breaker import Breaker
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.issuer import PointsIssuer
 from abacus.intake.earning.retrier import Retrier
+from abacus.intake.earning.status import TRANSACTIONS
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.kafka.reader import StreamReader
 from abacus.platform.postgres import Pool
@@ -26,7 +27,7 @@ async def calculator(wiring: Wiring) -> Run:
     settings = wiring.settings
     bootstrap = settings.required("kafka_bootstrap")
     issuing = await _issuing(wiring, await wiring.pool(size=4), await wiring.sqs(), Producer.CALCULATOR)
-    group = f"{settings.queue_prefix}calculator"
+    group = f"{settings.queue_prefix}{TRANSACTIONS.group}"
     reader = StreamReader(bootstrap, settings.transactions_topic, group, wiring.health)
     return StreamCalculator(reader, issuing, Breaker(settings.quarantine_share), wiring.health).run
 

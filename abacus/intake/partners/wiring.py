@@ -13,6 +13,7 @@ from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.outbox import WebhookOutbox
 from abacus.intake.partners.webhooks.sender import CONCURRENCY, webhook_sender
 from abacus.intake.partners.webhooks.sources import IDLE_S, LEASE, Postings, rejections
+from abacus.intake.partners.webhooks.status import POINTS
 from abacus.platform.announcements import Announced
 from abacus.platform.delivery.post import Poster
 from abacus.platform.following.lease_share import share_of_slices
@@ -62,7 +63,7 @@ async def webhooks(wiring: Wiring) -> Run:
         for each, health in zip(await slices_of(pool), rejecting, strict=True)
     ]
     return together(
-        wiring.following(settings.points_topic, "webhooks", Postings(pool, outbox, reading).handle, reading),
+        wiring.following(settings.points_topic, POINTS.group, Postings(pool, outbox, reading).handle, reading),
         *(each.run for each in rejected),
         webhook_sender(
             outbox, poster, clock, sending, rng=random.Random(), secrets=wiring.secrets(), idle_s=idle_s

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, TypeVar
 from abacus.core.clock import Clock
 from abacus.core.errors import AbacusError
 from abacus.oversight.status import sources
-from abacus.oversight.status.jobs import overdue
+from abacus.oversight.status.capabilities import overdue, undelivered
 from abacus.oversight.status.sources import Group, Notes
 from abacus.oversight.status.types import Snapshot, Workforce
 from abacus.platform.postgres import Pool
@@ -40,7 +40,7 @@ async def read(places: Places, clock: Clock, unknown: dict[str, str]) -> Snapsho
         heard = await _known("processes", sources.notes(pool, clock), unknown)
         relaying = await _known("relay", sources.relay(pool, places.points_topic, clock), unknown)
         held = await _known("quarantine", QuarantineStore(pool, clock).counts(), unknown)
-        outside = await _known("deliveries", sources.undelivered(pool, clock), unknown)
+        outside = await _known("deliveries", undelivered(pool, clock), unknown)
         late = await _known("jobs", overdue(pool, clock.now()), unknown)
     workforce = heard.workforce if heard is not None else None
     queued = await _known(

@@ -1,18 +1,15 @@
 """Reads one part of the state each: processes, groups, queues, the relay."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from abacus.core.clock import Clock
-from abacus.intake.partners.webhooks.outbox import WebhookOutbox
 from abacus.ledger.relay.cursor import RelayCursor
-from abacus.oversight.status.types import GroupLag, QueueState, RelayState, Undelivered, Without, WorkerState, Workforce
-from abacus.platform import slices
+from abacus.oversight.status.types import GroupLag, QueueState, RelayState, Without, WorkerState, Workforce
 from abacus.platform.kafka.window import lag
 from abacus.platform.postgres import Pool
 from abacus.platform.presence.store import Presence
 from abacus.platform.presence.types import Report
-from abacus.platform.sql import Statement
 from abacus.platform.sqs.definition import definitions
 from abacus.platform.sqs.queue import Client, SqsQueue
 
@@ -30,10 +27,6 @@ class Notes(NamedTuple):
 
     workforce: Workforce
     oldest_s: Mapping[str, float]
-
-
-# Notifications are another room's, on the same floor.
-_PARKED: Final = Statement("select count(*) from notification where parked_at is not null")
 
 
 async def notes(pool: Pool, clock: Clock) -> Notes:
@@ -88,9 +81,3 @@ async def relay(pool: Pool, topic: str, clock: Clock, *, most: int | None = None
     """What waits is counted to `most`. Raises `Unavailable`."""
     cursor = RelayCursor(pool, topic, clock)
     return RelayState(await cursor.waiting(most), await cursor.waiting_since())
-
-
-async def undelivered(pool: Pool, clock: Clock) -> Undelivered:
-    """Raises `Unavailable`."""
-    parked = sum(row["count"] for row in await slices.rows(pool, _PARKED()))
-    return Undelivered(parked, *await WebhookOutbox(pool, clock).waiting())

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from abacus.core.overdue import Overdue
+from abacus.core.status import Overdue, Undelivered
 
 
 class WorkerState(NamedTuple):
@@ -50,14 +50,6 @@ class RelayState(NamedTuple):
     oldest_posted_at: datetime | None
 
 
-class Undelivered(NamedTuple):
-    """Messages to the outside: notifications that are parked, and webhook messages that wait, the oldest since then."""
-
-    parked: int
-    webhooks: int
-    oldest_webhook_at: datetime | None
-
-
 class Without(NamedTuple):
     """Something that is down, and that a process does without."""
 
@@ -86,13 +78,6 @@ class Snapshot(NamedTuple):
     queues: Sequence[QueueState] | None
     relay: RelayState | None
     quarantine: Mapping[str, int] | None
-    undelivered: Undelivered | None
+    undelivered: Sequence[Undelivered] | None
     overdue: Sequence[Overdue] | None
     unknown: Mapping[str, str]
-
-
-class Problem(NamedTuple):
-    """A fault, and what to do."""
-
-    fault: str
-    remedy: str

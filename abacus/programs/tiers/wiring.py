@@ -12,6 +12,7 @@ from abacus.platform.wiring import Run, Wiring
 from abacus.pricing.wiring import cards_in_use
 from abacus.programs.tiers.keeper import Keeper
 from abacus.programs.tiers.publish_changes import IDLE_S, change_publisher, lease_of
+from abacus.programs.tiers.status import POINTS
 
 # One for each slice that is led, one for the keeper, one to count processes, and one to look servers up.
 _CONNECTIONS: Final = MOST + 3
@@ -32,6 +33,6 @@ async def tierkeeper(wiring: Wiring) -> Run:
         for each, health in zip(await slices_of(pool), publishing, strict=True)
     ]
     return together(
-        wiring.following(settings.points_topic, "tierkeeper", keeper.handle, reading),
+        wiring.following(settings.points_topic, POINTS.group, keeper.handle, reading),
         *(each.run for each in publishers),
     )

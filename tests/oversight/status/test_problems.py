@@ -5,15 +5,13 @@ from typing import Any
 
 import pytest
 
-from abacus.core.overdue import Overdue
+from abacus.core.status import Overdue, Problem, Undelivered
 from abacus.oversight.status.decide.problems import exit_code, problems
 from abacus.oversight.status.types import (
     GroupLag,
-    Problem,
     QueueState,
     RelayState,
     Snapshot,
-    Undelivered,
     Without,
     WorkerState,
     Workforce,
@@ -39,7 +37,7 @@ GOOD = Snapshot(
     queues=[queue("award", 2968), queue("award-dlq", oldest_s=None), queue("retry", 5, 86_399.0)],
     relay=RelayState(7, NOW - timedelta(seconds=5)),
     quarantine={},
-    undelivered=Undelivered(0, 7, NOW - timedelta(hours=23)),
+    undelivered=[Undelivered("letters", "7 letters wait", {"letters": 7}, None)],
     overdue=[],
     unknown={},
 )
@@ -77,11 +75,10 @@ CASES: list[tuple[str, dict[str, Any], str | None]] = [
     ("an old retry", {"queues": [queue("retry", 1, 86_401.0)]}, "the oldest message of abacus-retry is 86,401 s old"),
     ("the relay", {"relay": RelayState(7, NOW - timedelta(minutes=2))}, "7 transfers are not published"),
     ("set aside", {"quarantine": {"unknown-vertical": 12}}, "the quarantine holds 12 of unknown-vertical"),
-    ("parked", {"undelivered": Undelivered(2, 0, None)}, "2 notifications are parked"),
     (
-        "webhooks",
-        {"undelivered": Undelivered(0, 3, NOW - timedelta(hours=25))},
-        "3 webhook messages wait, the oldest since 2026-11-21 11:00:00 UTC",
+        "not delivered",
+        {"undelivered": [Undelivered("letters", "", {}, None), Undelivered("posts", "", {}, Problem("2 wait", "go"))]},
+        "2 wait",
     ),
     ("a job", {"overdue": [Overdue("tiers roll", "SG", "3 tiers", "do it")]}, "tiers roll of SG: 3 tiers"),
 ]  # fmt: skip

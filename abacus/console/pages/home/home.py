@@ -13,7 +13,7 @@ from abacus.console.web.calls import Call
 from abacus.console.web.page import Page
 from abacus.console.web.parts import Part
 from abacus.console.web.routes import page
-from abacus.core.overdue import Overdue
+from abacus.core.status import Overdue
 from abacus.intake.pulse.decide.steps import Range
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.audit import log

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar, Final, NamedTuple, TypeVar
 
 from abacus.console.pages.operations.watched import Watched
@@ -12,12 +13,12 @@ from abacus.console.web.page import Events, Page
 from abacus.console.web.parts import Part
 from abacus.console.web.routes import page, stream
 from abacus.core.errors import Refused, Unavailable
-from abacus.core.overdue import Overdue
+from abacus.core.status import Overdue, Problem, Undelivered
+from abacus.oversight.status.capabilities import figures_of, overdue, undelivered
 from abacus.oversight.status.decide.problems import problems
-from abacus.oversight.status.jobs import overdue
 from abacus.oversight.status.snapshot_reader import groups_in_use
-from abacus.oversight.status.sources import Notes, lags, notes, queues, relay, undelivered
-from abacus.oversight.status.types import GroupLag, Problem, QueueState, RelayState, Snapshot, Undelivered, Workforce
+from abacus.oversight.status.sources import Notes, lags, notes, queues, relay
+from abacus.oversight.status.types import GroupLag, QueueState, RelayState, Snapshot, Workforce
 from abacus.people.types.deed import Deed
 
 COUNTED_TO: Final = 100_000  # transfers that are not published
@@ -45,7 +46,7 @@ class OperationsPage(Page):
     groups: Part[Sequence[GroupLag]] | None
     queues: Part[Sequence[QueueState]] | None
     relay: Part[RelayState] | None
-    undelivered: Part[Undelivered] | None
+    undelivered: Part[Mapping[str, int | datetime | None]] | None
     jobs: Part[Sequence[Overdue]]
     not_read: Mapping[str, str]
     counted_to: int = COUNTED_TO
@@ -59,7 +60,7 @@ class _Read(NamedTuple):
     groups: Part[Sequence[GroupLag]] | None = None
     queues: Part[Sequence[QueueState]] | None = None
     relay: Part[RelayState] | None = None
-    undelivered: Part[Undelivered] | None = None
+    undelivered: Part[Sequence[Undelivered]] | None = None
 
 
 async def operations(call: Call) -> OperationsPage:
@@ -158,8 +159,12 @@ def _page(call: Call, parts: _Read) -> OperationsPage:
         command="abacus status",
         problems=problems(snapshot, watched.pipeline, watched.queue_prefix),
         not_read=unset,
-        **parts._asdict(),
+        **(parts._asdict() | {"undelivered": _figures(parts.undelivered)}),
     )
+
+
+def _figures(left: Part[Sequence[Undelivered]] | None) -> Part[Mapping[str, int | datetime | None]] | None:
+    return None if left is None else Part(None if left.value is None else figures_of(left.value), left.down)
 
 
 def _value(part: Part[Value] | None) -> Value | None:

@@ -4,21 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from abacus.core.overdue import Overdue
+from abacus.core.status import Overdue, Problem
 from abacus.oversight.status.types import (
     GroupLag,
-    Problem,
     QueueState,
     RelayState,
     Snapshot,
-    Undelivered,
     WorkerState,
     Workforce,
 )
 
 _STARTS_WITHIN: Final = timedelta(minutes=2)
 _PUBLISHED_WITHIN: Final = timedelta(minutes=1)
-_DELIVERED_WITHIN: Final = timedelta(days=1)
 _MOST_LAG: Final = 10_000
 _CARDS_FRESH_S: Final = 60.0
 # The age of a message beyond which its queue's worker does not keep up; the retry queue waits by intention.
@@ -35,7 +32,7 @@ def problems(snapshot: Snapshot, pipeline: Sequence[str], prefix: str) -> list[P
         *(problem for queue in snapshot.queues or () for problem in _of_queue(queue, prefix)),
         *(_of_relay(snapshot.relay, snapshot.at) if snapshot.relay is not None else ()),
         *_of_quarantine(snapshot.quarantine or {}),
-        *(_of_deliveries(snapshot.undelivered, snapshot.at) if snapshot.undelivered is not None else ()),
+        *(left.problem for left in snapshot.undelivered or () if left.problem is not None),
         *map(_of_job, snapshot.overdue or ()),
     ]
 
@@ -114,16 +111,6 @@ def _of_quarantine(counts: Mapping[str, int]) -> Iterator[Problem]:
         which = f"--reason {reason}"
         remedy = f"abacus quarantine list {which}; mend the cause, then: abacus quarantine replay {which}"
         yield Problem(f"the quarantine holds {count:,} of {reason}", remedy)
-
-
-def _of_deliveries(undelivered: Undelivered, now: datetime) -> Iterator[Problem]:
-    if undelivered.parked:
-        remedy = "abacus notify parked; mend the cause, then: abacus notify resend"
-        yield Problem(f"{undelivered.parked:,} notifications are parked", remedy)
-    oldest_at = undelivered.oldest_webhook_at
-    if oldest_at is not None and now - oldest_at > _DELIVERED_WITHIN:
-        fault = f"{undelivered.webhooks:,} webhook messages wait, the oldest since {oldest_at:%Y-%m-%d %H:%M:%S} UTC"
-        yield Problem(fault, "abacus partners webhook deliveries PARTNER has the receiver's answers")
 
 
 def _of_job(overdue: Overdue) -> Problem:

@@ -1,9 +1,11 @@
-"""Month's ends that should have run and did not."""
+"""The lines of month's ends in the state of things."""
 
 from datetime import datetime
+from typing import Final
 
-from abacus.core.overdue import LATE, Overdue
+from abacus.core.status import LATE, Overdue
 from abacus.platform.postgres import Pool
+from abacus.platform.status import CapabilityStatus
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from abacus.programs.expiry.decide.month import Month
@@ -11,8 +13,7 @@ from abacus.programs.expiry.runs import ExpiryRuns
 from abacus.programs.expiry.sweep import zones_of
 
 
-async def overdue_month_ends(pool: Pool, now: datetime) -> list[Overdue]:
-    """Raises `Unavailable`."""
+async def _overdue(pool: Pool, now: datetime) -> list[Overdue]:
     runs, late = ExpiryRuns(pool), list[Overdue]()
     for country, zone in zones_of(CardBook(await CardStore(pool).all()), None, now):
         last = Month.last_over(now - LATE, zone)
@@ -23,3 +24,6 @@ async def overdue_month_ends(pool: Pool, now: datetime) -> list[Overdue]:
             if run is None or run.finished_at is None:
                 late.append(Overdue("expiry run", country, f"{month} {state}", "abacus expiry run --due"))
     return late
+
+
+STATUS: Final = CapabilityStatus(overdue=_overdue)

@@ -1,13 +1,14 @@
-"""Ends of tiers that should have come and did not."""
+"""The lines of tiers in the state of things."""
 
 from collections import Counter
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from abacus.core.overdue import LATE, Overdue
+from abacus.core.status import LATE, Follows, Overdue
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from abacus.platform.sql import Statement
+from abacus.platform.status import CapabilityStatus
 
 _OVER: Final = Statement("""
 select country, min(until) as until, count(*) as accounts from account_tier
@@ -15,8 +16,7 @@ where until < :day group by country
 """)
 
 
-async def overdue_rolls(pool: Pool, now: datetime) -> list[Overdue]:
-    """Raises `Unavailable`."""
+async def _overdue(pool: Pool, now: datetime) -> list[Overdue]:
     day = (now - LATE - timedelta(days=1)).date()
     accounts, until = Counter[str](), dict[str, date]()
     for row in await slices.rows(pool, _OVER(day=day)):
@@ -32,3 +32,7 @@ async def overdue_rolls(pool: Pool, now: datetime) -> list[Overdue]:
         )
         for country in sorted(accounts)
     ]
+
+
+POINTS: Final = Follows("points_topic", "tierkeeper", "tierkeeper")
+STATUS: Final = CapabilityStatus(follows=[POINTS], overdue=_overdue)
