@@ -1,9 +1,6 @@
 """The route by which a partner or a person adds or takes points."""
 
-from typing import Final
-
 from fastapi import APIRouter, Request
-from pydantic import TypeAdapter
 from starlette.responses import Response
 
 from abacus.api.answer_schemas import MoveAnswer
@@ -18,8 +15,6 @@ from abacus.people.types.deed import Deed
 
 router = APIRouter(prefix="/v1", tags=["adjustments"], default_response_class=Response)
 
-_ORDER: Final[TypeAdapter[AdjustmentOrder]] = TypeAdapter(AdjustmentOrder)
-
 
 @router.post(
     "/members/{member_id:path}/adjustments",
@@ -33,10 +28,10 @@ async def adjust(member_id: MemberId, request: Request) -> Response:
     second person has to approve it first. A person who opens a member's first account says `new_member`.
     """
     call = caller_of(request)
-    if isinstance(call, Call) and not call.partner.may_adjust:
-        raise ApiProblem("adjustments-not-allowed")
+    if isinstance(call, Call):
+        call.check_adjusts()
     key = call.key(idempotency_key_of(request))
-    order = await read_body(request, _ORDER)
+    order = await read_body(request, AdjustmentOrder.model_validate)
     if order.actor is not None and not isinstance(call, Call):
         detail = "your token says who you are: leave it out"
         raise ApiProblem("invalid", f"/actor: {detail}", errors=[FieldFault(pointer="/actor", detail=detail)])

@@ -1,26 +1,24 @@
 """The routes by which people see what waits for a second person, and decide on it."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from abacus.api import answers
 from abacus.api.answer_schemas import AdjustmentsAnswer, ApprovalAnswer, ApprovalsAnswer, MoveAnswer, PendingAnswer
 from abacus.api.api_problem import ApiProblem
-from abacus.api.auth import Call, PersonCall, caller_of, person_of
+from abacus.api.auth import PersonCall, caller_of, person_of
 from abacus.api.lean import read_body
-from abacus.api.moves import declined
 from abacus.api.route_description import answered, described
-from abacus.core.errors import AbacusError, SetAside, Unavailable
+from abacus.core.errors import Unavailable
 from abacus.intake.partners.decide.ask import ReasonText
 from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.read import LedgerReader
-from abacus.ledger.types.movement import Declined
 from abacus.people.decide.rights import countries_of
-from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, CannotExecute, Status
+from abacus.people.types.approval import Approval, ApprovalKind, Status
 from abacus.people.types.deed import Deed
 
 router = APIRouter(prefix="/v1", tags=["approvals"], default_response_class=Response)
@@ -44,9 +42,6 @@ class Rejecting(BaseModel):
     reason: ReasonText
 
 
-_APPROVING: Final[TypeAdapter[Approving]] = TypeAdapter(Approving)
-_REJECTING: Final[TypeAdapter[Rejecting]] = TypeAdapter(Rejecting)
-
 ApprovalId = Annotated[UUID, Path()]
 
 
@@ -61,7 +56,7 @@ async def approvals(
     kind: Annotated[ApprovalKind | None, Query()] = None,
 ) -> Response:
     """The approvals in the countries that your roles open, a thousand at most."""
-    shown = await _seen(person_of(request), status, [kind] if kind is not None else None)
+    shown = await _seen(person_of(request), status, kind)
     return answers.json_answer({"approvals": [answers.approval(each) for each in shown]})
 
 
@@ -85,7 +80,7 @@ async def approve(approval_id: ApprovalId, request: Request) -> Response:
     """Approve as the second person, by the digest of what you looked at. It takes effect at once. After no answer,
     approve again: it takes effect once.
     """
-    return answers.json_answer(answers.approval(await _approved(person_of(request), approval_id, request)))
+    return answers.json_answer(answers.approval(await _approved(approval_id, request)))
 
 
 @router.post(
@@ -96,7 +91,7 @@ async def approve(approval_id: ApprovalId, request: Request) -> Response:
 )
 async def reject(approval_id: ApprovalId, request: Request) -> Response:
     """Reject it: nothing happens. Who asked for it withdraws it so."""
-    return answers.json_answer(answers.approval(await _rejected(person_of(request), approval_id, request)))
+    return answers.json_answer(answers.approval(await _rejected(approval_id, request)))
 
 
 @router.get(
@@ -111,9 +106,9 @@ async def adjustments(request: Request, status: Annotated[Status | None, Query()
     """
     call = caller_of(request)
     if isinstance(call, PersonCall):
-        shown = await _seen(call, status, [ApprovalKind.ADJUSTMENT])
+        shown = await _seen(call, status, ApprovalKind.ADJUSTMENT)
     else:
-        _check_may_adjust(call)
+        call.check_adjusts()
         room = call.rooms[LargeMoves].approvals
         shown = await room.all(status=status, kinds=[ApprovalKind.ADJUSTMENT], asked_by=call.partner.source)
     return answers.json_answer({"adjustments": [answers.pending(each) for each in shown]})
@@ -129,10 +124,10 @@ async def adjustments(request: Request, status: Annotated[Status | None, Query()
 )
 async def approve_adjustment(adjustment_id: ApprovalId, request: Request) -> Response:
     """Approve an adjustment as the second person, with a person's token; the answer is the transfer."""
-    call = person_of(request)
-    approved = await _approved(call, adjustment_id, request, ApprovalKind.ADJUSTMENT)
-    claim = await call.rooms[LedgerReader].claim(approved.subject)
-    transfer = await call.rooms[LedgerReader].transfer(claim) if claim is not None else None
+    approved = await _approved(adjustment_id, request, ApprovalKind.ADJUSTMENT)
+    ledger = person_of(request).rooms[LedgerReader]
+    claim = await ledger.claim(approved.subject)
+    transfer = await ledger.transfer(claim) if claim is not None else None
     if transfer is None:
         raise Unavailable("ledger", "what was posted cannot be read")
     return answers.json_answer(answers.moved(transfer), 201)
@@ -147,47 +142,25 @@ async def approve_adjustment(adjustment_id: ApprovalId, request: Request) -> Res
 )
 async def reject_adjustment(adjustment_id: ApprovalId, request: Request) -> Response:
     """Reject an adjustment with a person's token: nothing is posted."""
-    rejected = await _rejected(person_of(request), adjustment_id, request, ApprovalKind.ADJUSTMENT)
+    rejected = await _rejected(adjustment_id, request, ApprovalKind.ADJUSTMENT)
     return answers.json_answer(answers.pending(rejected))
 
 
-async def _approved(
-    call: PersonCall, approval_id: UUID, request: Request, kind: ApprovalKind | None = None
-) -> Approval:
-    body = await read_body(request, _APPROVING)
+async def _approved(approval_id: UUID, request: Request, kind: ApprovalKind | None = None) -> Approval:
+    call, body = person_of(request), await read_body(request, Approving.model_validate)
     await _open_to(call, approval_id, kind)
-    try:
-        return await call.rooms[LargeMoves].approvals.approve(approval_id, call.actor, body.digest)
-    except CannotDecide as error:
-        raise ApiProblem(error.kind, error.detail) from None
-    except CannotExecute as error:
-        raise _void(error, error.cause) from None
+    return await call.rooms[LargeMoves].approvals.approve(approval_id, call.actor, body.digest)
 
 
-async def _rejected(
-    call: PersonCall, approval_id: UUID, request: Request, kind: ApprovalKind | None = None
-) -> Approval:
-    body = await read_body(request, _REJECTING)
+async def _rejected(approval_id: UUID, request: Request, kind: ApprovalKind | None = None) -> Approval:
+    call, body = person_of(request), await read_body(request, Rejecting.model_validate)
     await _open_to(call, approval_id, kind)
-    try:
-        return await call.rooms[LargeMoves].approvals.reject(approval_id, call.actor, body.reason)
-    except CannotDecide as error:
-        raise ApiProblem(error.kind, error.detail) from None
+    return await call.rooms[LargeMoves].approvals.reject(approval_id, call.actor, body.reason)
 
 
-def _void(error: CannotExecute, cause: AbacusError | None) -> ApiProblem:
-    match cause:
-        case Declined() | SetAside():
-            return declined(cause)
-        case CannotDecide():
-            return ApiProblem(cause.kind, cause.detail)
-        case _:
-            return ApiProblem("approval-void", error.detail)
-
-
-async def _seen(call: PersonCall, status: Status | None, kinds: list[ApprovalKind] | None) -> list[Approval]:
-    given: dict[str, Any] = {"status": status, "kinds": kinds, "countries": countries_of(call.actor, Deed.SEE)}
-    return await call.rooms[LargeMoves].approvals.all(**given)
+async def _seen(call: PersonCall, status: Status | None, kind: ApprovalKind | None) -> list[Approval]:
+    kinds, countries = None if kind is None else [kind], countries_of(call.actor, Deed.SEE)
+    return await call.rooms[LargeMoves].approvals.all(status=status, kinds=kinds, countries=countries)
 
 
 async def _open_to(call: PersonCall, approval_id: UUID, kind: ApprovalKind | None = None) -> Approval:
@@ -201,8 +174,3 @@ async def _open_to(call: PersonCall, approval_id: UUID, kind: ApprovalKind | Non
     ):
         raise ApiProblem("not-found", "no such approval is open to you")
     return approval
-
-
-def _check_may_adjust(call: Call) -> None:
-    if not call.partner.may_adjust:
-        raise ApiProblem("adjustments-not-allowed")

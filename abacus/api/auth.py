@@ -92,6 +92,11 @@ class Call(NamedTuple):
     def check_somewhere(self, deed: Deed) -> None:
         """A partner's key says itself what it may."""
 
+    def check_adjusts(self) -> None:
+        """Raises `ApiProblem` for a partner that may not adjust points."""
+        if not self.partner.may_adjust:
+            raise ApiProblem("adjustments-not-allowed")
+
     def check(self, deed: Deed, country: str) -> None:
         """Raises `ApiProblem` where it may not do this in the country."""
         if not self.is_open(deed, country):

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 from starlette.responses import Response
 
 from abacus.api.answers import json_answer
-from abacus.api.api_problem import ApiProblem, FieldFault
+from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import PersonCall, person_of
 from abacus.api.document_answers import DocumentAnswers
 from abacus.api.lean import read_body
@@ -21,7 +21,6 @@ from abacus.documents.stated import Running, Stated, StatedKind
 from abacus.documents.stated_desk import StatedDesk
 from abacus.intake.partners.decide.ask import ReasonText
 from abacus.people.decide.rights import countries_of
-from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
 
 _MOST_ON_PAGE: Final = 100
@@ -37,7 +36,6 @@ class Moving(BaseModel):
 
 
 _DOCUMENT: Final[TypeAdapter[dict[str, Any]]] = TypeAdapter(dict[str, Any])
-_MOVING: Final[TypeAdapter[Moving]] = TypeAdapter(Moving)
 
 Name = Annotated[str, Path(pattern="^[a-z][a-z0-9_]{0,63}$")]
 Move: TypeAlias = Callable[[Name, Request], Awaitable[Response]]
@@ -193,7 +191,7 @@ class DocumentRoutes(Generic[Running, Around]):
     def _move(self, act: Act) -> Move:
         async def move(name: Name, request: Request) -> Response:
             call = person_of(request)
-            body = await read_body(request, _MOVING)
+            body = await read_body(request, Moving.model_validate)
             document = await self._editable(call, name)
             try:
                 moved = await call.rooms[self._desk].move(document, act, body.reason, call.actor)
@@ -205,7 +203,7 @@ class DocumentRoutes(Generic[Running, Around]):
 
     async def _drafted(self, request: Request) -> tuple[PersonCall, dict[str, Any]]:
         """Raises `ApiProblem` for a person who may edit nothing of the kind, before the document is looked at."""
-        call, document = person_of(request), await read_body(request, _DOCUMENT)
+        call, document = person_of(request), await read_body(request, _DOCUMENT.validate_python)
         if countries_of(call.actor, self._kind.deed) == ():
             country = document.get("country")
             call.check(self._kind.deed, country if isinstance(country, str) else None)
@@ -213,19 +211,14 @@ class DocumentRoutes(Generic[Running, Around]):
 
     async def _read(self, call: PersonCall, document: Mapping[str, object]) -> Running:
         desk = call.rooms[self._desk]
-        try:
-            return await desk.read(document, await desk.around())
-        except DocumentFaults as error:
-            raise _faults(error) from None
+        return await desk.read(document, await desk.around())
 
     async def _submitted(self, call: PersonCall, document: Running, *, is_new: bool) -> Response:
         desk = call.rooms[self._desk]
         try:
             record, approval = await (desk.propose if is_new else desk.submit)(document, call.actor)
-        except DocumentFaults as error:
-            raise _faults(error) from None
-        except CannotDecide as error:
-            raise ApiProblem(error.kind, error.detail) from None
+        except DocumentFaults:
+            raise
         except Refused as fault:
             raise ApiProblem(self._wrong_state, str(fault)) from None
         return json_answer(self._answers.submission(record, approval, desk.now()), 202)
@@ -251,8 +244,3 @@ def _moves(word: str) -> Mapping[Act, tuple[str, str]]:
         Act.END: (f"End a {word}", "It is over for good. What was decided before is still done."),
         Act.WITHDRAW: ("Withdraw a submitted version", "The version is a draft again, and cannot be approved."),
     }
-
-
-def _faults(error: DocumentFaults) -> ApiProblem:
-    errors = [FieldFault(pointer=f"/{fault.path}", detail=fault.message) for fault in error.faults]
-    return ApiProblem("invalid", errors[0].detail, errors=errors)

@@ -7,7 +7,7 @@ FastAPI took a third of each request.
 import inspect
 from collections.abc import Callable, Coroutine
 from email.message import Message
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from fastapi import Request
 from fastapi.routing import APIRoute
@@ -19,6 +19,8 @@ from abacus.api.json_body import read_json
 from abacus.api.problems import problem_of_faults
 
 _JSON: Final = "application/json"
+
+Read = TypeVar("Read")
 
 
 class LeanRoute(APIRoute):
@@ -38,7 +40,7 @@ class LeanRoute(APIRoute):
         async def handle(request: Request) -> Response:
             given = {name: _part(request, name, reader) for name, reader in parts.items()}
             for name, reader in bodies.items():
-                given[name] = await read_body(request, reader)
+                given[name] = await read_body(request, reader.validate_python)
             answer: Response = await endpoint(request=request, **given)
             return answer
 
@@ -53,14 +55,14 @@ def _part(request: Request, name: str, reader: TypeAdapter[Any]) -> Any:
         raise problem_of_faults(error, f"path/{name}") from None
 
 
-async def read_body(request: Request, reader: TypeAdapter[Any]) -> Any:
-    """The body of the request. Raises `ApiProblem`."""
+async def read_body(request: Request, read: Callable[[Any], Read]) -> Read:
+    """The body of the request; `read` raises `ValidationError`. Raises `ApiProblem`."""
     content = await request.body()
     if content and not _is_json(request.headers.get("content-type", "")):
         raise ApiProblem("unsupported-media-type")
     document = read_json(content) if content else None
     try:
-        return reader.validate_python(document)
+        return read(document)
     except ValidationError as error:
         raise problem_of_faults(error, "") from None
 

@@ -13,9 +13,9 @@ from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, PersonCall, call_of, caller_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
-from abacus.api.problems import IDEMPOTENCY_KEY_HEADER
+from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, problem_of
 from abacus.api.route_description import answered, described
-from abacus.core.errors import SetAside, Unavailable
+from abacus.core.errors import Unavailable
 from abacus.core.ids import ID_PATTERN, IDEMPOTENCY_KEY_PATTERN
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.partners.calculations import Calculations
@@ -42,10 +42,10 @@ from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.movement import Adjustment, Capture, Declined, Hold, Moved, Movement, Release, Reversal
+from abacus.ledger.types.movement import Adjustment, Capture, Hold, Moved, Movement, Release, Reversal
 from abacus.ledger.types.port import Status
 from abacus.ledger.types.transfer import Transfer
-from abacus.people.types.approval import Approval, CannotDecide
+from abacus.people.types.approval import Approval
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide.card import PublishedCard
 
@@ -63,8 +63,6 @@ KEY_HEADER: Final[dict[str, Any]] = {
 
 WAITS: Final = (PendingAnswer, "It waits for a second person")
 
-_SPEND: Final[TypeAdapter[SpendOrder]] = TypeAdapter(SpendOrder)
-_HOLD: Final[TypeAdapter[HoldOrder]] = TypeAdapter(HoldOrder)
 _CAPTURE: Final[TypeAdapter[CaptureOrder | None]] = TypeAdapter(CaptureOrder | None)
 _REVERSE: Final[TypeAdapter[ReverseOrder | None]] = TypeAdapter(ReverseOrder | None)
 
@@ -80,7 +78,7 @@ async def spend(member_id: MemberId, request: Request) -> Response:
     """Points are spent at once, never more than are available. The same key and facts give the first answer again."""
     call = _spender(request)
     key = call.key(idempotency_key_of(request))
-    order = await read_body(request, _SPEND)
+    order = await read_body(request, SpendOrder.model_validate)
     target = await target_for(call, Deed.MOVE_POINTS, member_id, order)
     return await moved_answer(call, spend_of(order, target, key, call.agent))
 
@@ -96,7 +94,7 @@ async def hold(member_id: MemberId, request: Request) -> Response:
     """Held points can be spent by nobody else until you capture or release them, or `expires_in` seconds are over."""
     call = _spender(request)
     key = call.key(idempotency_key_of(request))
-    order = await read_body(request, _HOLD)
+    order = await read_body(request, HoldOrder.model_validate)
     target = await target_for(call, Deed.MOVE_POINTS, member_id, order)
     return await moved_answer(call, hold_of(order, target, key, call.agent, call.access.clock.now()))
 
@@ -125,7 +123,7 @@ async def capture(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
     first answer.
     """
     call = _spender(request)
-    order = await read_body(request, _CAPTURE) or CaptureOrder()
+    order = await read_body(request, _CAPTURE.validate_python) or CaptureOrder()
     held = await _hold(call, member_id, hold_id)
     return await moved_answer(call, capture_of(order, held, call.agent))
 
@@ -157,7 +155,7 @@ async def reverse(transfer_id: Annotated[str, Path(max_length=300)], request: Re
     """
     call = caller_of(request)
     key = call.key(idempotency_key_of(request))
-    order = await read_body(request, _REVERSE) or ReverseOrder()
+    order = await read_body(request, _REVERSE.validate_python) or ReverseOrder()
     original = await _original(call, transfer_id)
     now = call.access.clock.now()
 
@@ -192,10 +190,7 @@ async def moved_answer(call: Call, movement: Movement) -> Response:
 
 async def answer_large(call: Call | PersonCall, movement: Adjustment | Reversal) -> Response:
     """The same for a movement that waits for a second person if it is large."""
-    try:
-        outcome = await call.rooms[LargeMoves].do(movement)
-    except CannotDecide as error:
-        raise ApiProblem(error.kind, error.detail) from None
+    outcome = await call.rooms[LargeMoves].do(movement)
     if isinstance(outcome, Approval):
         return answers.json_answer(answers.pending(outcome), 202)
     return await _answer(call, outcome)
@@ -211,7 +206,7 @@ async def posted(call: Call | PersonCall, moved: Moved) -> Transfer:
     if moved.transfer is not None:
         return moved.transfer
     if moved.fault is not None:
-        raise declined(moved.fault)
+        raise problem_of(moved.fault)
     if moved.status is Status.CONFLICT:
         settles = isinstance(moved.movement, Capture | Release)
         if settles:
@@ -222,10 +217,6 @@ async def posted(call: Call | PersonCall, moved: Moved) -> Transfer:
     if transfer is None:
         raise Unavailable("ledger", "the first answer cannot be read")
     return transfer
-
-
-def declined(fault: Declined | SetAside) -> ApiProblem:
-    return ApiProblem(str(fault.reason), fault.detail)
 
 
 def _spender(request: Request) -> Call:

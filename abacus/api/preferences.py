@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Path, Request
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from starlette.responses import Response
 
 from abacus.api.answers import json_answer
@@ -65,7 +65,6 @@ class PreferencesAnswer(BaseModel):
 # The answer brings the channels' names into the document.
 _SCHEMA: Final = PreferencesAsk.model_json_schema(ref_template="#/components/schemas/{model}")
 _SCHEMA.pop("$defs")
-_BODY: Final[TypeAdapter[PreferencesAsk]] = TypeAdapter(PreferencesAsk)
 
 
 @router.get(
@@ -89,7 +88,7 @@ async def preferences(member_id: MemberId, request: Request) -> Response:
 async def set_preferences(member_id: MemberId, request: Request) -> Response:
     """Replace all preferences, for messages that are made from now on."""
     call = call_of(request)
-    ask = await read_body(request, _BODY)
+    ask = await read_body(request, PreferencesAsk.model_validate)
     await _check_open(member_id, call)
     preference = await call.rooms[PreferenceStore].set(
         member_id, locale=ask.locale, channels=ask.channels, by=call.partner.partner_id

@@ -1,7 +1,7 @@
 """Every failure of a request as a problem document."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -11,20 +11,40 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 
 from abacus.api.api_problem import KINDS, TYPES, ApiProblem, FieldFault
-from abacus.core.errors import Unavailable
+from abacus.core.errors import SetAside, Unavailable
+from abacus.core.fields import DocumentFaults
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.intake.partners.decide.ask import Objection
+from abacus.ledger.types.movement import Declined
+from abacus.people.types.approval import CannotDecide, CannotExecute
 from abacus.platform.validation import words_of
 
 IDEMPOTENCY_KEY_HEADER: Final = "Idempotency-Key"
 
 
-def problem_of(error: Objection | Unavailable, within: str = "") -> ApiProblem:
+Expected: TypeAlias = Objection | Unavailable | CannotDecide | CannotExecute | DocumentFaults | Declined | SetAside
+
+
+def problem_of(error: Expected, within: str = "") -> ApiProblem:
     """The problem for an expected failure; `within` points to its part of the body."""
-    if isinstance(error, Objection):
-        fault = FieldFault(pointer=within + error.pointer, detail=error.detail)
-        return ApiProblem(error.kind, error.detail, errors=[fault])
-    return ApiProblem("unavailable", str(error), headers={"Retry-After": "2"}, extra={"dependency": error.dependency})
+    if isinstance(error, CannotExecute) and isinstance(error.cause, CannotDecide | Declined | SetAside):
+        error = error.cause
+    match error:
+        case Objection():
+            fault = FieldFault(pointer=within + error.pointer, detail=error.detail)
+            return ApiProblem(error.kind, error.detail, errors=[fault])
+        case Unavailable():
+            away = {"dependency": error.dependency}
+            return ApiProblem("unavailable", str(error), headers={"Retry-After": "2"}, extra=away)
+        case CannotDecide():
+            return ApiProblem(error.kind, error.detail)
+        case CannotExecute():
+            return ApiProblem("approval-void", error.detail)
+        case DocumentFaults():
+            faults = [FieldFault(pointer=f"/{fault.path}", detail=fault.message) for fault in error.faults]
+            return ApiProblem("invalid", faults[0].detail, errors=faults)
+        case _:
+            return ApiProblem(str(error.reason), error.detail)
 
 
 router = APIRouter(prefix="/problems", include_in_schema=False)
@@ -48,6 +68,9 @@ async def kind(kind: str) -> Mapping[str, Any]:
 _ANSWERED: Final = (
     Exception,
     ApiProblem,
+    CannotDecide,
+    CannotExecute,
+    DocumentFaults,
     HTTPException,
     KeyReused,
     Objection,
@@ -63,7 +86,7 @@ def install(app: FastAPI) -> None:
         problem = _problem(error)
         if "allow" in map(str.lower, problem.headers):
             problem.headers = {"Allow": ", ".join(_methods_of(request))}
-        return _response(request, problem)
+        return problem.response(request.scope.get("state", {}).get("request_id"))
 
     for kind_of_error in _ANSWERED:
         app.add_exception_handler(kind_of_error, answer)
@@ -73,7 +96,7 @@ def _problem(error: Exception) -> ApiProblem:
     match error:
         case ApiProblem():
             return error
-        case Objection() | Unavailable():
+        case Objection() | Unavailable() | CannotDecide() | CannotExecute() | DocumentFaults():
             return problem_of(error)
         case KeyReused():
             return ApiProblem("idempotency-key-reused", error.detail)
@@ -94,7 +117,7 @@ _TAGS: Final = {"fixed", "computed"}  # the kind of award that the body was read
 def problem_of_request(faults: Sequence[Any]) -> ApiProblem:
     """The problem for faults of parameters, as FastAPI reports them: each names the place, then the parameter."""
     errors = [
-        FieldFault(pointer=pointer(place, path), detail=_words(fault))
+        FieldFault(pointer=pointer(place, path), detail=words_of(fault))
         for fault in faults[:_MOST_FAULTS]
         for place, *path in (fault["loc"],)
     ]
@@ -105,7 +128,7 @@ def problem_of_faults(error: ValidationError, within: str, *, most: int = _MOST_
     """The problem for a part of the body, with the first faults of it; the input, however large, is not repeated."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)[:most]
     return invalid(
-        [FieldFault(pointer=pointer(within, _untagged(fault["loc"])), detail=_words(fault)) for fault in faults]
+        [FieldFault(pointer=pointer(within, _untagged(fault["loc"])), detail=words_of(fault)) for fault in faults]
     )
 
 
@@ -128,10 +151,6 @@ def _untagged(path: Sequence[Any]) -> Sequence[Any]:
     return path[1:] if path and path[0] in _TAGS else path
 
 
-def _words(fault: Any) -> str:
-    return words_of(fault)
-
-
 def _methods_of(request: Request) -> list[str]:
     """The methods of every route with this path: the route that refused the method knows only its own. A later path may
     fit too, because a member's id may end like a path.
@@ -139,8 +158,3 @@ def _methods_of(request: Request) -> list[str]:
     routes = [route for route in request.app.router.routes if isinstance(route, Route)]
     fitting = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
     return sorted({method for route in fitting if route.path == fitting[0].path for method in route.methods or ()})
-
-
-def _response(request: Request, problem: ApiProblem) -> Response:
-    request_id = request.scope.get("state", {}).get("request_id")
-    return problem.response(request_id)
