@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from abacus.cli.house.stack import make_ready
+from abacus.documents.store import DocumentStore
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.postgres import open_pool
 from abacus.signals.counters.decide.definition_document import parse_definition
-from abacus.signals.counters.kind import DefinitionStore, held_sources
+from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.events.wiring import built_in_sources
 from benchmarks.pipeline import worker
 from benchmarks.ratio import ratio_of
@@ -78,7 +79,7 @@ async def _house(stack: AsyncExitStack, embedded: EmbeddedStack, servers: Server
     sources = built_in_sources(settings)
     document = {"id": 1, "name": "rides_of", "template": "rides_of:{member_id}", "on": [_ON[name]]}
     draft = parse_definition(document, {each.name: each for each in sources})
-    await DefinitionStore(pool).publish([draft], held_sources(sources), by="bench", now=datetime.now(UTC))
+    await DocumentStore(pool, COUNTERS).publish([draft], held_sources(sources), by="bench", now=datetime.now(UTC))
     house = House(settings, pool)
     await run_campaign(house, when=_ANY, steps=[{"do": [{"award": {"points": 5}}]}])
     for each in ("counter", "campaigner"):

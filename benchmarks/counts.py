@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import SystemClock
+from abacus.documents.store import DocumentStore
 from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner
 from abacus.intake.partners.store import PartnerStore
@@ -22,7 +23,7 @@ from abacus.platform.settings import Settings
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.counters.decide.tiles import slots_of
-from abacus.signals.counters.kind import DefinitionStore, held_sources
+from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.counters.reading.cache_share import CacheShareStore
 from abacus.signals.counters.store.cassandra import schema
 from abacus.signals.counters.store.cassandra.counters import CassandraCounterStore
@@ -31,7 +32,7 @@ from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.store.postgres import PostgresCounterStore
 from abacus.signals.counters.types import Count, Row, RowKey
 from abacus.signals.events.decide.source import Source, parse_source
-from abacus.signals.events.kind import Reserved, SourceStore
+from abacus.signals.events.kind import SOURCES, Reserved
 from benchmarks import count_caches
 from benchmarks.api import CALLERS, ROUNDS, SECONDS, Load, free_port, is_up, load, request
 from benchmarks.paced import paced
@@ -79,7 +80,7 @@ class _Desk(NamedTuple):
 
     async def publish(self, first: int, end: int) -> None:
         drafts = [parse_definition(_document(number), {"weather": self.weather}) for number in range(first, end)]
-        await DefinitionStore(self.pool).publish(
+        await DocumentStore(self.pool, COUNTERS).publish(
             drafts, held_sources(()), by="benchmark", now=SystemClock().now() - _OLD
         )
         await asyncio.sleep(2)
@@ -131,7 +132,7 @@ async def _desk(stack: AsyncExitStack, directory: Path, *, cassandra_port: int |
     pool = await open_pool(settings.required("database_url"), size=2)
     stack.push_async_callback(pool.close)
     now = SystemClock().now()
-    (weather,) = await SourceStore(pool).publish(
+    (weather,) = await DocumentStore(pool, SOURCES).publish(
         [parse_source(_WEATHER)], Reserved((), settings.events_topic).look, by="benchmark", now=now
     )
     desk = _Desk(pool, settings.counts_port, await _partner(pool), weather.document)

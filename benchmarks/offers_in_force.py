@@ -9,6 +9,7 @@ from typing import Any, Final
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from abacus.documents.decide.states import Status
+from abacus.documents.store import DocumentStore
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
@@ -16,7 +17,7 @@ from abacus.engage.campaigns.decide.document import to_document
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
 from abacus.signals.events.decide.source import parse_source
-from abacus.signals.events.kind import Reserved, SourceStore
+from abacus.signals.events.kind import SOURCES, Reserved
 from abacus.signals.events.replay import again_topic
 from abacus.signals.events.wiring import built_in_sources
 from abacus.signals.segments.numbers import MemberNumbers
@@ -55,7 +56,7 @@ async def publish_rides(settings: Settings, members: int) -> None:
     pool = await open_pool(settings.required("database_url"), size=1, role=None)
     now = datetime.now(UTC)
     try:
-        await SourceStore(pool).publish(
+        await DocumentStore(pool, SOURCES).publish(
             [parse_source(source_document(rides_topic(settings)))],
             Reserved(built_in_sources(settings), settings.events_topic).look,
             by=_AUTHOR,

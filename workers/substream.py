@@ -32,7 +32,7 @@ async def wire(wiring: Wiring) -> Run:
     counters, campaigns = counters_in_use(wiring, pool), campaigns_in_use(wiring, pool)
     publisher = wiring.publisher()
     large = LargeTopics(
-        _Together(lambda: asked_by_counters(counters.catalog()), campaigns.asked),
+        _Together(lambda: asked_by_counters(counters.value()), campaigns.asked),
         settings.events_topic,
     )
 

@@ -1,31 +1,30 @@
-"""The documents of a kind, as each process keeps them: read in the background, and at once when one is published."""
+"""Documents, as each process keeps them: read in the background, and at once when one is published."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Generic, TypeAlias, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 from abacus.documents.kind import DocumentKind
-from abacus.documents.types import Document, Record, documents, marked
-from abacus.platform.fresh_copy import USUAL, FreshCopy, Timing
-
-Served = TypeVar("Served")
-Load: TypeAlias = Callable[[Mapping[str, Document]], Awaitable[Sequence[Record[Document]]]]
+from abacus.documents.moment import NOTHING_READ, Moment, read_moment
+from abacus.platform.fresh_copy import USUAL, FreshCopy, Timing, Value
+from abacus.platform.postgres import Pool
 
 
-class DocumentDirectory(FreshCopy[Sequence[Record[Document]], Served], Generic[Document, Served]):
-    """Serves what `build` makes of the latest version of each document.
+class DocumentDirectory(FreshCopy[Moment, Value]):
+    """Serves what `build` makes of the documents of a kind, and of other kinds at the same moment.
 
     A document stays the same object from one reading to the next, and so does what is served while nothing is
-    published, so values that callers keep for it stay good. `load` gets the documents that are known, by mark.
+    published, so values that callers keep for it stay good.
     """
 
     def __init__(
         self,
-        kind: DocumentKind[Document, Any],
-        load: Load[Document],
-        build: Callable[[Sequence[Document]], Served],
+        pool: Pool,
+        kind: DocumentKind[Any, Any],
+        build: Callable[[Moment], Value],
+        *beside: DocumentKind[Any, Any],
         timing: Timing = USUAL,
     ) -> None:
-        async def latest(before: Sequence[Record[Document]] | None) -> Sequence[Record[Document]]:
-            return await load(marked(before or ()))
+        async def load(before: Moment | None) -> Moment:
+            return await read_moment(pool, kind, *beside, before=before or NOTHING_READ)
 
-        super().__init__(kind.plural, latest, lambda records: build(documents(records)), timing)
+        super().__init__(kind.plural, load, build, timing)

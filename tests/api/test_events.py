@@ -11,6 +11,7 @@ import pytest
 from aiokafka import AIOKafkaConsumer
 
 from abacus.core.clock import SystemClock
+from abacus.documents.store import DocumentStore
 from abacus.intake.partners.sandbox import new_test_access
 from abacus.intake.partners.store import PartnerStore
 from abacus.platform.metrics import total
@@ -18,7 +19,7 @@ from abacus.platform.migrations import make_sandbox
 from abacus.platform.postgres import open_pool
 from abacus.platform.sandbox import SESSION
 from abacus.signals.events.decide.source import Source, parse_source
-from abacus.signals.events.kind import Reserved, SourceStore
+from abacus.signals.events.kind import SOURCES, Reserved
 from abacus.signals.events.metrics import EVENTS_POSTED
 from abacus.signals.events.wiring import built_in_sources
 from tests.support.house import House, until
@@ -51,7 +52,7 @@ PUBLISHED: Final = {
 
 
 async def publish(house: House, source: Source = APP) -> None:
-    await SourceStore(house.pool).publish(
+    await DocumentStore(house.pool, SOURCES).publish(
         [source],
         Reserved(built_in_sources(house.settings), house.settings.events_topic).look,
         by="person:ann",

@@ -8,10 +8,11 @@ from aiokafka import AIOKafkaConsumer
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, SetAside
+from abacus.documents.store import DocumentStore
 from abacus.platform.kafka.reader import Record
 from abacus.platform.quarantine.store import HELD, REPLAYED, QuarantineStore
 from abacus.platform.quarantine.types import Item, Stage
-from abacus.signals.events.kind import Reserved, SourceStore
+from abacus.signals.events.kind import SOURCES, Reserved
 from abacus.signals.events.replay import event_item
 from abacus.signals.events.wiring import built_in_sources
 from tests.signals.events.weather import DROP, TOPIC, WEATHER, put
@@ -30,7 +31,7 @@ async def test_what_can_be_read_now_is_published_and_the_rest_stays(house: House
     ]
     quarantine = QuarantineStore(house.pool, SystemClock())
     await quarantine.add(items)
-    await SourceStore(house.pool).publish(
+    await DocumentStore(house.pool, SOURCES).publish(
         [WEATHER],
         Reserved(built_in_sources(house.settings), house.settings.events_topic).look,
         by="person:ann",
@@ -62,7 +63,7 @@ async def test_events_need_a_broker_to_be_replayed(house: House) -> None:
 
 async def test_a_dry_run_says_what_would_come_of_each_item(house: House, tmp_path: Path) -> None:
     """The same as the replay then does, and nothing is sent."""
-    await SourceStore(house.pool).publish(
+    await DocumentStore(house.pool, SOURCES).publish(
         [WEATHER],
         Reserved(built_in_sources(house.settings), house.settings.events_topic).look,
         by="person:ann",

@@ -60,9 +60,9 @@ async def test_it_is_published_listed_shown_and_withdrawn(command: Command, tmp_
     )
 
 
-async def test_every_process_keeps_it(store: DocumentStore[Note, None]) -> None:
+async def test_every_process_keeps_it(store: DocumentStore[Note, None], pool: Pool) -> None:
     """And reads a version once."""
-    directory: DocumentDirectory[Note, list[Note]] = DocumentDirectory(NOTES, store.latest, list)
+    directory: DocumentDirectory[list[Note]] = DocumentDirectory(pool, NOTES, lambda moment: moment.of(NOTES))
     await store.publish([Note("todo", "count"), Note("done", "all")], alone, by="ann", now=NOW)
     await directory.refresh()
     before = directory.value()

@@ -5,15 +5,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from abacus.core.clock import SystemClock
+from abacus.documents.store import DocumentStore
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.counters.decide.slots import slot_of
-from abacus.signals.counters.kind import DefinitionStore, held_sources
+from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.counters.store.postgres import PostgresCounterStore
 from abacus.signals.counters.types import Count, Grain, Row, RowKey
 from abacus.signals.events.decide.source import Source, parse_source
-from abacus.signals.events.kind import Reserved, SourceStore
+from abacus.signals.events.kind import SOURCES, Reserved
 
 GRAINS: Final = {"quarters": Grain.QUARTER, "hours": Grain.HOUR, "days": Grain.DAY}
 WEATHER: Final[dict[str, Any]] = {
@@ -40,7 +41,9 @@ _FOR_EVER: Final = int(datetime(2036, 1, 1, tzinfo=UTC).timestamp())
 async def publish_weather(pool: Pool) -> Source:
     draft = parse_source(WEATHER)
     now = SystemClock().now()
-    (record,) = await SourceStore(pool).publish([draft], Reserved((), "abacus.events.v1").look, by="tests", now=now)
+    (record,) = await DocumentStore(pool, SOURCES).publish(
+        [draft], Reserved((), "abacus.events.v1").look, by="tests", now=now
+    )
     return record.document
 
 
@@ -50,7 +53,7 @@ async def publish_counter(
     """Unless the test says otherwise so long ago that closed parts may be kept."""
     draft = parse_definition(document, {weather.name: weather})
     now = SystemClock().now() - ago
-    (published,) = await DefinitionStore(pool).publish([draft], held_sources(()), by="tests", now=now)
+    (published,) = await DocumentStore(pool, COUNTERS).publish([draft], held_sources(()), by="tests", now=now)
     return published.document
 
 

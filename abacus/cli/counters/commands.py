@@ -29,9 +29,10 @@ from abacus.core.errors import Refused
 from abacus.documents.types import Record
 from abacus.signals.counters.decide.definition import Definition, to_document
 from abacus.signals.counters.decide.definition_document import faults_today
-from abacus.signals.counters.kind import COUNTERS, Sources, by_name, counter_desk
+from abacus.signals.counters.kind import COUNTERS, counter_desk
 from abacus.signals.counters.new_keys import new_keys_of
 from abacus.signals.events.decide.source import Source, parse_source
+from abacus.signals.events.kind import Sources, by_name
 from abacus.signals.events.wiring import built_in_sources
 
 app = CommandGroup(

@@ -14,6 +14,7 @@ from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.shell import AsJson, console, counted, errors, moment, pool, print_json, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable, absent
+from abacus.documents.moment import read_moment
 from abacus.people.types.deed import Deed
 from abacus.platform.kafka.topic_id import NoTopicIds, TopicIds
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
@@ -25,7 +26,7 @@ from abacus.signals.counters.decide.batch import EventMemory
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.topics import in_force, topics_of
-from abacus.signals.counters.kind import DefinitionStore, by_name
+from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.counters.new_keys import NewKeysBook
 from abacus.signals.counters.open_rows import OpenRows
 from abacus.signals.counters.parts import PartsBook
@@ -34,6 +35,7 @@ from abacus.signals.counters.series import SeriesBook
 from abacus.signals.counters.store.opened_store import open_store
 from abacus.signals.counters.topic import KafkaTopic
 from abacus.signals.counters.wiring import cassandra_of
+from abacus.signals.events.kind import SOURCES, by_name
 from abacus.signals.events.wiring import built_in_sources
 
 _FORGET_EVERY_S: Final = 600.0
@@ -90,14 +92,14 @@ async def _forgotten(opened: Pool, definition: Definition, by: str) -> AsyncIter
 
 async def _alone(opened: Pool, config: Settings, name: str) -> Catalog:
     """A catalogue of this definition and all sources. Raises `Refused`."""
-    published = await DefinitionStore(opened).published()
-    by_names = {each.name: each for each in published.definitions}
+    published = await read_moment(opened, COUNTERS, SOURCES)
+    by_names = {each.name: each for each in published.of(COUNTERS)}
     definition: Definition | None = by_names.get(name)
     if definition is None:
         raise absent("counter", name, "`abacus counters list` prints all")
     if definition.retired:
         raise Refused(f"{definition.label} is retired")
-    return Catalog([definition], by_name(built_in_sources(config), published.sources))
+    return Catalog([definition], by_name(built_in_sources(config), published.of(SOURCES)))
 
 
 async def _backfills(stack: AsyncExitStack, opened: Pool, config: Settings, catalog: Catalog) -> Sequence[Backfill]:

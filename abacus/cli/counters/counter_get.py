@@ -8,11 +8,12 @@ import typer
 from abacus.cli.terminal.shell import AsJson, console, moment, pool, print_json, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Absent, Refused
+from abacus.documents.moment import read_moment
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.tiles import end_of_quarter
-from abacus.signals.counters.kind import DefinitionStore
+from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.counters.reading.decide.plan import Planner
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted, Why
 from abacus.signals.counters.store.opened_store import open_store
@@ -52,8 +53,10 @@ async def get(
 
 async def count_now(lookup: Lookup, connections: Pool, config: Settings, now: datetime) -> Counted:
     """The count, read from the store. Raises `Refused` where it cannot be counted."""
-    definitions, _ = await DefinitionStore(connections).published()
-    plan = Planner(Catalog(definitions, {}), int(now.timestamp()), late_by_s=0, keeps=lambda _: False).plan(lookup)
+    published = await read_moment(connections, COUNTERS)
+    plan = Planner(Catalog(published.of(COUNTERS), {}), int(now.timestamp()), late_by_s=0, keeps=lambda _: False).plan(
+        lookup
+    )
     if isinstance(plan, NotCounted):
         raise (Absent if plan.why is Why.UNKNOWN_KEY else Refused)(plan.detail)
     async with open_store(cassandra_of(config), connections, SystemClock()) as (store, _):

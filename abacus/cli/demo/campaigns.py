@@ -12,6 +12,7 @@ from abacus.cli.terminal.shell import people_database
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.documents.decide.states import Status
+from abacus.documents.store import DocumentStore
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.desk import CampaignDesk
@@ -32,7 +33,7 @@ from abacus.platform.settings import Settings
 from abacus.platform.sql import Statement
 from abacus.signals.events.decide.message import encode_event, partition_key
 from abacus.signals.events.decide.source import Source, parse_source
-from abacus.signals.events.kind import Reserved, SourceStore
+from abacus.signals.events.kind import SOURCES, Reserved
 from abacus.signals.events.types import Event
 from abacus.signals.events.wiring import built_in_sources
 
@@ -124,7 +125,7 @@ _LOOK_EVERY_S: Final = 0.1
 async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
     """Publishes the source and approves the campaigns; running campaigns go on."""
     now, store = SystemClock().now(), CampaignStore(pool)
-    sources, built_in = SourceStore(pool), built_in_sources(complete)
+    sources, built_in = DocumentStore(pool, SOURCES), built_in_sources(complete)
     if _APP not in {record.document.name for record in await sources.latest()}:
         await sources.publish(
             [parse_source(_SOURCE)], Reserved(built_in, complete.events_topic).look, by="abacus demo", now=now

@@ -6,10 +6,11 @@ from typing import Any, Final
 
 from abacus.cli.counters.counter_get import count_now
 from abacus.core.clock import SystemClock
+from abacus.documents.store import DocumentStore
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.signals.counters.decide.definition_document import parse_definition
-from abacus.signals.counters.kind import DefinitionStore, held_sources
+from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.counters.reading.types import Lookup
 from abacus.signals.events.wiring import built_in_sources
 
@@ -38,8 +39,8 @@ _SINCE: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 async def publish_counters(complete: Settings, pool: Pool) -> None:
     """Publishes the definitions that are not there yet; they count what is sent from now on."""
-    store, sources = DefinitionStore(pool), built_in_sources(complete)
-    known = {each.name for each in (await store.published()).definitions}
+    store, sources = DocumentStore(pool, COUNTERS), built_in_sources(complete)
+    known = {record.document.name for record in await store.latest()}
     drafts = [
         parse_definition({**each, "keep": _KEEP}, {source.name: source for source in sources})
         for each in _COUNTERS

@@ -5,28 +5,29 @@ from contextlib import suppress
 from datetime import datetime
 
 from abacus.core.errors import SetAside, Unavailable
-from abacus.documents.types import documents
+from abacus.documents.moment import read_moment
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.downstreams.decide.downstream import DownstreamKind
-from abacus.engage.downstreams.store import DownstreamStore
+from abacus.engage.downstreams.kind import DOWNSTREAMS
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.cards import CardStore
-from abacus.signals.counters.kind import DefinitionStore, by_name
+from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.events.decide.source import Source
+from abacus.signals.events.kind import SOURCES, by_name
 from abacus.signals.segments.store import SegmentStore
 
 
 async def surroundings(pool: Pool, built_in: Iterable[Source], now: datetime) -> Surroundings:
     """Raises `Unavailable`."""
-    definitions, sources = await DefinitionStore(pool).published()
-    downstreams = documents(await DownstreamStore(pool).latest())
+    published = await read_moment(pool, COUNTERS, SOURCES, DOWNSTREAMS)
+    downstreams = published.of(DOWNSTREAMS)
     return Surroundings(
-        sources=by_name(built_in, sources),
+        sources=by_name(built_in, published.of(SOURCES)),
         now=now,
         cards=cards_in_force(CardBook(await CardStore(pool).all()), now),
-        counters={each.name: each for each in definitions},
+        counters={each.name: each for each in published.of(COUNTERS)},
         webhooks={each.name for each in downstreams if each.kind is DownstreamKind.WEBHOOK and not each.retired},
         externals={each.name: each.service.answers for each in downstreams if each.service and not each.retired},
         segments={segment.name for segment in await SegmentStore(pool).all() if not segment.dropped},

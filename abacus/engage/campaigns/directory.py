@@ -5,20 +5,20 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
-from abacus.documents.types import documents
+from abacus.documents.moment import NOTHING_READ, Moment, read_moment
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_index import CampaignIndex
 from abacus.engage.campaigns.decide.surroundings import Everything, Surroundings
 from abacus.engage.campaigns.kind import CAMPAIGNS
-from abacus.engage.downstreams.decide.downstream import Downstream
-from abacus.engage.downstreams.store import DownstreamStore
+from abacus.engage.downstreams.kind import DOWNSTREAMS
 from abacus.engage.limits.types import UNCOUNTED_FROM
 from abacus.platform.fresh_copy import FreshCopy, Timing
 from abacus.platform.postgres import Pool
-from abacus.signals.counters.kind import NOTHING, DefinitionStore, Published, by_name
+from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.substream import Asked
+from abacus.signals.events.kind import SOURCES, by_name
 
 USUAL: Final = Timing(load_within_s=30.0)
 
@@ -27,8 +27,7 @@ class _Read(NamedTuple):
     """All that campaigns are judged by, as it was read."""
 
     campaigns: Sequence[Campaign]
-    published: Published
-    downstreams: Sequence[Downstream]
+    published: Moment
 
 
 class InForce:
@@ -64,8 +63,7 @@ class CampaignDirectory(FreshCopy[_Read, InForce]):
     ) -> None:
         """A member's limit of `uncounted_from` runs or more is not counted."""
         self._campaign_store = CampaignStore(pool)
-        self._definition_store = DefinitionStore(pool)
-        self._downstream_store = DownstreamStore(pool)
+        self._pool = pool
         self._built_in = tuple(built_in)
         self._clock = clock
         self._uncounted_from = uncounted_from
@@ -103,17 +101,17 @@ class CampaignDirectory(FreshCopy[_Read, InForce]):
             campaign if campaign.label in known else self._counting(campaign)
             for campaign in await self._campaign_store.in_force(self._clock.now(), known)
         ]
-        published = await self._definition_store.published(*(before.published if before is not None else NOTHING).known)
-        downstreams = documents(await self._downstream_store.latest())
-        return _Read(campaigns, published, downstreams)
+        published = NOTHING_READ if before is None else before.published
+        published = await read_moment(self._pool, COUNTERS, SOURCES, DOWNSTREAMS, before=published)
+        return _Read(campaigns, published)
 
     def _counting(self, campaign: Campaign) -> Campaign:
         return replace(campaign, limits=campaign.limits.uncounted_from(self._uncounted_from))
 
     def _put_in_force(self, read: _Read) -> InForce:
-        sources = by_name(self._built_in, read.published.sources)
-        counters = {each.name: each for each in read.published.definitions}
-        services = {each.name: each.service.answers for each in read.downstreams if each.service}
+        sources = by_name(self._built_in, read.published.of(SOURCES))
+        counters = {each.name: each for each in read.published.of(COUNTERS)}
+        services = {each.name: each.service.answers for each in read.published.of(DOWNSTREAMS) if each.service}
         before = self._around
         if before is None or before.sources != sources or before.counters != counters or before.externals != services:
             # What was approved names no segment and no webhook that was not there.

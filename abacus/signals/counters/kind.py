@@ -1,28 +1,26 @@
 """Definitions of counters, as published documents: the latest version is in force until it is retired."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from abacus.core.clock import Clock
 from abacus.core.fields import Fault
 from abacus.documents.decide.labels import Labels
 from abacus.documents.desk import DocumentDesk
+from abacus.documents.directory import DocumentDirectory
 from abacus.documents.kind import DocumentKind, Table, Withdrawals
-from abacus.documents.store import DocumentStore, Look, Reader
+from abacus.documents.store import Look
 from abacus.documents.types import Version, documents
 from abacus.people.types.deed import Deed
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.fresh_copy import USUAL, Timing
+from abacus.platform.postgres import Connection, Pool
+from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import NAME_PATTERN, Definition, to_document
 from abacus.signals.counters.decide.definition_document import parse_definition, restore_definition
 from abacus.signals.counters.decide.diff import describe_changes, described
 from abacus.signals.counters.decide.draft_faults import faults_beside
 from abacus.signals.events.decide.source import Source
-from abacus.signals.events.kind import SOURCE_READER
-
-Sources: TypeAlias = Mapping[str, Source]
-
-_ONE_MOMENT: Final[Mapping[str, Any]] = {"isolation": "repeatable_read", "readonly": True}
+from abacus.signals.events.kind import SOURCE_READER, SOURCES, Sources, by_name
 
 
 async def _read(document: Mapping[str, object], sources: Sources) -> Definition:
@@ -62,40 +60,20 @@ COUNTERS: Final[DocumentKind[Definition, Sources]] = DocumentKind(
     name=lambda definition: definition.name,
     split_label=Labels("counter", NAME_PATTERN, "rides").split,
 )
-_READER: Final = Reader(COUNTERS)
 
 
-class Published(NamedTuple):
-    """The latest version of each definition and of each source, as they were at one moment."""
-
-    definitions: Sequence[Definition]
-    sources: Sequence[Source]
-
-    @property
-    def known(self) -> tuple[Mapping[str, Definition], Mapping[str, Source]]:
-        """Both by the marks of their versions."""
-        definitions = {f"{each.id}@{each.version}{'-' if each.retired else ''}": each for each in self.definitions}
-        return definitions, {each.label: each for each in self.sources}
-
-
-NOTHING: Final = Published((), ())
-
-
-class DefinitionStore(DocumentStore[Definition, Sources]):
-    """Every method raises `Unavailable` while the database is away."""
-
-    def __init__(self, pool: Pool) -> None:
-        super().__init__(pool, COUNTERS)
-
-    async def published(
-        self,
-        known: Mapping[str, Definition] = MappingProxyType({}),
-        known_sources: Mapping[str, Source] = MappingProxyType({}),
-    ) -> Published:
-        """Documents that are known by their marks are not read again."""
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction(**_ONE_MOMENT):
-            definitions = await _READER.latest(connection, known)
-            return Published(documents(definitions), documents(await SOURCE_READER.latest(connection, known_sources)))
+def counter_directory(pool: Pool, built_in: Iterable[Source], timing: Timing = USUAL) -> DocumentDirectory[Catalog]:
+    """Serves the catalogue of all definitions, with the sources of the same moment: no event may be read by a source
+    that is older than the definition which counts it, because it would lack the newest variables.
+    """
+    reserved = tuple(built_in)
+    return DocumentDirectory(
+        pool,
+        COUNTERS,
+        lambda moment: Catalog(moment.of(COUNTERS), by_name(reserved, moment.of(SOURCES))),
+        SOURCES,
+        timing=timing,
+    )
 
 
 def held_sources(built_in: Iterable[Source]) -> Look[Sources]:
@@ -109,8 +87,3 @@ def held_sources(built_in: Iterable[Source]) -> Look[Sources]:
 
 def counter_desk(pool: Pool, clock: Clock, built_in: Iterable[Source]) -> DocumentDesk[Definition, Sources]:
     return DocumentDesk(pool, clock, COUNTERS, held_sources(tuple(built_in)))
-
-
-def by_name(built_in: Iterable[Source], published: Iterable[Source]) -> Sources:
-    """All sources. The names of the sources that are there from the start are reserved."""
-    return MappingProxyType({source.name: source for source in (*published, *built_in)})

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
+from abacus.documents.directory import DocumentDirectory
 from abacus.platform.announcements import Announced
 from abacus.platform.following.together import together
 from abacus.platform.following.topics import FollowedTopics
@@ -17,9 +18,9 @@ from abacus.platform.settings import Settings
 from abacus.platform.wiring import Run, Wiring
 from abacus.signals.counters.counter import EventCounter
 from abacus.signals.counters.decide.batch import EventMemory
-from abacus.signals.counters.directory import CounterDirectory
+from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.documents import Documents
-from abacus.signals.counters.kind import DefinitionStore
+from abacus.signals.counters.kind import counter_directory
 from abacus.signals.counters.new_keys import NewKeysBook
 from abacus.signals.counters.open_rows import OpenRows
 from abacus.signals.counters.partitions import OpenPartitions
@@ -60,8 +61,8 @@ async def counter_store(wiring: Wiring, pool: Pool) -> OpenedStore:
     return await wiring.entered(open_store(cassandra_of(wiring.settings), pool, wiring.clock))
 
 
-def counters_in_use(wiring: Wiring, pool: Pool) -> CounterDirectory:
-    counters = CounterDirectory(DefinitionStore(pool).published, built_in_sources(wiring.settings))
+def counters_in_use(wiring: Wiring, pool: Pool) -> DocumentDirectory[Catalog]:
+    counters = counter_directory(pool, built_in_sources(wiring.settings))
     return wiring.keep(counters, on=(Announced.COUNTERS, Announced.EVENT_SOURCES))
 
 
@@ -94,7 +95,7 @@ async def counting_service(
         health=wiring.process_health,
     )
     late_by = timedelta(hours=settings.counts_late_hours)
-    return CountService(definitions.catalog, rounds, parts, clock, late_by_s=int(late_by.total_seconds()), keeps=keeps)
+    return CountService(definitions.value, rounds, parts, clock, late_by_s=int(late_by.total_seconds()), keeps=keeps)
 
 
 def _cache_share(wiring: Wiring, pool: Pool) -> CacheShare:
@@ -106,7 +107,7 @@ async def counter(wiring: Wiring) -> Run:
     settings, clock = wiring.settings, wiring.clock
     bootstrap = settings.required("kafka_bootstrap")
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
-    documents = Documents(counters_in_use(wiring, pool).catalog, settings.events_topic)
+    documents = Documents(counters_in_use(wiring, pool).value, settings.events_topic)
     store = await counter_store(wiring, pool)
     wiring.beside(store.tend())
     counting = EventCounter(

@@ -3,15 +3,16 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from abacus.core.errors import Unavailable
+from abacus.platform.fresh_copy import FreshCopy
 from abacus.platform.gatherer import Gatherer, PendingRequest
 from abacus.platform.kafka.publisher import DEPENDENCY, StreamMessage
 from abacus.signals.events.decide.form import EventFault
 from abacus.signals.events.decide.message import EventMessage, encode_event, partition_key
 from abacus.signals.events.decide.posted import NotASender, PostedReader
-from abacus.signals.events.directory import SourceDirectory
+from abacus.signals.events.kind import Sources
 from abacus.signals.events.metrics import EVENTS_POSTED
 from abacus.signals.events.types import Event
 
@@ -29,7 +30,7 @@ class EventDesk:
 
     def __init__(
         self,
-        sources: SourceDirectory,
+        sources: FreshCopy[Any, Sources],
         publish: Publish,
         *,
         counted: bool = True,
@@ -89,7 +90,7 @@ class EventDesk:
         await self._gatherer.close()
 
     def _reading(self) -> PostedReader:
-        sources = self._sources.sources()
+        sources = self._sources.value()
         if self._reader.sources is not sources:
             self._reader = PostedReader(sources)
         return self._reader

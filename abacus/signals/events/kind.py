@@ -1,20 +1,25 @@
 """Event sources, as published documents: the latest version of a source is in force."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from abacus.core.clock import Clock
 from abacus.core.fields import EARLIEST, Fault
 from abacus.documents.decide.labels import Labels
 from abacus.documents.desk import DocumentDesk
+from abacus.documents.directory import DocumentDirectory
 from abacus.documents.kind import DocumentKind, Table
-from abacus.documents.store import DocumentStore, Reader
+from abacus.documents.store import Reader
 from abacus.documents.types import Record, Version
 from abacus.people.types.deed import Deed
+from abacus.platform.fresh_copy import USUAL, Timing
 from abacus.platform.postgres import Connection, Pool
 from abacus.signals.events.decide.diff import describe_changes, described
 from abacus.signals.events.decide.neighbours import faults_beside
 from abacus.signals.events.decide.source import SOURCE_PATTERN, Source, parse_source, to_document
+
+Sources: TypeAlias = Mapping[str, Source]
 
 
 class Reserved(NamedTuple):
@@ -64,11 +69,15 @@ SOURCES: Final[DocumentKind[Source, Reserved]] = DocumentKind(
 SOURCE_READER: Final = Reader(SOURCES)
 
 
-class SourceStore(DocumentStore[Source, Reserved]):
-    """Every method raises `Unavailable` while the database is away."""
+def by_name(built_in: Iterable[Source], published: Iterable[Source]) -> Sources:
+    """All sources. The names of the sources that are there from the start are reserved."""
+    return MappingProxyType({source.name: source for source in (*published, *built_in)})
 
-    def __init__(self, pool: Pool) -> None:
-        super().__init__(pool, SOURCES)
+
+def source_directory(pool: Pool, built_in: Iterable[Source], timing: Timing = USUAL) -> DocumentDirectory[Sources]:
+    """Serves the latest version of each source by its name, with the sources that are there from the start."""
+    reserved = tuple(built_in)
+    return DocumentDirectory(pool, SOURCES, lambda moment: by_name(reserved, moment.of(SOURCES)), timing=timing)
 
 
 def source_desk(pool: Pool, clock: Clock, reserved: Reserved) -> DocumentDesk[Source, Reserved]:

@@ -5,6 +5,8 @@ from functools import partial
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import SetAside
+from abacus.documents.directory import DocumentDirectory
+from abacus.documents.store import DocumentStore
 from abacus.platform.announcements import Announced
 from abacus.platform.kafka.publisher import StreamPublisher
 from abacus.platform.patience import until_available
@@ -15,9 +17,8 @@ from abacus.platform.settings import Settings
 from abacus.platform.wiring import Wiring
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.source import Source
-from abacus.signals.events.directory import SourceDirectory
 from abacus.signals.events.event_desk import EventDesk, Publish, without_broker
-from abacus.signals.events.kind import SourceStore
+from abacus.signals.events.kind import SOURCES, Sources, source_directory
 from abacus.signals.events.replay import replay_events
 
 
@@ -30,9 +31,8 @@ def built_in_sources(settings: Settings) -> list[Source]:
     )
 
 
-def sources_in_use(wiring: Wiring, pool: Pool) -> SourceDirectory:
-    sources = SourceDirectory(SourceStore(pool).latest, built_in_sources(wiring.settings))
-    return wiring.keep(sources, on=(Announced.EVENT_SOURCES,))
+def sources_in_use(wiring: Wiring, pool: Pool) -> DocumentDirectory[Sources]:
+    return wiring.keep(source_directory(pool, built_in_sources(wiring.settings)), on=(Announced.EVENT_SOURCES,))
 
 
 async def event_desk(wiring: Wiring, pool: Pool, *, within_s: float) -> EventDesk:
@@ -52,7 +52,7 @@ def replaying_events(pool: Pool, settings: Settings) -> PublishEvents:
 
     async def publish(items: Sequence[Item]) -> Mapping[str, SetAside]:
         publisher = StreamPublisher(settings.required("kafka_bootstrap"))
-        published = [record.document for record in await SourceStore(pool).latest()]
+        published = [record.document for record in await DocumentStore(pool, SOURCES).latest()]
         sources = [*built_in_sources(settings), *published]
         try:
             return await replay_events(items, sources, publisher.publish, settings.events_topic, SystemClock().now())

@@ -4,8 +4,9 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+from abacus.documents.store import DocumentStore
 from abacus.signals.counters.decide.definition_document import parse_definition
-from abacus.signals.counters.kind import DefinitionStore, held_sources
+from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.events.decide.builtin import built_in
 from tests.support.commands import abacus
 from tests.support.house import House, completed, until
@@ -25,7 +26,7 @@ async def publish_counter(house: House) -> None:
     )
     document = {"id": 1, "name": "rides_of", "template": "rides_of:{member_id}", "on": ["transaction.completed"]}
     draft = parse_definition(document, {each.name: each for each in sources})
-    await DefinitionStore(house.pool).publish([draft], held_sources(sources), by="tests", now=datetime.now(UTC))
+    await DocumentStore(house.pool, COUNTERS).publish([draft], held_sources(sources), by="tests", now=datetime.now(UTC))
 
 
 def rides(member_id: str, first: int, count: int) -> list[dict[str, object]]:

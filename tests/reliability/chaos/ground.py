@@ -14,15 +14,16 @@ from uuid import uuid4
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from abacus.core.clock import SystemClock
+from abacus.documents.store import DocumentStore
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
 from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY, ensure_queues
 from abacus.platform.sqs.queue import Client, SqsQueue, sqs_client
 from abacus.pricing.store.cards import CardStore
 from abacus.programs.expiry.decide.month import Month
-from abacus.signals.counters.kind import DefinitionStore, held_sources
+from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.events.decide.source import parse_source
-from abacus.signals.events.kind import Reserved, SourceStore
+from abacus.signals.events.kind import SOURCES, Reserved
 from abacus.signals.events.wiring import built_in_sources
 from benchmarks.pipeline import environment
 from localstack.running import Services
@@ -199,12 +200,12 @@ def _settings(services: Services, mark: str) -> Settings:
 async def _publish_counters(settings: Settings, pool: Pool) -> None:
     sources = built_in_sources(settings)
     drafts = definitions(sources)
-    await DefinitionStore(pool).publish(drafts, held_sources(sources), by="chaos", now=SystemClock().now())
+    await DocumentStore(pool, COUNTERS).publish(drafts, held_sources(sources), by="chaos", now=SystemClock().now())
 
 
 async def _begin_campaigns(settings: Settings, pool: Pool, documents: Sequence[Mapping[str, Any]]) -> None:
     if documents:
-        await SourceStore(pool).publish(
+        await DocumentStore(pool, SOURCES).publish(
             [parse_source(HOUSE)],
             Reserved(built_in_sources(settings), settings.events_topic).look,
             by="chaos",

@@ -8,12 +8,13 @@ from typing import Any
 
 from aiokafka import AIOKafkaProducer
 
+from abacus.documents.store import DocumentStore
 from abacus.documents.types import documents
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.kind import DefinitionStore, held_sources
+from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.counters.store.cassandra.session import Session
 from abacus.signals.events.decide.source import Source
-from abacus.signals.events.kind import Reserved, SourceStore
+from abacus.signals.events.kind import SOURCES, Reserved
 from tests.signals.counters.rides import Ride, Sums, drafts, rides_source, stored_sums, tallies
 from tests.signals.counters.stored import sums_in_cassandra
 from tests.support.house import House, until
@@ -34,7 +35,7 @@ class CountingHouse:
         return self.source.topic or ""
 
     async def publish(self, *counters: Mapping[str, Any], ago: timedelta = timedelta(0)) -> list[Definition]:
-        store = DefinitionStore(self.house.pool)
+        store = DocumentStore(self.house.pool, COUNTERS)
         given = drafts(self.source, counters)
         return documents(await store.publish(given, held_sources(()), by="tests", now=datetime.now(UTC) - ago))
 
@@ -85,7 +86,7 @@ class CountingHouse:
 
 async def counting_house(house: House, *, substream: bool = False, cassandra: Session | None = None) -> CountingHouse:
     source = rides_source(f"{house.settings.queue_prefix}rides", substream=substream)
-    (published,) = await SourceStore(house.pool).publish(
+    (published,) = await DocumentStore(house.pool, SOURCES).publish(
         [source], Reserved((), house.settings.events_topic).look, by="tests", now=datetime.now(UTC)
     )
     return CountingHouse(house, published.document, cassandra)

@@ -3,45 +3,51 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import asyncpg
 import pytest
 
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.fields import DocumentFaults
+from abacus.documents.moment import read_moment
+from abacus.documents.store import DocumentStore
 from abacus.documents.types import Withdrawal
 from abacus.platform.postgres import Connection, Pool
 from abacus.signals.counters.decide.definition import Definition, to_document
-from abacus.signals.counters.kind import DefinitionStore, held_sources
+from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.events.decide.source import Source, parse_source
-from abacus.signals.events.kind import Reserved, SourceStore
-from tests.signals.counters.weather import NOW, SOURCES, WEATHER_DOCUMENT, draft
+from abacus.signals.events.kind import SOURCES, Reserved, Sources
+from tests.signals.counters import weather
+from tests.signals.counters.weather import NOW, WEATHER_DOCUMENT, draft
 from tests.support.waiting import waiting
+
+Definitions: TypeAlias = DocumentStore[Definition, Sources]
 
 SNOW = draft(id=7, name="snow", template="snow:{city_id}", on=["snow.flake"])
 RULE = {"operator": "gt", "lhs": "var.amount", "rhs": "1.50"}
 
 
 @pytest.fixture
-async def store(pool: Pool) -> DefinitionStore:
-    for source in SOURCES.values():
+async def store(pool: Pool) -> Definitions:
+    for source in weather.SOURCES.values():
         await publish_source(pool, source)
-    return DefinitionStore(pool)
+    return DocumentStore(pool, COUNTERS)
 
 
 async def publish_source(pool: Pool, source: Source) -> None:
-    await SourceStore(pool).publish([source], Reserved([], "events").look, by="ann", now=NOW)
+    await DocumentStore(pool, SOURCES).publish([source], Reserved([], "events").look, by="ann", now=NOW)
 
 
-async def publish(store: DefinitionStore, *drafts: Definition) -> list[str]:
+async def publish(store: Definitions, *drafts: Definition) -> list[str]:
     return [each.document.label for each in await store.publish(drafts, held_sources([]), by="ann", now=NOW)]
 
 
-async def labels(store: DefinitionStore) -> list[str]:
+async def labels(store: Definitions) -> list[str]:
     return [record.document.label for record in await store.latest()]
 
 
-async def test_versions_count_from_one_for_each_definition(store: DefinitionStore) -> None:
+async def test_versions_count_from_one_for_each_definition(store: Definitions) -> None:
     assert await publish(store, draft(), SNOW) == ["count_rain_drops@1", "snow@1"]
     assert await publish(store, draft(when=RULE)) == ["count_rain_drops@2"]
     assert await labels(store) == ["snow@1", "count_rain_drops@2"]
@@ -51,16 +57,16 @@ async def test_versions_count_from_one_for_each_definition(store: DefinitionStor
     ]
 
 
-async def test_what_is_published_comes_back_equal_with_its_sources(store: DefinitionStore) -> None:
+async def test_what_is_published_comes_back_equal_with_its_sources(store: Definitions, pool: Pool) -> None:
     drafts = [SNOW, draft(when=RULE, add="var.amount", timezone="Asia/Kathmandu", keep={"hours": "0"})]
     await publish(store, *drafts)
-    definitions, sources = await store.published()
+    moment = await read_moment(pool, COUNTERS, SOURCES)
+    definitions, sources = moment.of(COUNTERS), moment.of(SOURCES)
     assert definitions == [each.published(1, NOW) for each in drafts]
-    assert {source.name: source for source in sources} == SOURCES
-    known = {f"{each.id}@{each.version}": each for each in definitions}
-    again = await store.published(known, {source.label: source for source in sources})
-    assert all(one is other for one, other in zip(definitions, again.definitions, strict=True))
-    assert all(one is other for one, other in zip(sources, again.sources, strict=True))
+    assert {source.name: source for source in sources} == weather.SOURCES
+    again = await read_moment(pool, COUNTERS, SOURCES, before=moment)
+    assert all(one is other for one, other in zip(definitions, again.of(COUNTERS), strict=True))
+    assert all(one is other for one, other in zip(sources, again.of(SOURCES), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +77,7 @@ async def test_what_is_published_comes_back_equal_with_its_sources(store: Defini
         ([SNOW, draft(id=8, name="snow", template="s:{city_id}")], "name: snow is the name of 7 already"),
     ],
 )
-async def test_all_are_published_or_none(store: DefinitionStore, drafts: Sequence[Definition], fault: str) -> None:
+async def test_all_are_published_or_none(store: Definitions, drafts: Sequence[Definition], fault: str) -> None:
     await publish(store, draft())
     with pytest.raises(DocumentFaults) as caught:
         await publish(store, *drafts)
@@ -80,7 +86,7 @@ async def test_all_are_published_or_none(store: DefinitionStore, drafts: Sequenc
 
 
 async def test_a_draft_is_judged_by_the_sources_as_they_are_when_it_is_published(
-    store: DefinitionStore, pool: Pool
+    store: Definitions, pool: Pool
 ) -> None:
     await publish_source(pool, parse_source({**WEATHER_DOCUMENT, "types": {"rain.drop": {"city": "text"}}}))
     with pytest.raises(DocumentFaults) as caught:
@@ -88,13 +94,15 @@ async def test_a_draft_is_judged_by_the_sources_as_they_are_when_it_is_published
     assert str(caught.value) == ("template: {city_id}: weather/rain.drop has no variable 'city_id'; did you mean city?")
 
 
-async def test_a_definition_that_changes_nothing_is_refused(store: DefinitionStore) -> None:
+async def test_a_definition_that_changes_nothing_is_refused(store: Definitions) -> None:
     await publish(store, draft())
     with pytest.raises(Refused, match="count_rain_drops@1 is this definition already: nothing to publish"):
         await publish(store, draft(keep={"days": "730d"}))
 
 
-async def test_a_retired_definition_counts_no_more_until_a_new_version_is_published(store: DefinitionStore) -> None:
+async def test_a_retired_definition_counts_no_more_until_a_new_version_is_published(
+    store: Definitions,
+) -> None:
     await publish(store, draft())
     with pytest.raises(Refused, match=r"there is no counter 'rain'; `abacus counters list` prints all"):
         await store.withdraw("rain", by="bob", reason="over", now=NOW)
@@ -103,14 +111,16 @@ async def test_a_retired_definition_counts_no_more_until_a_new_version_is_publis
     (record,) = await store.latest()
     assert (record.document, record.version.withdrawal) == (retired, Withdrawal(NOW, "bob", "over"))
     known = {"34@1": draft().published(1, NOW)}
-    assert (await store.published(known)).definitions == [retired]
+    assert [record.document for record in await store.latest(known)] == [retired]
     with pytest.raises(Refused, match=r"count_rain_drops@1 was retired by bob at 2026-03-01T12:00:00\+00:00 already"):
         await store.withdraw("count_rain_drops", by="bob", reason="over", now=NOW)
     assert await publish(store, draft()) == ["count_rain_drops@2"]
     assert [record.document.retired for record in await store.history(34)] == [True, False]
 
 
-async def test_what_belongs_to_a_change_is_written_with_it_or_nothing_is(store: DefinitionStore) -> None:
+async def test_what_belongs_to_a_change_is_written_with_it_or_nothing_is(
+    store: Definitions,
+) -> None:
     async def fails(_: Connection) -> None:
         raise Refused("no")
 
@@ -123,7 +133,7 @@ async def test_what_belongs_to_a_change_is_written_with_it_or_nothing_is(store: 
     assert not (await store.latest())[0].document.retired
 
 
-async def test_of_two_at_once_the_second_sees_the_first(store: DefinitionStore, pool: Pool) -> None:
+async def test_of_two_at_once_the_second_sees_the_first(store: Definitions, pool: Pool) -> None:
     """The first is held before its commit; the second waits for it, and then finds its beginning taken."""
     first_is_in, go_on = asyncio.Event(), asyncio.Event()
 
@@ -145,7 +155,7 @@ async def test_of_two_at_once_the_second_sees_the_first(store: DefinitionStore, 
 
 @pytest.mark.parametrize("table", ["counter_definition", "counter_retirement"])
 @pytest.mark.parametrize("change", ["update {} set version = 3", "delete from {}", "truncate {}"])
-async def test_nothing_of_it_is_ever_changed(store: DefinitionStore, pool: Pool, table: str, change: str) -> None:
+async def test_nothing_of_it_is_ever_changed(store: Definitions, pool: Pool, table: str, change: str) -> None:
     await publish(store, draft())
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await pool.execute(change.format(table))
@@ -161,7 +171,7 @@ async def test_nothing_of_it_is_ever_changed(store: DefinitionStore, pool: Pool,
     ],
 )
 async def test_a_definition_of_a_newer_abacus_has_to_wait_for_the_upgrade(
-    store: DefinitionStore, pool: Pool, news: dict[str, object], fault: str
+    store: Definitions, pool: Pool, news: dict[str, object], fault: str
 ) -> None:
     await pool.execute(
         "insert into counter_definition (definition_id, version, document, published_at, published_by)"
@@ -169,4 +179,4 @@ async def test_a_definition_of_a_newer_abacus_has_to_wait_for_the_upgrade(
         json.dumps({**to_document(draft()), **news}),
     )
     with pytest.raises(Unavailable, match=f"this version of Abacus cannot read 34@1: {fault}"):
-        await store.published()
+        await store.latest()

@@ -2,77 +2,62 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 
 import pytest
 
 from abacus.core.errors import Unavailable
+from abacus.documents.directory import DocumentDirectory
+from abacus.documents.store import DocumentStore
 from abacus.platform.announcements import Announced, Announcements
 from abacus.platform.fresh_copy import Timing
 from abacus.platform.postgres import Pool, open_connection
-from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.directory import CounterDirectory
-from abacus.signals.counters.kind import DefinitionStore, Published, held_sources
-from abacus.signals.events.decide.source import Source, parse_source
-from abacus.signals.events.kind import Reserved, SourceStore
-from tests.signals.counters.weather import NOW, SOURCES, WEATHER_DOCUMENT, counter, draft
+from abacus.signals.counters.decide.catalog import Catalog
+from abacus.signals.counters.kind import COUNTERS, counter_directory, held_sources
+from abacus.signals.events.decide.source import parse_source
+from abacus.signals.events.kind import SOURCES, Reserved
+from tests.signals.counters import weather
+from tests.signals.counters.weather import NOW, WEATHER_DOCUMENT, draft
 from tests.support.soon import soon
 
-BUILT_IN = [SOURCES["sky"]]
-SNOW = counter(id=7, name="snow", template="snow:{city_id}", on=["snow.flake"])
+BUILT_IN = [weather.SOURCES["sky"]]
+SNOW = draft(id=7, name="snow", template="snow:{city_id}", on=["snow.flake"])
 
 
-class Shelf:
-    """A store in memory, which can be down and remembers what its readers know."""
-
-    def __init__(self) -> None:
-        self.definitions: list[Definition] = []
-        self.known: list[list[str]] = []
-        self.down = False
-
-    async def published(self, known: Mapping[str, Definition], known_sources: Mapping[str, Source]) -> Published:
-        self.known.append([*known, *known_sources])
-        if self.down:
-            raise Unavailable("database", "connection refused")
-        return Published(list(self.definitions), [SOURCES["weather"]])
+async def publish_weather(pool: Pool, **news: object) -> None:
+    source = parse_source({**WEATHER_DOCUMENT, **news})
+    await DocumentStore(pool, SOURCES).publish([source], Reserved([], "events").look, by="ann", now=NOW)
 
 
-async def test_the_catalogue_stays_the_same_until_something_is_published() -> None:
-    shelf = Shelf()
-    directory = CounterDirectory(shelf.published, BUILT_IN)
+async def test_the_catalogue_stays_the_same_until_something_is_published(pool: Pool) -> None:
+    await publish_weather(pool)
+    directory = counter_directory(pool, BUILT_IN)
     with pytest.raises(Unavailable, match="counter definitions unavailable: not read yet"):
-        directory.catalog()
+        directory.value()
     await directory.refresh()
-    first = directory.catalog()
+    first = directory.value()
     assert (first.definitions, set(first.sources)) == ((), {"weather", "sky"})
     await directory.refresh()
-    assert directory.catalog() is first
-    shelf.definitions = [counter(), SNOW]
+    assert directory.value() is first
+    store = DocumentStore(pool, COUNTERS)
+    await store.publish([draft(), SNOW], held_sources(BUILT_IN), by="ann", now=NOW)
     await directory.refresh()
-    assert directory.catalog().definitions == (counter(), SNOW)
-    shelf.definitions = [counter().published(1, NOW, NOW), SNOW]
+    rain, snow = directory.value().definitions
+    assert (rain, snow) == (draft().published(1, NOW), SNOW.published(1, NOW))
+    await store.withdraw("count_rain_drops", by="ann", reason="over", now=NOW)
     await directory.refresh()
-    assert directory.catalog().types() == {"weather": {"snow.flake"}}
-    assert shelf.known == [[], ["weather@1"], ["weather@1"], ["34@1", "7@1", "weather@1"]]
-
-
-async def test_the_last_catalogue_is_served_while_the_database_is_away() -> None:
-    shelf = Shelf()
-    shelf.definitions = [counter()]
-    directory = CounterDirectory(shelf.published, BUILT_IN)
-    await directory.refresh()
-    shelf.down = True
-    with pytest.raises(Unavailable):
-        await directory.refresh()
-    assert directory.catalog().find("rain_drops:city:1") == counter()
+    after = directory.value()
+    assert after.types() == {"weather": {"snow.flake"}}
+    assert after.definitions[1] is snow
+    assert after.sources["weather"] is first.sources["weather"]
 
 
 @pytest.fixture
-async def directory(pool: Pool, database_url: str) -> AsyncIterator[CounterDirectory]:
+async def directory(pool: Pool, database_url: str) -> AsyncIterator[DocumentDirectory[Catalog]]:
     """It reads when something is announced, and not by itself."""
-    await SourceStore(pool).publish([SOURCES["weather"]], Reserved([], "events").look, by="ann", now=NOW)
+    await publish_weather(pool)
     announcements = Announcements(lambda: open_connection(database_url))
-    directory = CounterDirectory(DefinitionStore(pool).published, BUILT_IN, Timing(refresh_every_s=3600))
+    directory = counter_directory(pool, BUILT_IN, Timing(refresh_every_s=3600))
     for announced in (Announced.COUNTERS, Announced.EVENT_SOURCES):
         announcements.call(directory.wake, on=announced)
     keeping = [asyncio.create_task(each) for each in (announcements.keep_listening(), directory.keep_fresh())]
@@ -84,19 +69,18 @@ async def directory(pool: Pool, database_url: str) -> AsyncIterator[CounterDirec
 
 
 async def test_what_is_published_or_retired_is_in_force_within_a_second(
-    directory: CounterDirectory, pool: Pool
+    directory: DocumentDirectory[Catalog], pool: Pool
 ) -> None:
-    store = DefinitionStore(pool)
+    store = DocumentStore(pool, COUNTERS)
     began = time.monotonic()
     await store.publish([draft()], held_sources(BUILT_IN), by="ann", now=NOW)
-    await soon(lambda: directory.catalog().types() == {"weather": {"rain.drop"}})
+    await soon(lambda: directory.value().types() == {"weather": {"rain.drop"}})
     assert time.monotonic() - began < 1
     began = time.monotonic()
     await store.withdraw("count_rain_drops", by="ann", reason="over", now=NOW)
-    await soon(lambda: not directory.catalog().types())
+    await soon(lambda: not directory.value().types())
     assert time.monotonic() - began < 1
     began = time.monotonic()
-    source = parse_source({**WEATHER_DOCUMENT, "topic": "rain"})
-    await SourceStore(pool).publish([source], Reserved([], "events").look, by="ann", now=NOW)
-    await soon(lambda: directory.catalog().sources["weather"].topic == "rain")
+    await publish_weather(pool, topic="rain")
+    await soon(lambda: directory.value().sources["weather"].topic == "rain")
     assert time.monotonic() - began < 1

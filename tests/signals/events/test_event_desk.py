@@ -3,21 +3,21 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 import pytest
 
 from abacus.core.errors import Reason, Unavailable
-from abacus.documents.types import Record, Version
-from abacus.platform.fresh_copy import Timing
+from abacus.platform.fresh_copy import FreshCopy, Timing
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.metrics import total
 from abacus.signals.events.decide.form import EventFault
 from abacus.signals.events.decide.message import EventMessage, encode_event
 from abacus.signals.events.decide.posted import NotASender, PostedReader
 from abacus.signals.events.decide.source import Source
-from abacus.signals.events.directory import SourceDirectory
 from abacus.signals.events.event_desk import EventDesk, without_broker
+from abacus.signals.events.kind import by_name
 from abacus.signals.events.metrics import EVENTS_POSTED
 from abacus.signals.events.types import Event
 from tests.signals.events.weather import NOW, WEATHER, put, source
@@ -63,15 +63,14 @@ class Shelf:
     def __init__(self, *sources: Source) -> None:
         self.sources = list(sources)
 
-    async def latest(self, _: Mapping[str, Source]) -> list[Record[Source]]:
-        return [
-            Record(each, Version(each.name, each.version, datetime(2026, 1, 1, tzinfo=UTC), "ann", None, {}))
-            for each in self.sources
-        ]
+    async def latest(self, _: object) -> Sequence[Source]:
+        return list(self.sources)
 
 
 async def desk(broker: Broker, shelf: Shelf | None = None, **limits: Any) -> EventDesk:
-    directory = SourceDirectory((shelf or Shelf(WEATHER)).latest, [], Timing(look_again_every_s=0))
+    directory = FreshCopy(
+        "event sources", (shelf or Shelf(WEATHER)).latest, partial(by_name, ()), Timing(look_again_every_s=0)
+    )
     await directory.refresh()
     return EventDesk(directory, broker.publish, **limits)
 

@@ -10,14 +10,14 @@ import pytest
 
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.fields import DocumentFaults
+from abacus.documents.store import DocumentStore
 from abacus.documents.types import Record, Version
 from abacus.platform.announcements import Announced, Announcements
 from abacus.platform.fresh_copy import Timing
 from abacus.platform.postgres import Pool, open_connection
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.source import Source
-from abacus.signals.events.directory import SourceDirectory
-from abacus.signals.events.kind import Reserved, SourceStore
+from abacus.signals.events.kind import SOURCES, Reserved, source_directory
 from tests.signals.events.weather import EVENTS_TOPIC, WEATHER, source
 from tests.support.soon import soon
 
@@ -26,12 +26,14 @@ BUILT_IN: Final = built_in(transactions_topic="t", points_topic="p", tiers_topic
 
 
 async def publish(pool: Pool, draft: Source, by: str = "person:ann") -> Source:
-    (record,) = await SourceStore(pool).publish([draft], Reserved(BUILT_IN, EVENTS_TOPIC).look, by=by, now=NOW)
+    (record,) = await DocumentStore(pool, SOURCES).publish(
+        [draft], Reserved(BUILT_IN, EVENTS_TOPIC).look, by=by, now=NOW
+    )
     return record.document
 
 
 async def test_versions_count_from_one_in_each_source(pool: Pool) -> None:
-    store = SourceStore(pool)
+    store = DocumentStore(pool, SOURCES)
     assert await store.latest() == []
     drafts = [WEATHER, source("app"), source("weather", topic="rain.v2", substream=True)]
     published = [await publish(pool, draft) for draft in drafts]
@@ -86,37 +88,37 @@ async def test_a_source_of_a_newer_version_of_abacus_makes_readers_wait(pool: Po
         "insert into event_source values ('app', 1, $1, $2, 'ann')", '{"source": "app", "smell": "new"}', NOW
     )
     with pytest.raises(Unavailable, match=r"this version of Abacus cannot read app@1: types: missing"):
-        await SourceStore(pool).latest()
+        await DocumentStore(pool, SOURCES).latest()
 
 
 async def test_the_sources_in_force_are_the_latest_and_those_from_the_start(pool: Pool) -> None:
-    directory = SourceDirectory(SourceStore(pool).latest, BUILT_IN)
+    directory = source_directory(pool, BUILT_IN)
     with pytest.raises(Unavailable, match="event sources"):
-        directory.sources()
+        directory.value()
     await directory.refresh()
-    assert set(directory.sources()) == {"transactions", "points", "tiers"}
+    assert set(directory.value()) == {"transactions", "points", "tiers"}
     await publish(pool, WEATHER)
     await publish(pool, source("weather", substream=True))
     await directory.refresh()
-    assert directory.sources()["weather"] == source("weather", substream=True).published(2)
+    assert directory.value()["weather"] == source("weather", substream=True).published(2)
 
 
 async def test_the_sources_stay_the_same_objects_while_nothing_is_published(pool: Pool) -> None:
     await publish(pool, WEATHER)
-    directory = SourceDirectory(SourceStore(pool).latest, BUILT_IN)
+    directory = source_directory(pool, BUILT_IN)
     await directory.refresh()
-    before, weather = directory.sources(), directory.sources()["weather"]
+    before, weather = directory.value(), directory.value()["weather"]
     await directory.refresh()
-    assert directory.sources() is before
+    assert directory.value() is before
     await publish(pool, source("app"))
     await directory.refresh()
-    assert directory.sources() is not before
-    assert directory.sources()["weather"] is weather
+    assert directory.value() is not before
+    assert directory.value()["weather"] is weather
 
 
 async def test_a_published_source_is_in_force_within_a_second(pool: Pool, database_url: str) -> None:
     """Nothing but the announcement has the directory read."""
-    directory = SourceDirectory(SourceStore(pool).latest, BUILT_IN, Timing(refresh_every_s=3600))
+    directory = source_directory(pool, BUILT_IN, Timing(refresh_every_s=3600))
     announcements = Announcements(lambda: open_connection(database_url))
     announcements.call(directory.wake, on=Announced.EVENT_SOURCES)
     tasks = [asyncio.create_task(work()) for work in (directory.keep_fresh, announcements.keep_listening)]
@@ -124,7 +126,7 @@ async def test_a_published_source_is_in_force_within_a_second(pool: Pool, databa
     await asyncio.sleep(0.2)  # the first announcement is that of the connection
     began = time.monotonic()
     await publish(pool, WEATHER)
-    await soon(lambda: "weather" in directory.sources())
+    await soon(lambda: "weather" in directory.value())
     assert time.monotonic() - began < 1
     for task in tasks:
         task.cancel()

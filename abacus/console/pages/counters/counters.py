@@ -17,13 +17,14 @@ from abacus.console.web.parts import Part
 from abacus.console.web.routes import file, page
 from abacus.core.csv_text import csv_text
 from abacus.core.errors import Refused
-from abacus.documents.store import named
+from abacus.documents.moment import read_moment
+from abacus.documents.store import DocumentStore, named
 from abacus.documents.types import Record
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.diff import described
 from abacus.signals.counters.decide.tiles import end_of_quarter
-from abacus.signals.counters.kind import COUNTERS, DefinitionStore
+from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.counters.new_keys import DayOfKeys, new_keys_of
 from abacus.signals.counters.reading.decide.plan import LookupPlan, Planner
 from abacus.signals.counters.reading.types import Lookup, NotCounted
@@ -124,7 +125,7 @@ async def export(call: Call) -> Download:
 
 
 async def counter(call: Call) -> CounterPage:
-    store, name = DefinitionStore(call.reading.pool), str(call.request.path_params["counter"])
+    store, name = DocumentStore(call.reading.pool, COUNTERS), str(call.request.path_params["counter"])
     try:
         latest = named(COUNTERS, name, await store.latest())
     except Refused:
@@ -137,7 +138,7 @@ async def counter(call: Call) -> CounterPage:
 
 
 async def _latest(call: Call) -> Sequence[Version]:
-    return [_version(each) for each in await DefinitionStore(call.reading.pool).latest()]
+    return [_version(each) for each in await DocumentStore(call.reading.pool, COUNTERS).latest()]
 
 
 def _version(record: Record[Definition], new_keys: Sequence[DayOfKeys] = ()) -> Version:
@@ -178,8 +179,8 @@ def _second(text: str) -> int:
 
 async def _chart(call: Call, keys: Sequence[str], spans: Sequence[Span]) -> Chart:
     """All steps of all keys are summed in one call of the store. Raises `Refused` for what cannot be counted."""
-    definitions, _ = await DefinitionStore(call.reading.pool).published()
-    catalog, now = Catalog(definitions, {}), int(call.now.timestamp())
+    published = await read_moment(call.reading.pool, COUNTERS)
+    catalog, now = Catalog(published.of(COUNTERS), {}), int(call.now.timestamp())
     planner = Planner(catalog, now, late_by_s=0, keeps=lambda _: False)
     plans = [[_planned(planner, Lookup(key, *span)) for span in spans] for key in keys]
     ranges = [[SlotRange(plan.key, *slots) for slots in plan.shape.open] for planned in plans for plan in planned]

@@ -11,6 +11,7 @@ from abacus.core.errors import Reason, Refused
 from abacus.core.ids import campaign_key
 from abacus.documents.decide.states import Act, Status
 from abacus.documents.stated import Change
+from abacus.documents.store import DocumentStore
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.downstreams.decide.downstream_document import parse_downstream
 from abacus.engage.downstreams.store import DownstreamStore
@@ -18,7 +19,7 @@ from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.kafka.window import TopicWindow
 from abacus.platform.sqs.definition import CAMPAIGN_RETRY
 from abacus.signals.events.decide.source import parse_source
-from abacus.signals.events.kind import Reserved, SourceStore
+from abacus.signals.events.kind import SOURCES, Reserved
 from abacus.signals.events.wiring import built_in_sources
 from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.earning_works import QUIET_S
@@ -204,7 +205,7 @@ class CampaignEvents(_Campaigned):
     async def _publish_source(self) -> None:
         settings = self.lane.settings
         with suppress(Refused):  # it is there already
-            await SourceStore(self.lane.pool).publish(
+            await DocumentStore(self.lane.pool, SOURCES).publish(
                 [_OWN],
                 Reserved(built_in_sources(settings), settings.events_topic).look,
                 by="person:ann",
