@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, takewhile
+from itertools import takewhile
 from operator import add
 from typing import Any, TypeVar
 
@@ -28,12 +28,12 @@ def merged_page(pages: Sequence[Sequence[Thing]], size: int, place: Callable[[Th
     return list(takewhile(lambda each: place(each) <= end, merged))
 
 
-def added_up(parts: Iterable[Iterable[Sequence[Any]]], *, facts: int) -> list[tuple[Any, ...]]:
-    """The rows of all parts in order. Rows with the same facts become one: the numbers behind the facts are added up.
+def added_up(rows: Iterable[Sequence[Any]], *, facts: int) -> list[tuple[Any, ...]]:
+    """The rows in order. Rows with the same facts become one: the numbers behind the facts are added up.
     None comes last, as in Postgres.
     """
     sums: dict[tuple[Any, ...], tuple[int, ...]] = {}
-    for row in chain.from_iterable(parts):
+    for row in rows:
         place, numbers = tuple(row[:facts]), tuple(row[facts:])
         sums[place] = tuple(map(add, sums[place], numbers)) if place in sums else numbers
     return [(*place, *sums[place]) for place in sorted(sums, key=_in_order)]

@@ -1,26 +1,11 @@
-"""The rows of all slices as one ledger's: sums are added up, and sorted rows stay sorted."""
+"""The sorted rows of all slices, sorted as one ledger's."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from itertools import chain
-from typing import Any, Final, TypeVar
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Final
 
 from abacus.platform.postgres import LONG_S
 
 _PAGE: Final = 2000
-
-Row = TypeVar("Row")
-
-
-def added_up(parts: Iterable[Iterable[Sequence[Any]]], make: Callable[..., Row], *, by: int) -> list[Row]:
-    """Rows that agree in their first `by` columns become one, and their other columns are added up. They come in the
-    order of the first ones.
-    """
-    sums: dict[tuple[Any, ...], list[int]] = {}
-    for row in chain.from_iterable(parts):
-        group, numbers = tuple(row[:by]), row[by:]
-        before = sums.get(group, [0] * len(numbers))
-        sums[group] = [one + other for one, other in zip(before, numbers, strict=True)]
-    return [make(*group, *sums[group]) for group in sorted(sums)]
 
 
 async def in_order(cursors: Sequence[Any], column: str, *, size: int = _PAGE) -> AsyncIterator[Sequence[Any]]:

@@ -1,20 +1,11 @@
 """Rows of several slices as those of one ledger."""
 
 from collections import Counter
-from typing import NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.oversight.merged import added_up, in_order
-
-
-class Sum(NamedTuple):
-    program: str
-    country: str
-    members: int
-    points: int
-
+from abacus.oversight.merged import in_order
 
 Row = dict[str, int]
 
@@ -28,12 +19,6 @@ class Rows:
     async def fetch(self, size: int, *, timeout: float) -> list[Row]:  # noqa: ASYNC109  # as asyncpg has it
         page, self._rows = self._rows[:size], self._rows[size:]
         return page
-
-
-def test_rows_of_a_group_are_added_up() -> None:
-    parts = [[("OVO", "ID", 1, 5), ("GRP", "SG", 2, -10)], [], [("GRP", "SG", 1, 3)]]
-    assert added_up(parts, Sum, by=2) == [Sum("GRP", "SG", 3, -7), Sum("OVO", "ID", 1, 5)]
-    assert added_up([[], []], Sum, by=2) == []
 
 
 @given(

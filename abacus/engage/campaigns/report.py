@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from abacus.core.merge import added_up
 from abacus.engage.campaigns.decide.campaign import OWNER_KIND, Campaign
 from abacus.engage.campaigns.seen import seen_by_day
 from abacus.engage.limits.decide.pots import EVER
 from abacus.engage.limits.types import NOTHING, Amounts
 from abacus.engage.limits.usage import used
 from abacus.platform import slices
-from abacus.platform.postgres import LONG_S, Connection, Pool, snapshot
+from abacus.platform.postgres import Connection, Pool, snapshot
 from abacus.platform.sql import Statement, columns
 
 
@@ -101,9 +100,9 @@ async def report(pool: Pool, campaign: Campaign) -> CampaignReport:
     name = campaign.name
     async with snapshot(pool) as connection:
         days, arms, taken = await _glance(connection, campaign)
-        actions = await _added_up(connection, _ACTIONS(campaign=name), facts=3)
-        ((claims,),) = await _added_up(connection, _CLAIMS(campaign=name), facts=0)
-        ((posted,),) = await _added_up(connection, _POSTED(campaign=name), facts=0)
+        actions = await slices.sums(connection, _ACTIONS(campaign=name), facts=3)
+        ((claims,),) = await slices.sums(connection, _CLAIMS(campaign=name), facts=0)
+        ((posted,),) = await slices.sums(connection, _POSTED(campaign=name), facts=0)
         seen = await seen_by_day(connection, campaign)
     return CampaignReport(days, [ActionLine(*row) for row in actions], arms, claims, posted, taken, seen)
 
@@ -122,18 +121,14 @@ async def used_by(pool: Pool, names: Sequence[str]) -> Mapping[str, Amounts]:
 
 async def _glance(connection: Connection, campaign: Campaign) -> Glance:
     name = campaign.name
-    days = [DayLine(*row) for row in await _added_up(connection, _DAYS(campaign=name), facts=4)]
-    arms = await _added_up(connection, _ARMS(campaign=name, goal=campaign.goal), facts=1)
+    days = [DayLine(*row) for row in await slices.sums(connection, _DAYS(campaign=name), facts=4)]
+    arms = await slices.sums(connection, _ARMS(campaign=name, goal=campaign.goal), facts=1)
     taken = await used(connection, OWNER_KIND, [name], None)
     return Glance(
         days=sorted(days, key=lambda line: (line.day, line.version, line.variant, line.outcome)),
         arms=[ArmLine(*row) for row in arms],
         used={pot.period: amounts for pot, amounts in taken.items()},
     )
-
-
-async def _added_up(connection: Connection, statement: tuple[Any, ...], *, facts: int) -> list[tuple[Any, ...]]:
-    return added_up(await slices.each(connection, lambda: connection.fetch(*statement, timeout=LONG_S)), facts=facts)
 
 
 def faults_of(found: CampaignReport) -> list[str]:

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from abacus.core.merge import added_up
 from abacus.engage.limits.decide.pots import Pot
 from abacus.engage.limits.types import NOTHING, Amounts
 from abacus.platform import slices
-from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
 
 _THESE: Final = """
@@ -31,8 +30,7 @@ async def used(
     asked = {"owner_kind": owner_kind, "owners": list(owners), "period": period}
     handed_out = await connection.fetch(*_HANDED_OUT(**asked))
     found = {Pot(*row[:3]): Amounts(*row[3:]) for row in handed_out}
-    in_slots = await slices.each(connection, lambda: connection.fetch(*_IN_SLOTS(**asked), timeout=LONG_S))
-    for *pot, runs, points, cost in added_up(in_slots, facts=3):
+    for *pot, runs, points, cost in await slices.sums(connection, _IN_SLOTS(**asked), facts=3):
         place = Pot(*pot)
         found[place] = found.get(place, NOTHING).plus(Amounts(runs, points, cost)).at_least(NOTHING)
     return found

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import chain
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
@@ -61,8 +60,7 @@ class ParkedMessages:
         """
         statement = _RESEND(channel=channel, message_ids=list(ids), now=self._clock.now())
         async with slices.together(self._pool) as connection:
-            rows = await slices.each(connection, lambda: connection.fetch(*statement))
-            resent = [row["message_id"] for row in chain.from_iterable(rows)]
+            resent = [row["message_id"] for row in await slices.rows_on(connection, statement)]
             unknown = sorted(set(ids) - set(resent))
             if unknown:
                 raise absent("parked message", unknown[0], "`abacus notify parked` prints all")

@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from abacus.oversight.backtest.decide.lapses import LapseChange
-from abacus.oversight.merged import added_up, in_order
+from abacus.oversight.merged import in_order
 from abacus.platform import slices
-from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
 from abacus.pricing.decide.card import Expiry, RateCard
 from abacus.pricing.explanation.sql import text
@@ -94,9 +94,7 @@ group by member_id, lapses, draft_lapses order by member_id, lapses, draft_lapse
 
 async def lapses(connection: Connection, draft: RateCard) -> list[LapseChange]:
     """By month, in a snapshot."""
-    statement = _SUMS(**_values(draft))
-    parts = await slices.each(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
-    return added_up(parts, LapseChange, by=3)
+    return [LapseChange(*row) for row in await slices.sums(connection, _SUMS(**_values(draft)), facts=3)]
 
 
 async def moved(connection: Connection, draft: RateCard) -> AsyncIterator[Sequence[Moved]]:

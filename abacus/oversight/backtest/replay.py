@@ -6,7 +6,6 @@ the Python formula; a property test holds the two together.
 
 from collections.abc import Mapping
 from datetime import datetime
-from itertools import chain
 from typing import Any, Final
 
 import asyncpg
@@ -78,12 +77,11 @@ async def backtest(connection: Connection, card: RateCard, since: datetime, unti
 
     Raises `Refused` for an explanation that nobody can read.
     """
-    statement = _draft(card, since, until)
     try:
-        parts = await slices.each(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
+        rows = await slices.rows_on(connection, _draft(card, since, until), within_s=LONG_S)
     except asyncpg.DataError as error:
         raise Refused(f"an award's explanation cannot be read: {error}; `abacus ledger verify` names it") from error
-    return Backtest([Replayed(*row) for row in chain.from_iterable(parts)])
+    return Backtest([Replayed(*row) for row in rows])
 
 
 def _draft(card: RateCard, since: datetime, until: datetime) -> tuple[Any, ...]:

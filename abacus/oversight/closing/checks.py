@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 
 from abacus.oversight.closing.decide.coverage import covers
 from abacus.oversight.closing.decide.obstacles import Obstacle
-from abacus.oversight.merged import added_up
 from abacus.oversight.reports.homes import Homes
 from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection
@@ -31,13 +30,6 @@ _SEALS: Final = Statement(f"select {columns(Seal)} from seal where sealed_at >= 
 _LAST_POSTED: Final = Statement("""
 select xid::text::bigint from transfer where posted_at < :until order by transfer.xid desc limit 1
 """)
-
-
-class _Lapsed(NamedTuple):
-    """Accounts of a country whose day is past."""
-
-    country: str
-    accounts: int
 
 
 class CloseReadiness(NamedTuple):
@@ -82,10 +74,9 @@ async def _expiry(connection: Connection, where: Homes, month: Month) -> list[Ob
     ]
     named = {run.country for run in open_runs}
     never = _NEVER_RUN(countries=where.countries, first_day=month.first_day)
-    parts = await slices.each(connection, lambda: connection.fetch(*never, timeout=LONG_S))
     obstacles += [
         Obstacle("expiry", f"{accounts} accounts of {country} lapsed before {month} and are not expired yet")
-        for country, accounts in added_up(parts, _Lapsed, by=1)
+        for country, accounts in await slices.sums(connection, never, facts=1)
         if country not in named
     ]
     return obstacles

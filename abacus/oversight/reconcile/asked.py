@@ -129,15 +129,11 @@ async def _looked_up(
 
 async def _rejected(connection: Connection, keys: Sequence[str]) -> set[tuple[str, str | None]]:
     """The keys and fingerprints of rejected awards."""
-    statement = _REJECTED(keys=column(keys))
-    parts = await slices.each(connection, lambda: connection.fetch(*statement))
-    return {tuple(row) for rows in parts for row in rows}
+    return {tuple(row) for row in await slices.rows_on(connection, _REJECTED(keys=column(keys)))}
 
 
 async def _posted(connection: Connection, keys: Sequence[str]) -> dict[str, Posted]:
-    statement = _POSTED(keys=column(keys))
-    parts = await slices.each(connection, lambda: connection.fetch(*statement))
-    return {row["key"]: Posted(*row) for rows in parts for row in rows}
+    return {row["key"]: Posted(*row) for row in await slices.rows_on(connection, _POSTED(keys=column(keys)))}
 
 
 def _ask(asked: Asked, posted: Posted | None) -> Ask:

@@ -2,9 +2,8 @@
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from abacus.core.merge import added_up
 from abacus.oversight.reconcile.asked import Asked, Outcomes, outcomes, together
 from abacus.oversight.reconcile.decide.lines import Actions, Totals
 from abacus.oversight.reconcile.decide.verdict import Queues
@@ -57,7 +56,8 @@ class CampaignEffects:
         self._window = {"start": start, "end": end}
 
     async def actions(self) -> list[Actions]:
-        return [Actions(*row) for row in await self._added_up(_ACTIONS(**self._window), facts=2)]
+        rows = await slices.sums(self._connection, _ACTIONS(**self._window), facts=2, within_s=LONG_S)
+        return [Actions(*row) for row in rows]
 
     async def awards(self, as_of: AsOf, queues: Queues) -> Outcomes:
         """The outcomes of awards that were sent."""
@@ -66,7 +66,7 @@ class CampaignEffects:
         )
 
     async def totals(self) -> list[Totals]:
-        return [Totals(*row) for row in await self._added_up((_TOTALS,), facts=1)]
+        return [Totals(*row) for row in await slices.sums(self._connection, (_TOTALS,), facts=1, within_s=LONG_S)]
 
     async def _sent_in_slice(self, as_of: AsOf) -> AsyncIterator[Sequence[Asked]]:
         """A page at a time; what holds awards up is not cut, and looked up for each page."""
@@ -90,7 +90,3 @@ class CampaignEffects:
                 )
                 for sent, held_up in zip(page, rows, strict=True)
             ]
-
-    async def _added_up(self, statement: tuple[Any, ...], *, facts: int) -> list[tuple[Any, ...]]:
-        read = await slices.each(self._connection, lambda: self._connection.fetch(*statement, timeout=LONG_S))
-        return added_up(read, facts=facts)

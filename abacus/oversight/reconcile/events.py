@@ -153,9 +153,7 @@ class EventTable:
             await self._rename([row["key"] for row in rows])
 
     async def _rename(self, keys: Sequence[str]) -> None:
-        of_erased = _OF_ERASED(keys=keys)
-        parts = await slices.each(self._connection, lambda: self._connection.fetch(*of_erased))
-        if erased := [_Erased(*row) for part in parts for row in part]:
+        if erased := [_Erased(*row) for row in await slices.rows_on(self._connection, _OF_ERASED(keys=keys))]:
             await self._connection.execute(*_RENAME(**arrays(_Erased, erased)), timeout=LONG_S)
 
     async def published(self) -> Published:

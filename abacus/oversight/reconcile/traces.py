@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import chain
 from typing import Final, NamedTuple
 
 from abacus.oversight.reconcile.decide.entry import Entry
@@ -49,9 +48,8 @@ class _Transfer(NamedTuple):
 
 async def traces_of(connection: Connection, entries: Sequence[Entry]) -> list[Trace]:
     keys = {entry.key for entry in entries if entry.key is not None}
-    statement = _POSTED(keys=column(keys))
-    parts = await slices.each(connection, lambda: connection.fetch(*statement))
-    posted = {each.key: each for each in (_Transfer(*row) for row in chain.from_iterable(parts))}
+    rows = await slices.rows_on(connection, _POSTED(keys=column(keys)))
+    posted = {each.key: each for each in (_Transfer(*row) for row in rows)}
     left = [entry for entry in entries if entry.key not in posted or not _is_same(entry, posted[entry.key])]
     ids, keys = column(entry.item for entry in left), {entry.key for entry in left if entry.key is not None}
     held = {row["id"]: row["reason"] for row in await connection.fetch(*_HELD(ids=ids))}

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 from abacus.oversight.reconcile.asked import Outcomes, asked_of_partners, outcomes
 from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, NamedFault, Origin, What
@@ -78,7 +77,7 @@ class Transfers:
 
     async def not_their_claims(self) -> list[NamedFault]:
         """Transfers under keys that are claimed for another transfer, so the key was posted twice, or for none."""
-        rows = await self._rows_of_each(_NOT_ITS_CLAIM(**self._window))
+        rows = await slices.rows_on(self._connection, _NOT_ITS_CLAIM(**self._window), within_s=LONG_S)
         elsewhere = await self._claimed([row["claim"] for row in rows if not row["is_claimed"]])
         return [
             NamedFault(
@@ -91,17 +90,13 @@ class Transfers:
 
     async def _claimed(self, keys: Sequence[str]) -> set[str]:
         """The keys that are claimed in some slice: a key may have been posted in two."""
-        rows = await self._rows_of_each(_CLAIMED(keys=keys)) if keys else []
+        rows = await slices.rows_on(self._connection, _CLAIMED(keys=keys), within_s=LONG_S) if keys else []
         return {row["key"] for row in rows}
 
     async def asks(self, as_of: AsOf, queues: Queues) -> Outcomes:
         """The outcomes of partners' requests."""
         pages = asked_of_partners(self._connection, _ASKS(**self._window, **as_of.of_asks))
         return await outcomes(self._connection, pages, queues)
-
-    async def _rows_of_each(self, statement: tuple[Any, ...]) -> list[Any]:
-        parts = await slices.each(self._connection, lambda: self._connection.fetch(*statement, timeout=LONG_S))
-        return list(chain.from_iterable(parts))
 
 
 def _place(row: Mapping[str, object]) -> str:

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from abacus.oversight.merged import added_up
 from abacus.oversight.reports.decide.balance import ProgramBalance
 from abacus.oversight.reports.homes import Homes
 from abacus.platform import slices
-from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
 
 _STANDING: Final = Statement("""
@@ -36,5 +35,4 @@ group by program, country
 async def standing(connection: Connection, where: Homes, until: Sequence[datetime]) -> list[ProgramBalance]:
     """The balances before these moments, one for each country."""
     statement = _STANDING(countries=where.countries, until=until)
-    parts = await slices.each(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
-    return added_up(parts, ProgramBalance, by=2)
+    return [ProgramBalance(*row) for row in await slices.sums(connection, statement, facts=2)]

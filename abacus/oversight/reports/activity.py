@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from abacus.oversight.merged import added_up
 from abacus.oversight.reports.decide.kinds import OF_KIND
 from abacus.oversight.reports.decide.revenue import Activity
 from abacus.oversight.reports.homes import Homes
 from abacus.platform import slices
-from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
 from abacus.programs.expiry.decide.month import Month
 
@@ -51,9 +50,7 @@ group by program, country, month
 async def activity(connection: Connection, where: Homes, until: Sequence[datetime]) -> list[Activity]:
     """The points before these moments, one for each country."""
     statement = _ACTIVITY(countries=where.countries, zones=where.zone_names, until=until)
-    parts = await slices.each(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
-    return added_up(parts, _activity, by=3)
-
-
-def _activity(program: str, country: str, month: str, *points: int) -> Activity:
-    return Activity(program, country, Month.parse(month), *points)
+    return [
+        Activity(program, country, Month.parse(month), *points)
+        for program, country, month, *points in await slices.sums(connection, statement, facts=3)
+    ]

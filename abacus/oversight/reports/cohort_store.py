@@ -8,7 +8,6 @@ them.
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from itertools import chain
 from typing import Final
 
 from abacus.ledger.types.kinds import TransferKind
@@ -43,8 +42,8 @@ def _field(place: int, none: str) -> str:
 async def cohorts(connection: Connection, where: Homes, until: Sequence[datetime], by: Collection[By]) -> list[Cohort]:
     """The cohorts of all postings before these moments, one for each country."""
     statement = _statement(by)(countries=where.countries, zones=where.zone_names, until=until)
-    parts = await slices.each(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
-    return arranged([Piece(*row) for row in chain.from_iterable(parts)], by)
+    rows = await slices.rows_on(connection, statement, within_s=LONG_S)
+    return arranged([Piece(*row) for row in rows], by)
 
 
 def _statement(by: Collection[By]) -> Statement:

@@ -6,9 +6,8 @@ lifetime account each lot has a date of its own; points that were spent or are h
 
 from typing import Final, NamedTuple
 
-from abacus.oversight.merged import added_up
 from abacus.platform import slices
-from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.postgres import Connection
 from abacus.programs.expiry.lapsing_sql import lapsing
 
 HELD: Final = "held"
@@ -46,5 +45,4 @@ class Due(NamedTuple):
 
 
 async def ageing(connection: Connection) -> list[Due]:
-    parts = await slices.each(connection, lambda: connection.fetch(_AGEING, timeout=LONG_S))
-    return added_up(parts, Due, by=3)
+    return [Due(*row) for row in await slices.sums(connection, (_AGEING,), facts=3)]

@@ -44,8 +44,8 @@ class Homes(NamedTuple):
 
 
 async def homes(connection: Connection, book: CardBook, now: datetime) -> Homes:
-    parts = await slices.each(connection, lambda: connection.fetch(_COUNTRIES, timeout=LONG_S))
-    countries = sorted({row["country"] for rows in parts for row in rows})
+    rows = await slices.rows_on(connection, (_COUNTRIES,), within_s=LONG_S)
+    countries = sorted({row["country"] for row in rows})
     return Homes(countries, [_zone(book, country, now) for country in countries])
 
 

@@ -1,7 +1,6 @@
 """The movements of a month, read from the ledger."""
 
 from collections.abc import Collection
-from itertools import chain
 
 from abacus.oversight.reports.accounts import standing
 from abacus.oversight.reports.decide.by import By, columns
@@ -20,8 +19,8 @@ async def rollforward(connection: Connection, where: Homes, month: Month, by: Co
     """
     since, until = where.begin(month.first_day), where.end(month.last_day)
     statement = _statement(by)(countries=where.countries, since=since, until=until)
-    parts = await slices.each(connection, lambda: connection.fetch(*statement, timeout=LONG_S))
-    movements = [row_of(Movement, row) for row in chain.from_iterable(parts)]
+    rows = await slices.rows_on(connection, statement, within_s=LONG_S)
+    movements = [row_of(Movement, row) for row in rows]
     return Rollforward(summed(movements, by), tie(movements, await standing(connection, where, until)))
 
 

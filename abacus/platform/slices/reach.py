@@ -7,10 +7,12 @@ whole, beside its rows. The views of `public`, over all slices, bring every row 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Final, NamedTuple, TypeVar
+from itertools import chain
+from typing import Any, Final, NamedTuple, TypeVar
 
 from abacus.core.errors import Unavailable
-from abacus.platform.postgres import DEPENDENCY, Also, Connection, Pool, nothing_else, passing_failures
+from abacus.core.merge import added_up
+from abacus.platform.postgres import DEPENDENCY, LONG_S, Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.slices.layout import HEAD, UNCUT, Slicing
 from abacus.platform.slices.transaction import commit_together, stay
 
@@ -170,6 +172,21 @@ async def each(connection: Connection, read: Callable[[], Awaitable[Result]], *,
         raise
     await connection.lead(before)
     return results
+
+
+async def rows_on(connection: Connection, statement: tuple[Any, ...], *, within_s: float | None = None) -> list[Any]:
+    """The rows that all slices have, read on this connection."""
+    parts = await each(connection, lambda: connection.fetch(*statement, timeout=within_s))
+    return list(chain.from_iterable(parts))
+
+
+async def sums(
+    connection: Connection, statement: tuple[Any, ...], *, facts: int, within_s: float = LONG_S
+) -> list[tuple[Any, ...]]:
+    """The rows of a statement that reads the whole ledger, in order: rows of several slices with the same facts become
+    one, and the numbers behind the facts are added up.
+    """
+    return added_up(await rows_on(connection, statement, within_s=within_s), facts=facts)
 
 
 @asynccontextmanager

@@ -1,8 +1,6 @@
 """The points that a month's end will take, by country and program. Changes nothing."""
 
-from collections import Counter
 from datetime import date
-from itertools import chain
 from typing import Final, NamedTuple
 
 from abacus.platform import slices
@@ -39,9 +37,4 @@ async def preview(pool: Pool, country: str, month: Month, *, with_earlier: bool)
     first = date.min if with_earlier else month.first_day
     statement = _PREVIEW(country=country, first_day=first, last_day=month.last_day)
     async with passing_failures(), pool.acquire() as connection:
-        parts = await slices.each(connection, lambda: connection.fetch(*statement))
-    members, points = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    for each in (Expected(*row) for row in chain.from_iterable(parts)):
-        members[each.country, each.program] += each.members
-        points[each.country, each.program] += each.points
-    return [Expected(*place, members[place], points[place]) for place in sorted(points)]
+        return [Expected(*row) for row in await slices.sums(connection, statement, facts=2)]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import chain
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
@@ -194,8 +193,7 @@ class WebhookStore:
             statement = _RETRY(
                 partner_id=partner_id, message_ids=list(ids) or None, now=now, retry_until=now + RETRIED_FOR
             )
-            in_slices = await slices.each(connection, lambda: connection.fetch(*statement))
-            rows = list(chain.from_iterable(in_slices))
+            rows = await slices.rows_on(connection, statement)
             unknown = sorted(set(ids) - {row["message_id"] for row in rows})
             if unknown:
                 raise Refused(f"{unknown[0]!r} is no undelivered message of {partner_id}; nothing was changed")
