@@ -44,11 +44,6 @@ class CardDesk(DocumentDesk[RateCard, None]):
             return kept[-1]
         return await super().version(label)
 
-    async def displacement(self, card: RateCard) -> Difference[RateCard]:
-        """What publishing the card changes as things stand."""
-        (difference,) = await self.differences([card])
-        return difference
-
     async def publish(self, differences: Sequence[Difference[RateCard]], by: Actor) -> Sequence[DraftOutcome[RateCard]]:
         """Publishes the cards, or has a second person decide on each."""
         if not self._needs_approval:
@@ -58,9 +53,7 @@ class CardDesk(DocumentDesk[RateCard, None]):
 
     async def ask(self, card: RateCard, by: Actor) -> Approval:
         """Has a second person decide on the card. Raises `CannotDecide` if `by` may not ask."""
-        difference = await self.displacement(card)
-        if not difference.changes:
-            raise Refused(f"{difference.against} is this card already: nothing to publish")
+        (difference,) = await self.differences([card])
         return await self._asked(difference, by)
 
     async def restore(self, scope: str, version: int, start: datetime, by: Actor) -> Approval:
@@ -78,4 +71,6 @@ class CardDesk(DocumentDesk[RateCard, None]):
         return await self._cards.withdraw(scope, version, by=by.source, reason=reason, now=self.now(), also=also)
 
     async def _asked(self, difference: Difference[RateCard], by: Actor) -> Approval:
+        if not difference.changes:
+            raise Refused(f"{difference.against} is this card already: nothing to publish")
         return await self._approvals.ask(card_proposal(difference.draft, list(difference.changes)), by.agent)

@@ -1,5 +1,6 @@
 """The console as one application: its pages, its files, the probes of its process."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from starlette.applications import Starlette
@@ -16,7 +17,7 @@ from abacus.console.web.assets import Assets
 from abacus.console.web.cookies import Cookies
 from abacus.console.web.faults import PageFault
 from abacus.console.web.headers import Guarded
-from abacus.console.web.routes import Routing
+from abacus.console.web.routes import Routing, Served
 from abacus.platform.health import Health
 
 # A capability with pages takes its place here, and in the navigation.
@@ -24,7 +25,7 @@ _CAPABILITIES: Final = (home, rates, campaigns, members, partners, counters, fin
 SERVED: Final = tuple(served for capability in _CAPABILITIES for served in capability.SERVED)
 
 
-def console_app(premises: Premises, health: Health) -> ASGIApp:
+def console_app(premises: Premises, health: Health, pages: Sequence[Served] = SERVED) -> ASGIApp:
     assets = Assets()
     answers, cookies = Answers(assets), Cookies(secure=premises.address.is_secure)
     routing = Routing(premises, cookies, answers)
@@ -33,7 +34,7 @@ def console_app(premises: Premises, health: Health) -> ASGIApp:
             *probe_routes(health),
             assets.route(),
             *SignIn(premises, cookies, answers).routes(routing),
-            *(routing.route(each) for each in SERVED),
+            *(routing.route(each) for each in pages),
         ],
         exception_handlers={HTTPException: routing.elsewhere, PageFault: routing.elsewhere},
     )

@@ -10,8 +10,8 @@ def address(path: str, approval: Approval) -> str:
     """Of the path of a page."""
     stands_for = {
         "{id:uuid}": str(approval.approval_id),  # of the errand, too
+        "/rates-backtests/{trial:uuid}": f"/rates-backtests/{RATES_TRIAL}",
         "{trial:uuid}": str(TRIAL),
-        "{backtest:uuid}": str(RATES_TRIAL),
         "{scope}": "SG",
         "{selection:uuid}": str(SELECTION),
         "{item}": ITEM.id,

@@ -1,7 +1,7 @@
 """What the tests of the console share: a console on a real database, people with passwords, browsers, and a clock."""
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ from argon2 import PasswordHasher
 
 from abacus.approving.card_desk import CardDesk
 from abacus.approving.executors import approving
-from abacus.console.app import console_app
+from abacus.console.app import SERVED, console_app
 from abacus.console.entry.authenticators import Authenticators
 from abacus.console.entry.decide.claims import ClaimRules
 from abacus.console.entry.door import Attempts, Door
@@ -28,6 +28,7 @@ from abacus.console.pages.operations.watched import Watched
 from abacus.console.premises import Premises
 from abacus.console.read_side import Replica, reading_of
 from abacus.console.selections.store import SelectionStore
+from abacus.console.web.routes import Served
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.decide.keys import new_key
@@ -133,11 +134,18 @@ class Browser:
 
     async def send(self, page: str, action: str, **typed: str) -> httpx.Response:
         """Fill in the form of the page that is sent to this path, and send it."""
+        return await self._send(page, action, "text/html", typed)
+
+    async def send_for_twin(self, page: str, action: str, **typed: str) -> httpx.Response:
+        """The answer as JSON."""
+        return await self._send(page, action, "application/json", typed)
+
+    async def _send(self, page: str, action: str, accept: str, typed: dict[str, str]) -> httpx.Response:
         shown = await self.client.get(page)
         for form in _FORM.finditer(shown.text):
             if unescape(form[1]) == action:
                 hidden = {name: unescape(value) for name, value in _HIDDEN.findall(form[0])}
-                return await self.client.post(action, data=hidden | typed)
+                return await self.client.post(action, data=hidden | typed, headers={"Accept": accept})
         raise AssertionError(f"{page} has no form for {action}: {shown.status_code}")
 
     async def sign_in(
@@ -167,7 +175,10 @@ async def desk(
     reading: ClaimRules | None = None,
     behind_proxy: bool = False,
     replica: Replica | None = None,
+    more: Sequence[Served] = (),
+    beside: Callable[[Clock], Sequence[object]] = lambda _: (),
 ) -> AsyncIterator[Desk]:
+    """`more` are pages, and `beside` the rooms that they ask, of a kind that the house does not have."""
     clock = Clock(datetime.now(UTC))
     people, sessions = PeopleStore(pool, clock), SessionStore(pool, clock, SessionLimits(idle, whole))
     directory = PeopleDirectory(people, clock)
@@ -224,6 +235,7 @@ async def desk(
                 PartnerStore(pool, clock),
                 ErrandStore(pool, clock),
                 *providers,
+                *beside(clock),
             ),
         )
         await directory.refresh()
@@ -235,6 +247,6 @@ async def desk(
             authenticators,
             links,
             url,
-            console_app(premises, Health(["console"])),
+            console_app(premises, Health(["console"]), [*SERVED, *more]),
             stack,
         )

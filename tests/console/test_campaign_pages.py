@@ -149,7 +149,8 @@ async def test_rows_change_the_text(pool: Pool) -> None:
         assert await change(TOML, "add-condition", **condition | {"value": ""}) == (422, TOML)
         assert await change(TOML, "add-step", deed="points") == (422, TOML)
         assert (await change(TOML, "add-step", deed="points", deed_value="many"))[0] == 422
-        operators = (await ann.twin("/campaigns-draft")).json()["rows"]["operators"]
+        conditions, _ = (await ann.twin("/campaigns-draft")).json()["fields"]["lists"]
+        (operators,) = [each["options"] for each in conditions["fields"] if each["name"] == "operator"]
         assert ["gte", "is at least"] in operators
 
 
@@ -206,13 +207,13 @@ async def test_what_trials_say(pool: Pool) -> None:
         await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)
         ann = await open_desk.inside("ann", "viewer:SG")
         shown = (await ann.twin(f"/campaign-trials/{TRIAL}")).json()["trial"]
-        assert shown["backtested"]["says"] == [
+        assert shown["words"]["says"] == [
             "12,345 events read, 40 of them decided.",
             "7 members would have got 1,500 points, one of them 500.",
             "It would have cost 15.00 of its budget.",
             "Its liability is 13.50 SGD.",
         ]
-        assert [line["values"] for line in shown["backtested"]["chart"]["lines"]] == [[0, 3, 0]]
+        assert [line["values"] for line in shown["words"]["chart"]["lines"]] == [[0, 3, 0]]
         budi = await open_desk.inside("budi", "viewer:ID")
         assert (await budi.twin(f"/campaign-trials/{TRIAL}")).status_code == 404
 

@@ -49,7 +49,10 @@ def joined(operator: str, *conditions: Any) -> dict[str, Any]:
 )
 def test_conditions_as_rows(when: Any, rows: Sequence[tuple[str, int, str]]) -> None:
     document = {} if when is None else {"when": when}
-    assert [(each.place, each.depth, each.says) for each in conditions_in(document, OPERATORS)] == rows
+    assert [
+        (each.remove.removeprefix("remove-condition:"), each.depth, each.says)
+        for each in conditions_in(document, OPERATORS)
+    ] == rows
 
 
 @pytest.mark.parametrize(

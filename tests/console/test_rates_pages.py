@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from abacus.console.decide.card_fields import changed, field_of, form_of
 from abacus.console.errands.store import ErrandStore
+from abacus.console.pages.rates.rate_draft import CARD_FIELDS
 from abacus.core.document_text import read_toml
 from abacus.platform.postgres import Pool
 from abacus.pricing.store.reader import CardReader
@@ -171,10 +171,10 @@ async def test_a_backtest_of_exactly_this_card_stands_where_it_is_approved(pool:
             refused = await ann.send(DRAFT, DRAFT, text=text, act="backtest", **{**days, **wrong})
             assert refused.status_code == 422
         waiting = (await ann.send(DRAFT, DRAFT, text=text, act="submit")).headers["location"]
-        shown = (await ben.twin(waiting)).json()["backtest"]["value"]
-        assert shown["errand"]["errand_id"] == str(asked.errand_id)
+        (shown,) = (await ben.twin(waiting)).json()["trials"]["value"]
+        assert shown["done"]["errand"]["errand_id"] == str(asked.errand_id)
         other = (await ann.send(DRAFT, DRAFT, text=text.replace('"4"', '"5"'), act="submit")).headers["location"]
-        assert (await ben.twin(other)).json()["backtest"]["value"] is None
+        assert (await ben.twin(other)).json()["trials"]["value"] == []
 
 
 @pytest.mark.parametrize(
@@ -260,11 +260,11 @@ CARD: dict[str, Any] = {"scope": "SG", "eppf": "1", "expiry_months": 6, "vertica
     ],
 )
 def test_fields_change_the_document(typed: dict[str, str], after: dict[str, Any]) -> None:
-    assert changed(CARD, typed) == {**CARD, **after}
+    assert CARD_FIELDS.changed(CARD, typed) == {**CARD, **after}
 
 
 def test_fields_show_the_document() -> None:
-    form = form_of({**CARD, "fixed_awards": {"a.b": 5}, "tiers": "none"})
+    form = CARD_FIELDS.form({**CARD, "fixed_awards": {"a.b": 5}, "tiers": "none"})
     assert {each.name: each.value for each in form.fields}["f.expiry_months"] == "6"
     assert [[each.name for each in table.fields] for table in form.tables] == [
         ["t.verticals.food", "t.verticals.rides"],
@@ -272,7 +272,7 @@ def test_fields_show_the_document() -> None:
         [],
         ["t.fixed_awards.a.b"],
     ]
-    assert [field_of(each) for each in ("eppf", "verticals.food", "verticals", "fixed_awards.a.b")] == [
+    assert [CARD_FIELDS.field_of(each) for each in ("eppf", "verticals.food", "verticals", "fixed_awards.a.b")] == [
         "f.eppf",
         "t.verticals.food",
         "f.verticals",

@@ -4,10 +4,10 @@ A document may have any faults; what is no such row stays as it is.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
+from abacus.console.decide.draft_form import FormRow
 from abacus.signals.events.types import VariableType
 from abacus.signals.rules.decide.types import Operator
 
@@ -16,42 +16,30 @@ _GROUPS: Final = ("and", "or")
 _TEXTS: Final = (VariableType.TEXT, VariableType.TEXTS, VariableType.TIME)
 
 
-@dataclass(frozen=True)
-class ConditionRow:
-    """A condition, or a group of them; `place` names it in its document, such as `0.1`."""
-
-    place: str
-    depth: int
-    says: str
-
-
-@dataclass(frozen=True)
-class StepRow:
-    """A step; `place` is its number, from 0 on."""
-
-    place: int
-    says: str
-
-
-def conditions_in(document: Document, operators: Mapping[str, str]) -> list[ConditionRow]:
+def conditions_in(document: Document, operators: Mapping[str, str]) -> list[FormRow]:
     """`operators` are the words for each operator."""
     rule = document.get("when")
     return _rows(rule, "", 0, operators) if isinstance(rule, Mapping) and rule else []
 
 
-def _rows(rule: Document, place: str, depth: int, operators: Mapping[str, str]) -> list[ConditionRow]:
+def _rows(rule: Document, place: str, depth: int, operators: Mapping[str, str]) -> list[FormRow]:
     operator = str(rule.get("operator", ""))
     if operator in _GROUPS or operator == "not":
         words = {"and": "all of these", "or": "one of these", "not": "not"}[operator]
         inner = [each for each in _inside(rule) if isinstance(each, Mapping)]
-        found = [ConditionRow(place, depth, words)]
+        found = [_row(place, depth, words)]
         for number, each in enumerate(inner):
             found += _rows(each, f"{place}.{number}".lstrip("."), depth + 1, operators)
         return found
     words = " ".join(
         filter(None, (str(rule.get("lhs", "")), operators.get(operator, operator), _said(rule.get("rhs"))))
     )
-    return [ConditionRow(place, depth, words)]
+    return [_row(place, depth, words)]
+
+
+def _row(place: str, depth: int, words: str) -> FormRow:
+    """`place` names the condition in its document, such as `0.1`."""
+    return FormRow(words, f"remove-condition:{place}", depth)
 
 
 def with_condition(document: Document, condition: Document) -> dict[str, Any]:
@@ -100,10 +88,10 @@ def condition_of(lhs: str, operator: Operator, type_: VariableType, typed: str) 
             return {**condition, "rhs": _constant(type_, typed)}
 
 
-def steps_in(document: Document) -> list[StepRow]:
+def steps_in(document: Document) -> list[FormRow]:
     steps = document.get("steps")
     return [
-        StepRow(place, f"{_count(step)}: {', '.join(_deeds(step))}")
+        FormRow(f"{_count(step)}: {', '.join(_deeds(step))}", f"remove-step:{place}")
         for place, step in enumerate(steps if isinstance(steps, list | tuple) else ())
         if isinstance(step, Mapping)
     ]

@@ -1,31 +1,37 @@
-"""What trials of a campaign say, in sentences: what it would do for an event, and what it would have done. Pure."""
+"""What trials of drafts say, in sentences and tables: what a draft would do, and what it would have done. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from abacus.console.decide.outcomes import Series, series_of
+from abacus.console.errands.decide.documents import Cell, Column, Table, tables_of
 
 Document = Mapping[str, Any]
+_LATEST_DAYS: Final = 100
+_OF_A_CARD: Final = (
+    "total",
+    "liability",
+    "by_vertical",
+    "by_payment_type",
+    "by_tier",
+    "by_country",
+    "by_month",
+    "unpriced",
+    "lapses",
+    "rows",
+)
 
 
 @dataclass(frozen=True)
-class Looked:
-    """A condition, in the order looked at."""
+class TrialWords:
+    """What came of a trial. `warns` is what a person has to know of it."""
 
-    condition: str
-    value: str
-    origin: str
-    holds: bool
-
-
-@dataclass(frozen=True)
-class Simulated:
-    """What a campaign would do for one event."""
-
-    looked: Sequence[Looked]
     says: Sequence[str]
+    tables: Sequence[Table] = ()
+    chart: Series | None = None
+    warns: str | None = None
 
 
 class DayLine(NamedTuple):
@@ -39,28 +45,27 @@ class DayLine(NamedTuple):
     cost: float
 
 
-@dataclass(frozen=True)
-class Backtested:
-    """What a campaign would have done in a window of the past."""
-
-    says: Sequence[str]
-    days: Sequence[DayLine]
-    chart: Series
-
-
-def simulated(document: Document) -> Simulated:
-    looked = [Looked(**each) for each in document["conditions"]]
+def simulated(document: Document) -> TrialWords:
+    """What a campaign would do for one event."""
+    looked = document["conditions"]
+    rows = [
+        [each["condition"], each["value"], each["origin"], "holds" if each["holds"] else "does not hold"]
+        for each in looked
+    ]
+    columns = [Column("condition"), Column("value"), Column("from"), Column("outcome", is_badge=True)]
+    tables = [Table("conditions", "Conditions, in the order looked at", columns, rows, len(rows))] if rows else []
     if document["against"] is not None:
-        return Simulated(looked, [f"Nothing is done: {document['against']}."])
+        return TrialWords([f"Nothing is done: {document['against']}."], tables)
     count = f" at count {document['count']}" if document["count"] is not None else ""
     arm = f", in the arm {document['variant']}" if document["variant"] is not None else ""
     refused = f", refused by {document['refused_by']}" if document["refused_by"] is not None else ""
     done = f"The event is {document['outcome']}{count}{arm}{refused}: {document['points']:,} points."
     actions = [f"{each['kind']} to {each['receiver']}, due {each['due_at']}" for each in document["actions"]]
-    return Simulated(looked, [done, *actions])
+    return TrialWords([done, *actions], tables)
 
 
-def backtested(document: Document) -> Backtested:
+def backtested(document: Document) -> TrialWords:
+    """What a campaign would have done in a window of the past."""
     days = [DayLine(**{**each, "day": date.fromisoformat(each["day"])}) for each in document["days"]]
     members, points = document["members"], document["points"]
     got = f"{members:,} {'member' if members == 1 else 'members'} would have got {points:,} points"
@@ -74,4 +79,27 @@ def backtested(document: Document) -> Backtested:
         else "Its liability is unknown: nothing is assumed of the cost of a point.",
         *([f"{document['faulty']:,} messages could not be decided."] if document["faulty"] else []),
     ]
-    return Backtested(says, days, series_of(days))
+    columns = [
+        Column("day"),
+        Column("arm"),
+        Column("outcome"),
+        *(Column(each, is_number=True) for each in ("events", "points")),
+    ]
+    rows: list[list[Cell]] = [
+        [each.day.isoformat(), each.variant or "–", each.outcome, each.events, each.points]
+        for each in days[-_LATEST_DAYS:]
+    ]
+    tables = [Table("days", "By day, arm and outcome", columns, rows, len(days))] if rows else []
+    return TrialWords(says, tables, series_of(days))
+
+
+def repriced(document: Document) -> TrialWords:
+    """What a rate card would have awarded: the sums first, then along each dimension."""
+    scope, begin, end = (document[each] for each in ("scope", "from", "until"))
+    known = {each.name: each for each in tables_of(document)}
+    without = document["without_cost"]
+    return TrialWords(
+        [f"Awards of {scope} from {begin} until {end}, priced again by this card."],
+        [known[name] for name in _OF_A_CARD if name in known],
+        warns=f"No liability for {', '.join(without)}: nothing is assumed of the cost of a point." if without else None,
+    )

@@ -60,6 +60,15 @@ class Form:
 EMPTY: Final = Form()
 
 
+class WrongForm(Exception):  # as errors here are named
+    """The form cannot be taken: the page comes back with it, and with what is wrong."""
+
+    def __init__(self, form: Form, fault: str | None = None) -> None:
+        super().__init__(fault)
+        self.form = form
+        self.fault = fault
+
+
 async def read_form(request: Request) -> Form:
     """Of a field that comes several times the last counts, but for `field[]`, whose values are put together by lines.
     Raises `PageFault`.

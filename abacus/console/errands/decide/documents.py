@@ -23,10 +23,11 @@ class Fact:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table, and whether it holds numbers."""
+    """A column of a table, and whether it holds numbers, or words that are shown as badges."""
 
     name: str
-    is_number: bool
+    is_number: bool = False
+    is_badge: bool = False
 
 
 @dataclass(frozen=True)

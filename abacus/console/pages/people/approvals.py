@@ -8,9 +8,10 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from abacus.console.decide.fields import FieldLine, compared, lines_of
-from abacus.console.pages.campaigns.campaign_trials import Trial, trials_of
-from abacus.console.pages.operations.errands import Done
-from abacus.console.pages.rates.rate_draft import backtest_of
+from abacus.console.pages.campaigns.campaign_draft import CAMPAIGN_DRAFTS
+from abacus.console.pages.drafts.draft_kind import DraftKind
+from abacus.console.pages.drafts.trials import Trial, trials_of
+from abacus.console.pages.rates.rate_draft import CARD_DRAFTS
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import ListCursor, Rows, place_of, rows_of
 from abacus.console.web.faults import PageFault
@@ -20,18 +21,17 @@ from abacus.console.web.parts import Part
 from abacus.console.web.routes import form, page
 from abacus.core.errors import SetAside, Unavailable
 from abacus.core.fields import DocumentFaults
-from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.campaign_reader import restore_campaign
 from abacus.people.decide.agreement import check_rejects
 from abacus.people.store.approvals import Approvals
-from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, CannotExecute, Status
+from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Status
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide import timeline
-from abacus.pricing.decide.card import RateCard, parse_card, to_document
+from abacus.pricing.decide.card import RateCard, to_document
 from abacus.pricing.store.reader import CardReader
 
 _MOST: Final = 50
 _LONGEST_REASON: Final = 500
+DRAFTS: Final[Sequence[DraftKind[Any, Any]]] = (CARD_DRAFTS, CAMPAIGN_DRAFTS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,6 @@ class ApprovalPage(Page):
     compares: bool
     why_not: str | None
     may_reject: bool
-    backtest: Part[Done | None] | None
     trials: Part[Sequence[Trial]] | None
     trial_page: str | None
     form: Form = EMPTY
@@ -125,8 +124,8 @@ async def _open_to(call: Call) -> Approval:
 
 async def _page(call: Call, shown: Approval, *, form: Form = EMPTY, fault: str | None = None) -> ApprovalPage:
     document = json.loads(shown.document)
-    card, campaign = _card(shown), _campaign(shown)
-    before = _before(call, shown, card)
+    drafts, draft = _draft_of(shown)
+    before = _before(call, shown, draft)
     return ApprovalPage(
         title=shown.summary,
         command=f"abacus approvals show {shown.approval_id}",
@@ -135,44 +134,33 @@ async def _page(call: Call, shown: Approval, *, form: Form = EMPTY, fault: str |
         compares=before is not None,
         why_not=await _why_not(call, shown),
         may_reject=_may_reject(call, shown),
-        backtest=None if card is None else await call.part(backtest_of(call, card)),
-        trials=None if campaign is None else await call.part(trials_of(call, campaign)),
-        trial_page=None if campaign is None else f"/campaigns/{campaign.name}/trials?version={campaign.version}",
+        trials=None if drafts is None else await call.part(trials_of(call, drafts, draft)),
+        trial_page=None if drafts is None else drafts.tried_at(draft),
         form=form,
         fault=fault,
     )
 
 
-def _before(call: Call, shown: Approval, card: RateCard | None) -> Any | None:
+def _before(call: Call, shown: Approval, draft: object) -> Any | None:
     """What a card displaces on its day, as things stand."""
-    if card is None or shown.status != Status.PENDING:
+    if not isinstance(draft, RateCard) or shown.status != Status.PENDING:
         return None
     try:
-        displaced = timeline.place_of(card, call.rooms[CardReader].book().by_start(card.scope)).displaced
+        displaced = timeline.place_of(draft, call.rooms[CardReader].book().by_start(draft.scope)).displaced
     except (SetAside, Unavailable):
         return None
     return json.loads(json.dumps(to_document(displaced.card), default=str)) if displaced is not None else None
 
 
-def _card(shown: Approval) -> RateCard | None:
-    """That which is to be approved; None where the approval is about something else, or is erased."""
-    if shown.kind != ApprovalKind.RATE_CARD:
-        return None
-    try:
-        return parse_card(json.loads(shown.document))
-    except DocumentFaults:
-        return None
-
-
-def _campaign(shown: Approval) -> Campaign | None:
-    """That which is to be approved; None where the approval is about something else, or is erased."""
-    if shown.kind != ApprovalKind.CAMPAIGN:
-        return None
-    document = json.loads(shown.document)
-    try:
-        return restore_campaign(document["campaign"], document["version"])
-    except (DocumentFaults, KeyError):
-        return None
+def _draft_of(shown: Approval) -> tuple[DraftKind[Any, Any] | None, Any]:
+    """The document that is to be approved, and its kind; none where the approval is about something else, or erased."""
+    for drafts in DRAFTS:
+        if drafts.approval == shown.kind and drafts.approved is not None:
+            try:
+                return drafts, drafts.approved(json.loads(shown.document))
+            except (DocumentFaults, KeyError):
+                break
+    return None, None
 
 
 async def _why_not(call: Call, shown: Approval) -> str | None:

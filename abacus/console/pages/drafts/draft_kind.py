@@ -1,0 +1,69 @@
+"""What a kind of documents declares of its draft page."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple
+
+from abacus.console.decide.draft_form import FormField
+from abacus.console.decide.sentences import Sentence
+from abacus.console.decide.trials import TrialWords
+from abacus.console.errands.types import NO_PAPERS
+from abacus.console.pages.drafts.editor import Editor
+from abacus.console.web.calls import Call
+from abacus.console.web.forms import Form
+from abacus.core.document_text import write_toml
+from abacus.documents.desk import DocumentDesk
+from abacus.documents.kind import Around, DocumentKind
+from abacus.documents.types import Document
+from abacus.people.types.approval import ApprovalKind
+from abacus.platform.rooms import Rooms
+
+
+class TrialOrder(NamedTuple):
+    """The options of the command that tries a draft, and the files that they name."""
+
+    options: Sequence[str]
+    papers: Mapping[str, str] = NO_PAPERS
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialKind(Generic[Document]):
+    """A command that tries a draft: `act` names it, as in `abacus rates backtest FILE`, and `errand` its errands."""
+
+    act: str
+    errand: str
+    title: str
+    button: str
+    fields: Callable[[Call, Document], Sequence[FormField]]
+    order: Callable[[Form, Document], TrialOrder]  # raises `WrongForm`
+    words: Callable[[Mapping[str, Any]], TrialWords]  # of what the command printed
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftKind(Generic[Document, Around]):
+    """A kind with its form and its trials. A draft is told as sentences where the kind `says` some, or else by what it
+    changes; its desk checks it, compares it and publishes it.
+    """
+
+    kind: DocumentKind[Document, Around]
+    desk: Callable[[Rooms], DocumentDesk[Document, Around]]
+    editor: Editor[Around]
+    about: str
+    begin: Callable[[Call], str]  # the text of a draft that is made of nothing
+    submit: str = "Publish"  # what the last button says
+    write: Callable[[Mapping[str, Any]], str] = write_toml
+    says: Callable[[Document], Sequence[Sentence]] | None = None
+
+    trials: Sequence[TrialKind[Document]] = ()
+    trials_path: str = ""  # before the id of a trial
+    tried_at: Callable[[Document], str | None] = lambda _: None  # the page that tries a version, if there is one
+
+    approval: ApprovalKind | None = None
+    approved: Callable[[Mapping[str, Any]], Document] | None = (
+        None  # what an approval is about; raises `DocumentFaults`
+    )
+
+    @property
+    def path(self) -> str:
+        return f"/{self.kind.command}-draft"

@@ -1,0 +1,120 @@
+"""Trials of drafts: errands that say what exactly this document would do, be it published or not."""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import ClassVar
+
+from abacus.console.decide.draft_form import FormField
+from abacus.console.decide.trials import TrialWords
+from abacus.console.errands.types import Order
+from abacus.console.pages.drafts.draft_kind import DraftKind, TrialKind
+from abacus.console.pages.operations.errands import Done, ask, done_of, newest, open_to
+from abacus.console.web.calls import Call
+from abacus.console.web.faults import PageFault
+from abacus.console.web.forms import Form, WrongForm
+from abacus.console.web.page import Page
+from abacus.documents.kind import Around
+from abacus.documents.types import Document
+
+
+@dataclass(frozen=True)
+class Trial:
+    """An errand with what it says of the draft, once it is done."""
+
+    title: str
+    address: str
+    done: Done
+    words: TrialWords | None
+
+
+@dataclass(frozen=True)
+class TrialForm:
+    """The fields for one more trial, and its button."""
+
+    title: str
+    fields: Sequence[FormField]
+    act: str
+    button: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialPage(Page):
+    """One trial."""
+
+    template: ClassVar[str] = "trial.html"
+    trial: Trial
+
+
+def trial_page(drafts: DraftKind[Document, Around]) -> Callable[[Call], Awaitable[TrialPage]]:
+    async def trial(call: Call) -> TrialPage:
+        found = await open_to(call, call.request.path_params["trial"])
+        for each in drafts.trials:
+            if each.errand == found.kind:
+                return TrialPage(
+                    title=f"Trial of {found.subject.partition(' ')[0]}",
+                    command=found.command,
+                    trial=_trial(drafts, each, await done_of(call, found)),
+                )
+        raise PageFault("not-found", f"This errand is no trial of a {drafts.kind.word}.")
+
+    return trial
+
+
+async def try_draft(call: Call, drafts: DraftKind[Document, Around], act: str, typed: Form, draft: Document) -> bool:
+    """Asks for the trial that the act names; returns whether it names one. Raises `WrongForm`."""
+    kind = drafts.kind
+    for trial in drafts.trials:
+        if trial.act == act:
+            file, (options, papers) = f"{kind.word}.toml", trial.order(typed, draft)
+            arguments = (kind.command, act, file, *options, "--json")
+            papers = {file: kind.to_toml(draft), **papers}
+            await ask(call, Order(trial.errand, _subject(drafts, draft), kind.country(draft), arguments, papers))
+            return True
+    return False
+
+
+async def trials_of(call: Call, drafts: DraftKind[Document, Around], draft: Document) -> Sequence[Trial]:
+    """The newest of each kind, of exactly this document. Raises `Unavailable`."""
+    found = [(each, await newest(call, each.errand, _subject(drafts, draft))) for each in drafts.trials]
+    return [_trial(drafts, each, done) for each, done in found if done is not None]
+
+
+def trial_forms(call: Call, drafts: DraftKind[Document, Around], draft: Document) -> Sequence[TrialForm]:
+    return [TrialForm(each.title, each.fields(call, draft), each.act, each.button, each.note) for each in drafts.trials]
+
+
+def days_of(typed: Form) -> tuple[date, date]:
+    """The first day and the last, as they were typed. Raises `WrongForm`."""
+    days: dict[str, date] = {}
+    for name in ("since", "until"):
+        try:
+            days[name] = date.fromisoformat(typed.get(name))
+        except ValueError:
+            typed = typed.but(**{name: "Write a day, such as 2026-11-23."})
+    if not typed.wrong and days["until"] < days["since"]:
+        typed = typed.but(until="It is before the first day.")
+    if typed.wrong:
+        raise WrongForm(typed)
+    return days["since"], days["until"]
+
+
+def day_fields(since: date, until: date) -> Sequence[FormField]:
+    return [
+        FormField("since", "From", since.isoformat(), type="date"),
+        FormField("until", "To", until.isoformat(), type="date"),
+    ]
+
+
+def _subject(drafts: DraftKind[Document, Around], draft: Document) -> str:
+    """The name, and a digest of the document: a version and the draft that it was made of are one."""
+    text = json.dumps(drafts.kind.to_document(draft), sort_keys=True, default=str)
+    return f"{drafts.kind.name(draft)} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _trial(drafts: DraftKind[Document, Around], trial: TrialKind[Document], done: Done) -> Trial:
+    words = None if done.document is None else trial.words(done.document)
+    return Trial(trial.title, f"{drafts.trials_path}/{done.errand.errand_id}", done, words)
