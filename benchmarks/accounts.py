@@ -3,7 +3,7 @@
 from typing import Final
 
 from abacus.platform.postgres import Connection
-from abacus.platform.slices import UNCUT, Slicing
+from abacus.platform.slices import SliceMap
 
 _TIMEOUT_S: Final = 1800.0
 
@@ -13,18 +13,18 @@ async def enter_accounts(connection: Connection, statement: str, *values: object
     member. As the owner of the tables.
     """
     count = await connection.fetchval("select count(*) from slice")
-    slicing = Slicing(count) if count else UNCUT
-    if not slicing.is_cut:
+    slice_map = SliceMap(count or 1)
+    if slice_map.slices == 1:
         await connection.execute(statement, *values, timeout=_TIMEOUT_S)
     else:
         await connection.execute("create table entered (like slice_0.account including defaults)")
         await connection.execute(statement.replace("into account ", "into entered "), *values, timeout=_TIMEOUT_S)
-        for number, schema in enumerate(slicing.schemas):
+        for number, schema in enumerate(slice_map.schemas):
             await connection.execute(
                 f"insert into {schema}.account select * from entered"
-                f" where abacus_slice_of(member_id, {slicing.slices}) = {number}",
+                f" where abacus_slice_of(member_id, {slice_map.slices}) = {number}",
                 timeout=_TIMEOUT_S,
             )
         await connection.execute("drop table entered")
-    for schema in slicing.schemas:
+    for schema in slice_map.schemas:
         await connection.execute(f"vacuum analyze {schema}.account", timeout=_TIMEOUT_S)

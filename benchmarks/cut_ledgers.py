@@ -23,7 +23,7 @@ from abacus.intake.awarding.awarder import hands_for
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.award import Award
 from abacus.platform.postgres import LOOKUPS_BY_KEY, open_pool
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 from benchmarks.accounts import enter_accounts
 from benchmarks.posting_rounds import (
     AWARDERS,
@@ -156,7 +156,7 @@ def post(share: Share) -> tuple[float, float]:
             for delivery in deliveries:
                 await ledger.post([award for envelope in delivery for award in envelope])
 
-        return await timed(hand, hands_for(Slicing(slices)))
+        return await timed(hand, hands_for(SliceMap(slices)))
 
     return _runner().run(main())
 
@@ -171,7 +171,7 @@ def envelopes_of(awards: Sequence[Award], slices: int) -> list[Sequence[Award]]:
     """In an order of their own, as a queue hands them out; calculators fill them from 2,000 transactions at a time."""
     envelopes: list[Sequence[Award]] = []
     for batch in batches_of(awards, 2000):
-        for part in Slicing(slices).by_slice(batch, lambda award: award.member_id).values():
+        for part in SliceMap(slices).by_slice(batch, lambda award: award.member_id).values():
             envelopes += batches_of(part, ENVELOPE)
     random.Random(len(awards)).shuffle(envelopes)
     return envelopes

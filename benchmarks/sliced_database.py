@@ -2,8 +2,8 @@
 
 from contextlib import AsyncExitStack
 
+from abacus.platform.cluster.placement import placement_at
 from abacus.platform.migrations import cut, migrate
-from abacus.platform.slices.placement import spreading
 from tests.support.cluster import Servers
 
 
@@ -16,6 +16,6 @@ async def sliced_database(stack: AsyncExitStack, servers: Servers, name: str, sl
     await migrate(url)
     await cut(url, slices)
     if servers.are_several:
-        async with spreading(url) as spread:
+        async with placement_at(url) as spread:
             await spread.place()
     return url

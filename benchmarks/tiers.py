@@ -24,7 +24,7 @@ from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 from abacus.pricing.store.cards import CardStore
 from abacus.pricing.store.reader import CardReader
 from abacus.process import look_for_garbage_seldom
@@ -70,7 +70,7 @@ select {_MEMBER}, 'GRP', 'VN', 'silver', '2025-12-31', 1, 1 from generate_series
 class Ledger:
     """A ledger with accounts, what works on it, and the seconds that each kind of work took."""
 
-    slicing: Slicing
+    slice_map: SliceMap
     owner: Pool
     pool: Pool
     cards: CardReader
@@ -85,8 +85,8 @@ class Ledger:
         return Keeper(self.pool, self.cards, SystemClock(), WorkerHealth("tierkeeper"))
 
     async def enter(self, statement: str, prefix: str, count: int) -> None:
-        for number, schema in enumerate(self.slicing.schemas):
-            place = {"schema": schema, "slices": self.slicing.slices, "number": number, "prefix": prefix}
+        for number, schema in enumerate(self.slice_map.schemas):
+            place = {"schema": schema, "slices": self.slice_map.slices, "number": number, "prefix": prefix}
             await self.owner.execute(statement.format(**place), count, timeout=600)
 
 
@@ -157,9 +157,9 @@ async def _ledger(stack: AsyncExitStack, servers: Servers, slices: int, accounts
     stack.push_async_callback(pool.close)
     cards = CardReader(CardStore(pool).all)
     await cards.refresh()
-    ledger = Ledger(Slicing(slices), owner, pool, cards)
+    ledger = Ledger(SliceMap(slices), owner, pool, cards)
     await ledger.enter(_ACCOUNTS, "m", accounts)
-    for schema in ledger.slicing.schemas:
+    for schema in ledger.slice_map.schemas:
         await owner.execute(_TALLIES.format(schema=schema), timeout=600)
         await owner.execute(f"vacuum analyze {schema}.account_tier, {schema}.tier_tally", timeout=600)
     await owner.execute("checkpoint", timeout=600)

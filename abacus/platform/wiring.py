@@ -29,7 +29,7 @@ from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rate_limits.store import BucketStore
 from abacus.platform.roles import APPLICATION_ROLE
 from abacus.platform.settings import Settings
-from abacus.platform.slices import Slicing, slicing_of
+from abacus.platform.slices import SliceMap, slice_map_of
 from abacus.platform.sqs.port import Queue
 from abacus.platform.sqs.queue import LONG_POLL_S, Client, SqsQueue, sqs_client
 from abacus.platform.sqs.signing_queue import SigningQueue
@@ -112,9 +112,9 @@ class Wiring:
             self._is_compared = True
         return pool
 
-    async def slicing(self, pool: Pool) -> Slicing:
+    async def slice_map(self, pool: Pool) -> SliceMap:
         """The slices of the pool's database."""
-        return await until_available(lambda: slicing_of(pool), self.health)
+        return await until_available(lambda: slice_map_of(pool), self.health)
 
     async def sqs(self, *, within_s: float = LONG_POLL_S) -> Client:
         return await self.entered(sqs_client(self.settings.sqs_endpoint_url, within_s=within_s))

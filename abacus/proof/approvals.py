@@ -104,7 +104,7 @@ async def check_approvals(sight: Sight) -> Report:
 async def _posted(sight: Sight, keys: Sequence[str]) -> set[str]:
     """The keys among these under which something was posted."""
     posted: set[str] = set()
-    for number in range(sight.slicing.slices):
+    for number in sight.numbers:
         ledger = await sight.ledger(number)
         posted |= {row["key"] for row in await ledger.fetch(*_CLAIMED(keys=keys))}
     return posted
@@ -113,7 +113,7 @@ async def _posted(sight: Sight, keys: Sequence[str]) -> set[str]:
 async def _at_work(sight: Sight) -> tuple[Sequence[str], Sequence[int]]:
     """The campaigns by which something came of events, with their versions."""
     found: set[tuple[str, int]] = set()
-    for number in range(sight.slicing.slices):
+    for number in sight.numbers:
         ledger = await sight.ledger(number)
         found |= {(row["campaign"], row["version"]) for row in await ledger.fetch(_AT_WORK)}
     return [name for name, _ in found], [version for _, version in found]

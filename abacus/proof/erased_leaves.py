@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple
 
 from abacus.platform.postgres import Connection
-from abacus.platform.slices import slicing_on
+from abacus.platform.slices import slice_map_on
 from abacus.platform.sql import Statement, columns, parameters
 from abacus.proof.decide.seal import Head, Seal
 
@@ -73,8 +73,8 @@ async def keep_leaves(connection: Connection, member_id: str, pseudonym: str) ->
     """Keep the member's leaves under the new name; returns how many. In the transaction that changes the name, on the
     tables of the member's slice.
     """
-    slicing = await slicing_on(connection)
-    number = slicing.slice_of(member_id)
+    slice_map = await slice_map_on(connection)
+    number = slice_map.slice_of(member_id)
     seals = [Seal(*row) for row in await connection.fetch(*_SEALS())]
     heads = _HEADS(
         member_id=member_id,

@@ -16,7 +16,6 @@ from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection, pages
-from abacus.platform.slices import Slicing
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.explanation.sql import text
 from abacus.proof.approvals import check_approvals, check_movements
@@ -59,7 +58,7 @@ _PLANS: Final[Mapping[str, str]] = {
 
 async def use_examining_plans(sight: Sight) -> None:
     """Plan for reading in key order, for the rest of the transactions."""
-    for connection in {sight.shared, *sight.servers}:
+    for connection in {sight.shared, *(each.connection for each in sight.slices)}:
         await connection.execute("; ".join(f"set local {name} = {value}" for name, value in _PLANS.items()))
 
 
@@ -71,12 +70,13 @@ async def examine(sight: Sight, part: Part, by: By) -> Findings:
         case Keys():
             return await _keys(await sight.ledger(part.number), sight, part, by.seed)
         case Places():
-            return await check_places(await sight.ledger(part.number), sight.slicing, part)
+            return await check_places(sight, part)
         case Root():
-            return await _root(await sight.ledger(part.number), sight.slicing, part)
+            return await _root(await sight.ledger(part.number), part)
         case Log():
             return Findings(await check_chain(sight.shared, part))
         case House():
+            await sight.shared.lead(None)
             findings = Findings(await check_approvals(sight))
             findings.report.add(await check_ends(sight.shared))
             findings.report.add(await check_stated(sight.shared))
@@ -216,15 +216,14 @@ async def _keys(connection: Connection, sight: Sight, part: Keys, seed: int) -> 
     query = Statement(f"select count(*), coalesce(sum({_number('c.key', 'c', seed)}), 0) {here}")
     count, numbers = await connection.fetchrow(*query(**part.span.parameters))
     findings = Findings(keys=-count, numbers=-int(numbers))
-    if sight.slicing.is_cut:
+    if part.are_entered:
         await check_entries(sight, part, here, findings.report)
     return findings
 
 
-async def _root(connection: Connection, slicing: Slicing, part: Root) -> Findings:
+async def _root(connection: Connection, part: Root) -> Findings:
     seal, number, recorded = part
     grown = await grow(connection, seal.snapshots[number], seal.number, seal.format)
     findings = Findings(Report(seals=[seal.number] if number == 0 else []))
-    faults = seal.compared_in(number, recorded, grown.sealed) if slicing.is_cut else seal.compared(grown.sealed)
-    findings.report.note(*faults)
+    findings.report.note(*seal.compared_in(number, recorded, grown.sealed))
     return findings

@@ -110,9 +110,9 @@ class Partners:
 async def compare_allowances(sight: Sight, findings: Findings) -> None:
     """Note the faults of the partners' allowances, once every transfer has been followed."""
     registered = {row["partner_id"] for row in await sight.shared.fetch(_PARTNERS)}
-    in_slices = [await parts_on(await sight.ledger(number)) for number in range(sight.slicing.slices)]
+    in_slices = [await parts_on(await sight.ledger(number)) for number in sight.numbers]
     wholes = await wholes_on(sight.shared)
-    allowances = _together(wholes, in_slices) if sight.slicing.is_cut else wholes
+    allowances = _together(wholes, in_slices) if len(in_slices) > 1 else wholes
     for number, parts in enumerate(in_slices):
         for partner_id in sorted(parts.keys() & wholes.keys()):
             if parts[partner_id].limits != wholes[partner_id].limits:

@@ -35,12 +35,15 @@ class Members(NamedTuple):
 
 
 class Keys(NamedTuple):
-    """The claims of these members that lie in these pages of a slice."""
+    """The claims of these members that lie in these pages of a slice; `are_entered` in the register of keys, where
+    there are several slices.
+    """
 
     span: Span
     number: int
     first_page: int
     beyond: int
+    are_entered: bool
 
 
 class Places(NamedTuple):

@@ -9,32 +9,42 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final, NamedTuple
 
 from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.slices import Slicing, slicing_of
+from abacus.platform.slices import slices_of
 
 _EXPORT: Final = "select pg_export_snapshot()"
 
-_HOME: Final = ""  # the server with everything that is not cut
+_SHARED: Final = ""  # the server with everything that is not cut
+
+
+class SeenSlice(NamedTuple):
+    """The connection to a slice's server, and the schema that it is led to; None for a whole ledger."""
+
+    connection: Connection
+    schema: str | None
 
 
 class Sight(NamedTuple):
-    """`servers` has the connection to each server that has slices, by slice; `snapshots` names what each sees."""
+    """`slices` are in their order; `snapshots` names what each server sees."""
 
-    slicing: Slicing
     shared: Connection
-    servers: Sequence[Connection]
+    slices: Sequence[SeenSlice]
     snapshots: Mapping[str, str]
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of all slices."""
+        return range(len(self.slices))
 
     async def ledger(self, number: int) -> Connection:
         """The connection with the tables of that slice; until another slice is asked for, where one server has both."""
-        connection = self.servers[number]
-        if self.slicing.is_cut:
-            await connection.lead(self.slicing.home(number))
+        connection, schema = self.slices[number]
+        await connection.lead(schema)
         return connection
 
 
-def at_once(slicing: Slicing, connection: Connection) -> Sight:
-    """One connection to everything, within the caller's transaction."""
-    return Sight(slicing, connection, [connection] * slicing.slices, {})
+def at_once(connection: Connection) -> Sight:
+    """The one slice that the connection is led to, within the caller's transaction."""
+    return Sight(connection, [SeenSlice(connection, connection.slice_schema)], {})
 
 
 @asynccontextmanager
@@ -43,24 +53,19 @@ async def one_moment(pool: Pool, seen: Mapping[str, str] | None = None) -> Async
 
     Raises `Unavailable`.
     """
-    slicing = await slicing_of(pool)
+    slices = await slices_of(pool)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(passing_failures())
         pool.look_anew()  # rows are looked for under names that only their server knows
-        near = {schema: await pool.nearest(schema) for schema in slicing.schemas} if slicing.is_cut else {}
+        servers = [(each.schema, await each.server()) for each in slices]
         opened: dict[Pool, Connection] = {}
         snapshots: dict[str, str] = {}
-        for schema, server in near.items():
+        for schema, server in (*servers, (None, pool)):
             if server not in opened:
-                opened[server] = await _begun(stack, server)
-                snapshots[schema] = await _seeing(opened[server], seen[schema] if seen else None)
-        if pool not in opened:
-            opened[pool] = await _begun(stack, pool)
-            snapshots[_HOME] = await _seeing(opened[pool], seen[_HOME] if seen else None)
-        shared = opened[pool]
-        servers = [opened[near[schema]] for schema in slicing.schemas] if slicing.is_cut else [shared]
+                opened[server], name = await _begun(stack, server), schema or _SHARED
+                snapshots[name] = await _seeing(opened[server], seen[name] if seen else None)
         try:
-            yield Sight(slicing, shared, servers, snapshots)
+            yield Sight(opened[pool], [SeenSlice(opened[server], schema) for schema, server in servers], snapshots)
         finally:
             for each in opened.values():
                 each.is_astray()

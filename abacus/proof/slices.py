@@ -3,8 +3,7 @@
 from typing import Final
 
 from abacus.core.ids import OF_THEIR_MEMBER
-from abacus.platform.postgres import Connection, pages
-from abacus.platform.slices import Slicing
+from abacus.platform.postgres import pages
 from abacus.platform.sql import Statement
 from abacus.proof.decide.report import MOST_FAULTS, Fault, Report
 from abacus.proof.parts import Findings, Keys, Places
@@ -16,14 +15,15 @@ _NEED_AN_ENTRY: Final = " and ".join(f"not starts_with(c.key, '{start}')" for st
 _ENTERED: Final = Statement("select key from key_slice where key = any(:keys::text[]) and slice = :number")
 
 
-async def check_places(connection: Connection, slicing: Slicing, part: Places) -> Findings:
+async def check_places(sight: Sight, part: Places) -> Findings:
     """A reader of all slices finds a row that lies elsewhere; posting does not."""
     findings, (number, table) = Findings(), part
     query = Statement(f"""
-        select distinct member_id, abacus_slice_of(member_id, :slices) as slice from {slicing.schemas[number]}.{table}
+        select distinct member_id, abacus_slice_of(member_id, :slices) as slice from {table}
         where abacus_slice_of(member_id, :slices) <> :number limit {MOST_FAULTS}
     """)
-    for member_id, belongs in await connection.fetch(*query(slices=slicing.slices, number=number)):
+    ledger = await sight.ledger(number)
+    for member_id, belongs in await ledger.fetch(*query(slices=len(sight.slices), number=number)):
         detail = f"rows of {table} lie in slice {number}, and the member belongs to {belongs}"
         findings.report.note(Fault(member_id, "", 0, detail))
     return findings

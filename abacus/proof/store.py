@@ -11,7 +11,7 @@ from abacus.ledger.types.account import AccountId
 from abacus.people.store.chain import chain_next, log_head
 from abacus.platform.following.lease import lease
 from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.slices import slicing_of
+from abacus.platform.slices import Slice, slice_of, slices_of
 from abacus.platform.sql import Statement, columns, parameters
 from abacus.proof.decide.proof import Proof, in_slice, proof_of
 from abacus.proof.decide.seal import CURRENT, Seal, Sealed, next_seal, over_slices
@@ -29,7 +29,10 @@ _INSERT: Final = Statement(f"insert into seal ({columns(Seal)}) values ({paramet
 # transaction that is still open, and no others: all their writers have ended. In a slice it sees transfers up to the
 # last place, in the same words.
 _SNAPSHOT: Final = "select xmin || ':' || xmin || ':' from pg_snapshot_xmin(pg_current_snapshot()) as xmin"
-_PLACES: Final = "select coalesce((select xid::text::bigint from transfer order by transfer.xid desc limit 1), 0) + 1"
+_PLACES: Final = """
+select beyond || ':' || beyond || ':'
+from (select coalesce((select xid::text::bigint from transfer order by transfer.xid desc limit 1), 0) + 1 as beyond) p
+"""
 
 
 class SealedSlice(NamedTuple):
@@ -78,12 +81,9 @@ class Seals:
             if last is not None and self._clock.now() - last.sealed_at < if_older_than:
                 return Made(last, is_new=False)
             number, sealed_at = last.number + 1 if last else 1, self._clock.now()
-            slicing = await slicing_of(self._pool)
             snapshots, slices = list[str](), list[Sealed]()
-            for each in range(slicing.slices):
-                snapshot, grown = await self._grow(
-                    slicing.home(each), number, progress, sum(s.accounts for s in slices)
-                )
+            for each in await slices_of(self._pool):
+                snapshot, grown = await _grown(each, number, progress, sum(s.accounts for s in slices))
                 snapshots.append(snapshot)
                 slices.append(grown.sealed)
             while await chain_next(connection):
@@ -94,7 +94,7 @@ class Seals:
             rows = [SealedSlice(number, each, *sealed)._asdict() for each, sealed in enumerate(slices)]
             async with connection.transaction():
                 await connection.execute(*_INSERT(**seal._asdict()))
-                if slicing.is_cut:
+                if len(rows) > 1:
                     await connection.executemany(*_INSERT_SLICE.rows(rows))
         return Made(seal, is_new=True)
 
@@ -109,8 +109,7 @@ class Seals:
 
     async def prove(self, account: AccountId, number: int | None = None, *, progress: LeavesAdded = quietly) -> Proof:
         """The account at this seal, or at the last one, proven. Raises `Refused` when it cannot be proven."""
-        slicing = await slicing_of(self._pool)
-        where = slicing.slice_of(account[0])
+        home = await slice_of(self._pool, account[0])
         async with passing_failures(), self._pool.acquire() as connection:
             seal = await _read(connection, _LAST() if number is None else _ONE(number=number))
             if seal is None:
@@ -124,38 +123,17 @@ class Seals:
             slices = await sealed_slices(connection, [seal])
         for fault in seal.compared_with(slices[seal.number]):
             raise Refused(f"{fault}; run `abacus ledger verify`")
-        async with passing_failures(), self._reading(slicing.home(where)) as ledger:
+        number = home.number
+        async with _reading(home) as ledger:
             grown = await grow(
-                ledger, seal.snapshots[where], seal.number, seal.format, watched=account, progress=progress
+                ledger, seal.snapshots[number], seal.number, seal.format, watched=account, progress=progress
             )
-        recorded = slices[seal.number][where]
-        faults = seal.compared_in(where, recorded, grown.sealed) if slicing.is_cut else seal.compared(grown.sealed)
-        for fault in faults:
+        for fault in seal.compared_in(number, slices[seal.number][number], grown.sealed):
             raise Refused(f"{fault}; run `abacus ledger verify`")
         if grown.head is None:
             name = " ".join(account)
             raise Refused(f"{name} had no transfer yet at seal {seal.number}; `abacus ledger seal` makes a new one")
-        slice_ = in_slice(slices[seal.number], where) if slicing.is_cut else None
-        return proof_of(seal, grown.head, grown.place, grown.path, slice_)
-
-    async def _grow(self, schema: str | None, number: int, progress: LeavesAdded, before: int) -> tuple[str, Grown]:
-        """The tree of the slice as it stands, and the snapshot that it is of."""
-        async with self._reading(schema) as ledger:
-            if schema is None:
-                snapshot = str(await ledger.fetchval(_SNAPSHOT))
-            else:
-                beyond = await ledger.fetchval(_PLACES)
-                snapshot = f"{beyond}:{beyond}:"
-            grown = await grow(ledger, snapshot, number, CURRENT, progress=lambda added: progress(before + added))
-        return snapshot, grown
-
-    @asynccontextmanager
-    async def _reading(self, schema: str | None) -> AsyncIterator[Connection]:
-        async with (
-            self._pool.acquire(schema=schema, near=True) as connection,
-            connection.transaction(isolation="repeatable_read", readonly=True),
-        ):
-            yield connection
+        return proof_of(seal, grown.head, grown.place, grown.path, in_slice(slices[seal.number], number))
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[Connection]:
@@ -163,6 +141,20 @@ class Seals:
             if not is_ours:
                 raise Refused("a seal is being made already; let that end")
             yield connection
+
+
+@asynccontextmanager
+async def _reading(slice_: Slice) -> AsyncIterator[Connection]:
+    async with slice_.at() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
+        yield connection
+
+
+async def _grown(slice_: Slice, number: int, progress: LeavesAdded, before: int) -> tuple[str, Grown]:
+    """The tree of the slice as it stands, and the snapshot that it is of."""
+    async with _reading(slice_) as ledger:
+        snapshot: str = await ledger.fetchval(_SNAPSHOT if slice_.schema is None else _PLACES)
+        grown = await grow(ledger, snapshot, number, CURRENT, progress=lambda added: progress(before + added))
+    return snapshot, grown
 
 
 async def sealed_slices(connection: Connection, seals: Sequence[Seal]) -> Mapping[int, Sequence[Sealed]]:

@@ -10,8 +10,9 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple, Protocol
 
+from abacus.platform.cluster.placement import having_rows
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices import CUT, having_rows, slicing_on
+from abacus.platform.slices import CUT
 from abacus.platform.sql import Statement, columns
 from abacus.proof.beside import Beside, By
 from abacus.proof.decide.account_chain import Recompute
@@ -99,7 +100,7 @@ _LARGE: Final = PartSize()
 async def is_worth_helping(pool: Pool, from_pages: int = _PAGES_FOR_HELPERS) -> bool:
     """Whether the ledger is so large that several processes verify it sooner than one. Raises `Unavailable`."""
     async with one_moment(pool) as sight:
-        return sum([(await _sizes(sight, number)).key_pages for number in _numbers(sight)]) >= from_pages
+        return sum([(await _sizes(sight, number)).key_pages for number in sight.numbers]) >= from_pages
 
 
 async def verify(
@@ -141,9 +142,8 @@ async def verify_accounts(connection: Connection, recompute: Recompute, member_i
     """Check one member within the caller's transaction, by key alone: a claim without a transfer is not looked for, nor
     what partners asked for, which an erasure renames apart. The connection has the tables of the member's slice.
     """
-    span, slicing = Span(member_id, member_id), await slicing_on(connection)
-    sight = at_once(slicing, connection)
-    findings = await examine(sight, Members(span, slicing.slice_of(member_id)), By(recompute, 0, asked=False))
+    span = Span(member_id, member_id)
+    findings = await examine(at_once(connection), Members(span, 0), By(recompute, 0, asked=False))
     without_claim = Statement(_WITHOUT_CLAIM % span.where("t"))
     for row in await connection.fetch(*without_claim(**span.parameters)):
         findings.report.note(_OddKey(*row).fault(_NOT_CLAIMED))
@@ -155,14 +155,10 @@ async def _examine_here(sight: Sight, parts: Sequence[Part], by: By) -> AsyncIte
         yield await examine(sight, part, by)
 
 
-def _numbers(sight: Sight) -> range:
-    return range(sight.slicing.slices)
-
-
 async def _sizes(sight: Sight, number: int) -> _Sizes:
     """Of a slice, by the tables that have its rows themselves."""
-    ledger, schema = await sight.ledger(number), sight.slicing.schemas[number]
-    names = await having_rows(ledger, schema, ("transfer", "claim", "account"))
+    ledger = await sight.ledger(number)
+    names = await having_rows(ledger, ("transfer", "claim", "account"))
     return _Sizes(*await ledger.fetchrow(*_SIZES(**names)))
 
 
@@ -170,8 +166,8 @@ async def _parts(
     sight: Sight, span: Span, seals: Sequence[Seal], sealed: Mapping[int, Sequence[Sealed]], size: PartSize
 ) -> tuple[int, list[Part]]:
     """About how many transfers there are, and the parts, the longest first."""
-    sizes = [await _sizes(sight, number) for number in _numbers(sight)]
-    transfers = sum(each.transfers for each in sizes)
+    sizes = [await _sizes(sight, number) for number in sight.numbers]
+    transfers, has_several = sum(each.transfers for each in sizes), len(sizes) > 1
     parts: list[Part] = [
         Root(seal, number, of)
         for seal in seals
@@ -180,12 +176,12 @@ async def _parts(
     if span == EVERYBODY:
         parts += [House(), *await parts_of_log(sight.shared)]
     parts += [
-        Keys(span, number, first, min(first + size.pages, each.key_pages))
+        Keys(span, number, first, min(first + size.pages, each.key_pages), has_several)
         for number, each in enumerate(sizes)
         for first in range(0, each.key_pages, size.pages)
     ]
-    if sight.slicing.is_cut and span == EVERYBODY:
-        parts += [Places(number, table) for number in _numbers(sight) for table in CUT]
+    if has_several and span == EVERYBODY:
+        parts += [Places(number, table) for number in sight.numbers for table in CUT]
     for number, each in enumerate(sizes):
         shares = min(_MOST_PARTS, each.transfers // size.transfers)
         first = span.first
@@ -200,8 +196,8 @@ async def _cuts(sight: Sight, number: int, sizes: _Sizes, span: Span, shares: in
     """Members that divide a sample of a slice's accounts into equal shares."""
     if shares <= 1 or span.first == span.last:
         return []
-    ledger, schema = await sight.ledger(number), sight.slicing.schemas[number]
-    names = await having_rows(ledger, schema, ("account",))
+    ledger = await sight.ledger(number)
+    names = await having_rows(ledger, ("account",))
     percent = 100.0 * min(1.0, _PAGES_SAMPLED / max(1, sizes.account_pages))
     query = Statement(f"""
         select distinct unnest(percentile_disc(:shares::float8[]) within group (order by a.member_id)) as cut
@@ -214,7 +210,7 @@ async def _cuts(sight: Sight, number: int, sizes: _Sizes, span: Span, shares: in
 
 async def _find_odd_keys(sight: Sight, report: Report, span: Span) -> None:
     """Find the keys that do not match the transfers. This takes memory and time; a sound ledger never needs it."""
-    for number in _numbers(sight):
+    for number in sight.numbers:
         ledger = await sight.ledger(number)
         for setting in ("enable_sort", "enable_hashjoin", "enable_mergejoin"):
             await ledger.execute(f"set local {setting} = on")

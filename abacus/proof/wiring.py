@@ -1,10 +1,11 @@
 """How the relay is put together: transfers and seals go to the points stream, and the log is chained."""
 
 from abacus.ledger.relay.publish_transfers import lease_of, transfer_relay
+from abacus.platform.cluster.prepared import keep_looking
 from abacus.platform.following.lease_share import share_of_slices
 from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
-from abacus.platform.slices import MOST, keep_looking, slices_of
+from abacus.platform.slices import MOST, slices_of
 from abacus.platform.wiring import Run, Wiring
 from abacus.proof.keep_log import log_keeper
 from abacus.proof.publish_seals import seal_publisher
@@ -14,11 +15,10 @@ async def relay(wiring: Wiring) -> Run:
     topic, clock = wiring.settings.points_topic, wiring.clock
     # One for each slice that is led, for seals, for the log, to count processes; two to look servers up and at them.
     pool = await wiring.pool(size=MOST + 5)
-    slicing = await wiring.slicing(pool)
-    if slicing.is_cut:
-        wiring.beside(keep_looking(pool))
-    sealing, logging, *relaying = sub_workers_of(wiring.health, 2 + slicing.slices)
-    share = share_of_slices(lease_of(topic), pool, slicing, wiring.beside)
+    slice_map = await wiring.slice_map(pool)
+    wiring.beside(keep_looking(pool))
+    sealing, logging, *relaying = sub_workers_of(wiring.health, 2 + slice_map.slices)
+    share = share_of_slices(lease_of(topic), pool, slice_map, wiring.beside)
     relays = [
         transfer_relay(pool, wiring.publisher(), topic, clock, health, schema=each.schema, share=share)
         for each, health in zip(await slices_of(pool), relaying, strict=True)

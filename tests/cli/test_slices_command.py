@@ -3,7 +3,7 @@
 import asyncpg
 import pytest
 
-from abacus.platform.slices.placement import spreading
+from abacus.platform.cluster.placement import placement_at
 from tests.support.cluster import Servers
 from tests.support.commands import abacus, abacus_process
 from tests.support.slices import SLICES
@@ -28,7 +28,7 @@ async def test_commands_name_the_server_that_is_away(database_url: str, servers:
     if not servers.are_several:
         pytest.skip("ABACUS_TEST_DATABASE_URL names no Citus")
     env = {"ABACUS_DATABASE_URL": database_url}
-    async with spreading(database_url) as slices:
+    async with placement_at(database_url) as slices:
         host, port = (await slices.servers())[0]
         before = {each.schema: each.address for each in await slices.placed()}
     connection = await asyncpg.connect(database_url)

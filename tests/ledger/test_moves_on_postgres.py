@@ -19,7 +19,7 @@ from abacus.ledger.types.movement import Movement
 from abacus.ledger.types.port import Status
 from abacus.platform.metrics import total
 from abacus.platform.postgres import Connection, Pool, is_duplicate
-from abacus.platform.slices import Slicing, slice_at, slicing_of
+from abacus.platform.slices import SliceMap, slice_map_of, slices_of
 from abacus.proof.verify import verify
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award
 from tests.ledger.moves import Orders, adjust, capture, earn, hold, parted, release, reverse, spend
@@ -43,9 +43,9 @@ IN_TURN = pytest.mark.skipif(SLICES > 1, reason="writers of a slice take turns: 
 class OneConnection:
     """A pool that only ever gives this connection: changes in its transaction stay open as long as the transaction."""
 
-    def __init__(self, connection: Connection, slicing: Slicing) -> None:
+    def __init__(self, connection: Connection, slice_map: SliceMap) -> None:
         self._connection = connection
-        self.slices = slicing.slices
+        self.slices = slice_map.slices
         self.fetch, self.fetchval = connection.fetch, connection.fetchval
 
     @asynccontextmanager
@@ -74,7 +74,7 @@ class BobsAccount:
         """The second batch starts when all of the first is done but its commit, and has to wait for that."""
         async with self.pool.acquire() as connection:
             async with connection.transaction():
-                await BobsAccount(OneConnection(connection, await slicing_of(self.pool))).do(first)
+                await BobsAccount(OneConnection(connection, await slice_map_of(self.pool))).do(first)
                 going = asyncio.create_task(self.do(second))
                 await waiting(self.pool, going)
             return await going
@@ -173,7 +173,7 @@ class OtherServer:
 async def test_who_claims_a_key_second_on_another_server_looks_again(bob: BobsAccount) -> None:
     elsewhere = BobsAccount(OtherServer(bob.pool))
     async with bob.pool.acquire() as connection, connection.transaction():
-        await BobsAccount(OneConnection(connection, await slicing_of(bob.pool))).do([award(key="k")])
+        await BobsAccount(OneConnection(connection, await slice_map_of(bob.pool))).do([award(key="k")])
         second = asyncio.create_task(elsewhere.do([award(key="k", member_id=JANE)]))
         await waiting(bob.pool, second)
     assert await second == [DUPLICATE]
@@ -204,7 +204,7 @@ async def test_what_another_server_never_takes_is_raised_in_the_end(bob: BobsAcc
         raise Overtaken from internal("ReportCopyError", "new row violates check constraint")
 
     with pytest.raises(asyncpg.InternalServerError, match="check constraint"):
-        await in_a_transaction((await slice_at(bob.pool, 0)).within, work)
+        await in_a_transaction((await slices_of(bob.pool))[0].within, work)
     assert tried == 8
 
 
@@ -368,7 +368,7 @@ async def test_work_that_is_overtaken_again_and_again_is_never_given_back(pool: 
             raise Overtaken
         return len(ids)
 
-    assert await in_a_transaction((await slice_at(pool, 0)).within, overtaken) == 31
+    assert await in_a_transaction((await slices_of(pool))[0].within, overtaken) == 31
     assert ids == sorted(set(ids))
     assert total(POSTING_RESTARTS) == restarts + 30
 

@@ -51,7 +51,7 @@ from abacus.oversight.reconcile.messages import AsOf
 from abacus.platform import slices
 from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool, snapshot
-from abacus.platform.slices import Slicing, slice_at, slicing_of
+from abacus.platform.slices import SliceMap, slice_map_of, slices_of
 from abacus.platform.slices.layout import CUT, OF_A_SLICE
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
@@ -73,7 +73,7 @@ from tests.support.services import Services, administer, database_address
 
 pytestmark = pytest.mark.once
 
-EIGHT: Final = Slicing(8)
+EIGHT: Final = SliceMap(8)
 MEMBERS: Final = [f"m{number}" for number in range(40)]  # some of each slice
 JUNE, JULY, AUGUST = date(2026, 6, 30), date(2026, 7, 31), date(2026, 8, 31)
 CLOCK, LATER = FixedClock(NOW), FixedClock(NOW + timedelta(days=1))
@@ -141,7 +141,7 @@ async def fill(pool: Pool) -> None:
         await PreferenceStore(pool, CLOCK).set(member, locale="id", channels=[ChannelName.SNS], by="test")
     notices = Notices(pool, CLOCK)
     await notices.enter([news(member, 1) for member in MEMBERS], gathered_for=timedelta(0))
-    for number in range((await slicing_of(pool)).slices):
+    for number in range((await slice_map_of(pool)).slices):
         await notices.gather(number, [ChannelName.LOG, ChannelName.SNS])
 
 
@@ -150,10 +150,10 @@ async def run_campaigns(pool: Pool) -> None:
     for offer in (LIMITED, COUNTING):
         events = [order(number, member) for number, member in enumerate([*MEMBERS, *MEMBERS])]
         assert len((await Effects(pool, CLOCK, slot=1).decide(all_matched(offer, events))).runs) == len(events)
-    slicing = await slicing_of(pool)
-    for number, members in slicing.by_slice(MEMBERS, str).items():
+    slice_map = await slice_map_of(pool)
+    for number, members in slice_map.by_slice(MEMBERS, str).items():
         keys = [*(f"txn:rides:{member}" for member in members), *(f"campaign:third_order:{each}" for each in members)]
-        async with pool.acquire(schema=slicing.home(number)) as connection:
+        async with pool.acquire(schema=slice_map.schema_of(number)) as connection:
             await connection.execute(_ACTIONS, [*members, *members], keys)
 
 
@@ -386,8 +386,8 @@ async def test_the_demo_reads_slices(ledgers: tuple[Pool, Pool]) -> None:
     for pool in ledgers:
         assert len(await _latencies_ms(pool, dict.fromkeys(KEYS, NOW))) == len(KEYS)
         assert not await _is_done(pool, [CAMPAIGN])
-        for number in range((await slicing_of(pool)).slices):
-            async with (await slice_at(pool, number)).at() as connection:
+        for number in range((await slice_map_of(pool)).slices):
+            async with (await slices_of(pool))[number].at() as connection:
                 await connection.execute("update notice set told_at = now()")
                 await connection.execute("update notification set sent_at = now()")
         await until_everybody_is_told(pool, SystemClock().now())

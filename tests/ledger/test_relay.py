@@ -17,7 +17,7 @@ from abacus.ledger.types.award import Award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Pool
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 from tests.support.fixed_clock import FixedClock
 from tests.support.points_broker import TOPIC, Broker, Relays, publish_all
 from tests.support.slices import SLICES, home_of
@@ -184,7 +184,7 @@ async def test_transaction_ids_are_numbers_and_not_texts(relay: Relays, pool: Po
     await posted_by(pool, 100, 2100, first_seq=2)
     assert await publish_all(relay, pool) == 2105
     assert len(set(broker.ids)) == 2105
-    slicing, seqs = Slicing(SLICES), defaultdict[int, list[int]](list)
+    slice_map, seqs = SliceMap(SLICES), defaultdict[int, list[int]](list)
     for event in broker.events:
-        seqs[slicing.slice_of(event.subject)].append(event.data.seq)
+        seqs[slice_map.slice_of(event.subject)].append(event.data.seq)
     assert all(each == sorted(each) for each in seqs.values())

@@ -30,9 +30,9 @@ from abacus.ledger.types.award import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.port import Status
 from abacus.platform import slices
+from abacus.platform.cluster.placement import placement_at
 from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool, open_pool
-from abacus.platform.slices import slicing_of
-from abacus.platform.slices.placement import spreading
+from abacus.platform.slices import slice_map_of, slice_of
 from abacus.programs.tiers.calendar import hold_calendars, move_calendar
 from abacus.programs.tiers.store import MembershipStore
 from abacus.proof.store import Seals
@@ -90,7 +90,7 @@ def gift(member: str, key: str) -> Award:
 
 async def move_four(database_url: str) -> None:
     """Slices, one after the other, each to another server."""
-    async with spreading(database_url) as placement:
+    async with placement_at(database_url) as placement:
         servers = await placement.servers()
         for each in (await placement.placed())[:4]:
             await placement.move(each.schema, next(at for at in servers if at != each.address))
@@ -119,7 +119,7 @@ async def test_nothing_is_lost_while_slices_move(database_url: str, pool: Pool, 
     relay = Relays(pool, broker, SystemClock())
     posting = [asyncio.create_task(posted_until(own, done, poster)) for poster in range(POSTERS)]
     try:
-        async with spreading(database_url) as placement:
+        async with placement_at(database_url) as placement:
             before = {each.schema: each.address for each in await placement.placed()}
             servers = await placement.servers()
             for schema, source in list(before.items())[:3]:
@@ -147,9 +147,9 @@ async def test_a_slice_stays_where_it_is_until_whoever_has_its_turn_is_done(
     database_url: str, pool: Pool, *, near: bool
 ) -> None:
     """What was read there is written there: accounts that are locked are found again by their rows' addresses."""
-    schema = (await slicing_of(pool)).home_of(MEMBERS[0])
+    schema = (await slice_of(pool, MEMBERS[0])).schema
     assert schema is not None
-    async with spreading(database_url) as placement:
+    async with placement_at(database_url) as placement:
         source = next(each.address for each in await placement.placed() if each.schema == schema)
         target = next(each for each in await placement.servers() if each != source)
         async with pool.acquire(schema=schema, near=near) as connection, connection.transaction():
@@ -180,7 +180,7 @@ async def test_points_count_once_for_tiers_while_their_slice_moves(database_url:
 
     counting = [asyncio.create_task(count(each)) for each in (0, 1)]
     try:
-        async with spreading(database_url) as placement:
+        async with placement_at(database_url) as placement:
             before = await placement.placed()
             servers = await placement.servers()
             for placed in before[:3]:
@@ -221,7 +221,7 @@ async def test_a_limit_of_all_holds_while_slices_move(database_url: str, pool: P
 
     working = [asyncio.create_task(work(slot)) for slot in range(POSTERS)]
     try:
-        async with spreading(database_url) as placement:
+        async with placement_at(database_url) as placement:
             servers = await placement.servers()
             for each in (await placement.placed())[:4]:
                 await placement.move(each.schema, next(at for at in servers if at != each.address), blocking=blocking)
@@ -245,8 +245,8 @@ async def test_slices_stay_while_all_their_slots_are_locked(database_url: str, p
     """What they hold goes back to the pot, and would be taken again where the slice has come to."""
     offer = campaign(limits={"runs": {"overall": 10}})
     limited = {pot_of(offer.owner): Limited(offer.limits.overall, 1)}
-    home, other = [(await slicing_of(pool)).home(number) for number in (0, 1)]
-    async with spreading(database_url) as placement:
+    home, other = [(await slice_map_of(pool)).schema_of(number) for number in (0, 1)]
+    async with placement_at(database_url) as placement:
         source = next(each.address for each in await placement.placed() if each.schema == other)
         target = next(each for each in await placement.servers() if each != source)
         async with pool.acquire(schema=home) as connection, connection.transaction():
@@ -355,12 +355,12 @@ async def test_a_slice_stays_while_its_part_of_a_budget_is_locked(
     """What was read of it there is written there."""
     await register(pool, "acme", Limits(in_total=1000))
     await PostgresLedger(pool, SystemClock()).post([gift(member, member) for member in MEMBERS])
-    home, other = [(await slicing_of(pool)).home(number) for number in (0, 1)]
+    home, other = [(await slice_map_of(pool)).schema_of(number) for number in (0, 1)]
     schema = other if whole else home
-    async with spreading(database_url) as placement:
+    async with placement_at(database_url) as placement:
         source = next(each.address for each in await placement.placed() if each.schema == schema)
         target = next(each for each in await placement.servers() if each != source)
-        first = await slices.slice_at(pool, 0)
+        first = (await slices.slices_of(pool))[0]
         async with first.together() if whole else first.within() as connection:
             await lock(connection, ["acme"], whole, SystemClock().now().date())
             moving = asyncio.create_task(placement.move(str(schema), target, blocking=True))
@@ -370,7 +370,7 @@ async def test_a_slice_stays_while_its_part_of_a_budget_is_locked(
 
 @pytest.mark.parametrize("near", [True, False], ids=["at its server", "through the coordinator"])
 async def test_a_calendar_is_locked_where_its_slice_is_whoever_was_asked(pool: Pool, *, near: bool) -> None:
-    schema = (await slicing_of(pool)).home_of(MEMBERS[0])
+    schema = (await slice_of(pool, MEMBERS[0])).schema
 
     async def move() -> None:
         async with pool.acquire(schema=schema, near=not near) as connection, slices.in_place(connection):
@@ -391,6 +391,6 @@ async def test_movements_and_proofs_reach_each_server(pool: Pool) -> None:
     moved = await moves.move([spend(3, f"api:acme:{member}", member) for member in MEMBERS])
     assert {each.status for each in moved} == {Status.POSTED}
     seal = (await Seals(pool, SystemClock()).make()).seal
-    assert len(seal.snapshots) == (await slicing_of(pool)).slices
+    assert len(seal.snapshots) == (await slice_map_of(pool)).slices
     for member in MEMBERS[:8]:
         assert (await Seals(pool, SystemClock()).prove((member, "GRP"))).fault(seal.root.hex()) is None

@@ -28,7 +28,7 @@ from abacus.oversight.reports.movements import rollforward
 from abacus.oversight.status.capabilities import overdue
 from abacus.oversight.where.records import in_ledger
 from abacus.platform.postgres import Connection, Pool, open_pool, snapshot
-from abacus.platform.slices import slicing_of
+from abacus.platform.slices import slice_map_of, slice_of
 from abacus.platform.slices.layout import CUT
 from abacus.platform.sqs.queue import sqs_client
 from abacus.pricing.decide.book import CardBook
@@ -77,7 +77,7 @@ async def drop_views(url: str) -> None:
 
 async def seal(pool: Pool) -> None:
     """Two seals after July: the first misses a transfer of one slice, the second has all."""
-    schemas = (await slicing_of(pool)).schemas
+    schemas = (await slice_map_of(pool)).schemas
     until = datetime(2026, 7, 31, 17, tzinfo=UTC)  # July ends in Jakarta
     stamps = [await pool.fetchval(_STAMPS.format(schema), until) for schema in schemas]
     for number, below in ((1, [*(stamp + 1 for stamp in stamps[:-1]), stamps[-1]]), (2, [each + 1 for each in stamps])):
@@ -214,7 +214,7 @@ async def test_reconcile_tells_the_same(services: Services, servers: Servers) ->
                 if url == sliced:
                     await drop_views(url)
                 accounts.append([told(await account(house))])
-                home = (await slicing_of(house.pool)).home_of(EVE)
+                home = (await slice_of(house.pool, EVE)).schema
                 await as_owner(url, f"set search_path = {home or 'public'}, public", *POSTED_BY_HAND)
                 accounts[-1].append(told(await account(house)))
                 late.append([each.job for each in await overdue(house.pool, SystemClock().now() + timedelta(days=2))])

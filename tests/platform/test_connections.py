@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 
+from abacus.platform.cluster.prepared import look
 from abacus.platform.connections import Connections
 from abacus.platform.metrics import POOL_CONNECTIONS, POOL_IDLE, PREPARED_OLDEST, SERVERS_AWAY
 from abacus.platform.pool.sliced_pool import server_of
 from abacus.platform.postgres import open_pool
-from abacus.platform.slices import slice_at, slicing_of
-from abacus.platform.slices.prepared import look
+from abacus.platform.slices import slice_map_of, slices_of
 from tests.support.dispersed import SLICES, Dispersed, dispersed
 from tests.support.house import until
 from tests.support.services import Services
@@ -40,7 +40,7 @@ async def test_connections_are_counted_for_each_server_as_they_are_held(spread: 
     try:
         for pool in pools:
             connections.opened(pool)
-            await slicing_of(pool)
+            await slice_map_of(pool)
             await asyncio.gather(*(_look_into(pool, number) for number in range(SLICES)))
             await look(pool)
         held = (
@@ -80,7 +80,7 @@ def test_a_server_is_named_without_its_password(address: str, server: str) -> No
 
 
 async def _look_into(pool: asyncpg.Pool, number: int) -> None:
-    async with (await slice_at(pool, number)).at() as connection:
+    async with (await slices_of(pool))[number].at() as connection:
         await connection.execute("select pg_sleep(0.02)")
 
 

@@ -14,7 +14,7 @@ from abacus.people.types.deed import Deed
 from abacus.platform.migrations import make_sandbox
 from abacus.platform.postgres import Pool, nothing_else, open_pool
 from abacus.platform.sandbox import SESSION
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 from abacus.platform.slices.layout import CUT, HEAD, OF_A_SLICE
 from tests.platform.rights import FUNCTIONS, RIGHTS, callable_with_rights, granted, in_order
 from tests.support.cluster import Servers
@@ -24,7 +24,7 @@ from tests.support.slices import IN_A_SLICE, SLICES
 TIMES = "'2026-06-01', '2026-06-01'"
 CLOCK = SystemClock()
 ACME = Partner("acme", "Acme", True, True, (), None, 60, None, CLOCK.now(), "ann", None)  # noqa: FBT003  # columns
-BOB = next(each for each in ("bob", *(f"bob{n}" for n in range(99))) if Slicing(SLICES).slice_of(each) == 0)
+BOB = next(each for each in ("bob", *(f"bob{n}" for n in range(99))) if SliceMap(SLICES).slice_of(each) == 0)
 ROWS = {
     "claim": "('k', 'bob', 'GRP', 1, 'f')",
     "account": f"('{BOB}', 'GRP', 'SG')",

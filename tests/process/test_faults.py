@@ -17,7 +17,7 @@ from abacus.platform.health import Health, WorkerState
 from abacus.platform.metrics import total
 from abacus.platform.pool.led_connection import Session
 from abacus.platform.pool.sliced_pool import SlicedPool
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 from tests.support.awards import AWARD
 from tests.support.cluster import Servers
 from tests.support.commands import abacus_process
@@ -207,7 +207,7 @@ async def test_a_right_that_is_missing_ends_the_worker_in_one_line(house: House)
     """Nothing is set aside for it, and nobody waits for a right as for a server that is away."""
     owner = await asyncpg.connect(house.settings.required("database_url"))
     try:
-        for schema in Slicing(SLICES).schemas:
+        for schema in SliceMap(SLICES).schemas:
             await owner.execute(f"revoke insert on {schema}.transfer from abacus_app")
         await house.produce([completed(1)])
         ended = await abacus_process("worker", "calculator", "awarder", env=house.environment())
@@ -216,7 +216,7 @@ async def test_a_right_that_is_missing_ends_the_worker_in_one_line(house: House)
         assert last.startswith("abacus: the database says: permission denied for table transfer; run `abacus migrate`")
         assert "Traceback" not in ended.err
         assert (await house.transfers(), await house.reasons()) == (0, {})
-        for schema in Slicing(SLICES).schemas:
+        for schema in SliceMap(SLICES).schemas:
             await owner.execute(f"grant insert on {schema}.transfer to abacus_app")
     finally:
         await owner.close()

@@ -14,7 +14,7 @@ from aiokafka import AIOKafkaConsumer
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.platform.postgres import open_pool
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 from abacus.platform.sqs.queue import Client
 from abacus.pricing.store.cards import CardStore
 from tests.support.dispersed import SLICES, Dispersed, dispersed
@@ -26,7 +26,7 @@ from tests.support.services import Services
 
 MEMBERS = 80
 A_SECOND = 100  # transactions, by the clock
-SLICING = Slicing(SLICES)
+SLICE_MAP = SliceMap(SLICES)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ class Passing:
         await consumer.start()
         try:
             async for message in consumer:
-                self.published[SLICING.slice_of(json.loads(message.value)["subject"])] += 1
+                self.published[SLICE_MAP.slice_of(json.loads(message.value)["subject"])] += 1
         finally:
             await consumer.stop()
 

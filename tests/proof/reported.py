@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from itertools import count
 
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 from abacus.proof.decide.report import Report
 from tests.support.slices import SLICES
 
@@ -35,12 +35,12 @@ def of_a_seal(line: str) -> str:
 
 def in_its_slice(member: str, members: Iterable[str]) -> int:
     """The place of the member among those of its slice, in order."""
-    slicing = Slicing(SLICES)
-    return sorted(each for each in members if slicing.slice_of(each) == slicing.slice_of(member)).index(member)
+    slice_map = SliceMap(SLICES)
+    return sorted(each for each in members if slice_map.slice_of(each) == slice_map.slice_of(member)).index(member)
 
 
 def renamed(member: str) -> str:
     """Another name, of the same slice, that comes before others."""
-    slicing = Slicing(SLICES)
+    slice_map = SliceMap(SLICES)
     names = (f"cx{number}-{member}" for number in count())
-    return next(each for each in names if slicing.slice_of(each) == slicing.slice_of(member))
+    return next(each for each in names if slice_map.slice_of(each) == slice_map.slice_of(member))

@@ -22,7 +22,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 from abacus.programs.tiers.decide.heard import heard_in
 from abacus.programs.tiers.metrics import TIER_EVENTS
 from abacus.proof import store as module
@@ -50,10 +50,10 @@ TOPIC = "points"
 
 async def root_of(pool: Pool) -> bytes:
     """The root over the accounts as they stand now, without the transfers; where the ledger is cut, over its slices."""
-    slicing, slices = Slicing(SLICES), list[Sealed]()
+    slice_map, slices = SliceMap(SLICES), list[Sealed]()
     for number in range(SLICES):
         tree, transfers = Tree(), 0
-        async with pool.acquire(schema=slicing.home(number)) as connection:
+        async with pool.acquire(schema=slice_map.schema_of(number)) as connection:
             rows = await connection.fetch(
                 "select member_id, program, last_seq, balance, head_hash from account where last_seq > 0 order by 1, 2"
             )

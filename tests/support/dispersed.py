@@ -11,7 +11,7 @@ from typing import NamedTuple
 import asyncpg
 
 from abacus.platform.migrations import cut, migrate
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 from tests.support.proxy import Proxy, proxied
 from tests.support.services import Services, administer, database_address
 
@@ -67,7 +67,7 @@ async def _place(url: str, proxies: Sequence[Proxy]) -> None:
     try:
         await owner.execute(_DIRECTORY)
         await owner.executemany(_SERVER, list(enumerate(proxy.port for proxy in proxies)))
-        schemas = Slicing(SLICES).schemas
+        schemas = SliceMap(SLICES).schemas
         await owner.executemany(_PLACES, [(schema, n, n % len(proxies)) for n, schema in enumerate(schemas)])
     finally:
         await owner.close()

@@ -29,7 +29,7 @@ from abacus.platform.encryption import Secrets
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.postgres import Pool
-from abacus.platform.slices import slicing_of
+from abacus.platform.slices import slices_of
 from tests.support.house import until
 from tests.support.logged import limits_logged
 from tests.support.neighbours import neighbours_are_through
@@ -88,8 +88,8 @@ async def post_and_enter(pool: Pool, *awards: Award) -> None:
 
 async def enter_rejections(pool: Pool) -> int:
     await neighbours_are_through(pool)
-    slicing, health = await slicing_of(pool), WorkerHealth("webhooks")
-    readers = [rejections(pool, CLOCK, health, schema=slicing.home(number)) for number in range(slicing.slices)]
+    health = WorkerHealth("webhooks")
+    readers = [rejections(pool, CLOCK, health, schema=each.schema) for each in await slices_of(pool)]
     return sum([await one_step(pool, each) for each in readers])
 
 

@@ -1,7 +1,7 @@
 """A ledger in a database of its own, on all servers under test."""
 
+from abacus.platform.cluster.placement import placement_at
 from abacus.platform.migrations import cut, migrate
-from abacus.platform.slices.placement import spreading
 from tests.support.cluster import Servers
 from tests.support.slices import SLICES
 
@@ -13,6 +13,6 @@ async def make_ledger(servers: Servers, name: str, *, slices: int = SLICES) -> s
     await migrate(address)
     await cut(address, slices)
     if servers.are_several and slices > 1:
-        async with spreading(address) as spread:
+        async with placement_at(address) as spread:
             await spread.place()
     return address

@@ -11,7 +11,7 @@ from abacus.platform.following.together import together
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 from tests.support.neighbours import neighbours_are_through
 from tests.support.slices import SLICES
 from tests.support.stepping import all_steps
@@ -45,10 +45,10 @@ class Relays:
     """The relay of each slice; where the ledger is not cut, its only one."""
 
     def __init__(self, pool: Pool, publisher: Publisher, clock: Clock) -> None:
-        slicing, health = Slicing(SLICES), WorkerHealth("relay")
+        slice_map, health = SliceMap(SLICES), WorkerHealth("relay")
         self._relays = [
-            transfer_relay(pool, publisher, TOPIC, clock, health, schema=slicing.home(number))
-            for number in range(slicing.slices)
+            transfer_relay(pool, publisher, TOPIC, clock, health, schema=slice_map.schema_of(number))
+            for number in range(slice_map.slices)
         ]
         self.run = together(*(each.run for each in self._relays))
 

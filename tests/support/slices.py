@@ -10,7 +10,7 @@ from typing import Final
 import asyncpg
 
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices import Slicing, slicing_of
+from abacus.platform.slices import SliceMap, slice_of
 from abacus.platform.slices.layout import CUT, OF_A_SLICE
 
 SLICES: Final = int(os.environ.get("ABACUS_TEST_SLICES", "1"))
@@ -25,7 +25,9 @@ def of_parts(change: str) -> str:
         return change
     named = "update allowance set"
     assert change.startswith(named)
-    return "; ".join(change.replace(named, f"update {schema}.allowance_part set") for schema in Slicing(SLICES).schemas)
+    return "; ".join(
+        change.replace(named, f"update {schema}.allowance_part set") for schema in SliceMap(SLICES).schemas
+    )
 
 
 _COLUMNS: Final = """
@@ -179,7 +181,7 @@ async def let_tests_write(connection: asyncpg.Connection) -> None:
         await connection.execute("set citus.enable_ddl_propagation = off")  # other servers have no such views
         for table in (*CUT, *OF_A_SLICE):
             columns, names = await connection.fetchrow(_TYPED, f"slice_0.{table}")
-            rows = " union all ".join(f"select * from {schema}.{table}" for schema in Slicing(SLICES).schemas)
+            rows = " union all ".join(f"select * from {schema}.{table}" for schema in SliceMap(SLICES).schemas)
             await connection.execute(_BEHIND_A_FUNCTION.format(table=table, columns=columns, names=names, rows=rows))
     for table in CUT:
         columns = await connection.fetch(_COLUMNS, f"slice_0.{table}")
@@ -199,7 +201,7 @@ async def let_tests_write(connection: asyncpg.Connection) -> None:
 def tables_of(*names: str) -> str:
     """The tables of these names, for `truncate`: those that are cut in each slice."""
     cut = {*CUT, *OF_A_SLICE}
-    each = ((f"{schema}.{name}" for schema in Slicing(SLICES).schemas) if name in cut else (name,) for name in names)
+    each = ((f"{schema}.{name}" for schema in SliceMap(SLICES).schemas) if name in cut else (name,) for name in names)
     return ", ".join(chain.from_iterable(each))
 
 
@@ -215,17 +217,23 @@ async def tables_like(connection: asyncpg.Connection, number: int) -> list[list[
 
 async def home_of(pool: Pool, member_id: str) -> str | None:
     """Where the member's rows are written: the argument `schema` of a pool's `acquire`."""
-    return (await slicing_of(pool)).home_of(member_id)
+    return (await slice_of(pool, member_id)).schema
+
+
+def home_on_paper(member_id: str) -> str | None:
+    """The same, without asking the database."""
+    slice_map = SliceMap(SLICES)
+    return slice_map.schema_of(slice_map.slice_of(member_id))
 
 
 async def led_home(connection: Connection, member_id: str) -> None:
     """Leads the session to the member's slice."""
     if SLICES > 1:
-        await connection.execute(f"set search_path = {Slicing(SLICES).home_of(member_id)}, public")
+        await connection.execute(f"set search_path = {home_on_paper(member_id)}, public")
 
 
 def neighbour(name: str) -> str:
     """A member of that name whose rows lie with bob's, for tests of one transaction with several members."""
-    slicing = Slicing(SLICES)
+    slice_map = SliceMap(SLICES)
     names = chain((name,), (f"{name}{number}" for number in range(1000)))
-    return next(each for each in names if slicing.slice_of(each) == slicing.slice_of("bob"))
+    return next(each for each in names if slice_map.slice_of(each) == slice_map.slice_of("bob"))

@@ -11,9 +11,10 @@ from abacus.cli.ledger import seals
 from abacus.cli.ledger import verify as verifying
 from abacus.cli.terminal.progress import shown_progress
 from abacus.cli.terminal.shell import AsJson, CommandGroup, console, print_json, settings
+from abacus.platform.cluster.placement import placement_at
 from abacus.platform.migrations import cut, make_sandbox, split
 from abacus.platform.migrations import migrate as migrate_database
-from abacus.platform.slices import MOST, spreading
+from abacus.platform.slices import MOST
 
 app = CommandGroup(help="Prove the ledger.", no_args_is_help=True)
 app.command("verify")(verifying.verify)
@@ -53,7 +54,7 @@ async def migrate(
     """
     url = settings().required("database_url")
     if citus:
-        async with spreading(url) as servers:
+        async with placement_at(url) as servers:
             await servers.prepare()
     with _shown("revision") as told:
         before, after = await migrate_database(url, told=told)
@@ -80,7 +81,7 @@ async def migrate(
 
 
 async def _placed(database_url: str) -> list[str]:
-    async with spreading(database_url) as slices:
+    async with placement_at(database_url) as slices:
         with _shown("slices placed") as told:
             return await slices.place(lambda done, of: told("", done, of))
 

@@ -13,8 +13,8 @@ from abacus.cli.terminal.progress import shown_progress
 from abacus.cli.terminal.shell import AsJson, CommandGroup, console, counted, pool, print_json, settings, table
 from abacus.core.errors import Absent, Refused, absent
 from abacus.people.types.deed import Deed
+from abacus.platform.cluster.placement import Move, SlicePlacement, placement_at
 from abacus.platform.pool.sliced_pool import Address
-from abacus.platform.slices import Move, Spreading, spreading
 
 _LOOK_EVERY_S = 1.0
 
@@ -76,8 +76,8 @@ async def rebalance(
 
 
 @asynccontextmanager
-async def _of_a_cut_ledger() -> AsyncIterator[Spreading]:
-    async with spreading(settings().required("database_url")) as slices:
+async def _of_a_cut_ledger() -> AsyncIterator[SlicePlacement]:
+    async with placement_at(settings().required("database_url")) as slices:
         if not await slices.are_cut():
             raise Absent("this ledger is not cut into slices")
         yield slices
@@ -86,14 +86,14 @@ async def _of_a_cut_ledger() -> AsyncIterator[Spreading]:
 async def _make(moves: list[Move], *, blocking: bool, pause_s: float, as_json: bool) -> None:
     url = settings().required("database_url")
     if moves:
-        async with spreading(url) as slices:
+        async with placement_at(url) as slices:
             await slices.prepare_moves()
     async with pool() as opened:
         await (await acting(opened)).begins(Deed.RUN_JOBS, "job:slices", moves=[_facts(each) for each in moves])
     for number, each in enumerate(moves):
         if number and pause_s:
             await asyncio.sleep(pause_s)
-        async with spreading(url) as slices, _shown(each, f"{number + 1} of {len(moves)}"):
+        async with placement_at(url) as slices, _shown(each, f"{number + 1} of {len(moves)}"):
             await slices.move(each.schema, each.target, blocking=blocking)
         if not as_json:
             console.print(f"{each.schema}: {each.source} to {each.target}")
@@ -111,7 +111,7 @@ async def _shown(move: Move, place: str) -> AsyncIterator[None]:
         bar = progress.add_task(f"{move.schema} to {move.target} ({place})", total=None)
 
         async def look() -> None:
-            async with spreading(settings().required("database_url")) as slices:
+            async with placement_at(settings().required("database_url")) as slices:
                 while True:
                     copied, total = await slices.copied()
                     progress.update(bar, completed=copied, total=total or None)

@@ -17,7 +17,7 @@ from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Pool
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 
 _MOST: Final = 1_000  # actions in one transaction
 _LOOK_EVERY_S: Final = 5.0
@@ -55,7 +55,7 @@ class ActionRunner:
         turns: TurnsOf,
         *,
         pool: Pool,
-        slicing: Slicing,
+        slice_map: SliceMap,
         clock: Clock,
         health: WorkerHealth,
     ) -> None:
@@ -65,7 +65,7 @@ class ActionRunner:
         self._guards = guards
         self._handover = handover
         self._pool = pool
-        self._slicing = slicing
+        self._slice_map = slice_map
         self._clock = clock
         self._health = health
         self._tell = Periodic(self._tell_backlog, _LOOK_EVERY_S)
@@ -76,7 +76,7 @@ class ActionRunner:
             working = until_available(partial(self._round, stop), self._health)
             done = await unless_stopped(working, stop, grace_s=10.0)
             if not done:
-                await unless_stopped(asyncio.sleep(self._slicing.pause_s(IDLE_S)), stop)
+                await unless_stopped(asyncio.sleep(self._slice_map.pause_s(IDLE_S)), stop)
 
     async def _round(self, stop: asyncio.Event) -> int:
         """The number of actions that were ended. An action waits while the server of its slice is away."""

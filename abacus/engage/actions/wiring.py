@@ -20,7 +20,7 @@ from abacus.engage.notify.renderer import rendering
 from abacus.platform.delivery.deliverer import IDLE_S
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Pool
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 from abacus.platform.sqs.definition import AWARD
 from abacus.platform.sqs.queue import Client
 from abacus.platform.wiring import Run, Wiring
@@ -39,7 +39,7 @@ async def action_runs(
     guards: Mapping[str, Guards],
     news_of: Mapping[str, NewsOf],
     outside: Outside,
-    slicing: Slicing,
+    slice_map: SliceMap,
     health: Sequence[WorkerHealth],
 ) -> list[Run]:
     """One of `health` for each of `RUNS`. Awards are signed by the producer. Guards, and news for members, are of each
@@ -55,7 +55,15 @@ async def action_runs(
     actions, turns, guarded = ActionStore(pool, clock), turns_of(pool, downstreams, clock), guarded_by(guards)
     runners = [
         ActionRunner(
-            receiver, handover[receiver], actions, guarded, turns, pool=pool, slicing=slicing, clock=clock, health=each
+            receiver,
+            handover[receiver],
+            actions,
+            guarded,
+            turns,
+            pool=pool,
+            slice_map=slice_map,
+            clock=clock,
+            health=each,
         )
         for receiver, each in zip(_RECEIVERS, acting, strict=True)
     ]
@@ -68,6 +76,6 @@ async def action_runs(
         clock=clock,
         health=calling,
         rng=random.Random(),
-        idle_s=slicing.pause_s(IDLE_S),
+        idle_s=slice_map.pause_s(IDLE_S),
     )
     return [webhooks.run, *(runner.run for runner in runners)]

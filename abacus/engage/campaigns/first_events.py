@@ -6,7 +6,7 @@ from abacus.engage.campaigns.decide.same_event import contradictions
 from abacus.engage.campaigns.evaluator import Candidate
 from abacus.platform.key_register import holders_of
 from abacus.platform.postgres import Pool
-from abacus.platform.slices import slicing_of
+from abacus.platform.slices import slice_map_of
 from abacus.signals.events.types import Event
 
 
@@ -19,11 +19,11 @@ async def without_contradictions(
     several = contradictions(events)
     if not several:
         return candidates
-    slicing = await slicing_of(pool)
+    slice_map = await slice_map_of(pool)
     claims = {each.key: each.event.key for each in candidates if each.event.key in several}
     holders = {claims[claim]: number for claim, number in (await holders_of(pool, claims)).items()}
     firsts = {
-        key: next((each for each in some if slicing.slice_of(each.member_id or "") == holders.get(key)), some[0])
+        key: next((each for each in some if slice_map.slice_of(each.member_id or "") == holders.get(key)), some[0])
         for key, some in several.items()
     }
     return [each for each in candidates if each.event == firsts.get(each.event.key, each.event)]

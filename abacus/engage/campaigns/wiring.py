@@ -73,7 +73,7 @@ async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[Account
     """Decides events, also events from the retry queue, and carries out actions that are due."""
     settings, clock, rng = wiring.settings, wiring.clock, random.Random()
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
-    slicing, sliced = await wiring.slicing(pool), pool
+    slice_map, sliced = await wiring.slice_map(pool), pool
     if not await in_one_place(pool):  # many rows are inserted by statements that Citus plans with their values only
         sliced = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_VALUES, keeps_nothing=True)
     cards, campaigns = cards_in_use(wiring, pool), campaigns_in_use(wiring, pool)
@@ -133,7 +133,7 @@ async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[Account
         guards={OWNER_KIND: CampaignGuards(CampaignVersions(store).of, around, facts, cards.book, clock).refusals},
         news_of={OWNER_KIND: campaign_news},
         outside=reached,
-        slicing=slicing,
+        slice_map=slice_map,
         health=[calling, *acting],
     )
     watch = ExhaustionWatch(pool, PotStore(pool, slot, done_before), campaigns.bounded, exhaustion.mark, watching)

@@ -15,7 +15,6 @@ from abacus.engage.notify.decide.ahead import Expiry, Window, expiring, today_in
 from abacus.engage.notify.notices import Notices
 from abacus.platform import slices
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices import slicing_of
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.expiry.lapsing_sql import lapsing
@@ -124,7 +123,7 @@ class ExpiringJob:
             last = accounts[-1].place
 
     async def _next(self, country: str, within: Window, after: AccountCursor) -> list[_Account]:
-        size = page_size(_BATCH, (await slicing_of(self._pool)).slices)
+        size = page_size(_BATCH, len(await slices.slices_of(self._pool)))
         statement = NEXT(country=country, first=within.first, last=within.last, most=size, **after._asdict())
         async with passing_failures(), self._pool.acquire() as connection:
             pages = await slices.each(connection, lambda: connection.fetch(*statement))

@@ -154,7 +154,7 @@ class Notices:
     async def gather(self, number: int, channels: Collection[ChannelName]) -> Gathered:
         """Make messages of the slice's due notices, for those of the channels that the member wants."""
         now = self._clock.now()
-        async with (await slices.slice_at(self._pool, number)).at() as connection:
+        async with (await slices.slices_of(self._pool))[number].at() as connection:
             if not await connection.fetchval(*_IS_DUE(now=now)):
                 return Gathered(0, 0)
             async with slices.in_place(connection):

@@ -47,7 +47,7 @@ class Notifications:
         stay for a person.
         """
         removed = 0
-        async with (await slices.slice_at(self._pool, number)).at() as connection:
+        async with (await slices.slices_of(self._pool))[number].at() as connection:
             for statement in _PRUNE:
                 last = _PRUNED_AT_ONCE
                 while last == _PRUNED_AT_ONCE:

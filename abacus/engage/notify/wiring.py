@@ -81,8 +81,8 @@ async def notifier(wiring: Wiring) -> Run:
     settings, clock = wiring.settings, wiring.clock
     plan = plan_of(settings)
     pool = await wiring.pool(size=_CONNECTIONS)
-    slicing = await wiring.slicing(pool)
-    numbers, idle_s = range(slicing.slices), slicing.pause_s(IDLE_S)
+    slice_map = await wiring.slice_map(pool)
+    numbers, idle_s = range(slice_map.slices), slice_map.pause_s(IDLE_S)
     of_points, of_tiers, *others = sub_workers_of(wiring.health, 2 + len(numbers) + len(plan.channels))
     gathering, sending = others[: len(numbers)], others[len(numbers) :]
     notices = Notices(pool, clock)

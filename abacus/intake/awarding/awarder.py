@@ -12,7 +12,7 @@ from abacus.ledger.types.movement import Declined, Moved, MovesPort, Reversal
 from abacus.ledger.types.port import AwardOutcome, LedgerPort, SliceAway, Status, Unpostable
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 from abacus.platform.sqs.port import Received
 
 MOST_AWARDS: Final = 1000
@@ -23,11 +23,11 @@ LATER_S: Final = 30  # after so long, messages for a server that is away come ag
 Later = Callable[[Sequence[str]], Awaitable[None]]
 
 
-def hands_for(slicing: Slicing) -> int:
+def hands_for(slice_map: SliceMap) -> int:
     """How many hands an awarder works with: where a ledger is cut, two for each slice. What all of them hold is posted
     slice by slice, so a slice is given as much at a time as a whole ledger is.
     """
-    return _HANDS * slicing.slices
+    return _HANDS * slice_map.slices
 
 
 class Awarder:

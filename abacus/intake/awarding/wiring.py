@@ -38,4 +38,4 @@ async def awarder(wiring: Wiring, campaigns_of: Callable[[Pool], Campaigns]) -> 
         CountedQuarantine(QuarantineStore(pool, clock)),
         later=later,
     )
-    return QueueConsumer(queue, posting.handle, wiring.health, hands=hands_for(await wiring.slicing(pool))).run
+    return QueueConsumer(queue, posting.handle, wiring.health, hands=hands_for(await wiring.slice_map(pool))).run

@@ -19,7 +19,7 @@ from abacus.ledger.types.reversal_message import encode_reversal
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import until_available
 from abacus.platform.quarantine.store import QuarantinePort
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 from abacus.platform.sqs.packer import pack
 from abacus.platform.sqs.port import Queue, Unsent
 
@@ -42,7 +42,7 @@ class PointsIssuer:
         retry_queue: Queue,
         quarantine: QuarantinePort,
         retry_policy: RetryPolicy,
-        slicing: Slicing,
+        slice_map: SliceMap,
         clock: Clock,
         rng: random.Random,
         health: WorkerHealth,
@@ -54,7 +54,7 @@ class PointsIssuer:
         self._retry_queue = retry_queue
         self._quarantine = quarantine
         self._retry_policy = retry_policy
-        self._slicing = slicing
+        self._slice_map = slice_map
         self._rng = rng
         self._health = health
 
@@ -76,7 +76,7 @@ class PointsIssuer:
         self._count(decided)
 
     def _envelopes(self, things: Sequence[Thing], encode: Callable[[Thing], bytes]) -> list[str]:
-        slices = self._slicing.by_slice(things, _member_of).values()
+        slices = self._slice_map.by_slice(things, _member_of).values()
         return [body for each in slices for body in pack("awards", map(encode, each))]
 
     async def _send(self, queue: Queue, bodies: list[str], *, delay_s: int = 0) -> None:

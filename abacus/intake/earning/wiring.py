@@ -50,7 +50,7 @@ async def _issuing(wiring: Wiring, pool: Pool, client: Client, producer: Produce
         retry_queue=wiring.signed_by(producer, await wiring.queue(client, RETRY)),
         quarantine=CountedQuarantine(QuarantineStore(pool, clock)),
         retry_policy=RetryPolicy(give_up_after=timedelta(hours=wiring.settings.retry_hours)),
-        slicing=await wiring.slicing(pool),
+        slice_map=await wiring.slice_map(pool),
         clock=clock,
         rng=random.Random(),
         health=wiring.health,

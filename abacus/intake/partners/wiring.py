@@ -52,12 +52,12 @@ async def webhooks(wiring: Wiring) -> Run:
     settings, clock = wiring.settings, wiring.clock
     # Beside these, one for each slice whose rejections are read, and one to count processes.
     pool = await wiring.pool(size=_CONNECTIONS + MOST + 1)
-    slicing = await wiring.slicing(pool)
+    slice_map = await wiring.slice_map(pool)
     poster = Poster(to_private=settings.webhooks_to_private, at_once=CONCURRENCY.at_once)
     wiring.at_the_end(poster.close)
-    reading, sending, *rejecting = sub_workers_of(wiring.health, 2 + slicing.slices)
-    outbox, idle_s = WebhookOutbox(pool, clock), slicing.pause_s(IDLE_S)
-    share = share_of_slices(LEASE, pool, slicing, wiring.beside)
+    reading, sending, *rejecting = sub_workers_of(wiring.health, 2 + slice_map.slices)
+    outbox, idle_s = WebhookOutbox(pool, clock), slice_map.pause_s(IDLE_S)
+    share = share_of_slices(LEASE, pool, slice_map, wiring.beside)
     rejected = [
         rejections(pool, clock, health, schema=each.schema, share=share, idle_s=idle_s)
         for each, health in zip(await slices_of(pool), rejecting, strict=True)

@@ -8,13 +8,12 @@ from abacus.ledger.relay.cursor import Position, SliceStream
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.following.leader import Leader
-from abacus.platform.following.lease import still_held
+from abacus.platform.following.lease import beside, still_held
 from abacus.platform.following.lease_share import Share
 from abacus.platform.following.row_publisher import Batch, Meter, Publisher, RowPublisher
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices import beside
 
 IDLE_S: Final = 0.1
 _ENOUGH: Final = 500  # of a slice: a batch costs a relay as much as a hundred transfers, and a process has many relays

@@ -18,7 +18,7 @@ from abacus.ledger.decide.budgets import added_up, counted, opened, returned, wi
 from abacus.ledger.types.limits import Limits
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.slices import Slice, slices_of, slicing_on
+from abacus.platform.slices import Slice, slices_of
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
 
@@ -139,7 +139,7 @@ async def _write_in_slice(connection: Connection, allowances: Mapping[str, Allow
 
 async def count_anew(connection: Connection, partner_id: str, today: date) -> None:
     """Take out of all hands what is left of a partner's budgets, because they were changed."""
-    if (await slicing_on(connection)).is_cut:
+    if connection.slice_schema is not None:
         await _locked_and_counted(connection, [partner_id], today)
 
 

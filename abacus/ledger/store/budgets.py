@@ -13,7 +13,7 @@ from abacus.ledger.decide.allowance import Short
 from abacus.ledger.decide.budgets import handed_out
 from abacus.ledger.store.allowances import lock_parts, lock_wholes, open_parts, write_parts, write_wholes
 from abacus.platform.postgres import Pool
-from abacus.platform.slices import Slice, slicing_of
+from abacus.platform.slices import Slice, slices_of
 
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
@@ -70,12 +70,12 @@ class Budgets(Generic[Thing, Result]):
         """Hands the slice the `wanted` points of each partner. Returns the partners whose budgets have less left, and
         unknown partners.
         """
-        slicing, today = await slicing_of(self._pool), self._clock.now().astimezone(UTC).date()
+        share, today = _SHARE * len(await slices_of(self._pool)), self._clock.now().astimezone(UTC).date()
         async with slice_.together() as connection:
             wholes = await lock_wholes(connection, wanted)
             await open_parts(connection, wholes)
             handed = {
-                partner_id: handed_out(wholes[partner_id], part, wanted[partner_id], _SHARE * slicing.slices, today)
+                partner_id: handed_out(wholes[partner_id], part, wanted[partner_id], share, today)
                 for partner_id, part in (await lock_parts(connection, wholes)).items()
             }
             given = {partner_id: each for partner_id, each in handed.items() if each is not None}

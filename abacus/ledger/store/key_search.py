@@ -12,7 +12,7 @@ from abacus.core.ids import OF_THEIR_MEMBER
 from abacus.ledger.types.port import Claim
 from abacus.platform.key_register import holders_of
 from abacus.platform.postgres import Pool
-from abacus.platform.slices import fetched_by, in_one_place, in_slices, slicing_of
+from abacus.platform.slices import fetched_by, in_one_place, in_slices, slices_of
 from abacus.platform.sql import Statement, columns
 
 _CLAIMS: Final = Statement(f"select {columns(Claim)} from claim where key = any(:keys::text[])")
@@ -25,7 +25,7 @@ async def parts_of(pool: Pool, keys: Iterable[str]) -> dict[int, list[str]]:
         return {0: keys}
     anywhere = [key for key in keys if key.startswith(OF_THEIR_MEMBER)]
     entered = [key for key in keys if not key.startswith(OF_THEIR_MEMBER)]
-    parts = {number: anywhere.copy() for number in range((await slicing_of(pool)).slices)} if anywhere else {}
+    parts = {number: anywhere.copy() for number in range(len(await slices_of(pool)))} if anywhere else {}
     for key, number in (await holders_of(pool, entered) if entered else {}).items():
         parts.setdefault(number, []).append(key)
     return parts

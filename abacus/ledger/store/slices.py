@@ -18,7 +18,7 @@ from abacus.ledger.types.port import Claim, SliceAway, Unpostable
 from abacus.platform.gatherer import Gatherer, PendingRequest
 from abacus.platform.key_register import entered
 from abacus.platform.postgres import DEPENDENCY, REFUSED_VALUES, Pool
-from abacus.platform.slices import Slice, side_by_side, slices_of, slicing_of
+from abacus.platform.slices import Slice, side_by_side, slice_map_of, slices_of
 
 MOST_TOGETHER: Final = 1000  # things in a round, unless one caller brings more
 PATIENCE_S: Final = 5.0  # with a slice whose part takes longer than other slices'; it may wait for another's locks
@@ -90,8 +90,8 @@ class SliceRounds(Generic[Thing, Result]):
             raise Unpostable(" ".join(str(error).split())) from error
 
     async def _by_slice(self, slices: Sequence[Slice], things: Sequence[Thing]) -> list[Result]:
-        slicing = await slicing_of(self._pool)
-        places = slicing.by_slice(range(len(things)), lambda place: things[place].member_id)
+        slice_map = await slice_map_of(self._pool)
+        places = slice_map.by_slice(range(len(things)), lambda place: things[place].member_id)
         parts = {number: [things[place] for place in places[number]] for number in places}
         foreign = await self._foreign(things, places)
         answers = dict[int, Sequence[Result] | BaseException]()

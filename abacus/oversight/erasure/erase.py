@@ -15,7 +15,7 @@ from abacus.oversight.erasure.inventory import AFTER_ACCOUNTS, BEFORE_ACCOUNTS
 from abacus.oversight.erasure.ledger import Head, lock_heads, rename_accounts, settle_with_relay
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.slices import Slicing, slicing_of
+from abacus.platform.slices import SliceMap, slice_map_of
 from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.account_chain import Recompute
 from abacus.proof.verify import verify_accounts
@@ -106,8 +106,8 @@ class Eraser:
         await connection.execute(await connection.fetchval(*_ALLOW_RENAMING(member_id=member_id)))
 
     async def _erase(self, connection: Connection, member_id: str, by: str, reason: str) -> Erasure:
-        slicing = await slicing_of(self._pool)
-        renaming = Pseudonym(member_id, _pseudonym(slicing, slicing.slice_of(member_id)))
+        slice_map = await slice_map_of(self._pool)
+        renaming = Pseudonym(member_id, _pseudonym(slice_map, slice_map.slice_of(member_id)))
         rows: Counter[str] = Counter()
         for treat in BEFORE_ACCOUNTS:
             rows += await treat(connection, renaming)
@@ -141,11 +141,11 @@ class Eraser:
             raise Refused(f"the member's accounts are left as they are: {what}; first: {report.faults[0]}")
 
 
-def _pseudonym(slicing: Slicing, number: int) -> str:
+def _pseudonym(slice_map: SliceMap, number: int) -> str:
     """A random one, of the same slice: the accounts stay where they are."""
     while True:
         drawn = PSEUDONYM + secrets.token_hex(16)
-        if slicing.slice_of(drawn) == number:
+        if slice_map.slice_of(drawn) == number:
             return drawn
 
 

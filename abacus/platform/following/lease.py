@@ -9,7 +9,7 @@ from typing import Final
 from asyncpg import InterfaceError
 
 from abacus.core.errors import Unavailable
-from abacus.platform.postgres import Connection, passing_failures
+from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement
 
 _TAKE: Final = Statement("select pg_try_advisory_lock(hashtext(:name))")
@@ -32,6 +32,19 @@ async def lease(connection: Connection, name: str) -> AsyncIterator[bool]:
     """
     async with _held(connection, _TAKE(name=name), _GIVE_BACK(name=name)) as is_ours:
         yield is_ours
+
+
+@asynccontextmanager
+async def beside(pool: Pool, schema: str | None, leading: Connection) -> AsyncIterator[Connection]:
+    """A connection to the server of a slice, for a leader by a lease of its session at the coordinator; where the slice
+    lies there, the same connection.
+    """
+    near = await pool.nearest(schema)
+    if near is pool:
+        yield leading
+        return
+    async with near.acquire() as connection:
+        yield connection
 
 
 async def still_held(connection: Connection) -> None:

@@ -8,19 +8,19 @@ from typing import Final
 from abacus.core.errors import Unavailable
 from abacus.platform.following.lease import count_shares, share
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 
 _LOOK_EVERY_S: Final = 1.0
 
 
 def share_of_slices(
-    name: str, pool: Pool, slicing: Slicing, beside: Callable[[Coroutine[None, None, None]], None]
+    name: str, pool: Pool, slice_map: SliceMap, beside: Callable[[Coroutine[None, None, None]], None]
 ) -> "Share":
     """The part of the leases of that name that this process may hold. There is one for each slice; where there are
     several, processes are counted `beside` the work.
     """
-    share = Share(name, slicing.slices)
-    if slicing.is_cut:
+    share = Share(name, slice_map.slices)
+    if slice_map.slices > 1:
         beside(share.keep_counting(pool))
     return share
 

@@ -17,7 +17,7 @@ from abacus.platform import slices
 from abacus.platform.following.topic import read_records
 from abacus.platform.kafka.reader import Record, StartAgain
 from abacus.platform.postgres import Pool
-from abacus.platform.slices import Slice, slice_at, slicing_of
+from abacus.platform.slices import Slice, slice_map_of
 
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
@@ -54,10 +54,10 @@ class PassedOver:
         """What comes of the things, each done in its member's slice. Things of slices that are passed over, from now on
         or since before, are left out. Raises `Unavailable` when more is away.
         """
-        slicing = await slicing_of(self._pool)
-        kept = [thing for thing in things if slicing.slice_of(member_of(thing)) not in self._numbers]
+        slice_map = await slice_map_of(self._pool)
+        kept = [thing for thing in things if slice_map.slice_of(member_of(thing)) not in self._numbers]
         found = await slices.split(self._pool, kept, work, member_of=member_of)
-        for number in {slicing.slice_of(member_of(thing)) for thing in found.waiting}:
+        for number in {slice_map.slice_of(member_of(thing)) for thing in found.waiting}:
             self._numbers.add(number)
             log.warning("events stay behind", why=f"slice {number} is away, or takes longer than others")
         return found.done
@@ -67,8 +67,9 @@ class PassedOver:
         if not self._numbers or time.monotonic() - self._looked_at < self._look_every_s:
             return
         self._looked_at = time.monotonic()
+        in_order = await slices.slices_of(self._pool)
         for number in self._numbers:
-            if await (await slice_at(self._pool, number)).is_there():
+            if await in_order[number].is_there():
                 self._numbers.clear()
                 raise StartAgain(f"the server of slice {number} is back")
 
@@ -76,10 +77,10 @@ class PassedOver:
         """The records that stay behind."""
         if not self._numbers:
             return ()
-        slicing = await slicing_of(self._pool)
+        slice_map = await slice_map_of(self._pool)
         return [
             record
             for record in records
             for heard in read_records([record], read).values
-            if slicing.slice_of(heard.member_id) in self._numbers
+            if slice_map.slice_of(heard.member_id) in self._numbers
         ]

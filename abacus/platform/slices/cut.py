@@ -8,7 +8,7 @@ from typing import Final
 from abacus.core.errors import Refused
 from abacus.platform.postgres import Connection
 from abacus.platform.roles import APPLICATION_ROLE
-from abacus.platform.slices.layout import CUT, GUARDED, HEAD, OF_A_SLICE, WHOLE, Slicing
+from abacus.platform.slices.layout import CUT, GUARDED, HEAD, OF_A_SLICE, WHOLE, SliceMap
 from abacus.platform.sql import Statement
 
 _SLICES: Final = "select count(*) from slice"
@@ -43,7 +43,7 @@ async def cut(connection: Connection, count: int) -> bool:
     """
     tables = (*CUT, *OF_A_SLICE)
     await connection.execute("lock table slice in exclusive mode")  # who cuts at the same time waits, and sees it done
-    slicing, before = Slicing(count), await connection.fetchval(_SLICES) or 1
+    slice_map, before = SliceMap(count), await connection.fetchval(_SLICES) or 1
     if before == count:
         return False
     if before > 1:
@@ -52,18 +52,18 @@ async def cut(connection: Connection, count: int) -> bool:
     for table in tables:
         if await connection.fetchval(f"select exists(select from {table})"):
             raise Refused(f"the table {table} has rows; only an empty ledger can be cut (docs/operate/slices.md)")
-    first, *others = slicing.schemas
-    for schema in slicing.schemas:
+    first, *others = slice_map.schemas
+    for schema in slice_map.schemas:
         await connection.execute(f"create schema {schema}; grant usage on schema {schema} to {APPLICATION_ROLE}")
         await connection.execute(_HEAD.format(table=f"{schema}.{HEAD}", role=APPLICATION_ROLE))
     for table in tables:
         await connection.execute(f"alter table {WHOLE}.{table} set schema {first}")
         for schema in others:
             await _make_like(connection, f"{first}.{table}", f"{schema}.{table}")
-        parts = (f"select * from {schema}.{table}" for schema in slicing.schemas)
+        parts = (f"select * from {schema}.{table}" for schema in slice_map.schemas)
         await connection.execute(f"create view {WHOLE}.{table} as {' union all '.join(parts)}")
         await connection.execute(f"grant select on {WHOLE}.{table} to {APPLICATION_ROLE}")
-    for number, schema in enumerate(slicing.schemas):
+    for number, schema in enumerate(slice_map.schemas):
         for table in GUARDED:
             await connection.execute(
                 f"create trigger {table}_is_of_this_slice before insert or update of member_id on {schema}.{table}"

@@ -5,7 +5,7 @@ from typing import Protocol, TypeVar
 
 from abacus.platform.key_register import entered
 from abacus.platform.postgres import Pool
-from abacus.platform.slices.reach import slicing_of
+from abacus.platform.slices.reach import slice_map_of
 
 
 class OfMember(Protocol):
@@ -25,12 +25,12 @@ async def with_own_keys(pool: Pool, things: Iterable[Thing]) -> list[Thing]:
     """The things whose key belongs to their member's slice, one for each key: a key belongs to the slice of the thing
     that came with it first, now or before. Raises `Unavailable`.
     """
-    slicing = await slicing_of(pool)
+    slice_map = await slice_map_of(pool)
     wanted: dict[str, int] = {}
     firsts: dict[tuple[int, str], Thing] = {}
     for thing in things:
-        number = slicing.slice_of(thing.member_id)
+        number = slice_map.slice_of(thing.member_id)
         wanted.setdefault(thing.key, number)
         firsts.setdefault((number, thing.key), thing)
-    holders = await entered(pool, wanted) if slicing.is_cut else wanted
+    holders = await entered(pool, wanted) if slice_map.slices > 1 else wanted
     return [thing for (number, key), thing in firsts.items() if holders[key] == number]

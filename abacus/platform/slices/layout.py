@@ -40,51 +40,35 @@ _LONGEST_PAUSE_S: Final = 1.0
 Thing = TypeVar("Thing")
 
 
-class Slicing(NamedTuple):
-    """The number of slices."""
+class SliceMap(NamedTuple):
+    """The slice of each member, and how many slices there are."""
 
     slices: int
 
     @property
-    def is_cut(self) -> bool:
-        return self.slices > 1
-
-    @property
     def schemas(self) -> Sequence[str]:
         """The schemas with the tables of the ledger."""
-        return [_schema(number) for number in range(self.slices)] if self.is_cut else [WHOLE]
+        return [self.schema_of(number) or WHOLE for number in range(self.slices)]
 
     def pause_s(self, of_one: float) -> float:
-        """The pause of whoever finds nothing to do in any slice: longer where there are many to look into."""
+        """The pause after nothing was found to do in any slice: longer where there are many to look into."""
         return min(max(of_one, _LONGEST_PAUSE_S), of_one * ceil(self.slices / _LOOKED_INTO_AT_ONCE))
 
     def slice_of(self, key: str) -> int:
         """Of a member, or of the key of a counter. As the database's function `abacus_slice_of`, which guards the
         accounts of each slice.
         """
-        if not self.is_cut:
+        if self.slices == 1:
             return 0
         return int.from_bytes(sha256(key.encode()).digest()[:4], "big") % self.slices
 
-    def home(self, number: int) -> str | None:
-        """The schema to lead a session to; None where it need not be led."""
-        return _schema(number) if self.is_cut else None
-
-    def home_of(self, member_id: str) -> str | None:
-        return self.home(self.slice_of(member_id))
+    def schema_of(self, number: int) -> str | None:
+        """The schema of a slice's tables, to which sessions are led; None for a whole ledger."""
+        return f"slice_{number}" if self.slices > 1 else None
 
     def by_slice(self, things: Iterable[Thing], key_of: Callable[[Thing], str]) -> dict[int, list[Thing]]:
         """The things of each slice, in their order."""
-        if not self.is_cut:
-            return {0: whole} if (whole := list(things)) else {}
         parts: dict[int, list[Thing]] = {}
         for thing in things:
             parts.setdefault(self.slice_of(key_of(thing)), []).append(thing)
         return parts
-
-
-def _schema(number: int) -> str:
-    return f"slice_{number}"
-
-
-UNCUT: Final = Slicing(1)

@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import DEPENDENCY, Pool
-from abacus.platform.slices.reach import Slice, slice_at, slices_of, slicing_of, some_are_away
+from abacus.platform.slices.reach import Slice, slice_map_of, slices_of, some_are_away
 
 Thing = TypeVar("Thing")
 Part = TypeVar("Part")
@@ -69,7 +69,7 @@ async def split(
     is found when it comes again. Raises what the work raises; `Unavailable` only when no slice's server is away. Work
     that only `reads` may fail in a slice for any reason while others answer.
     """
-    parts = (await slicing_of(pool)).by_slice(things, member_of)
+    parts = (await slice_map_of(pool)).by_slice(things, member_of)
     return await in_slices(pool, parts, work, patience_s=patience_s, reads=reads)
 
 
@@ -95,7 +95,7 @@ async def in_slices(
     reads: bool = False,
 ) -> Split[Thing, Result]:
     """The same, where it is known what each slice has to do. Slices are begun in the order of the parts."""
-    slices = {number: await slice_at(pool, number) for number in parts}
+    slices = await slices_of(pool)
     results = await side_by_side(
         {number: partial(work, slices[number], part) for number, part in parts.items()},
         patience_s=patience_s,

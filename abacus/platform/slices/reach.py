@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from abacus.core.errors import Unavailable
 from abacus.core.merge import added_up
 from abacus.platform.postgres import DEPENDENCY, LONG_S, Also, Connection, Pool, nothing_else, passing_failures
-from abacus.platform.slices.layout import HEAD, UNCUT, Slicing
+from abacus.platform.slices.layout import HEAD, SliceMap
 from abacus.platform.slices.transaction import commit_together, stay
 
 Result = TypeVar("Result")
@@ -98,41 +98,37 @@ class Slice(NamedTuple):
         return True
 
 
-async def slicing_of(pool: Pool) -> Slicing:
+async def slice_map_of(pool: Pool) -> SliceMap:
     """The slices of the pool's database. They are looked up once, because they never change."""
     if pool.slices is None:
         async with passing_failures(), pool.acquire() as connection:
-            pool.slices = (await slicing_on(connection)).slices
-    return Slicing(pool.slices)
+            pool.slices = (await slice_map_on(connection)).slices
+    return SliceMap(pool.slices)
 
 
-async def slicing_on(connection: Connection) -> Slicing:
+async def slice_map_on(connection: Connection) -> SliceMap:
     """The slices of the connection's database."""
     count = await connection.fetchval("select count(*) from slice")
-    return Slicing(count) if count else UNCUT
+    return SliceMap(count or 1)
 
 
 async def in_one_place(pool: Pool) -> bool:
     """Whether one statement may join rows of any members and what is not cut: they lie beside each other. Raises
     `Unavailable`.
     """
-    return not (await slicing_of(pool)).is_cut
+    return (await slice_map_of(pool)).slices == 1
 
 
 async def slices_of(pool: Pool) -> Sequence[Slice]:
     """All slices, in their order. Raises `Unavailable`."""
-    slicing = await slicing_of(pool)
-    return [Slice(pool, number, slicing.home(number)) for number in range(slicing.slices)]
-
-
-async def slice_at(pool: Pool, number: int) -> Slice:
-    """The slice with this number. Raises `Unavailable`."""
-    return Slice(pool, number, (await slicing_of(pool)).home(number))
+    slice_map = await slice_map_of(pool)
+    return [Slice(pool, number, slice_map.schema_of(number)) for number in range(slice_map.slices)]
 
 
 async def slice_of(pool: Pool, member_id: str) -> Slice:
     """The member's slice. Raises `Unavailable`."""
-    return await slice_at(pool, (await slicing_of(pool)).slice_of(member_id))
+    number = (await slice_map_of(pool)).slice_of(member_id)
+    return (await slices_of(pool))[number]
 
 
 @asynccontextmanager
@@ -149,8 +145,8 @@ async def together(
     """A transaction over several slices and what is not cut, on all servers or on none. It begins in the member's
     slice, after what comes `first`; `each` leads it to the others. Raises `Unavailable`.
     """
-    home = await slice_at(pool, 0) if member_id is None else await slice_of(pool, member_id)
-    async with home.together(first) as connection:
+    begun_in = (await slices_of(pool))[0] if member_id is None else await slice_of(pool, member_id)
+    async with begun_in.together(first) as connection:
         yield connection
 
 
@@ -159,11 +155,11 @@ async def each(connection: Connection, read: Callable[[], Awaitable[Result]], *,
     cut. In a transaction that is one snapshot, so is the reading of each slice. A reading that `locks` keeps each slice
     on its server.
     """
-    slicing = await slicing_on(connection)
+    slice_map = await slice_map_on(connection)
     before, results = connection.slice_schema, list[Result]()
     try:
-        for number in range(slicing.slices):
-            await connection.lead(slicing.home(number))
+        for number in range(slice_map.slices):
+            await connection.lead(slice_map.schema_of(number))
             if locks:
                 await stay(connection)
             results.append(await read())
@@ -187,19 +183,6 @@ async def sums(
     one, and the numbers behind the facts are added up.
     """
     return added_up(await rows_on(connection, statement, within_s=within_s), facts=facts)
-
-
-@asynccontextmanager
-async def beside(pool: Pool, schema: str | None, leading: Connection) -> AsyncIterator[Connection]:
-    """A connection to the slice's server, for a leader by a lease of its session at the coordinator; where the slice
-    lies there, the same connection.
-    """
-    near = await pool.nearest(schema)
-    if near is pool:
-        yield leading
-        return
-    async with near.acquire() as connection:
-        yield connection
 
 
 async def some_are_away(pool: Pool) -> bool:

@@ -12,7 +12,7 @@ from abacus.ledger.types.account import AccountId
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import EXPIRY_QUEUE, Item, Stage
-from abacus.platform.slices import slice_of, slicing_of
+from abacus.platform.slices import slice_map_of, slice_of
 from abacus.platform.sql import Statement
 from abacus.platform.sqs.port import Received
 from abacus.programs.expiry.decide.batch import Lapsed, claim_of, lapse_all
@@ -54,9 +54,9 @@ class Expirer:
 
     async def _expire(self, envelope: Envelope) -> None:
         """Raises `Unavailable`, and `SetAside` for an envelope of a run that is not on record."""
-        slicing = await slicing_of(self._pool)
         ours = await slice_of(self._pool, envelope.accounts[0][0])
-        post = partial(self._post, named=envelope, is_ours=lambda account: slicing.slice_of(account[0]) == ours.number)
+        slices = await slice_map_of(self._pool)
+        post = partial(self._post, named=envelope, is_ours=lambda account: slices.slice_of(account[0]) == ours.number)
         posted = await in_a_transaction(ours.across, post)
         async with passing_failures():
             await self._pool.execute(

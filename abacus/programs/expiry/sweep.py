@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason, Refused, SetAside, absent
 from abacus.platform.postgres import Pool
-from abacus.platform.slices import slicing_of
+from abacus.platform.slices import slice_map_of
 from abacus.platform.sqs.port import CALL_ITEMS, Queue
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.expiry.decide.envelope import MAX_ACCOUNTS, Envelope, parted
@@ -113,9 +113,9 @@ class MonthEndJob:
 
     async def _sweep(self, sweep: SweepRun, task: Task, progress: AccountsQueued) -> None:
         lapsed_at = task.month.over_at(task.zone)
-        number, slicing = await sweep.last_number(), await slicing_of(self._pool)
+        number, slice_map = await sweep.last_number(), await slice_map_of(self._pool)
         while lapsing := await sweep.find(_PAGE):
-            slices = slicing.by_slice((each.account for each in lapsing), lambda account: account[0])
+            slices = slice_map.by_slice((each.account for each in lapsing), lambda account: account[0])
             parts = [part for accounts in slices.values() for part in parted(accounts)]
             envelopes = [
                 Envelope(task.country, task.month, place, lapsed_at, part)

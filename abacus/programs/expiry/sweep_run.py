@@ -15,7 +15,6 @@ from abacus.ledger.types.account import AccountId
 from abacus.platform import slices
 from abacus.platform.following.lease import lease
 from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.slices import slicing_on
 from abacus.platform.sql import Statement, columns
 from abacus.programs.expiry.decide.envelope import Envelope, encode_envelope
 from abacus.programs.expiry.decide.month import Month
@@ -104,15 +103,16 @@ async def sweeping(pool: Pool, clock: Clock, country: str, month: Month) -> Asyn
     async with passing_failures(), pool.acquire() as connection, lease(connection, name) as is_ours:
         if not is_ours:
             raise Refused(f"{country} {month} is under way: another process is finding its members")
-        yield SweepRun(connection, clock, country, month)
+        yield SweepRun(connection, clock, country, month, slices_=len(await slices.slices_of(pool)))
 
 
 class SweepRun:
     """The run of one month and country, while this process has its lease."""
 
-    def __init__(self, connection: Connection, clock: Clock, country: str, month: Month) -> None:
+    def __init__(self, connection: Connection, clock: Clock, country: str, month: Month, *, slices_: int) -> None:
         self._connection = connection
         self._clock = clock
+        self._slices = slices_
         self._run = {"country": country, "month": str(month)}
         self._last_day = month.last_day
 
@@ -137,7 +137,7 @@ class SweepRun:
     async def find(self, limit: int) -> Sequence[LapsingAccount]:
         """The next accounts after the entered accounts; none where there are no more."""
         cursor = await self._connection.fetchrow(*_CURSOR(**self._run))
-        size = page_size(limit, (await slicing_on(self._connection)).slices)
+        size = page_size(limit, self._slices)
         statement = FIND(country=self._run["country"], **cursor, last_day=self._last_day, most=size)
         async with self._connection.transaction(readonly=True):
             await self._connection.execute(FIND_PLANS)

@@ -15,7 +15,7 @@ from abacus.ledger.decide.opening_balance import OpeningBalance, Origin
 from abacus.ledger.store.newcomers import refused_newcomers
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices import slices_of, slicing_of
+from abacus.platform.slices import slice_map_of, slices_of
 from abacus.programs.opening.decide.batch import Sorted, Staged, Taken, open_all, sort_out
 from abacus.programs.opening.decide.line import BalanceLine, Fault, Known, read_line
 from abacus.programs.opening.stage import Stage
@@ -87,7 +87,7 @@ class Import:
         return await self._walk(self._write, progress)
 
     async def _walk(self, settle: Callable[[Page, Connection], Awaitable[Sorted]], progress: LinesDone) -> Tally:
-        tally, slicing = Tally(lines=self._lines, bad=self._unreadable), await slicing_of(self._pool)
+        tally, slice_map = Tally(lines=self._lines, bad=self._unreadable), await slice_map_of(self._pool)
         in_slices, pages, turn = await slices_of(self._pool), self._stage.pages(PAGE), asyncio.Lock()
 
         async def hand() -> None:
@@ -96,7 +96,7 @@ class Import:
                     page = await anext(pages, None)
                 if page is None:
                     return
-                for number, part in slicing.by_slice(page, lambda staged: staged.opening.member_id).items():
+                for number, part in slice_map.by_slice(page, lambda staged: staged.opening.member_id).items():
                     settling = in_a_transaction(in_slices[number].across, partial(settle, part))
                     self._count(tally, await settling)
                     progress(len(part))

@@ -8,13 +8,12 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.platform.following.leader import Leader
-from abacus.platform.following.lease import still_held
+from abacus.platform.following.lease import beside, still_held
 from abacus.platform.following.lease_share import Share
 from abacus.platform.following.row_publisher import Batch, Meter, Publisher, RowPublisher
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices import beside
 from abacus.platform.sql import Statement, columns
 from abacus.programs.tiers.decide.events import encode_tier_changed
 from abacus.programs.tiers.decide.tier_change import Change

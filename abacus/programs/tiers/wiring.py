@@ -24,10 +24,10 @@ async def tierkeeper(wiring: Wiring) -> Run:
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     cards = cards_in_use(wiring, pool)
     await until_available(cards.refresh, wiring.health)
-    slicing = await wiring.slicing(pool)
-    reading, *publishing = sub_workers_of(wiring.health, 1 + slicing.slices)
+    slice_map = await wiring.slice_map(pool)
+    reading, *publishing = sub_workers_of(wiring.health, 1 + slice_map.slices)
     keeper = Keeper(pool, cards, clock, reading)
-    share, idle_s = share_of_slices(lease_of(topic), pool, slicing, wiring.beside), slicing.pause_s(IDLE_S)
+    share, idle_s = share_of_slices(lease_of(topic), pool, slice_map, wiring.beside), slice_map.pause_s(IDLE_S)
     publishers = [
         change_publisher(pool, wiring.publisher(), topic, clock, health, schema=each.schema, share=share, idle_s=idle_s)
         for each, health in zip(await slices_of(pool), publishing, strict=True)

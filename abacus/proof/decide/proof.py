@@ -95,8 +95,10 @@ def proof_of(seal: Seal, head: Head, index: int, path: Sequence[bytes], slice_: 
     )
 
 
-def in_slice(slices: Sequence[Sealed], number: int) -> InSlice:
-    """The slice of that number among the seal's slices."""
+def in_slice(slices: Sequence[Sealed], number: int) -> InSlice | None:
+    """The slice of that number among the seal's slices; None where its tree is the seal's."""
+    if len(slices) == 1:
+        return None
     tree = Tree()
     for place, each in enumerate(slices):
         tree.add(each.leaf, watch=place == number)

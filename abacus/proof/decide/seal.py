@@ -100,13 +100,10 @@ class Seal(NamedTuple):
     def sealed(self) -> Sealed:
         return Sealed(self.accounts, self.transfers, self.root)
 
-    def compared(self, now: Sealed) -> Iterator[SealFault]:
-        """The seal's faults, given the contents that its transfers have now."""
-        return self._compared(self.sealed, now, "", "the ledger comes")
-
     def compared_in(self, number: int, recorded: Sealed, now: Sealed) -> Iterator[SealFault]:
-        """The faults of a slice, given what the seal has of it."""
-        return self._compared(recorded, now, f" of slice {number}", "the ledger comes")
+        """The faults of a slice, or of a whole ledger, given what the seal has of it and what it has now."""
+        of = f" of slice {number}" if len(self.snapshots) > 1 else ""
+        return self._compared(recorded, now, of, "the ledger comes")
 
     def compared_with(self, slices: Sequence[Sealed]) -> Iterator[SealFault]:
         """The faults between what the seal has of the whole and of its slices."""

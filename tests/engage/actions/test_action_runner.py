@@ -12,7 +12,7 @@ from abacus.engage.actions.guards import guarded_by
 from abacus.engage.actions.types import DueAction, PlannedAction, Refusals
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Pool
-from abacus.platform.slices import slicing_of
+from abacus.platform.slices import slice_map_of
 from tests.engage.limits.documents import NOW
 from tests.support.fixed_clock import FixedClock
 from tests.support.house import until
@@ -72,7 +72,7 @@ async def test_each_action_is_guarded_by_the_guards_of_its_kind(pool: Pool) -> N
     runner = ActionRunner(
         *(RECEIVER, shop.hand_over, actions, guards, all_turns),
         pool=pool,
-        slicing=await slicing_of(pool),
+        slice_map=await slice_map_of(pool),
         clock=CLOCK,
         health=WorkerHealth("worker"),
     )

@@ -15,7 +15,7 @@ from abacus.engage.limits.types import Amounts
 from abacus.engage.limits.usage import used
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices import slice_at, slices_of
+from abacus.platform.slices import slices_of
 from tests.engage.limits.documents import NOW, Document, nothing_before, take
 
 OFFER: Final = Document("offer", "market", runs=7)
@@ -85,7 +85,7 @@ class Marks:
 async def test_an_owner_at_its_limit_is_marked_and_others_of_its_name_are_not(pool: Pool) -> None:
     pots, marks = PotStore(pool, 0, nothing_before), Marks()
     for _ in range(4):
-        await take(await slice_at(pool, 0), pots, [OFFER, CAMPAIGN])
+        await take((await slices_of(pool))[0], pots, [OFFER, CAMPAIGN])
     watch = ExhaustionWatch(pool, pots, lambda: [OFFER, CAMPAIGN], marks.mark, WorkerHealth("worker"))
     await watch.look()
     assert marks.marked == [CAMPAIGN]

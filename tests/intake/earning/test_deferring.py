@@ -14,7 +14,7 @@ from abacus.intake.earning.decider import DecidedBatch
 from abacus.intake.earning.issuer import PointsIssuer
 from abacus.ledger.types.port import Claim
 from abacus.platform.health import WorkerHealth
-from abacus.platform.slices import UNCUT
+from abacus.platform.slices import SliceMap
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.reader import CardReader
 from tests.support.cards import BOOK, LUNCH, REFUND, message
@@ -56,7 +56,7 @@ def issuing(reader: CardReader, retry_queue: MemoryQueue, tiers: MemoryTiers | N
         retry_queue=retry_queue,
         quarantine=MemoryQuarantine(CLOCK),
         retry_policy=RetryPolicy(),
-        slicing=UNCUT,
+        slice_map=SliceMap(1),
         clock=CLOCK,
         rng=random.Random(1),
         health=WorkerHealth("retrier"),

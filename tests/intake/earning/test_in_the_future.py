@@ -13,7 +13,7 @@ from abacus.intake.earning.decider import DecidedBatch
 from abacus.intake.earning.issuer import PointsIssuer
 from abacus.ledger.types.port import Claim
 from abacus.platform.health import WorkerHealth
-from abacus.platform.slices import UNCUT
+from abacus.platform.slices import SliceMap
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.reader import CardReader
 from tests.support.cards import BOOK, CANCELLED, LUNCH, REFUND, message
@@ -49,7 +49,7 @@ async def decided(body: bytes, origin: str, now: datetime = NOW) -> DecidedBatch
         retry_queue=MemoryQueue("retry"),
         quarantine=MemoryQuarantine(clock),
         retry_policy=RetryPolicy(),
-        slicing=UNCUT,
+        slice_map=SliceMap(1),
         clock=clock,
         rng=random.Random(1),
         health=WorkerHealth("calculator"),

@@ -16,7 +16,7 @@ from abacus.intake.earning.issuer import PointsIssuer
 from abacus.ledger.types.port import Claim
 from abacus.platform.fresh_copy import Timing
 from abacus.platform.health import WorkerHealth
-from abacus.platform.slices import UNCUT
+from abacus.platform.slices import SliceMap
 from abacus.pricing.decide.card import CardState, PublishedCard
 from abacus.pricing.store.reader import CardReader
 from tests.support.cards import LUNCH, SINGAPORE, message, times
@@ -75,7 +75,7 @@ class Line:
             retry_queue=MemoryQueue("retry"),
             quarantine=MemoryQuarantine(clock),
             retry_policy=RetryPolicy(),
-            slicing=UNCUT,
+            slice_map=SliceMap(1),
             clock=clock,
             rng=random.Random(1),
             health=WorkerHealth("calculator"),

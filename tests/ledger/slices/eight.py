@@ -4,11 +4,11 @@ from typing import Final
 
 from abacus.ledger.types.award import Award
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 from tests.support.awards import NOW, award
 from tests.support.fixed_clock import FixedClock
 
-EIGHT: Final = Slicing(8)
+EIGHT: Final = SliceMap(8)
 CLOCK: Final = FixedClock(NOW)
 # A member of each slice.
 MEMBERS: Final = [next(each for each in map("m{}".format, range(999)) if EIGHT.slice_of(each) == n) for n in range(8)]

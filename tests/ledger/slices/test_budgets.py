@@ -27,7 +27,7 @@ from abacus.ledger.types.port import AwardOutcome, Status
 from abacus.people.types.deed import Deed
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.postgres import Connection, Pool, open_pool
-from abacus.platform.slices import slicing_of
+from abacus.platform.slices import slice_map_of
 from abacus.proof.decide.report import PartnerFault
 from abacus.proof.verify import verify
 from tests.ledger.moves import ACME, adjust, reverse, spend
@@ -46,7 +46,7 @@ POSTED, REJECTED, WAITS = Status.POSTED, Status.REJECTED, Status.WAITS
 @pytest.fixture
 async def many(pool: Pool, url: str) -> AsyncIterator[Pool]:
     """For several processes at once."""
-    assert (await slicing_of(pool)).is_cut
+    assert (await slice_map_of(pool)).slices > 1
     opened = await open_pool(url, size=16)
     yield opened
     await opened.close()
@@ -256,7 +256,7 @@ async def test_rejections_of_a_slice_have_places_and_each_is_told(pool: Pool, le
 
 
 async def test_a_slice_refuses_rejections_of_members_of_another(pool: Pool) -> None:
-    async with pool.acquire(schema=EIGHT.home(1)) as connection:
+    async with pool.acquire(schema=EIGHT.schema_of(1)) as connection:
         with pytest.raises(asyncpg.CheckViolationError, match="is no member of slice_1"):
             await connection.execute(
                 "insert into rejection values ('k', $1, 'GRP', 1, '', 'award-cap-exceeded', '', now(), '1')", FIRST

@@ -112,7 +112,7 @@ async def done_once(pool: Pool, actions: ActionStore) -> None:
     stop, health = asyncio.Event(), WorkerHealth("campaigner")
     renderer = Renderer()
     hand = to_members(Notices(pool, LATER), renderer, {OWNER_KIND: campaign_news})
-    given = {"pool": pool, "slicing": EIGHT, "clock": LATER, "health": health}
+    given = {"pool": pool, "slice_map": EIGHT, "clock": LATER, "health": health}
     runner = ActionRunner("messages", hand, actions, unguarded, all_turns, **given)
     working = asyncio.create_task(runner.run(stop))
 
@@ -137,7 +137,7 @@ async def test_each_lies_with_its_member(pool: Pool, owner: Connection) -> None:
 
 
 async def test_a_slice_refuses_members_of_another(pool: Pool) -> None:
-    async with pool.acquire(schema=EIGHT.home(1)) as connection:
+    async with pool.acquire(schema=EIGHT.schema_of(1)) as connection:
         with pytest.raises(asyncpg.CheckViolationError, match="a member of another slice is no member of slice_1"):
             await connection.execute("insert into campaign_claim values ('k', $1, 'market', 1, now())", FIRST)
 

@@ -69,7 +69,7 @@ async def test_a_slice_refuses_members_of_another(pool: Pool, table: str) -> Non
         "notice": "(member_id, event_id, happened_at, seq, part, due_at) values ($1, 'e', now(), 1, '{}', now())",
         "notification_preference": "(member_id, set_by, set_at) values ($1, 'acme', now())",
     }
-    async with pool.acquire(schema=EIGHT.home(1)) as connection:
+    async with pool.acquire(schema=EIGHT.schema_of(1)) as connection:
         with pytest.raises(asyncpg.CheckViolationError, match="a member of another slice is no member of slice_1"):
             await connection.execute(f"insert into {table} {statement[table]}", FIRST)
 

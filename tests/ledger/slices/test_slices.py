@@ -20,7 +20,7 @@ from abacus.ledger.types.port import Claim, Status
 from abacus.platform.health import WorkerHealth
 from abacus.platform.migrations import cut
 from abacus.platform.postgres import Connection, Pool, open_pool
-from abacus.platform.slices import MOST, UNCUT, Slicing, slicing_of
+from abacus.platform.slices import MOST, SliceMap, slice_map_of
 from abacus.platform.slices.layout import CUT, OF_A_SLICE
 from abacus.proof.verify import verify
 from tests.ledger.moves import spend
@@ -55,7 +55,7 @@ async def test_the_database_agrees_on_the_hash(owner: Connection) -> None:
     for slices in (1, 2, 8, 33, MOST):
         names = ["", "bob", "bøb", "日本", *map(str, range(200))]
         rows = await owner.fetch("select abacus_slice_of(n, $2) from unnest($1::text[]) n", names, slices)
-        assert [row[0] for row in rows] == [Slicing(slices).slice_of(name) for name in names]
+        assert [row[0] for row in rows] == [SliceMap(slices).slice_of(name) for name in names]
 
 
 @pytest.mark.parametrize("together", [True, False], ids=["in one batch", "one after the other"])
@@ -227,7 +227,7 @@ async def test_a_ledger_in_use_is_not_cut(url: str, owner: Connection) -> None:
     whole = await open_pool(url, size=1)
     try:
         await PostgresLedger(whole, CLOCK).post([gift(FIRST, "k")])
-        assert await slicing_of(whole) == UNCUT
+        assert await slice_map_of(whole) == SliceMap(1)
     finally:
         await whole.close()
     with pytest.raises(Refused, match="the table account has rows; only an empty ledger can be cut"):

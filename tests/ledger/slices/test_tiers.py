@@ -80,7 +80,7 @@ async def test_each_lies_with_its_member(pool: Pool, owner: Connection, ledger: 
 async def test_a_slice_refuses_members_of_another(pool: Pool, table: str) -> None:
     rows = {"account_tier": "('GRP', 'silver')", "membership": "('GRP', 'gold', 'x', 'x', now())"}
     columns = {"account_tier": "program, tier", "membership": "program, tier, reason, actor, set_at"}
-    async with pool.acquire(schema=EIGHT.home(1)) as connection:
+    async with pool.acquire(schema=EIGHT.schema_of(1)) as connection:
         with pytest.raises(asyncpg.CheckViolationError, match="a member of another slice is no member of slice_1"):
             await connection.execute(
                 f"insert into {table} (member_id, {columns[table]}) values ('{FIRST}', {rows[table][1:]}"
@@ -192,6 +192,6 @@ async def test_each_slice_publishes_its_changes(pool: Pool) -> None:
     broker = Broker()
     for number in range(8):
         health = WorkerHealth("tierkeeper")
-        publishing = change_publisher(pool, broker, "tiers", CLOCK, health, schema=EIGHT.home(number))
+        publishing = change_publisher(pool, broker, "tiers", CLOCK, health, schema=EIGHT.schema_of(number))
         assert await all_steps(pool, publishing) == 1
     assert broker.keys == MEMBERS

@@ -8,7 +8,7 @@ import pytest
 from alembic import command
 
 from abacus.platform.migrations import HEAD, alembic_config, cut, migrate
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices.layout import SliceMap
 from tests.support.old_database import database_at
 from tests.support.services import Services
 from tests.support.slices import tables_like
@@ -26,15 +26,19 @@ values ($1, 'j', 0, 'journey', 'market', 1, 1, 'tell', 'messages', now(), now(),
 """
 
 
-@pytest.mark.parametrize("slicing", [Slicing(1), Slicing(3)])
-async def test_actions_of_campaigns_wait_as_before(services: Services, slicing: Slicing) -> None:
+@pytest.mark.parametrize("slice_map", [SliceMap(1), SliceMap(3)])
+async def test_actions_of_campaigns_wait_as_before(services: Services, slice_map: SliceMap) -> None:
     """Actions of other kinds of owners go when the migration is taken back."""
-    schema_of = {member: slicing.schemas[slicing.slice_of(member)] for member in MEMBERS}
+    schema_of = {member: slice_map.schemas[slice_map.slice_of(member)] for member in MEMBERS}
     async with database_at(HEAD, services) as address:
-        if slicing.is_cut:
-            await cut(address, slicing.slices)
+        if slice_map.slices > 1:
+            await cut(address, slice_map.slices)
         connection = await asyncpg.connect(address)
-        made = [await tables_like(connection, number) for number in range(slicing.slices)] if slicing.is_cut else []
+        made = (
+            [await tables_like(connection, number) for number in range(slice_map.slices)]
+            if slice_map.slices > 1
+            else []
+        )
         await asyncio.to_thread(command.downgrade, alembic_config(address), "0055")
         for member, schema in schema_of.items():
             await connection.execute(WAITING.format(schema=schema), member)

@@ -12,7 +12,7 @@ import pytest
 from abacus.core.errors import Refused, Unavailable
 from abacus.platform.migrations import HEAD, SCRIPTS, current_revision, cut, head_revision, migrate
 from abacus.platform.postgres import open_pool, passing_failures
-from abacus.platform.slices.layout import Slicing
+from abacus.platform.slices.layout import SliceMap
 from tests.platform.slices import notes_into_slices
 from tests.support.old_database import database_at
 from tests.support.services import Services
@@ -53,7 +53,7 @@ async def test_rows_go_to_the_slices_of_their_members(
     assert await migrate(database_url, scripts=scripts) == (head_revision(), "9999")
     assert await connection.fetch(NOTED) == noted
     for number in range(3):
-        here = [member for member in MEMBERS if Slicing(3).slice_of(member) == number]
+        here = [member for member in MEMBERS if SliceMap(3).slice_of(member) == number]
         rows = await connection.fetch(f"select member_id from slice_{number}.note")
         assert sorted(row[0] for row in rows) == sorted(here)
 
@@ -107,7 +107,7 @@ async def test_while_one_slice_is_migrated_the_others_are_posted_to(
         migrating = asyncio.create_task(migrate(database_url, scripts=scripts))
         await waiting(pool, migrating)
         for number in (0, 2):
-            member = next(member for member in MEMBERS if Slicing(3).slice_of(member) == number)
+            member = next(member for member in MEMBERS if SliceMap(3).slice_of(member) == number)
             await pool.execute(
                 f"insert into slice_{number}.account (member_id, program, country) values ($1, 'GRP', 'SG')", member
             )

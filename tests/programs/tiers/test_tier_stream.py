@@ -12,14 +12,13 @@ from abacus.platform.following.leader import Leader
 from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.postgres import Pool
-from abacus.platform.slices import Slicing
 from abacus.programs.tiers.decide.events import TierChanged
 from abacus.programs.tiers.publish_changes import change_publisher
 from abacus.programs.tiers.store import MembershipStore
 from tests.support.fixed_clock import FixedClock
 from tests.support.house import until
 from tests.support.keeping import NOW, earned, keeper, reversed_
-from tests.support.slices import SLICES, neighbour
+from tests.support.slices import home_on_paper, neighbour
 from tests.support.stepping import all_steps, one_step
 
 TOPIC = "tiers"
@@ -60,7 +59,7 @@ def broker() -> Broker:
 
 def publisher(pool: Pool, broker: Broker, health: WorkerHealth | None = None, *, batch: int = 1000) -> Leader:
     """Of the slice that has bob and his neighbours."""
-    schema, health = Slicing(SLICES).home_of("bob"), health or WorkerHealth("tierkeeper")
+    schema, health = home_on_paper("bob"), health or WorkerHealth("tierkeeper")
     return change_publisher(pool, broker, TOPIC, SystemClock(), health, schema=schema, batch=batch)
 
 

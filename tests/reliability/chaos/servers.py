@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from abacus.platform.slices.placement import spreading
+from abacus.platform.cluster.placement import placement_at
 from benchmarks.workbench import listening
 from tests.reliability.chaos.needs import CannotBeHad
 from tests.reliability.chaos.services import postgres_answers
@@ -110,7 +110,7 @@ def _runs(process: psutil.Process) -> bool:
 
 async def servers_of(database_url: str) -> list[Server]:
     """The coordinator, and those that have slices of this database."""
-    async with spreading(database_url) as slices:
+    async with placement_at(database_url) as slices:
         addresses = await slices.servers()
     parts = urlsplit(database_url)
     coordinator = Server.of(database_url, parts.port or 5432)

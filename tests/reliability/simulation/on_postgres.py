@@ -27,7 +27,7 @@ from abacus.platform.following.row_publisher import Publisher
 from abacus.platform.following.together import together
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Connection, Pool, open_pool
-from abacus.platform.slices import Slicing
+from abacus.platform.slices import SliceMap
 from tests.reliability.simulation.bridge import Bridge
 from tests.reliability.simulation.ledgers import PARTNER, Books
 from tests.reliability.simulation.life import Life
@@ -128,10 +128,10 @@ class RelayOnPostgres:
 
     def __init__(self, ledger: LedgerOnPostgres, publisher: Publisher, life: Life, health: WorkerHealth) -> None:
         pool = cast("Pool", _StormyPool(ledger.server, life))
-        slicing = Slicing(SLICES)
+        slice_map = SliceMap(SLICES)
         relays = (
-            transfer_relay(pool, publisher, TOPIC, ledger.clock, health, schema=slicing.home(number))
-            for number in range(slicing.slices)
+            transfer_relay(pool, publisher, TOPIC, ledger.clock, health, schema=slice_map.schema_of(number))
+            for number in range(slice_map.slices)
         )
         self.run = together(*(each.run for each in relays))
 

@@ -18,7 +18,7 @@ from abacus.intake.earning.retrier import Retrier
 from abacus.platform.fresh_copy import Timing
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import StreamReader
-from abacus.platform.slices import UNCUT
+from abacus.platform.slices import SliceMap
 from abacus.platform.sqs.consumer import QueueConsumer
 from abacus.pricing.store.reader import CardReader
 from tests.reliability.simulation.cards import TIERS, published_cards
@@ -161,7 +161,7 @@ class SimulatedAbacus:
             retry_queue=StormyQueue(self.retry_queue, life),
             quarantine=StormyQuarantine(self.quarantine, life),
             retry_policy=self._retry_policy,
-            slicing=UNCUT,
+            slice_map=SliceMap(1),
             clock=self.clock,
             rng=self.chance,
             health=health,

@@ -15,6 +15,7 @@ from abacus.ledger.store.partner_limits import rejection_of
 from abacus.ledger.types.limits import Rejection
 from abacus.platform.following.cursor import BY_TRANSACTION, Cursor, Walk, by_place
 from abacus.platform.following.leader import Leader
+from abacus.platform.following.lease import beside
 from abacus.platform.following.lease_share import Share
 from abacus.platform.following.passing_over import PassedOver
 from abacus.platform.following.topic import read_records
@@ -22,7 +23,6 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.slices import beside
 
 _BATCH: Final = 1000
 IDLE_S: Final = 0.2

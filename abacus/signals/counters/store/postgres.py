@@ -12,7 +12,7 @@ import structlog
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import Pool
-from abacus.platform.slices import Slice, Slicing, slices_of, slicing_of
+from abacus.platform.slices import Slice, SliceMap, slice_map_of, slices_of
 from abacus.signals.counters.store.partitions import MOST
 from abacus.signals.counters.store.slice_rows import SliceRows
 from abacus.signals.counters.types import Count, Row, RowKey, SlotRange
@@ -62,7 +62,7 @@ class PostgresCounterStore:
         return {slices[number].schema: part for number, part in (await self._by_slice(ranges, _KEY)).items()}
 
     async def probes(self) -> Mapping[str | None, SlotRange]:
-        probes = _probes(await slicing_of(self._pool))
+        probes = _probes(await slice_map_of(self._pool))
         return {each.schema: probes[each.number] for each in await slices_of(self._pool)}
 
     async def tend(self) -> None:
@@ -96,7 +96,7 @@ class PostgresCounterStore:
         return [found[each] for each in ranges]
 
     async def _by_slice(self, things: Sequence[_Thing], key_of: Callable[[_Thing], str]) -> dict[int, list[_Thing]]:
-        return (await slicing_of(self._pool)).by_slice(things, key_of)
+        return (await slice_map_of(self._pool)).by_slice(things, key_of)
 
     async def _side_by_side(
         self, parts: Mapping[int, _Part], work: Callable[[SliceRows, _Part], Awaitable[_Result]]
@@ -122,10 +122,10 @@ class PostgresCounterStore:
 
 
 @cache
-def _probes(slicing: Slicing) -> Mapping[int, SlotRange]:
+def _probes(slice_map: SliceMap) -> Mapping[int, SlotRange]:
     found: dict[int, SlotRange] = {}
     keys = map(str, count())
-    while len(found) < slicing.slices:
+    while len(found) < slice_map.slices:
         key = next(keys)
-        found.setdefault(slicing.slice_of(key), SlotRange(key, 0, 0))
+        found.setdefault(slice_map.slice_of(key), SlotRange(key, 0, 0))
     return found

@@ -9,7 +9,7 @@ from random import Random
 from signal import SIGKILL
 from typing import Final
 
-from abacus.platform.slices.placement import spreading
+from abacus.platform.cluster.placement import placement_at
 from benchmarks.pipeline import environment
 from tests.reliability.chaos.faults.fault import Fault, Struck, at_moments, in_turn
 from tests.reliability.chaos.ground import ProvingGround
@@ -51,7 +51,7 @@ async def _silence(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
 
     async def strike(struck: Struck) -> None:
         server = next(servers)
-        async with spreading(url) as slices:
+        async with placement_at(url) as slices:
             others = [each.schema for each in await slices.placed() if each.address.port != server.port]
         before = await _rate(ground, others)
         try:
@@ -95,7 +95,7 @@ async def _move(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
     turns = count()
 
     async def strike(struck: Struck) -> None:
-        async with spreading(url) as slices:
+        async with placement_at(url) as slices:
             placed, servers = await slices.placed(), await slices.servers()
         one = rng.choice(placed)
         target = rng.choice([each for each in servers if each != one.address])

@@ -7,10 +7,11 @@ import asyncpg
 import pytest
 
 from abacus.core.errors import LineStopped
+from abacus.platform import slices
 from abacus.platform.migrations import make_sandbox
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.sandbox import SCHEMA
-from abacus.platform.slices import slicing_of
+from abacus.platform.slices import slice_map_of, slice_of
 from abacus.platform.slices.layout import WHOLE
 from abacus.signals.counters.decide.slots import slot_of
 from abacus.signals.counters.store.postgres import PostgresCounterStore
@@ -25,7 +26,7 @@ FIRST = slot_of(Grain.QUARTER, int(NOW.timestamp()) // (2 * DAY_S) * 2 * DAY_S)
 
 async def tables(pool: Pool, schema: str | None = None) -> set[str]:
     """Of the slice that has the rows of "a", unless another schema is named."""
-    home = schema or (await slicing_of(pool)).home_of("a") or WHOLE
+    home = schema or (await slice_of(pool, "a")).schema or WHOLE
     return {
         each[0]
         for each in await pool.fetch(
@@ -39,8 +40,8 @@ async def tables(pool: Pool, schema: str | None = None) -> set[str]:
 
 async def keep(pool: Pool, first: int, end: int) -> None:
     """Makes a partition where the rows of "a" are, as a version with other lengths would."""
-    slicing = await slicing_of(pool)
-    number = slicing.slice_of("a") if slicing.is_cut else None
+    slice_map = await slice_map_of(pool)
+    number = slice_map.slice_of("a") if slice_map.slices > 1 else None
     await pool.execute("select counter_partition_keep($1, $2, 2000000000, $3)", first, end, number)
 
 
@@ -150,7 +151,7 @@ async def test_each_schema_has_its_own(database_url: str, pool: Pool) -> None:
 )
 async def test_what_the_application_may_not(postgres_store: PostgresCounterStore, pool: Pool, statement: str) -> None:
     await postgres_store.save([row("a", NOON, 1, 1, 1)])
-    async with pool.acquire(schema=(await slicing_of(pool)).home_of("a")) as connection:
+    async with pool.acquire(schema=(await slice_of(pool, "a")).schema) as connection:
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await connection.execute(statement)
 
@@ -168,11 +169,11 @@ async def test_who_reads_for_long_keeps_nobody_waiting_behind_a_drop(
     postgres_store: PostgresCounterStore, pool: Pool
 ) -> None:
     """A drop that waits for a reader would hold up all who come after it; also at the server of a slice."""
-    slicing = await slicing_of(pool)
-    number = slicing.slice_of("a") if slicing.is_cut else None
+    slice_map = await slice_map_of(pool)
+    number = slice_map.slice_of("a") if slice_map.slices > 1 else None
     await postgres_store.save([row("a", NOON, 1, 1, 1)])
     await pool.execute("select counter_partition_keep(0, 96, 0, $1)", number)
-    async with pool.acquire(schema=slicing.home_of("a"), near=True) as reading, reading.transaction():
+    async with slices.at(pool, "a") as reading, reading.transaction():
         await reading.execute("select count(*) from counter_row")
         with pytest.raises(asyncpg.LockNotAvailableError):
             await pool.execute("select counter_partition_drop(0, 1, $1)", number, timeout=30)

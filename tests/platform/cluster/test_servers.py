@@ -10,10 +10,10 @@ import pytest
 
 from abacus.core.errors import AbacusError, RightMissing
 from abacus.platform import slices
+from abacus.platform.cluster.placement import placement_at
+from abacus.platform.cluster.servers import ROLES, Door, Member, Server, Unprepared, lacks, shut
 from abacus.platform.pool.sliced_pool import Address
 from abacus.platform.postgres import open_pool
-from abacus.platform.slices.placement import spreading
-from abacus.platform.slices.servers import ROLES, Door, Member, Server, Unprepared, lacks, shut
 from tests.support.cluster import Servers
 from tests.support.slices import SLICES
 
@@ -108,7 +108,7 @@ async def test_the_owner_is_made_a_member_on_every_server_where_it_may(database_
         pytest.skip("ABACUS_TEST_DATABASE_URL names no Citus")
     async with servers.alone(), role(servers, "login createrole") as owner:
         assert not any([await _may(address, owner) for address in servers.addresses])
-        async with spreading(as_login(database_url, owner)) as slices:
+        async with placement_at(as_login(database_url, owner)) as slices:
             await slices.prepare()
         assert all([await _may(address, owner) for address in servers.addresses])
 
@@ -120,7 +120,7 @@ async def test_what_the_owner_may_not_give_is_told_for_each_server(database_url:
     async with servers.alone(), role(servers, "login") as owner, role(servers, "login", on=0) as workers:
         await _run(servers.addresses[0], f"grant abacus_app to {workers}")
         await _run(servers.addresses[0], f"grant {', '.join(ROLES)} to {owner}")
-        async with spreading(as_login(database_url, owner)) as slices:
+        async with placement_at(as_login(database_url, owner)) as slices:
             with pytest.raises(Unprepared) as told:
                 await slices.prepare()
         texts = [str(each) for each in told.value.faults]
@@ -139,12 +139,12 @@ async def test_moving_takes_no_right_to_the_schema_of_citus(database_url: str, s
     """The slice's owner may move it, and is no superuser."""
     if not servers.are_several or SLICES == 1:
         pytest.skip("ABACUS_TEST_DATABASE_URL names no Citus, or ABACUS_TEST_SLICES is 1")
-    async with spreading(database_url) as slices:
+    async with placement_at(database_url) as slices:
         schema, source, _ = (await slices.placed())[0]
         target = next(each for each in await slices.servers() if each != source)
 
     async def move_as(login: str) -> None:
-        async with spreading(as_login(database_url, login)) as slices:
+        async with placement_at(as_login(database_url, login)) as slices:
             await slices.move(schema, target)
 
     async with servers.alone(), role(servers, "login") as stranger:

@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 import asyncpg
 
 from abacus.core.errors import Refused
+from abacus.platform.cluster import servers
 from abacus.platform.pool.citus_errors import is_on_its_way, passes, place_of
 from abacus.platform.pool.sliced_pool import Address, addresses
 from abacus.platform.postgres import LONG_S, Connection, is_passing, open_pool, passing_failures
-from abacus.platform.slices import servers
-from abacus.platform.slices.reach import slicing_on
+from abacus.platform.slices import slice_map_on
 from abacus.platform.sql import Statement
 
 _TIMES: Final = 5  # that a move is tried, while something else is done to the slice
@@ -87,7 +87,7 @@ def evened(where: Mapping[str, Address], servers: Sequence[Address]) -> list[Mov
     return moves
 
 
-class Spreading:
+class SlicePlacement:
     """On the coordinator, as the tables' owner. Every method raises `Unavailable`."""
 
     def __init__(self, connection: Connection, *, again_s: float = _AGAIN_S) -> None:
@@ -108,17 +108,17 @@ class Spreading:
         ledger that is not cut, and where the servers lack what `prepare` gives them.
         """
         await self.prepare()
-        slicing = await slicing_on(self._connection)
-        if not slicing.is_cut:
+        slice_map = await slice_map_on(self._connection)
+        if slice_map.slices == 1:
             raise Refused("this ledger is not cut; --slices says into how many slices (docs/operate/slices.md)")
         # The triggers look at nothing but the row and the session, so they may fire on every server.
         await self._connection.execute("set citus.enable_unsafe_triggers = on")
         placed = await addresses(self._connection)
-        ahead = [schema for schema in slicing.schemas if schema not in placed]
-        for done, schema in enumerate(ahead, 1 + slicing.slices - len(ahead)):
+        ahead = [schema for schema in slice_map.schemas if schema not in placed]
+        for done, schema in enumerate(ahead, 1 + slice_map.slices - len(ahead)):
             await self._connection.execute(*_PLACE(schema=schema), timeout=LONG_S)
             if told is not None:
-                told(done, slicing.slices)
+                told(done, slice_map.slices)
         return ahead
 
     async def placed(self) -> list[Placed]:
@@ -127,13 +127,13 @@ class Spreading:
         sizes = {row["schema"]: row["size"] for row in await self._connection.fetch(_SIZES)}
         return [
             Placed(schema, where[schema], sizes.get(schema))
-            for schema in (await slicing_on(self._connection)).schemas
+            for schema in (await slice_map_on(self._connection)).schemas
             if schema in where
         ]
 
     async def are_cut(self) -> bool:
         """Whether the ledger has slices at all."""
-        return (await slicing_on(self._connection)).is_cut
+        return (await slice_map_on(self._connection)).slices > 1
 
     async def servers(self) -> list[Address]:
         """The servers that take slices."""
@@ -182,24 +182,23 @@ class Spreading:
         return where
 
 
-async def having_rows(connection: Connection, schema: str, tables: Sequence[str]) -> dict[str, str]:
-    """The names of the tables that have the rows themselves, on the server that has the slice: Citus gives the name of
-    each to a table without rows, which leads to them, and hides the others. In a transaction.
+async def having_rows(connection: Connection, tables: Sequence[str]) -> dict[str, str]:
+    """The names of a slice's tables that have the rows themselves, on its server: Citus gives the name of each to a
+    table without rows, which leads to them, and hides the others. In a transaction that is led to the slice.
     """
-    names = {table: f"{schema}.{table}" for table in tables}
+    names = dict(zip(tables, tables, strict=True))
     if await connection.fetchval(_HAS_CITUS):
         await connection.execute("set local citus.override_table_visibility = off")
-        for row in await connection.fetch(*_SHARDS(names=list(names.values()))):
-            names[row["name"].partition(".")[2]] = row["shard"]
+        names |= {row["name"]: row["shard"] for row in await connection.fetch(*_SHARDS(names=tables))}
     return names
 
 
 @asynccontextmanager
-async def spreading(database_url: str) -> AsyncIterator[Spreading]:
+async def placement_at(database_url: str) -> AsyncIterator[SlicePlacement]:
     """For as long as it is needed."""
     pool = await open_pool(database_url, size=1, role=None)
     try:
         async with passing_failures(), pool.acquire() as connection:
-            yield Spreading(connection)
+            yield SlicePlacement(connection)
     finally:
         await pool.close()

@@ -11,7 +11,7 @@ from typing import Final
 from abacus.core.errors import Unavailable
 from abacus.platform.metrics import PREPARED_OLDEST
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.slices.reach import slicing_of
+from abacus.platform.slices import slices_of
 
 _LOOK_EVERY_S: Final = 15.0
 _WITHIN_S: Final = 5.0
@@ -22,8 +22,8 @@ where database = current_database()
 
 
 async def keep_looking(pool: Pool) -> None:
-    """Until cancelled: how long the oldest has been prepared, on each server of a ledger that is cut."""
-    while True:
+    """Until cancelled: how long the oldest has been prepared, on each server. A whole ledger prepares nothing."""
+    while len(await slices_of(pool)) > 1:
         with suppress(Unavailable):  # the coordinator is away, and so is everything
             await look(pool)
         await asyncio.sleep(_LOOK_EVERY_S)
@@ -31,9 +31,7 @@ async def keep_looking(pool: Pool) -> None:
 
 async def look(pool: Pool) -> None:
     """A server that is away keeps what it said last. Raises `Unavailable` when the coordinator is away."""
-    homes = [None, *(await slicing_of(pool)).schemas]
-    async with passing_failures():
-        servers = {await pool.nearest(home) for home in homes}
+    servers = {pool, *[await each.server() for each in await slices_of(pool)]}
     await asyncio.gather(*map(_look_at, servers))
 
 

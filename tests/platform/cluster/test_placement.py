@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.core.errors import Refused, Unavailable
+from abacus.platform.cluster.placement import SlicePlacement, evened, placement_at
 from abacus.platform.pool.sliced_pool import Address
 from abacus.platform.postgres import Pool, is_passing, open_pool, passing_failures
-from abacus.platform.slices import slice_at, slicing_of
+from abacus.platform.slices import slice_map_of, slices_of
 from abacus.platform.slices.layout import CUT, HEAD, OF_A_SLICE
-from abacus.platform.slices.placement import Spreading, evened, spreading
 from tests.support.cluster import Servers
 from tests.support.internal_errors import internal
 from tests.support.proxy import proxied
@@ -86,7 +86,7 @@ async def test_no_table_of_a_slice_counts_by_itself(pool: Pool, table: str) -> N
 async def test_without_citus_nothing_is_placed(database_url: str, servers: Servers) -> None:
     if servers.are_several:
         pytest.skip("this server has Citus")
-    async with spreading(database_url) as slices:
+    async with placement_at(database_url) as slices:
         with pytest.raises(Refused, match="this database has no Citus; run `create extension citus` in it first"):
             await slices.place()
         with pytest.raises(Refused, match="the slices lie on one server"):
@@ -116,11 +116,11 @@ class Busy:
 async def test_a_move_waits_for_a_table_that_is_made_in_its_slice() -> None:
     there = Address("127.0.0.1", 1)
     busy = Busy(2, ON_ITS_WAY)
-    await Spreading(busy, again_s=0.0).move("slice_0", there)
+    await SlicePlacement(busy, again_s=0.0).move("slice_0", there)
     assert busy.asked == 3
     always = Busy(99, ON_ITS_WAY)
     with pytest.raises(Refused, match="slice_0 was not moved: could not acquire the lock"):
-        await Spreading(always, again_s=0.0).move("slice_0", there)
+        await SlicePlacement(always, again_s=0.0).move("slice_0", there)
     assert always.asked == 5
     for error, raised in (
         (internal("ErrorIfSameNode", "could not acquire the lock required to"), Refused),
@@ -129,7 +129,7 @@ async def test_a_move_waits_for_a_table_that_is_made_in_its_slice() -> None:
     ):
         other = Busy(1, error)
         with pytest.raises(raised):
-            await Spreading(other, again_s=0.0).move("slice_0", there)
+            await SlicePlacement(other, again_s=0.0).move("slice_0", there)
         assert other.asked == 1
 
 
@@ -175,14 +175,14 @@ async def test_slices_are_found_while_the_coordinator_is_away(
     monkeypatch.setattr("abacus.platform.pool.sliced_pool._LOOK_EVERY_S", 0.0)
     async with proxied(database_url) as (proxy, address):
         opened = await open_pool(address, size=2)
-        async with (await slice_at(opened, 0)).at() as connection:
+        async with (await slices_of(opened))[0].at() as connection:
             port = await connection.fetchval("select inet_server_port()")
         await proxy.cut()
-        async with (await slice_at(opened, 0)).at() as connection:
+        async with (await slices_of(opened))[0].at() as connection:
             assert await connection.fetchval("select inet_server_port()") == port
         opened.look_anew()
         with pytest.raises(Unavailable):
-            async with (await slice_at(opened, 0)).at():
+            async with (await slices_of(opened))[0].at():
                 pass
         opened.terminate()
 
@@ -195,7 +195,7 @@ async def test_one_waits_for_a_coordinator_that_is_silent_and_others_go_on(
         opened = await open_pool(address, size=2)
 
         async def read() -> object:
-            async with (await slice_at(opened, 0)).at() as connection:
+            async with (await slices_of(opened))[0].at() as connection:
                 return await connection.fetchval("select 7")
 
         assert await read() == 7
@@ -212,10 +212,10 @@ async def test_one_waits_for_a_coordinator_that_is_silent_and_others_go_on(
 
 @pytest.mark.usefixtures("on_several")
 async def test_slices_lie_on_the_servers_and_move(database_url: str, pool: Pool) -> None:
-    async with spreading(database_url) as slices:
+    async with placement_at(database_url) as slices:
         assert await slices.place() == [], "they are placed already"
         placed, servers = await slices.placed(), await slices.servers()
-        assert [each.schema for each in placed] == list((await slicing_of(pool)).schemas)
+        assert [each.schema for each in placed] == list((await slice_map_of(pool)).schemas)
         assert {each.address for each in placed} == set(servers)
         assert await slices.evened() == []
 
