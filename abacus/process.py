@@ -12,8 +12,8 @@ from typing import Final
 import structlog
 
 from abacus.api.health import health_app
+from abacus.api.http.wiring import http_limits
 from abacus.api.server import bound, serve
-from abacus.api.wiring import http_limits
 from abacus.bootstrap import Wire, announcements_of, run_worker
 from abacus.core.clock import SystemClock
 from abacus.core.errors import AbacusError

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from fastapi import FastAPI
@@ -16,33 +16,34 @@ from abacus.api.server import serve
 from abacus.core.errors import Unavailable
 from abacus.platform.health import Health
 from abacus.platform.patience import unless_stopped
+from abacus.platform.wiring import Run
 
 
 class Entrance:
     """Answers probes from the start, and all other requests once the application is there."""
 
-    def __init__(self, health: Health) -> None:
+    def __init__(self, health: Health, listener: socket.socket, limits: HttpLimits) -> None:
         self._app = _starting_app(health)
+        self._listener = listener
+        self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
 
-    async def serve(
-        self,
-        opening: Coroutine[Any, Any, ASGIApp],
-        listener: socket.socket,
-        stop: asyncio.Event,
-        limits: HttpLimits,
-    ) -> None:
-        """Serves the application that is opened meanwhile, until `stop` is set."""
-        serving = asyncio.ensure_future(serve(self, listener, stop, limits))
-        try:
-            opened = await unless_stopped(opening, stop)
-            if opened is not None:
-                self._app = opened
-            await serving
-        finally:
-            serving.cancel()
+    def to(self, opening: Callable[[], Coroutine[Any, Any, ASGIApp]]) -> Run:
+        """Serves the application that is opened meanwhile, until it is told to stop."""
+
+        async def run(stop: asyncio.Event) -> None:
+            serving = asyncio.ensure_future(serve(self, self._listener, stop, self._limits))
+            try:
+                opened = await unless_stopped(opening(), stop)
+                if opened is not None:
+                    self._app = opened
+                await serving
+            finally:
+                serving.cancel()
+
+        return run
 
 
 def _starting_app(health: Health) -> ASGIApp:

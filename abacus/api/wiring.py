@@ -1,16 +1,174 @@
-"""What the settings say of the ports of a process."""
+"""How the API is put together, with its sandbox: the access of test keys, on tables of its own and without a queue.
 
-from abacus.api.http.limits import HttpLimits
-from abacus.platform.settings import Settings
+The sandbox reads rate cards, the sources of events and the rights of partners from the live tables, and writes nothing
+there; the front notes its requests beside the live ones. Its events are checked, and published nowhere.
+"""
+
+import asyncio
+from dataclasses import replace
+from functools import partial
+from typing import Final, NamedTuple
+
+from starlette.types import ASGIApp
+
+from abacus.api.app import api_app
+from abacus.api.auth import TEST, Access
+from abacus.api.entrance import Entrance
+from abacus.api.http.wiring import http_limits
+from abacus.api.sandbox import PostsAtOnce, TakesNothing
+from abacus.api.server import bound
+from abacus.approving.executors import approving
+from abacus.approving.wiring import large_moves
+from abacus.core.errors import Unavailable
+from abacus.core.signature import Verifier
+from abacus.engage.campaigns.wiring import campaign_desk
+from abacus.engage.notify.preferences import PreferenceStore
+from abacus.intake.awarding.awarder import Awarder
+from abacus.intake.awarding.door import Door
+from abacus.intake.partners.award_intake import AwardIntake
+from abacus.intake.partners.calculations import Calculations
+from abacus.intake.partners.directory import Directory
+from abacus.intake.partners.members import MemberReader
+from abacus.intake.partners.movement_batcher import MovementBatcher
+from abacus.intake.partners.register import Register
+from abacus.intake.partners.sandbox import SandboxDirectory
+from abacus.intake.partners.signing_secrets import SigningSecrets
+from abacus.intake.partners.watch import Watch
+from abacus.intake.partners.wiring import award_intake, kept_intake, partner_directory, request_journal
+from abacus.ledger.store.counted_moves import CountedMoves
+from abacus.ledger.store.holds import HoldKeeper, HoldReader
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.post import PostgresLedger
+from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.wiring import alone_of
+from abacus.people.wiring import people_directory
+from abacus.platform.migrations import has_sandbox
+from abacus.platform.patience import until_available
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, ping
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.rooms import Rooms
+from abacus.platform.sandbox import SESSION
+from abacus.platform.sqs.queue import SqsQueue
+from abacus.platform.wiring import Run, Wiring
+from abacus.pricing.store.reader import CardReader
+from abacus.pricing.wiring import cards_in_use
+from abacus.programs.tiers.store import MembershipStore
+from abacus.signals.events.event_desk import EventDesk
+from abacus.signals.events.wiring import event_desk
+
+_CONNECTIONS: Final = 8
+_MOVING_CONNECTIONS: Final = 2
+_SANDBOX_CONNECTIONS: Final = 2
+_PROBE_EVERY_S: Final = 1.0
 
 
-def http_limits(settings: Settings) -> HttpLimits:
-    """For every port of this process."""
-    return HttpLimits(
-        head_bytes=settings.api_head_bytes,
-        head_s=settings.api_head_seconds,
-        body_s=settings.api_body_seconds,
-        idle_s=settings.api_idle_seconds,
-        connections=settings.api_connections,
-        connections_per_address=settings.api_connections_per_address,
+class Patience(NamedTuple):
+    """How long a request waits for each service."""
+
+    database_s: float = 5.0
+    queue_s: float = 5.0
+    broker_s: float = 5.0
+
+
+_USUAL: Final = Patience()
+
+
+async def api(wiring: Wiring, patience: Patience = _USUAL) -> Run:
+    settings = wiring.settings
+    listener = bound(settings.api_host, settings.api_port, "ABACUS_API_HOST and ABACUS_API_PORT")
+    return Entrance(wiring.process_health, listener, http_limits(settings)).to(partial(_opened, wiring, patience))
+
+
+async def _opened(wiring: Wiring, patience: Patience) -> ASGIApp:
+    is_open = asyncio.Event()
+    access = await _access(wiring, patience, is_open)
+    journal = request_journal(wiring, await wiring.pool(size=1, within_s=patience.database_s))
+    app = api_app(access, wiring.process_health, wiring.settings.api_public_url, journal)
+    is_open.set()
+    return app
+
+
+async def _access(wiring: Wiring, patience: Patience, is_open: asyncio.Event) -> Access:
+    clock, health = wiring.clock, wiring.health
+    # Reading finds everything by key too, also in tables that grow faster than their statistics.
+    opened = partial(wiring.pool, keeps_nothing=True, within_s=patience.database_s)
+    pool, moving = [await opened(size=each, settings=LOOKUPS_BY_KEY) for each in (_CONNECTIONS, _MOVING_CONNECTIONS)]
+    register, cards = Register(pool, clock), cards_in_use(wiring, pool)
+    directory, people = partner_directory(wiring, pool), people_directory(wiring, pool)
+    await until_available(cards.refresh, health)
+    await until_available(directory.refresh, health)
+    batcher = MovementBatcher(CountedMoves(PostgresMoves(moving, clock)), register)
+    wiring.at_the_end(batcher.close)
+    intake, queue = await award_intake(wiring, await wiring.sqs(within_s=patience.queue_s), register)
+    moves, events = large_moves(wiring, pool, batcher.move), await event_desk(wiring, pool, within_s=patience.broker_s)
+    desk = await campaign_desk(wiring, pool, moves.approvals)
+    access = Access(
+        clock=clock,
+        directory=directory,
+        people=people,
+        signing_secrets=SigningSecrets(wiring.secrets()),
+        limiter=wiring.limiter(pool),
+        rooms=Rooms(*_rooms(wiring, pool, cards, register), intake, events, batcher, moves, desk),
     )
+    wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
+    if not await until_available(partial(has_sandbox, pool), health):
+        return access
+    own = await opened(size=_SANDBOX_CONNECTIONS, settings={**LOOKUPS_BY_KEY, **SESSION})
+    return replace(access, sandbox=await _sandbox(wiring, access, directory, cards, own))
+
+
+async def _sandbox(wiring: Wiring, live: Access, live_directory: Directory, cards: CardReader, pool: Pool) -> Access:
+    clock = wiring.clock
+    register, moves, directory = Register(pool, clock), PostgresMoves(pool, clock), partner_directory(wiring, pool)
+    # Its envelopes do not leave the process, so nobody signs them; and no campaign runs in a sandbox.
+    door = Door(cards, clock, Verifier())
+    awarder = Awarder(door, PostgresLedger(pool, clock), moves, QuarantineStore(pool, clock))
+    batcher = MovementBatcher(moves, register)
+    wiring.at_the_end(batcher.close)
+    intake = kept_intake(wiring, AwardIntake(PostsAtOnce(awarder), TakesNothing(), register))
+    wiring.beside(HoldKeeper(pool, moves, clock).keep_releasing())
+    await until_available(directory.refresh, wiring.health)
+    large = approving(pool, clock, batcher.move, alone_of(wiring.settings), ())  # no campaign runs in a sandbox
+    events = live.rooms[EventDesk].rehearsing()
+    return Access(
+        clock=clock,
+        directory=SandboxDirectory(directory, live_directory),
+        people=live.people,
+        signing_secrets=SigningSecrets(wiring.secrets()),
+        limiter=wiring.limiter(pool),
+        mode=TEST,
+        rooms=Rooms(*_rooms(wiring, pool, cards, register), intake, events, batcher, large),
+    )
+
+
+def _rooms(wiring: Wiring, pool: Pool, cards: CardReader, register: Register) -> list[object]:
+    """The rooms that ask a database and nothing else, in the ledger and in the sandbox."""
+    return [
+        Calculations(cards),
+        MembershipStore(pool, wiring.clock),
+        register,
+        Watch(register),
+        MemberReader(pool),
+        LedgerReader(pool),
+        PreferenceStore(pool, wiring.clock),
+        HoldReader(pool),
+    ]
+
+
+async def _watch_dependencies(wiring: Wiring, pool: Pool, queue: SqsQueue, is_open: asyncio.Event) -> None:
+    """Ready means that awards are accepted: this needs the queue, and does without the database for a while."""
+    await is_open.wait()
+    while True:
+        try:
+            await queue.ping()
+        except Unavailable as error:
+            wiring.health.waiting(Unavailable("award queue", error.detail))
+        else:
+            wiring.health.ready()
+        try:
+            await ping(pool)
+        except Unavailable as error:
+            wiring.process_health.miss("database", str(error))
+        else:
+            wiring.process_health.regained("database")
+        await asyncio.sleep(_PROBE_EVERY_S)

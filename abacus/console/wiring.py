@@ -3,14 +3,15 @@
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import structlog
 from starlette.types import ASGIApp
 
 from abacus.api.entrance import Entrance
+from abacus.api.http.wiring import http_limits
 from abacus.api.server import bound
-from abacus.api.wiring import http_limits
 from abacus.approving.card_desk import CardDesk
 from abacus.approving.wiring import large_moves
 from abacus.console.app import console_app
@@ -63,12 +64,8 @@ async def console(wiring: Wiring, pipeline: Sequence[str]) -> Run:
     listener = bound(settings.console_host, settings.console_port, "ABACUS_CONSOLE_HOST and ABACUS_CONSOLE_PORT")
     if not plan.address.is_secure and settings.console_host not in _HERE:
         log.warning("cookies of the console go over plain http: ABACUS_CONSOLE_PUBLIC_URL names no https address")
-    entrance = Entrance(wiring.process_health)
-
-    async def run(stop: asyncio.Event) -> None:
-        await entrance.serve(_opened(wiring, plan, pipeline), listener, stop, http_limits(settings))
-
-    return run
+    entrance = Entrance(wiring.process_health, listener, http_limits(settings))
+    return entrance.to(partial(_opened, wiring, plan, pipeline))
 
 
 async def _opened(wiring: Wiring, plan: EntryPlan, pipeline: Sequence[str]) -> ASGIApp:

@@ -10,6 +10,7 @@ from typing import Literal
 import httpx
 import pytest
 
+from abacus.api.wiring import Patience
 from abacus.core.clock import SystemClock
 from abacus.intake.earning.decide.source_message import SourceMessage
 from abacus.intake.partners.decide.entry import Entry
@@ -24,20 +25,19 @@ from tests.support.house import House, until
 from tests.support.problems import kind
 from tests.support.proxy import Proxy, proxied
 from tests.support.shop import GRANT, MEAL, award, register, shop
-from workers import api
 
 TIERS_ARE_READ = "the proxy is the coordinator's, and tiers are read at the servers of the slices"
 
 
 @asynccontextmanager
 async def acme_behind(
-    house: House, setting: Literal["database_url", "sqs_endpoint_url"]
+    house: House, setting: Literal["database_url", "sqs_endpoint_url"], patience: Patience | None = None
 ) -> AsyncIterator[tuple[Proxy, httpx.AsyncClient]]:
     """A proxy in front of one of the API's services, and a partner that calls the API."""
     key = await register(house)
     async with (
         proxied(getattr(house.settings, setting)) as (proxy, address),
-        shop(house, settings=house.settings.model_copy(update={setting: address})) as opened,
+        shop(house, settings=house.settings.model_copy(update={setting: address}), patience=patience) as opened,
     ):
         yield proxy, await opened.caller(key)
 
@@ -78,12 +78,9 @@ async def test_awards_are_accepted_while_postgres_is_away(house: House, servers:
         await until(lambda: _transfers(house, 31))
 
 
-async def test_a_database_that_goes_silent_holds_up_few_and_not_for_long(
-    house: House, servers: Servers, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_database_that_goes_silent_holds_up_few_and_not_for_long(house: House, servers: Servers) -> None:
     """The service neither answers nor refuses. One round of calls learns that; later rounds do not wait for it."""
-    monkeypatch.setattr(api, "DATABASE_WITHIN_S", 1.0)
-    async with acme_behind(house, "database_url") as (proxy, acme):
+    async with acme_behind(house, "database_url", Patience(database_s=1.0)) as (proxy, acme):
         assert (await award(acme, "before")).status_code == 202
         proxy.silence()
         async with asyncio.timeout(20):
@@ -105,9 +102,8 @@ async def test_a_database_that_goes_silent_holds_up_few_and_not_for_long(
         await until(lambda: _registered(house, 22))
 
 
-async def test_a_queue_that_goes_silent_refuses_in_time(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "QUEUE_WITHIN_S", 0.5)
-    async with acme_behind(house, "sqs_endpoint_url") as (proxy, acme):
+async def test_a_queue_that_goes_silent_refuses_in_time(house: House) -> None:
+    async with acme_behind(house, "sqs_endpoint_url", Patience(queue_s=0.5)) as (proxy, acme):
         proxy.silence()
         async with asyncio.timeout(20):
             answers = await asyncio.gather(*(award(acme, f"k{number}") for number in range(20)))

@@ -5,11 +5,13 @@ import json
 import os
 import sys
 import uuid
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
+from abacus.bootstrap import Wire
 from abacus.cli.examples.stream import Sent
 from abacus.platform.health import Health, WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
@@ -39,9 +41,11 @@ class House:
             await publisher.close()
 
     @asynccontextmanager
-    async def running(self, *names: str, settings: Settings | None = None) -> AsyncIterator[Health]:
-        """Run these workers, or all, in this process."""
-        wired = wires(names or PIPELINE)
+    async def running(
+        self, *names: str, settings: Settings | None = None, wired_so: Mapping[str, Wire] = MappingProxyType({})
+    ) -> AsyncIterator[Health]:
+        """Run these workers, or all, in this process; some wired in another way than usual."""
+        wired = {**wires(names or PIPELINE), **wired_so}
         stop, health = asyncio.Event(), Health(wired)
         task = asyncio.create_task(run_workers(wired, settings or self.settings, health, stop, health_port=None))
         try:

@@ -2,13 +2,17 @@
 
 import socket
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import httpx
 
+from abacus.api.wiring import Patience, api
+from abacus.bootstrap import Wire
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.decide.keys import new_key
 from abacus.intake.partners.decide.partner import Partner
@@ -78,9 +82,12 @@ class Shop:
         )
 
 
-def shop(house: House, *beside: str, settings: Settings | None = None) -> AbstractAsyncContextManager[Shop]:
+def shop(
+    house: House, *beside: str, settings: Settings | None = None, patience: Patience | None = None
+) -> AbstractAsyncContextManager[Shop]:
     """The API, and other workers beside it, in this process."""
-    return _serving(house, ("api", *beside), "api_port", settings)
+    wired_so = {} if patience is None else {"api": partial(api, patience=patience)}
+    return _serving(house, ("api", *beside), "api_port", settings, wired_so)
 
 
 def count_desk(house: House, settings: Settings | None = None) -> AbstractAsyncContextManager[Shop]:
@@ -95,12 +102,16 @@ def console_of(house: House, settings: Settings | None = None) -> AbstractAsyncC
 
 @asynccontextmanager
 async def _serving(
-    house: House, workers: Sequence[str], port_setting: str, settings: Settings | None
+    house: House,
+    workers: Sequence[str],
+    port_setting: str,
+    settings: Settings | None,
+    wired_so: Mapping[str, Wire] = MappingProxyType({}),
 ) -> AsyncIterator[Shop]:
     port = free_port()
     given = (settings or house.settings).model_copy(update={port_setting: port})
     async with AsyncExitStack() as stack:
-        health = await stack.enter_async_context(house.running(*workers, settings=given))
+        health = await stack.enter_async_context(house.running(*workers, settings=given, wired_so=wired_so))
 
         async def ready() -> bool:
             return health.ready

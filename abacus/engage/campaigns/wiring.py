@@ -45,6 +45,7 @@ from abacus.platform.sqs.definition import CAMPAIGN_RETRY
 from abacus.platform.wiring import Run, Wiring
 from abacus.pricing.wiring import cards_in_use
 from abacus.programs.tiers.store import MembershipStore
+from abacus.signals.events.decide.substream import Asked
 from abacus.signals.events.wiring import built_in_sources
 from abacus.signals.facts.members import Look, MemberFacts
 from abacus.signals.facts.wiring import counter_facts
@@ -67,6 +68,11 @@ def campaigns_in_use(wiring: Wiring, pool: Pool) -> CampaignDirectory:
     )
     woken_by = (Announced.CAMPAIGNS, Announced.COUNTERS, Announced.EVENT_SOURCES, Announced.DOWNSTREAMS)
     return wiring.keep(campaigns, on=woken_by)
+
+
+def asked_by(wiring: Wiring, pool: Pool) -> Callable[[], Asked]:
+    """The events that campaigns ask for."""
+    return campaigns_in_use(wiring, pool).asked
 
 
 async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountBalance]]) -> Run:

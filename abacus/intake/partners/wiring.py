@@ -36,9 +36,14 @@ async def award_intake(wiring: Wiring, client: Client, register: Register) -> tu
     """Takes awards of partners; with the queue that it cannot do without."""
     queue, retries = await wiring.queue(client, AWARD), await wiring.queue(client, RETRY)
     intake = AwardIntake(wiring.signed_by(Producer.API, queue), wiring.signed_by(Producer.API, retries), register)
+    return kept_intake(wiring, intake), queue
+
+
+def kept_intake(wiring: Wiring, intake: AwardIntake) -> AwardIntake:
+    """Keeps its books until the worker ends, and waits for its requests then."""
     wiring.at_the_end(intake.close)
     wiring.beside(intake.keep_books())
-    return intake, queue
+    return intake
 
 
 def request_journal(wiring: Wiring, pool: Pool) -> RequestJournal:

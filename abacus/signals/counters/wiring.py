@@ -1,5 +1,6 @@
 """How counters are put together: their store, their definitions, and the answers to lookups."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
@@ -19,6 +20,7 @@ from abacus.platform.wiring import Run, Wiring
 from abacus.signals.counters.counter import EventCounter
 from abacus.signals.counters.decide.batch import EventMemory
 from abacus.signals.counters.decide.catalog import Catalog
+from abacus.signals.counters.decide.topics import asked_by_counters
 from abacus.signals.counters.documents import Documents
 from abacus.signals.counters.kind import counter_directory
 from abacus.signals.counters.new_keys import NewKeysBook
@@ -34,6 +36,7 @@ from abacus.signals.counters.store.opened_store import Cluster, OpenedStore, ope
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.topic import KafkaTopic
 from abacus.signals.counters.writer import CounterWriter
+from abacus.signals.events.decide.substream import Asked
 from abacus.signals.events.wiring import built_in_sources
 
 _CONNECTIONS: Final = 4
@@ -64,6 +67,12 @@ async def counter_store(wiring: Wiring, pool: Pool) -> OpenedStore:
 def counters_in_use(wiring: Wiring, pool: Pool) -> DocumentDirectory[Catalog]:
     counters = counter_directory(pool, built_in_sources(wiring.settings))
     return wiring.keep(counters, on=(Announced.COUNTERS, Announced.EVENT_SOURCES))
+
+
+def asked_by(wiring: Wiring, pool: Pool) -> Callable[[], Asked]:
+    """The events that counters ask for."""
+    counters = counters_in_use(wiring, pool)
+    return lambda: asked_by_counters(counters.value())
 
 
 async def counting_service(

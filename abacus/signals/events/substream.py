@@ -13,7 +13,7 @@ from abacus.platform.kafka.reader import NO_STAMP, Record, StartAgain
 from abacus.platform.patience import until_available
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
-from abacus.signals.events.decide.substream import Asked, Selection, TooLarge, asked_lately, large_topics
+from abacus.signals.events.decide.substream import Asked, Selection, TooLarge, asked_lately, joined, large_topics
 from abacus.signals.events.metrics import SUBSTREAM_MESSAGES
 from abacus.signals.events.replay import event_item
 
@@ -44,6 +44,20 @@ class LargeTopics:
         if known is None or known[0] is not asked:
             known = self._selections[topic] = asked, Selection(asked, topic, self._events_topic)
         return known[1]
+
+
+class AskedTogether:
+    """What all of them ask for; the same object until one of them asks for something else."""
+
+    def __init__(self, askers: Sequence[Callable[[], Asked]]) -> None:
+        self._askers = askers
+        self._known: tuple[list[Asked], Asked] | None = None
+
+    def __call__(self) -> Asked:
+        every = [asker() for asker in self._askers]
+        if self._known is None or any(now is not before for now, before in zip(every, self._known[0], strict=True)):
+            self._known = every, joined(every)
+        return self._known[1]
 
 
 class SubstreamCopier:

@@ -1,25 +1,38 @@
 """How sources of events are put together: the published ones, and those that are there from the start."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from functools import partial
+from typing import Final
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import SetAside
 from abacus.documents.directory import DocumentDirectory
 from abacus.documents.store import DocumentStore
 from abacus.platform.announcements import Announced
+from abacus.platform.following.topics import FollowedTopics
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.offsets import begins_since
 from abacus.platform.kafka.publisher import StreamPublisher
+from abacus.platform.kafka.window import committed
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool
+from abacus.platform.quarantine.counted import CountedQuarantine
 from abacus.platform.quarantine.replay import PublishEvents
+from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import Item
 from abacus.platform.settings import Settings
-from abacus.platform.wiring import Wiring
+from abacus.platform.wiring import Run, Wiring
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.source import Source
+from abacus.signals.events.decide.substream import Asked
 from abacus.signals.events.event_desk import EventDesk, Publish, without_broker
 from abacus.signals.events.kind import SOURCES, Sources, source_directory
 from abacus.signals.events.replay import replay_events
+from abacus.signals.events.substream import AskedTogether, LargeTopics, SubstreamCopier
+
+_MOST_RECORDS: Final = 20_000
+_GATHER_S: Final = 0.05
 
 
 def built_in_sources(settings: Settings) -> list[Source]:
@@ -33,6 +46,37 @@ def built_in_sources(settings: Settings) -> list[Source]:
 
 def sources_in_use(wiring: Wiring, pool: Pool) -> DocumentDirectory[Sources]:
     return wiring.keep(source_directory(pool, built_in_sources(wiring.settings)), on=(Announced.EVENT_SOURCES,))
+
+
+async def substream(wiring: Wiring, askers: Sequence[Callable[[Wiring, Pool], Callable[[], Asked]]]) -> Run:
+    """Copies what any of the rooms above asks for."""
+    settings = wiring.settings
+    bootstrap = settings.required("kafka_bootstrap")
+    pool = await wiring.pool(size=2)
+    publisher = wiring.publisher()
+    large = LargeTopics(AskedTogether([asker(wiring, pool) for asker in askers]), settings.events_topic)
+
+    def follow(topic: str, health: WorkerHealth) -> Run:
+        group = f"substream-{topic}"
+
+        async def first_since(partitions: Collection[int], moment: datetime) -> Mapping[int, int]:
+            return (await begins_since(bootstrap, topic, partitions, [moment]))[moment]
+
+        copier = SubstreamCopier(
+            topic,
+            large,
+            CountedQuarantine(QuarantineStore(pool, wiring.clock)),
+            first_since=first_since,
+            committed=partial(committed, bootstrap, topic, settings.queue_prefix + group),
+            publish=publisher.publish,
+            clock=wiring.clock,
+            health=health,
+        )
+        return wiring.following(
+            topic, group, copier.handle, health, max_records=_MOST_RECORDS, gather_s=_GATHER_S, places=copier
+        )
+
+    return FollowedTopics(large.topics, follow, wiring.health).run
 
 
 async def event_desk(wiring: Wiring, pool: Pool, *, within_s: float) -> EventDesk:

@@ -1,7 +1,7 @@
 """Sub-streams: which messages of a large topic are copied, and where to. Pure."""
 
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -23,14 +23,15 @@ class Asked(NamedTuple):
     types: Mapping[str, Mapping[str, datetime]]
 
 
-def joined(one: Asked, other: Asked) -> Asked:
-    """What either asks for, each type since the earlier moment. The sources are those of the first."""
-    types: dict[str, dict[str, datetime]] = {name: dict(since) for name, since in one.types.items()}
-    for name, since in other.types.items():
-        mine = types.setdefault(name, {})
-        for type_, at in since.items():
-            mine[type_] = min(at, mine.get(type_, at))
-    return Asked(one.sources, types)
+def joined(every: Sequence[Asked]) -> Asked:
+    """What any of them asks for, each type since the earliest moment. The sources are the first's."""
+    types: dict[str, dict[str, datetime]] = {}
+    for asked in every:
+        for name, since in asked.types.items():
+            joint = types.setdefault(name, {})
+            for type_, at in since.items():
+                joint[type_] = min(at, joint.get(type_, at))
+    return Asked(every[0].sources, types)
 
 
 class TooLarge(SetAside):

@@ -4,9 +4,9 @@ from typing import Final
 
 from starlette.types import ASGIApp
 
-from abacus.api import counts
 from abacus.api.auth import Access
 from abacus.api.guarded_app import guarded_app
+from abacus.api.lookups import routes
 from abacus.intake.partners.requests.journal import RequestJournal
 from abacus.platform.health import Health
 
@@ -20,4 +20,4 @@ _KEYS: Final = "The key of a partner that may read counters, `abk_live_…`; or 
 
 
 def count_app(access: Access, health: Health, journal: RequestJournal | None = None) -> ASGIApp:
-    return guarded_app("Abacus counts", _DESCRIPTION, [counts.router], access, health, keys=_KEYS, journal=journal)
+    return guarded_app("Abacus counts", _DESCRIPTION, [routes.router], access, health, keys=_KEYS, journal=journal)
