@@ -8,9 +8,9 @@ from abacus.core.clock import Clock
 from abacus.documents.kind import Around, DocumentKind
 from abacus.documents.store import DocumentStore, Look, by_key, named, numbered
 from abacus.documents.types import Difference, Document, DraftOutcome, Key, Record, Version
-from abacus.people.store.audit import entry_of, write
+from abacus.people.store.audit import entry_of, noted
 from abacus.people.types.actor import Actor
-from abacus.platform.postgres import Also, Connection, Pool, passing_failures, together
+from abacus.platform.postgres import Also, Pool, passing_failures, together
 
 
 class DocumentDesk(Generic[Document, Around]):
@@ -101,12 +101,7 @@ class DocumentDesk(Generic[Document, Around]):
     def logged(self, name: str, country: str | None, by: Actor, **details: object) -> Also:
         """The entry of the log, to be written in the transaction of the deed."""
         subject = f"{self.kind.subject}:{name}"
-        entry = entry_of(by.source, self.kind.deed, subject, self.now(), country=country, **details)
-
-        async def also(connection: Connection) -> None:
-            await write(connection, [entry])
-
-        return also
+        return noted(entry_of(by.source, self.kind.deed, subject, self.now(), country=country, **details))
 
     async def _publish(
         self, differences: Sequence[Difference[Document]], by: Actor, *more: Also

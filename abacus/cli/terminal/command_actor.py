@@ -9,12 +9,12 @@ from abacus.console.errands.errand_actor import ERRAND_TOKEN, actor_of
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.people.decide.rights import check
-from abacus.people.store.audit import entry_of, write
+from abacus.people.store.audit import entry_of, noted
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
 from abacus.platform.database_clock import clock_of
-from abacus.platform.postgres import Also, Connection, Pool, passing_failures
+from abacus.platform.postgres import Also, Pool, passing_failures
 from abacus.platform.settings import read_settings
 
 _LONGEST_NAME: Final = 120  # of a source
@@ -41,12 +41,7 @@ class CommandActor(NamedTuple):
 
     def told(self, deed: Deed, subject: str, *, country: str | None = None, **details: object) -> Also:
         """The same for a deed whose rights are checked where it is done."""
-        entry = entry_of(self.actor.source, deed, subject, self.clock.now(), country=country, **details)
-
-        async def also(connection: Connection) -> None:
-            await write(connection, [entry])
-
-        return also
+        return noted(entry_of(self.actor.source, deed, subject, self.clock.now(), country=country, **details))
 
     async def begins(self, deed: Deed, subject: str, *, country: str | None = None, **details: object) -> None:
         """Check the right and write the entry now: for a deed of many transactions, or of none."""

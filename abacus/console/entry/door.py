@@ -20,12 +20,12 @@ from abacus.core.errors import AbacusError
 from abacus.core.sources import person_source
 from abacus.core.tokens import NewToken
 from abacus.people.directory import PeopleDirectory
-from abacus.people.store.audit import entry_of, write
+from abacus.people.store.audit import entry_of, noted
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
 from abacus.people.types.person import Person, Role
-from abacus.platform.postgres import Also, Connection
+from abacus.platform.postgres import Also
 from abacus.platform.rate_limits.limiter import RateLimiter
 
 _WRONG: Final = "That does not fit. Check the name, the password and, if you have an authenticator, its code."
@@ -174,12 +174,7 @@ class Door:
 
     def _told(self, person_id: str, deed: Deed, *, did: str, **details: object) -> Also:
         subject, now = f"person:{person_id}", self._clock.now()
-        entry = entry_of(person_source(person_id), deed, subject, now, country=None, did=did, **details)
-
-        async def also(connection: Connection) -> None:
-            await write(connection, [entry])
-
-        return also
+        return noted(entry_of(person_source(person_id), deed, subject, now, country=None, did=did, **details))
 
 
 def _hashed(person_id: str) -> str:

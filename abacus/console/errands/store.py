@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from uuid import UUID
 
 from abacus.console.errands.decide.command_output import command_line
@@ -89,13 +89,6 @@ where state = 'running' and seen_at < :before
 """)
 
 
-class ErrandCursor(NamedTuple):
-    """The errand behind which a page of the list begins."""
-
-    at: datetime
-    id: UUID
-
-
 class ErrandStore:
     """Every method raises `Unavailable` while the database is away."""
 
@@ -119,13 +112,6 @@ class ErrandStore:
             keeps=list(order.keeps),
             asked_by=person_id,
             asked_at=self._clock.now(),
-            state=State.WAITING,
-            started_at=None,
-            seen_at=None,
-            ended_at=None,
-            progress=None,
-            exit_code=None,
-            told=None,
         )
         values = row._asdict()
         same = {name: values[name] for name in ("errand_id", "asked_by", *_ORDERED)}
@@ -149,8 +135,10 @@ class ErrandStore:
             rows = await self._pool.fetch(*_NEWEST(kind=kind, subject=subject, limit=limit))
         return [_errand(row) for row in rows]
 
-    async def all(self, countries: Sequence[str] | None, *, after: ErrandCursor | None, limit: int) -> Sequence[Errand]:
-        """Of these countries, or of all, the newest first."""
+    async def all(
+        self, countries: Sequence[str] | None, *, after: tuple[datetime, UUID] | None, limit: int
+    ) -> Sequence[Errand]:
+        """Of these countries, or of all, the newest first; `after` is the time and the id of the errand before."""
         at, id_ = after or (None, None)
         given = {"countries": countries if countries is None else list(countries), "at": at, "id": id_}
         async with passing_failures():

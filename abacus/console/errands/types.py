@@ -68,13 +68,13 @@ class Errand(NamedTuple):
     keeps: list[str]
     asked_by: str
     asked_at: datetime
-    state: State
-    started_at: datetime | None
-    seen_at: datetime | None
-    ended_at: datetime | None
-    progress: str | None
-    exit_code: int | None
-    told: str | None
+    state: State = State.WAITING
+    started_at: datetime | None = None
+    seen_at: datetime | None = None
+    ended_at: datetime | None = None
+    progress: str | None = None
+    exit_code: int | None = None
+    told: str | None = None
 
 
 class ErrandOutcome(NamedTuple):

@@ -4,6 +4,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 
@@ -13,14 +14,14 @@ from abacus.console.premises import Premises
 from abacus.console.read_side import ReadSide
 from abacus.console.web.cookies import Cookies
 from abacus.console.web.faults import PageFault
-from abacus.console.web.forms import CONTROL, EMPTY, FORM_TOKEN, Form, read_form
+from abacus.console.web.forms import CONTROL, EMPTY, FORM_TOKEN, Form, once, read_form
 from abacus.console.web.parts import Part, part
 from abacus.core.errors import Refused
 from abacus.people.decide.rights import check, countries_of, may, may_somewhere
-from abacus.people.store.audit import entry_of, write
+from abacus.people.store.audit import entry_of, noted
 from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
-from abacus.platform.postgres import Also, Connection
+from abacus.platform.postgres import Also
 from abacus.platform.rooms import Rooms
 
 Value = TypeVar("Value")
@@ -61,6 +62,10 @@ class Call:
         """A parameter of the address; None where it is empty."""
         return CONTROL.sub("", self.request.query_params.get(name, "")).strip() or None
 
+    def next_page(self, after: str) -> str:
+        """The address of the next page of a list, narrowed as this one is."""
+        return f"{self.request.url.path}?{urlencode({**self.request.query_params, 'after': after})}"
+
     def may(self, deed: Deed, country: str | None) -> bool:
         return may(self.actor, deed, country)
 
@@ -86,12 +91,11 @@ class Call:
 
     def told(self, deed: Deed, subject: str, *, country: str | None = None, **details: object) -> Also:
         """The entry of the log, for the transaction of the deed."""
-        entry = entry_of(self.actor.source, deed, subject, self.now, country=country, **details)
+        return noted(entry_of(self.actor.source, deed, subject, self.now, country=country, **details))
 
-        async def also(connection: Connection) -> None:
-            await write(connection, [entry])
-
-        return also
+    def once(self, also: Also) -> Also:
+        """`also`, if the form has not taken effect before."""
+        return once(self.form, self.actor.name, self.premises.clock, also)
 
     async def part(self, loading: Awaitable[Value]) -> Part[Value]:
         """A part of the page that fails by itself."""

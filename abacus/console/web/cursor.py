@@ -4,22 +4,17 @@ import base64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
 
+from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 
 Row = TypeVar("Row")
+Id = TypeVar("Id", UUID, str)
 
-
-class ListCursor(NamedTuple):
-    """The row behind which a page begins, in lists that are ordered by time, the newest first, and then by id."""
-
-    at: datetime
-    id: UUID
-
-    def text(self) -> str:
-        return base64.urlsafe_b64encode(f"{self.at.isoformat()} {self.id}".encode()).rstrip(b"=").decode()
+# The row behind which a page begins, in lists that are ordered by time, the newest first, and then by id.
+Place: TypeAlias = tuple[datetime, Id]
 
 
 @dataclass(frozen=True)
@@ -30,24 +25,25 @@ class Rows(Generic[Row]):
     more: str | None = None
 
 
-def place_of(text: str | None) -> ListCursor | None:
-    """Raises `PageFault` for a cursor that is none of ours."""
-    if not text:
+def place_of(call: Call, id_of: Callable[[str], Id]) -> Place[Id] | None:
+    """Where the page of the address begins. Raises `PageFault` for a cursor that is none of ours."""
+    text = call.asked("after")
+    if text is None:
         return None
     try:
         at, _, id_ = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode().partition(" ")
-        place = ListCursor(datetime.fromisoformat(at), UUID(id_))
+        place = datetime.fromisoformat(at), id_of(id_)
     except ValueError:
         raise PageFault("not-found", "There is no such page of this list.") from None
-    if place.at.tzinfo is None:
+    if place[0].tzinfo is None:
         raise PageFault("not-found", "There is no such page of this list.")
     return place
 
 
-def rows_of(
-    found: Sequence[Row], most: int, place: Callable[[Row], ListCursor], address: Callable[[str], str]
-) -> Rows[Row]:
+def rows_of(call: Call, found: Sequence[Row], most: int, place: Callable[[Row], Place[Id]]) -> Rows[Row]:
     """A page out of one row more than it may have."""
     if len(found) <= most:
         return Rows(found)
-    return Rows(found[:most], address(place(found[most - 1]).text()))
+    at, id_ = place(found[most - 1])
+    after = base64.urlsafe_b64encode(f"{at.isoformat()} {id_}".encode()).rstrip(b"=").decode()
+    return Rows(found[:most], call.next_page(after))

@@ -10,7 +10,7 @@ from abacus.core.sources import is_person
 from abacus.people.decide.independence import GIVING
 from abacus.people.types.access import Access
 from abacus.people.types.deed import Deed, Entry
-from abacus.platform.postgres import Also, Connection, Pool, passing_failures
+from abacus.platform.postgres import Also, Connection, Pool, passing_failures, together
 from abacus.platform.sql import Statement, columns, parameters
 
 _WRITE: Final = Statement(f"insert into audit_log ({columns(Entry)}) values ({parameters(Entry)})")
@@ -53,14 +53,18 @@ async def write(connection: Connection, entries: Sequence[Entry]) -> None:
     await connection.executemany(*_WRITE.rows([entry._asdict() for entry in entries]))
 
 
-def with_entry(also: Also, entry: Entry) -> Also:
-    """`also`, and the entry in the same transaction."""
+def noted(entry: Entry) -> Also:
+    """The entry, in the transaction of the deed."""
 
-    async def both(connection: Connection) -> None:
-        await also(connection)
+    async def also(connection: Connection) -> None:
         await write(connection, [entry])
 
-    return both
+    return also
+
+
+def with_entry(also: Also, entry: Entry) -> Also:
+    """`also`, and the entry in the same transaction."""
+    return together(also, noted(entry))
 
 
 async def access_given(connection: Connection, since: datetime) -> list[Access]:

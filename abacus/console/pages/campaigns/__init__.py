@@ -3,5 +3,16 @@
 from typing import Final
 
 from abacus.console.pages.campaigns import campaign, campaign_draft, campaign_list, campaign_trials
+from abacus.console.pages.drafts.draft_page import draft_pages
+from abacus.console.web.routes import form, page
+from abacus.people.types.deed import Deed
 
-SERVED: Final = (*campaign_list.SERVED, *campaign.SERVED, *campaign_trials.SERVED, *campaign_draft.SERVED)
+SERVED: Final = (
+    page("/campaigns", campaign_list.campaigns),
+    page("/campaigns/{name}", campaign.campaign),
+    form("/campaigns/{name}/move", campaign.move, Deed.EDIT_CAMPAIGNS),
+    form("/campaigns/{name}/report", campaign.ask_report),
+    page("/campaigns/{name}/trials", campaign_trials.trials),
+    form("/campaigns/{name}/trials", campaign_trials.attempt),
+    *draft_pages(campaign_draft.CAMPAIGN_DRAFTS),
+)

@@ -16,7 +16,6 @@ from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import form, page
 from abacus.core.errors import Refused
 from abacus.documents.decide.states import Act, State
 from abacus.engage.campaigns.campaign_store import CampaignRecord
@@ -190,10 +189,3 @@ def _acts(call: Call, record: CampaignRecord) -> Sequence[str]:
     if not call.may(Deed.EDIT_CAMPAIGNS, record.document.country):
         return ()
     return tuple(act.value for act in _ACTS.get(record.state(call.now), ()))
-
-
-SERVED: Final = (
-    page("/campaigns/{name}", campaign),
-    form("/campaigns/{name}/move", move, Deed.EDIT_CAMPAIGNS),
-    form("/campaigns/{name}/report", ask_report),
-)

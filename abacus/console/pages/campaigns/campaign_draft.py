@@ -10,7 +10,6 @@ from abacus.console.decide.sentences import sentences_of
 from abacus.console.decide.trials import backtested, simulated
 from abacus.console.pages.campaigns.campaign_form import CampaignEditor
 from abacus.console.pages.drafts.draft_kind import DraftKind, TrialKind, TrialOrder
-from abacus.console.pages.drafts.draft_page import draft_pages
 from abacus.console.pages.drafts.trials import day_fields, days_of
 from abacus.console.web.calls import Call
 from abacus.console.web.forms import Form, WrongForm
@@ -142,4 +141,3 @@ CAMPAIGN_DRAFTS: Final = DraftKind(
     approval=CAMPAIGNS.approval,
     approved=_approved,
 )
-SERVED: Final = draft_pages(CAMPAIGN_DRAFTS)

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Final
-from urllib.parse import urlencode
 
 from abacus.console.decide.bars import Bar, bars_of
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows
 from abacus.console.web.faults import PageFault
 from abacus.console.web.page import Page
-from abacus.console.web.routes import page
 from abacus.documents.decide.states import State
 from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.desk import CampaignDesk
@@ -60,10 +58,7 @@ async def campaigns(call: Call) -> CampaignsPage:
     )
     shown = found[:_MOST]
     used = await desk.used([each.document.name for each in shown])
-    more = None
-    if len(found) > _MOST:
-        narrowed = {"state": state} if state else {}
-        more = f"/campaigns?{urlencode({**narrowed, 'after': shown[-1].document.name})}"
+    more = call.next_page(shown[-1].document.name) if len(found) > _MOST else None
     return CampaignsPage(
         title="Campaigns",
         command=f"abacus campaigns list --state {state}" if state else "abacus campaigns list",
@@ -87,6 +82,3 @@ def row_of(record: CampaignRecord, now: datetime, used: Amounts | None = None) -
         changed_by=record.changed_by,
         used=bars_of(campaign, used) if used is not None else (),
     )
-
-
-SERVED: Final = (page("/campaigns", campaigns),)

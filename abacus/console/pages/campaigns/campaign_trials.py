@@ -12,7 +12,6 @@ from abacus.console.web.calls import Call
 from abacus.console.web.forms import EMPTY, Form, WrongForm
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import form, page
 from abacus.engage.campaigns.decide.campaign import Campaign
 
 _WEEK: Final = timedelta(days=7)
@@ -58,9 +57,3 @@ async def _page(call: Call, campaign: Campaign, typed: Form = EMPTY) -> TrialsPa
         trials=await call.part(trials_of(call, CAMPAIGN_DRAFTS, campaign)),
         form=typed,
     )
-
-
-SERVED: Final = (
-    page("/campaigns/{name}/trials", trials),
-    form("/campaigns/{name}/trials", attempt),
-)

@@ -14,7 +14,6 @@ from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Download, Page
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import file, page
 from abacus.core.csv_text import csv_text
 from abacus.core.errors import Refused
 from abacus.documents.moment import read_moment
@@ -202,10 +201,3 @@ def _planned(planner: Planner, lookup: Lookup) -> LookupPlan:
     if isinstance(plan, NotCounted):
         raise Refused(plan.detail)
     return plan
-
-
-SERVED: Final = (
-    page("/counters", counters, everywhere=True),
-    file("/counters/counts.csv", export, everywhere=True),
-    page("/counters/{counter}", counter, everywhere=True),
-)

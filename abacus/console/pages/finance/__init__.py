@@ -3,5 +3,24 @@
 from typing import Final
 
 from abacus.console.pages.finance import month_close, reports, trust
+from abacus.console.web.routes import form, page
+from abacus.people.types.deed import Deed
 
-SERVED: Final = (*reports.SERVED, *month_close.SERVED, *trust.SERVED)
+SERVED: Final = (
+    page("/finance", reports.finance, everywhere=True),
+    page("/finance/reports/{report}", reports.report, everywhere=True),
+    form("/finance/reports/{report}", reports.calculate, everywhere=True),
+    page("/finance/assumptions", reports.assumptions, everywhere=True),
+    form("/finance/assumptions", reports.set_assumption, Deed.SET_ASSUMPTIONS, everywhere=True),
+    form("/finance/close", month_close.go_to, everywhere=True),
+    page("/finance/close/{month}", month_close.close, everywhere=True),
+    form("/finance/close/{month}/account", month_close.account, Deed.CLOSE_BOOKS, everywhere=True),
+    form("/finance/close/{month}/check", month_close.check, Deed.CLOSE_BOOKS, everywhere=True),
+    form("/finance/close/{month}/sign", month_close.sign, Deed.CLOSE_BOOKS, everywhere=True),
+    form("/finance/close/{month}/reopen", month_close.reopen, Deed.CLOSE_BOOKS, everywhere=True),
+    page("/trust", trust.trust, everywhere=True),
+    form("/trust/verify", trust.verify, everywhere=True),
+    form("/trust/seal", trust.seal, Deed.RUN_JOBS, everywhere=True),
+    form("/trust/reconcile", trust.reconcile, everywhere=True),
+    form("/trust/prove", trust.prove, everywhere=True),
+)

@@ -8,14 +8,12 @@ from typing import ClassVar, Final
 from zoneinfo import ZoneInfo
 
 from abacus.console.decide.checklist import Item, checklist
-from abacus.console.errands.store import ErrandStore
-from abacus.console.errands.types import Errand, Order, State
-from abacus.console.pages.operations.errands import Done, ask, done_of
+from abacus.console.errands.types import Order, State
+from abacus.console.pages.operations.errands import Done, ask, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
-from abacus.console.web.routes import form, page
 from abacus.core.document_text import read_toml
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.fields import DocumentFaults
@@ -66,8 +64,27 @@ class ClosePage(Page):
     form: Form = EMPTY
 
 
-async def close(call: Call) -> ClosePage:
-    return await _page(call, _month(call))
+async def close(call: Call, typed: Form = EMPTY) -> ClosePage:
+    month = _month(call)
+    every = await MonthCloses(call.premises.pool).all()
+    checked = await newest(call, CHECK, str(month))
+    document = checked.document if checked is not None else None
+    is_closed = month in closed_months(every)
+    return ClosePage(
+        title=f"Close {month}",
+        command=f"abacus report close --month {month} --mapping {_MAPPING} --check",
+        month=str(month),
+        record=[act_of(each) for each in every if each.month == month],
+        is_closed=is_closed,
+        items=checklist(document),
+        check=checked,
+        account=await newest(call, RECONCILE, str(month)),
+        signing=await newest(call, SIGN, str(month)),
+        mapping=json.loads(checked.errand.papers).get(_MAPPING, "") if checked is not None else "",
+        may_sign=not is_closed and document is not None and document["may_be_signed"],
+        may_close=call.may(Deed.CLOSE_BOOKS, None),
+        form=typed,
+    )
 
 
 async def go_to(call: Call) -> Page | See:
@@ -91,7 +108,7 @@ async def account(call: Call) -> Page | See:
 async def check(call: Call) -> Page | See:
     month, typed = _month(call), _checked(call.form.shown())
     if typed.wrong:
-        return await _page(call, month, typed)
+        return await close(call, typed)
     await ask(call, await _order(call, month, typed, CHECK, "--check"))
     return See(f"/finance/close/{month}")
 
@@ -99,13 +116,12 @@ async def check(call: Call) -> Page | See:
 async def sign(call: Call) -> Page | See:
     """With the papers and the acceptances of the last check, if nothing else stood in the way."""
     month = _month(call)
-    checked = await _newest(call, CHECK, month)
-    document = await call.rooms[ErrandStore].output(checked.errand_id) if checked is not None else None
-    if checked is None or document is None or not document["may_be_signed"]:
+    checked = await newest(call, CHECK, str(month))
+    if checked is None or checked.document is None or not checked.document["may_be_signed"]:
         typed = call.form.shown().but(sign="Something stands in the way: check the month, and mend or accept it.")
-        return await _page(call, month, typed)
-    arguments = tuple(each for each in checked.arguments if each != "--check")
-    papers, keeps = json.loads(checked.papers), (f"rollforward-{month}.csv", f"journal-{month}.csv")
+        return await close(call, typed)
+    arguments = tuple(each for each in checked.errand.arguments if each != "--check")
+    papers, keeps = json.loads(checked.errand.papers), (f"rollforward-{month}.csv", f"journal-{month}.csv")
     await ask(call, Order(SIGN, str(month), None, arguments, papers, keeps))
     return See(f"/finance/close/{month}")
 
@@ -113,7 +129,7 @@ async def sign(call: Call) -> Page | See:
 async def reopen(call: Call) -> Page | See:
     month, reason = _month(call), call.form.get("reason")
     if not reason:
-        return await _page(call, month, call.form.shown().but(reason="Say why; auditors read it."))
+        return await close(call, call.form.shown().but(reason="Say why; auditors read it."))
     arguments = ("report", "close", f"--month={month}", "--reopen", f"--reason={reason}", "--json")
     await ask(call, Order(SIGN, str(month), None, arguments))
     return See(f"/finance/close/{month}")
@@ -160,9 +176,9 @@ def _accepted(typed: Form) -> list[str]:
 async def _order(call: Call, month: Month, typed: Form, kind: str, *more: str) -> Order:
     arguments = ["report", "close", f"--month={month}", f"--mapping={_MAPPING}"]
     papers = {_MAPPING: typed.exactly("mapping")}
-    accounted = await _newest(call, RECONCILE, month)
-    if accounted is not None and accounted.state is State.DONE:
-        papers[_ACCOUNT] = json.dumps(await call.rooms[ErrandStore].output(accounted.errand_id))
+    accounted = await newest(call, RECONCILE, str(month))
+    if accounted is not None and accounted.errand.state is State.DONE:
+        papers[_ACCOUNT] = json.dumps(accounted.document)
         arguments.append(f"--reconciled={_ACCOUNT}")
     arguments += [f"--accept={each}" for each in _accepted(typed)]
     if typed.get("reason"):
@@ -181,42 +197,3 @@ def _window(call: Call, month: Month) -> tuple[datetime, datetime]:
     begins = [datetime.combine(month.first_day, time(), zone).astimezone(UTC) for zone in zones]
     ends = [datetime.combine(month.last_day + timedelta(days=1), time(), zone).astimezone(UTC) for zone in zones]
     return min(begins), max(ends)
-
-
-async def _newest(call: Call, kind: str, month: Month) -> Errand | None:
-    found = await call.rooms[ErrandStore].newest(kind, str(month))
-    return found[0] if found else None
-
-
-async def _page(call: Call, month: Month, typed: Form = EMPTY) -> ClosePage:
-    every = await MonthCloses(call.premises.pool).all()
-    asked = {kind: await _newest(call, kind, month) for kind in (CHECK, RECONCILE, SIGN)}
-    done = {kind: None if each is None else await done_of(call, each) for kind, each in asked.items()}
-    checked, last = done[CHECK], asked[CHECK]
-    document = checked.document if checked is not None else None
-    is_closed = month in closed_months(every)
-    return ClosePage(
-        title=f"Close {month}",
-        command=f"abacus report close --month {month} --mapping {_MAPPING} --check",
-        month=str(month),
-        record=[act_of(each) for each in every if each.month == month],
-        is_closed=is_closed,
-        items=checklist(document),
-        check=checked,
-        account=done[RECONCILE],
-        signing=done[SIGN],
-        mapping=json.loads(last.papers).get(_MAPPING, "") if last is not None else "",
-        may_sign=not is_closed and document is not None and document["may_be_signed"],
-        may_close=call.may(Deed.CLOSE_BOOKS, None),
-        form=typed,
-    )
-
-
-SERVED: Final = (
-    form("/finance/close", go_to, everywhere=True),
-    page("/finance/close/{month}", close, everywhere=True),
-    form("/finance/close/{month}/account", account, Deed.CLOSE_BOOKS, everywhere=True),
-    form("/finance/close/{month}/check", check, Deed.CLOSE_BOOKS, everywhere=True),
-    form("/finance/close/{month}/sign", sign, Deed.CLOSE_BOOKS, everywhere=True),
-    form("/finance/close/{month}/reopen", reopen, Deed.CLOSE_BOOKS, everywhere=True),
-)

@@ -18,10 +18,9 @@ from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import form, page
 from abacus.core.errors import Refused
 from abacus.core.ids import PROGRAM_PATTERN
-from abacus.oversight.closing.decide.record import Signed, closed_months
+from abacus.oversight.closing.decide.record import closed_months
 from abacus.oversight.closing.store import MonthCloses
 from abacus.oversight.reports.assumption_store import AssumptionStore
 from abacus.oversight.reports.decide.assumption import Assumption, Estimate, read_price, read_share
@@ -70,10 +69,7 @@ class AssumptionsPage(Page):
 
 
 async def finance(call: Call) -> FinancePage:
-    async def signed() -> Sequence[Signed]:
-        return await MonthCloses(call.premises.pool).all()
-
-    record = await call.part(signed())
+    record = await call.part(MonthCloses(call.premises.pool).all())
     months = closed_months(record.value or ())
     return FinancePage(
         title="Finance",
@@ -102,8 +98,18 @@ async def calculate(call: Call) -> Page | See:
     return See(f"/finance/reports/{which.name}" + (f"?{which.asks}={given}" if given else ""))
 
 
-async def assumptions(call: Call) -> AssumptionsPage:
-    return await _assumptions(call)
+async def assumptions(call: Call, *, form: Form = EMPTY, fault: str | None = None) -> AssumptionsPage:
+    async def versions() -> Sequence[Assumption]:
+        return list(reversed(await AssumptionStore(call.premises.pool).all()))
+
+    return AssumptionsPage(
+        title="Assumptions",
+        command="abacus report assumptions show",
+        versions=await call.part(versions()),
+        may_set=call.may(Deed.SET_ASSUMPTIONS, None),
+        form=form,
+        fault=fault,
+    )
 
 
 async def set_assumption(call: Call) -> Page | See:
@@ -121,13 +127,13 @@ async def set_assumption(call: Call) -> Page | See:
     typed, since = _since(typed, call.now.date())
     typed, estimate = _estimate(typed)
     if typed.wrong or estimate is None:
-        return await _assumptions(call, form=typed)
+        return await assumptions(call, form=typed)
     program, country, reason = (typed.get(name) for name in ("program", "country", "reason"))
     call.check(Deed.SET_ASSUMPTIONS, country)
     try:
         await AssumptionStore(call.premises.pool).check(program, country, since, estimate)
     except Refused as fault:
-        return await _assumptions(call, form=typed, fault=str(fault))
+        return await assumptions(call, form=typed, fault=str(fault))
     wanted = Assumed(program, country, since, estimate, reason)
     approval = await call.rooms[Approvals].ask(assumption_proposal(wanted), call.actor.agent)
     return See(f"/approvals/{approval.approval_id}")
@@ -162,20 +168,6 @@ async def _page(call: Call, which: Report, given: str, typed: Form) -> ReportPag
     )
 
 
-async def _assumptions(call: Call, *, form: Form = EMPTY, fault: str | None = None) -> AssumptionsPage:
-    async def versions() -> Sequence[Assumption]:
-        return list(reversed(await AssumptionStore(call.premises.pool).all()))
-
-    return AssumptionsPage(
-        title="Assumptions",
-        command="abacus report assumptions show",
-        versions=await call.part(versions()),
-        may_set=call.may(Deed.SET_ASSUMPTIONS, None),
-        form=form,
-        fault=fault,
-    )
-
-
 def _since(typed: Form, today: date) -> tuple[Form, date]:
     if not typed.get("effective_from"):
         return typed, today
@@ -198,12 +190,3 @@ def _estimate(typed: Form) -> tuple[Form, Estimate | None]:
     except Refused as fault:
         return typed.but(expected_use=str(fault).removeprefix("--expected-use: ")), None
     return typed, Estimate(typed.get("currency"), share, **prices)
-
-
-SERVED: Final = (
-    page("/finance", finance, everywhere=True),
-    page("/finance/reports/{report}", report, everywhere=True),
-    form("/finance/reports/{report}", calculate, everywhere=True),
-    page("/finance/assumptions", assumptions, everywhere=True),
-    form("/finance/assumptions", set_assumption, Deed.SET_ASSUMPTIONS, everywhere=True),
-)

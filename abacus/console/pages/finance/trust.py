@@ -12,7 +12,6 @@ from abacus.console.web.cursor import Rows
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import form, page
 from abacus.people.types.deed import Deed
 from abacus.proof.decide.seal import Seal
 from abacus.proof.store import Seals
@@ -50,8 +49,18 @@ class TrustPage(Page):
     form: Form = EMPTY
 
 
-async def trust(call: Call) -> TrustPage:
-    return await _page(call)
+async def trust(call: Call, typed: Form = EMPTY) -> TrustPage:
+    return TrustPage(
+        title="Trust",
+        command="abacus ledger verify",
+        seals=await call.part(_seals(call)),
+        verified=await call.part(newest(call, VERIFY, _ALL)),
+        sealed=await call.part(newest(call, SEAL, _ALL)),
+        accounted=await call.part(newest(call, RECONCILE, _ALL)),
+        proof=await call.part(newest(call, PROOF, call.actor.name)),
+        may_seal=call.may(Deed.RUN_JOBS, None),
+        form=typed,
+    )
 
 
 async def verify(call: Call) -> Page | See:
@@ -76,7 +85,7 @@ async def reconcile(call: Call) -> Page | See:
     if not typed.wrong and times["end"] <= times["begin"]:
         typed = typed.but(end="It is not after the begin.")
     if typed.wrong:
-        return await _page(call, typed)
+        return await trust(call, typed)
     window = (f"--from={times['begin'].isoformat()}", f"--to={times['end'].isoformat()}")
     await ask(call, Order(RECONCILE, _ALL, None, ("reconcile", *window, "--json")))
     return See("/trust")
@@ -90,24 +99,10 @@ async def prove(call: Call) -> Page | See:
     if number and not (number.isascii() and number.isdecimal() and int(number) > 0):
         typed = typed.but(seal="Write the number of a seal, or leave it out for the last one.")
     if typed.wrong:
-        return await _page(call, typed)
+        return await trust(call, typed)
     options = [*([f"--program={program}"] if program else []), *([f"--seal={number}"] if number else [])]
     await ask(call, Order(PROOF, call.actor.name, None, ("ledger", "prove", *options, "--", member)))
     return See("/trust")
-
-
-async def _page(call: Call, typed: Form = EMPTY) -> TrustPage:
-    return TrustPage(
-        title="Trust",
-        command="abacus ledger verify",
-        seals=await call.part(_seals(call)),
-        verified=await call.part(newest(call, VERIFY, _ALL)),
-        sealed=await call.part(newest(call, SEAL, _ALL)),
-        accounted=await call.part(newest(call, RECONCILE, _ALL)),
-        proof=await call.part(newest(call, PROOF, call.actor.name)),
-        may_seal=call.may(Deed.RUN_JOBS, None),
-        form=typed,
-    )
 
 
 async def _seals(call: Call) -> Rows[SealRow]:
@@ -120,12 +115,3 @@ async def _seals(call: Call) -> Rows[SealRow]:
 
 def _row(each: Seal) -> SealRow:
     return SealRow(each.number, each.sealed_at, each.accounts, each.transfers, each.root.hex())
-
-
-SERVED: Final = (
-    page("/trust", trust, everywhere=True),
-    form("/trust/verify", verify, everywhere=True),
-    form("/trust/seal", seal, Deed.RUN_JOBS, everywhere=True),
-    form("/trust/reconcile", reconcile, everywhere=True),
-    form("/trust/prove", prove, everywhere=True),
-)

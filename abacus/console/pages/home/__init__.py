@@ -3,5 +3,6 @@
 from typing import Final
 
 from abacus.console.pages.home import home
+from abacus.console.web.routes import page
 
-SERVED: Final = (*home.SERVED,)
+SERVED: Final = (page("/", home.home),)

@@ -12,7 +12,6 @@ from abacus.console.pages.operations.state import overdue_for
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import page
 from abacus.core.status import Overdue
 from abacus.intake.pulse.decide.steps import Range
 from abacus.people.store.approvals import Approvals
@@ -113,6 +112,3 @@ async def _done(call: Call, since: datetime) -> Sequence[Done]:
     hidden = () if call.may(Deed.MANAGE_PEOPLE, None) else _OF_PEOPLE
     entries = await log(call.reading.pool, since=since, countries=call.countries(Deed.SEE), without=hidden, limit=_MOST)
     return [Done(each.at, each.actor, each.deed, each.subject, each.country) for each in entries]
-
-
-SERVED: Final = (page("/", home),)

@@ -12,9 +12,7 @@ from abacus.console.pages.operations.errands import ask
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import form, page
 from abacus.oversight.erasure.erase import Erasure, erasures
-from abacus.people.types.deed import Deed
 
 _MOST: Final = 100
 _LONGEST_REASON: Final = 200
@@ -54,9 +52,3 @@ async def erase(call: Call) -> Page | See:
     arguments = ("members", "erase", "--yes", "--json", f"--reason={reason}", "--", member_id)
     await ask(call, Order(ERASE, member_id, None, arguments))
     return See("/erasures?started=yes")
-
-
-SERVED: Final = (
-    page("/erasures", listed, everywhere=True),
-    form("/members/{member:path}/erase", erase, Deed.ERASE, everywhere=True),
-)

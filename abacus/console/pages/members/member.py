@@ -21,7 +21,6 @@ from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import page
 from abacus.core.errors import Unavailable
 from abacus.core.ids import ID_PATTERN
 from abacus.engage.campaigns.member_progress import MemberProgress
@@ -250,6 +249,3 @@ def _told(transfer: Transfer, book: CardBook | None) -> Told:
         recomputed=recompute(transfer, book) if book is not None else None,
         unknown=unknown,
     )
-
-
-SERVED: Final = (page("/members", members), page("/members/{member:path}", member))

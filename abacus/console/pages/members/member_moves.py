@@ -2,6 +2,7 @@
 movement, so a form that is sent twice moves points once.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
@@ -10,9 +11,8 @@ from pydantic import BaseModel, ValidationError
 
 from abacus.console.pages.members.member import address_of, member_of, shown
 from abacus.console.web.calls import Call
-from abacus.console.web.forms import Form
+from abacus.console.web.forms import Form, WrongForm
 from abacus.console.web.page import Page, See
-from abacus.console.web.routes import form
 from abacus.intake.partners.decide.ask import Objection
 from abacus.intake.partners.orders import (
     NEW_MEMBER,
@@ -39,70 +39,57 @@ from abacus.pricing.store.reader import CardReader
 _MOST_DIGITS: Final = 12
 
 
-class _Wrong(Exception):
-    """The form cannot be taken: what is wrong with it."""
+def _move(moved: Callable[[Call, str], Awaitable[Moved | Approval]]) -> Callable[[Call], Awaitable[Page | See]]:
+    """The handler of a movement: on to the member, or back to its page with what was typed and what is wrong."""
 
-    def __init__(self, form: Form, fault: str | None = None) -> None:
-        super().__init__(fault)
-        self.form = form
-        self.fault = fault
+    async def handler(call: Call) -> Page | See:
+        member_id = member_of(call)
+        try:
+            return _after(call, member_id, await moved(call, member_id))
+        except CannotDecide as error:
+            return await shown(call, member_id, call.form.shown(), error.detail)
+        except WrongForm as wrong:
+            return await shown(call, member_id, wrong.form, wrong.fault)
+
+    return handler
 
 
-async def adjust(call: Call) -> Page | See:
-    member_id = member_of(call)
+@_move
+async def adjust(call: Call, member_id: str) -> Moved | Approval:
+    order = _ordered(call.form, AdjustmentOrder, "adjust", points=True)
+    target = await _target(call, member_id, order, Deed.ADJUST, opening=opening_of(order))
+    movement = adjustment_of(order, target, f"adjust:{call.form.key}", call.actor.agent, call.now)
+    return await call.rooms[LargeMoves].do(movement)
+
+
+@_move
+async def hold(call: Call, member_id: str) -> Moved:
+    order = _ordered(call.form, HoldOrder, "hold", points=True)
+    target = await _target(call, member_id, order, Deed.MOVE_POINTS)
+    movement = hold_of(order, target, f"ops:{call.form.key}", call.actor.agent, call.now)
+    return await call.rooms[LargeMoves].move(movement)
+
+
+@_move
+async def release(call: Call, member_id: str) -> Moved:
     try:
-        order = _ordered(call.form, AdjustmentOrder, "adjust", points=True)
-        target = await _target(call, member_id, order, Deed.ADJUST, opening=opening_of(order))
-        key = f"adjust:{call.form.key}"
-        movement = adjustment_of(order, target, key, call.actor.agent, call.now)
-        return await _after(call, member_id, await call.rooms[LargeMoves].do(movement))
-    except CannotDecide as error:
-        return await shown(call, member_id, call.form.shown(), error.detail)
-    except _Wrong as wrong:
-        return await shown(call, member_id, wrong.form, wrong.fault)
-
-
-async def hold(call: Call) -> Page | See:
-    member_id = member_of(call)
-    try:
-        order = _ordered(call.form, HoldOrder, "hold", points=True)
-        target = await _target(call, member_id, order, Deed.MOVE_POINTS)
-        movement = hold_of(order, target, f"ops:{call.form.key}", call.actor.agent, call.now)
-        return await _after(call, member_id, await call.rooms[LargeMoves].move(movement))
-    except _Wrong as wrong:
-        return await shown(call, member_id, wrong.form, wrong.fault)
-
-
-async def release(call: Call) -> Page | See:
-    member_id, typed = member_of(call), call.form.get("hold")
-    try:
-        held = await call.reading.holds.hold(member_id, UUID(typed))
+        held = await call.reading.holds.hold(member_id, UUID(call.form.get("hold")))
     except ValueError:
         held = None
     if held is None or not call.may(Deed.SEE, held.country):
-        return await shown(call, member_id, call.form.shown(), "The member has no such hold.")
+        raise WrongForm(call.form.shown(), "The member has no such hold.")
     call.check(Deed.MOVE_POINTS, held.country)
-    try:
-        moved = await call.rooms[LargeMoves].move(let_go(held, call.actor.agent))
-        return await _after(call, member_id, moved)
-    except _Wrong as wrong:
-        return await shown(call, member_id, wrong.form, wrong.fault)
+    return await call.rooms[LargeMoves].move(let_go(held, call.actor.agent))
 
 
-async def reverse(call: Call) -> Page | See:
-    member_id = member_of(call)
-    try:
-        order = _ordered(call.form, ReverseOrder, "reverse")
-        original = await _original(call, member_id, call.form.get("reverse_key"))
-        call.check(Deed.REVERSE, original.country)
-        card = call.rooms[CardReader].book().in_force(original.country, call.now)
-        key = f"ops:{call.form.key}"
-        movement = reversal_of(order, original, card, key=key, agent=call.actor.agent, now=call.now)
-        return await _after(call, member_id, await call.rooms[LargeMoves].do(movement))
-    except CannotDecide as error:
-        return await shown(call, member_id, call.form.shown(), error.detail)
-    except _Wrong as wrong:
-        return await shown(call, member_id, wrong.form, wrong.fault)
+@_move
+async def reverse(call: Call, member_id: str) -> Moved | Approval:
+    order = _ordered(call.form, ReverseOrder, "reverse")
+    original = await _original(call, member_id, call.form.get("reverse_key"))
+    call.check(Deed.REVERSE, original.country)
+    card = call.rooms[CardReader].book().in_force(original.country, call.now)
+    movement = reversal_of(order, original, card, key=f"ops:{call.form.key}", agent=call.actor.agent, now=call.now)
+    return await call.rooms[LargeMoves].do(movement)
 
 
 async def _original(call: Call, member_id: str, typed: str) -> Any:
@@ -110,7 +97,7 @@ async def _original(call: Call, member_id: str, typed: str) -> Any:
     claim, place = await ledger.claim(typed), parse_transfer_id(typed)
     found = await ledger.transfer(claim) if claim else await ledger.at(*place) if place else None
     if found is None or found.member_id != member_id or not call.may(Deed.SEE, found.country):
-        raise _Wrong(call.form.shown().but(reverse_key="The member has no transfer of this key or id."))
+        raise WrongForm(call.form.shown().but(reverse_key="The member has no transfer of this key or id."))
     return found
 
 
@@ -127,16 +114,16 @@ async def _target(
     except Objection as error:
         if error.pointer == NEW_MEMBER:
             told = "Nobody of this id has an account. If the id is right and the member is new, say so."
-            raise _Wrong(call.form.shown().but(adjust_new_member=told)) from None
-        raise _Wrong(call.form.shown(), error.detail) from None
+            raise WrongForm(call.form.shown().but(adjust_new_member=told)) from None
+        raise WrongForm(call.form.shown(), error.detail) from None
     if any(each.program == target.program and each not in seen for each in accounts):
-        raise _Wrong(call.form.shown(), f"No account of {target.program} can be opened for this member.")
+        raise WrongForm(call.form.shown(), f"No account of {target.program} can be opened for this member.")
     call.check(deed, target.country)
     return target
 
 
 def _ordered(typed: Form, order: type[BaseModel], prefix: str, *, points: bool = False) -> Any:
-    """The order out of the fields that begin with the prefix. Raises `_Wrong`."""
+    """The order out of the fields that begin with the prefix. Raises `WrongForm`."""
     given: dict[str, Any] = {}
     for name in order.model_fields:
         text = typed.get(f"{prefix}_{name}")
@@ -146,7 +133,7 @@ def _ordered(typed: Form, order: type[BaseModel], prefix: str, *, points: bool =
         return order(**given)
     except ValidationError as error:
         wrong = {f"{prefix}_{fault['loc'][0]}": _says(str(fault["loc"][0]), points=points) for fault in error.errors()}
-        raise _Wrong(typed.shown().but(**wrong)) from None
+        raise WrongForm(typed.shown().but(**wrong)) from None
 
 
 def _read(name: str, text: str) -> int | str | bool:
@@ -173,20 +160,12 @@ def _says(name: str, *, points: bool) -> str:
             return "There is no such thing."
 
 
-async def _after(call: Call, member_id: str, outcome: Moved | Approval) -> See:
-    """Raises `_Wrong` for a movement that was refused."""
+def _after(call: Call, member_id: str, outcome: Moved | Approval) -> See:
+    """Raises `WrongForm` for a movement that was refused."""
     if isinstance(outcome, Approval):
         return See(f"{address_of(member_id)}?{urlencode({'asked': outcome.approval_id})}")
     if outcome.fault is not None:
-        raise _Wrong(call.form.shown(), outcome.fault.detail)
+        raise WrongForm(call.form.shown(), outcome.fault.detail)
     if outcome.status is Status.CONFLICT:
-        raise _Wrong(call.form.shown(), "This form was sent before with other values; what it said then was done.")
+        raise WrongForm(call.form.shown(), "This form was sent before with other values; what it said then was done.")
     return See(address_of(member_id))
-
-
-SERVED: Final = (
-    form("/members/{member:path}/adjust", adjust, Deed.ADJUST),
-    form("/members/{member:path}/hold", hold, Deed.MOVE_POINTS),
-    form("/members/{member:path}/release", release, Deed.MOVE_POINTS),
-    form("/members/{member:path}/reverse", reverse, Deed.REVERSE),
-)

@@ -11,13 +11,29 @@ from abacus.console.pages.operations import (
     state,
     where,
 )
+from abacus.console.web.routes import file, form, page, stream
+from abacus.people.types.deed import Deed
 
 SERVED: Final = (
-    *state.SERVED,
-    *quarantine.SERVED,
-    *quarantine_selection.SERVED,
-    *dead_letters.SERVED,
-    *where.SERVED,
-    *errands.SERVED,
-    *settings.SERVED,
+    page("/operations", state.operations),
+    stream("/operations/live", state.live),
+    page("/quarantine", quarantine.quarantine, everywhere=True),  # an item has no country before it is read
+    page("/quarantine/items/{item}", quarantine.item, everywhere=True),
+    form("/quarantine", quarantine.choose, Deed.REPLAY, everywhere=True),
+    page("/quarantine/selections/{selection:uuid}", quarantine_selection.selection, Deed.REPLAY, everywhere=True),
+    form("/quarantine/selections/{selection:uuid}/try", quarantine_selection.try_it, Deed.REPLAY, everywhere=True),
+    form("/quarantine/selections/{selection:uuid}/replay", quarantine_selection.replay, Deed.REPLAY, everywhere=True),
+    page("/dead-letters", dead_letters.dead_letters, everywhere=True),
+    form("/dead-letters/count", dead_letters.count, everywhere=True),
+    form("/dead-letters/redrive", dead_letters.redrive, Deed.REPLAY, everywhere=True),
+    # A key says nothing of the country until it is found.
+    page("/where", where.where, everywhere=True),
+    form("/where", where.look_everywhere, everywhere=True),
+    page("/errands", errands.errands),
+    page("/errands/{id:uuid}", errands.errand),
+    form("/errands/{id:uuid}/cancel", errands.cancel),
+    file("/errands/{id:uuid}/document", errands.document),
+    file("/errands/{id:uuid}/files/{file}", errands.kept_file),
+    file("/errands/{id:uuid}/tables/{table}", errands.table),
+    page("/settings", settings.settings, Deed.RUN_JOBS, everywhere=True),
 )

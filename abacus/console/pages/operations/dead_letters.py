@@ -10,7 +10,6 @@ from abacus.console.web.calls import Call
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import form, page
 from abacus.people.types.deed import Deed
 from abacus.platform.sqs.definition import definitions
 
@@ -33,8 +32,16 @@ class DeadLettersPage(Page):
     form: Form = EMPTY
 
 
-async def dead_letters(call: Call) -> DeadLettersPage:
-    return await _page(call)
+async def dead_letters(call: Call, typed: Form = EMPTY) -> DeadLettersPage:
+    return DeadLettersPage(
+        title="Dead letters",
+        command="abacus dlq list",
+        counted=await call.part(newest(call, COUNT, _ALL)),
+        sent_back=await call.part(newest(call, REDRIVE, _ALL)),
+        queues=[(each, each) for each in _QUEUES],
+        may_redrive=call.may(Deed.REPLAY, None),
+        form=typed,
+    )
 
 
 async def count(call: Call) -> Page | See:
@@ -52,25 +59,6 @@ async def redrive(call: Call) -> Page | See:
     if call.form.get("name") != queue:
         typed = typed.but(name="Type the name of the queue.")
     if typed.wrong:
-        return await _page(call, typed)
+        return await dead_letters(call, typed)
     await ask(call, Order(REDRIVE, _ALL, None, ("dlq", "redrive", queue, f"--limit={number}", "--json")))
     return See("/dead-letters")
-
-
-async def _page(call: Call, typed: Form = EMPTY) -> DeadLettersPage:
-    return DeadLettersPage(
-        title="Dead letters",
-        command="abacus dlq list",
-        counted=await call.part(newest(call, COUNT, _ALL)),
-        sent_back=await call.part(newest(call, REDRIVE, _ALL)),
-        queues=[(each, each) for each in _QUEUES],
-        may_redrive=call.may(Deed.REPLAY, None),
-        form=typed,
-    )
-
-
-SERVED: Final = (
-    page("/dead-letters", dead_letters, everywhere=True),
-    form("/dead-letters/count", count, everywhere=True),
-    form("/dead-letters/redrive", redrive, Deed.REPLAY, everywhere=True),
-)

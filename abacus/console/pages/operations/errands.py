@@ -9,14 +9,12 @@ import orjson
 
 from abacus.console.errands.decide.documents import Fact, Table, csv_of, facts_of, tables_of
 from abacus.console.errands.metrics import ERRANDS_REFUSED
-from abacus.console.errands.store import ErrandCursor as After
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Errand, Order, TooMany
 from abacus.console.web.calls import Call
-from abacus.console.web.cursor import ListCursor, Rows, place_of, rows_of
+from abacus.console.web.cursor import Rows, place_of, rows_of
 from abacus.console.web.faults import PageFault
 from abacus.console.web.page import Download, Page, See
-from abacus.console.web.routes import file, form, page
 from abacus.people.types.deed import Deed
 
 _MOST: Final = 50
@@ -80,13 +78,9 @@ async def newest(call: Call, kind: str, subject: str) -> Done | None:
 
 
 async def errands(call: Call) -> ErrandsPage:
-    place = place_of(call.asked("after"))
-    found = await call.rooms[ErrandStore].all(
-        call.countries(Deed.SEE), after=After(*place) if place is not None else None, limit=_MOST + 1
-    )
-    rows = rows_of(
-        found, _MOST, lambda each: ListCursor(each.asked_at, each.errand_id), lambda at: f"/errands?after={at}"
-    )
+    store, countries = call.rooms[ErrandStore], call.countries(Deed.SEE)
+    found = await store.all(countries, after=place_of(call, UUID), limit=_MOST + 1)
+    rows = rows_of(call, found, _MOST, lambda each: (each.asked_at, each.errand_id))
     return ErrandsPage(title="Errands", list=rows)
 
 
@@ -149,13 +143,3 @@ async def _open_to(call: Call) -> Errand:
 
 def _is_mine(call: Call, shown: Errand) -> bool:
     return shown.asked_by == call.actor.name or call.may(Deed.RUN_JOBS, None)
-
-
-SERVED: Final = (
-    page("/errands", errands),
-    page("/errands/{id:uuid}", errand),
-    form("/errands/{id:uuid}/cancel", cancel),
-    file("/errands/{id:uuid}/document", document),
-    file("/errands/{id:uuid}/files/{file}", kept_file),
-    file("/errands/{id:uuid}/tables/{table}", table),
-)

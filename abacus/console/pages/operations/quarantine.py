@@ -4,17 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Final
-from urllib.parse import urlencode
 
 from abacus.console.decide.remedies import remedy_of
 from abacus.console.selections.store import MOST, SelectionStore
 from abacus.console.web.calls import Call
-from abacus.console.web.cursor import Rows
+from abacus.console.web.cursor import Rows, place_of, rows_of
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import form, page
 from abacus.core.errors import Reason
 from abacus.people.types.deed import Deed
 from abacus.platform.quarantine.replay import readable
@@ -127,13 +125,8 @@ async def _page(call: Call, reason: Reason | None, typed: Form) -> QuarantinePag
         return [Group(each, count, remedy_of(each)) for each, count in counts.items()]
 
     async def items() -> Rows[HeldLine]:
-        found = await store.list(which, limit=_MOST + 1, after=_place(call.asked("after")))
-        shown = [line_of(each) for each in found[:_MOST]]
-        if len(found) <= _MOST:
-            return Rows(shown)
-        narrowed = {"reason": reason.value} if reason else {}
-        after = f"{shown[-1].set_aside_at.isoformat()} {shown[-1].id}"
-        return Rows(shown, f"/quarantine?{urlencode({**narrowed, 'after': after})}")
+        found = await store.list(which, limit=_MOST + 1, after=place_of(call, str))
+        return rows_of(call, [line_of(each) for each in found], _MOST, lambda each: (each.set_aside_at, each.id))
 
     option = f" --reason {reason}" if reason else ""
     return QuarantinePage(
@@ -145,24 +138,3 @@ async def _page(call: Call, reason: Reason | None, typed: Form) -> QuarantinePag
         may_replay=call.may(Deed.REPLAY, None),
         form=typed,
     )
-
-
-def _place(text: str | None) -> tuple[datetime, str] | None:
-    """Raises `PageFault` for a cursor that is none of ours."""
-    if text is None:
-        return None
-    at, _, id_ = text.partition(" ")
-    try:
-        place = datetime.fromisoformat(at), id_
-    except ValueError:
-        raise PageFault("not-found", "There is no such page of this list.") from None
-    if place[0].tzinfo is None:
-        raise PageFault("not-found", "There is no such page of this list.")
-    return place
-
-
-SERVED: Final = (
-    page("/quarantine", quarantine, everywhere=True),  # an item has no country before it is read
-    page("/quarantine/items/{item}", item, everywhere=True),
-    form("/quarantine", choose, Deed.REPLAY, everywhere=True),
-)

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Final
 
-from abacus.console.errands.store import ErrandStore
-from abacus.console.errands.types import Errand, Order, State
-from abacus.console.pages.operations.errands import Done, ask, done_of
+from abacus.console.errands.types import Order, State
+from abacus.console.pages.operations.errands import Done, ask, newest
 from abacus.console.pages.operations.quarantine import HeldLine, line_of
 from abacus.console.selections.store import MOST, Selection, SelectionStore
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
-from abacus.console.web.routes import form, page
-from abacus.people.types.deed import Deed
 from abacus.platform.quarantine.store import QuarantineStore
 
 DRY_RUN: Final = "quarantine-dry-run"
@@ -44,8 +41,26 @@ class SelectionPage(Page):
     form: Form = EMPTY
 
 
-async def selection(call: Call) -> SelectionPage:
-    return await _page(call, await _open(call))
+async def selection(call: Call, typed: Form = EMPTY) -> SelectionPage:
+    chosen = await _open(call)
+    held = await call.rooms[QuarantineStore].replayable(ids=chosen.items, limit=MOST)
+    tried, replayed = await _newest(call, chosen)
+    return SelectionPage(
+        title=f"{len(chosen.items):,} {'item' if len(chosen.items) == 1 else 'items'} of the quarantine",
+        command="abacus quarantine replay --ids-from FILE --dry-run",
+        id=str(chosen.selection_id),
+        chosen=chosen.chosen,
+        made_by=chosen.made_by,
+        made_at=chosen.made_at,
+        all=len(chosen.items),
+        held=len(held),
+        reasons=Counter(str(each.item.reason) for each in held).most_common(),
+        first=[line_of(each) for each in held[:_SHOWN]],
+        dry_run=tried,
+        replay=replayed,
+        may_replay=replayed is None and tried is not None and tried.errand.state is State.DONE,
+        form=typed,
+    )
 
 
 async def try_it(call: Call) -> Page | See:
@@ -58,15 +73,14 @@ async def try_it(call: Call) -> Page | See:
 async def replay(call: Call) -> Page | See:
     """Replays the items, after a dry run of them, and when their number was typed. A selection is replayed once."""
     chosen = await _open(call)
-    tried, replayed = await _newest(call, DRY_RUN, chosen), await _newest(call, REPLAY, chosen)
+    tried, replayed = await _newest(call, chosen)
     if replayed is not None:
         return See(_path(chosen))
-    if tried is None or tried.state is not State.DONE:
-        typed = call.form.shown().but(number="See first what would come of it.")
-        return await _page(call, chosen, typed)
+    typed = call.form.shown()
+    if tried is None or tried.errand.state is not State.DONE:
+        return await selection(call, typed.but(number="See first what would come of it."))
     if call.form.get("number") != str(len(chosen.items)):
-        typed = call.form.shown().but(number=f"Type {len(chosen.items)}, the number of its items.")
-        return await _page(call, chosen, typed)
+        return await selection(call, typed.but(number=f"Type {len(chosen.items)}, the number of its items."))
     await ask(call, _order(chosen, REPLAY))
     return See(_path(chosen))
 
@@ -78,9 +92,10 @@ async def _open(call: Call) -> Selection:
     return found
 
 
-async def _newest(call: Call, kind: str, chosen: Selection) -> Errand | None:
-    found = await call.rooms[ErrandStore].newest(kind, str(chosen.selection_id))
-    return found[0] if found else None
+async def _newest(call: Call, chosen: Selection) -> tuple[Done | None, Done | None]:
+    """The last dry run, and the replay."""
+    subject = str(chosen.selection_id)
+    return await newest(call, DRY_RUN, subject), await newest(call, REPLAY, subject)
 
 
 def _order(chosen: Selection, kind: str, *more: str) -> Order:
@@ -90,31 +105,3 @@ def _order(chosen: Selection, kind: str, *more: str) -> Order:
 
 def _path(chosen: Selection) -> str:
     return f"/quarantine/selections/{chosen.selection_id}"
-
-
-async def _page(call: Call, chosen: Selection, typed: Form = EMPTY) -> SelectionPage:
-    held = await call.rooms[QuarantineStore].replayable(ids=chosen.items, limit=MOST)
-    tried, replayed = await _newest(call, DRY_RUN, chosen), await _newest(call, REPLAY, chosen)
-    return SelectionPage(
-        title=f"{len(chosen.items):,} {'item' if len(chosen.items) == 1 else 'items'} of the quarantine",
-        command="abacus quarantine replay --ids-from FILE --dry-run",
-        id=str(chosen.selection_id),
-        chosen=chosen.chosen,
-        made_by=chosen.made_by,
-        made_at=chosen.made_at,
-        all=len(chosen.items),
-        held=len(held),
-        reasons=Counter(str(each.item.reason) for each in held).most_common(),
-        first=[line_of(each) for each in held[:_SHOWN]],
-        dry_run=None if tried is None else await done_of(call, tried),
-        replay=None if replayed is None else await done_of(call, replayed),
-        may_replay=replayed is None and tried is not None and tried.state is State.DONE,
-        form=typed,
-    )
-
-
-SERVED: Final = (
-    page("/quarantine/selections/{selection:uuid}", selection, Deed.REPLAY, everywhere=True),
-    form("/quarantine/selections/{selection:uuid}/try", try_it, Deed.REPLAY, everywhere=True),
-    form("/quarantine/selections/{selection:uuid}/replay", replay, Deed.REPLAY, everywhere=True),
-)

@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import page
 from abacus.oversight.status.decide.settings import SettingInUse, settings_in_use
-from abacus.people.types.deed import Deed
 from abacus.platform.presence.store import Presence
 
 
@@ -28,6 +26,3 @@ async def settings(call: Call) -> SettingsPage:
 async def _in_use(call: Call) -> Sequence[SettingInUse]:
     premises = call.premises
     return settings_in_use(await Presence(premises.pool, premises.clock).all(), call.now)
-
-
-SERVED: Final = (page("/settings", settings, Deed.RUN_JOBS, everywhere=True),)

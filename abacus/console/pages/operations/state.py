@@ -11,7 +11,6 @@ from abacus.console.pages.operations.watched import Watched
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Events, Page
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import page, stream
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.status import Overdue, Problem, Undelivered
 from abacus.oversight.status.capabilities import figures_of, overdue, undelivered
@@ -169,6 +168,3 @@ def _figures(left: Part[Sequence[Undelivered]] | None) -> Part[Mapping[str, int 
 
 def _value(part: Part[Value] | None) -> Value | None:
     return part.value if part is not None else None
-
-
-SERVED: Final = (page("/operations", operations), stream("/operations/live", live))

@@ -14,8 +14,6 @@ from abacus.console.web.calls import Call
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import form as sent
-from abacus.console.web.routes import page
 from abacus.oversight.where.decide.mentions import Wanted
 from abacus.oversight.where.records import in_ledger, in_quarantine, in_register
 from abacus.oversight.where.types import Sighting, Station
@@ -85,7 +83,3 @@ def _subject(wanted: Wanted) -> str:
 
 def _address(wanted: Wanted) -> str:
     return f"/where?{urlencode({'key': wanted.text} | ({'source': wanted.source} if wanted.source else {}))}"
-
-
-# A key says nothing of the country until it is found.
-SERVED: Final = (page("/where", where, everywhere=True), sent("/where", look_everywhere, everywhere=True))

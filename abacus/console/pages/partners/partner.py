@@ -10,10 +10,9 @@ from typing import Any, ClassVar, Final
 from abacus.console.pages.operations.errands import Done, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
-from abacus.console.web.forms import EMPTY, DoneBefore, Form, once
+from abacus.console.web.forms import EMPTY, DoneBefore, Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import form, page
 from abacus.core.errors import Refused
 from abacus.core.tokens import NewToken
 from abacus.intake.partners.decide.partner import PartnerKey
@@ -126,9 +125,7 @@ async def send_again(call: Call) -> Page | See:
     store = WebhookStore(call.premises.pool, call.premises.clock)
     also = call.told(Deed.REPLAY, f"partner:{partner_id}", did="retry-webhook", ids=None, enable=False)
     try:
-        await store.retry(
-            partner_id, (), enable=False, also=once(call.form, call.actor.name, call.premises.clock, also)
-        )
+        await store.retry(partner_id, (), enable=False, also=call.once(also))
     except DoneBefore:
         pass
     except Refused as error:
@@ -220,10 +217,3 @@ def _shown(registered: Registered, now: datetime) -> Shown:
 
 def _key(key: PartnerKey, now: datetime) -> Key:
     return Key(key.prefix, key.created_at, key.expires_at, key.last_used_at, key.holds(now))
-
-
-SERVED: Final = (
-    page("/partners", partners, everywhere=True),
-    page("/partners/{partner}", partner, everywhere=True),
-    form("/partners/{partner}/send-again", send_again, Deed.REPLAY, everywhere=True),
-)

@@ -11,9 +11,8 @@ from abacus.console.errands.types import Order
 from abacus.console.pages.operations.errands import ask
 from abacus.console.pages.partners.partner import RIGHTS, TRIAL, partner_of, partner_page, partners_page, registered
 from abacus.console.web.calls import Call
-from abacus.console.web.forms import Form, once
+from abacus.console.web.forms import Form
 from abacus.console.web.page import Page, See
-from abacus.console.web.routes import form
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
 from abacus.intake.partners.decide.keys import new_key
@@ -45,7 +44,7 @@ async def create(call: Call) -> Page | See:
     )
     also = _told(call, partner_id, did="create", **change)
     try:
-        await call.rooms[PartnerStore].create(made, Limits(), key, also=_once(call, also))
+        await call.rooms[PartnerStore].create(made, Limits(), key, also=call.once(also))
     except Refused as fault:
         return await partners_page(call, _beside(call.form, fault))
     return await partner_page(call, partner_id, key=key)
@@ -59,7 +58,7 @@ async def set_rights(call: Call) -> Page | See:
         del change["sources"]  # it may name any, from before there were sources: nobody has taken that away
     also = _told(call, partner_id, did="set", **change)
     try:
-        await call.rooms[PartnerStore].change(partner_id, change, also=_once(call, also))
+        await call.rooms[PartnerStore].change(partner_id, change, also=call.once(also))
     except Refused as fault:
         return await partner_page(call, partner_id, _beside(call.form, fault))
     return See(f"/partners/{partner_id}")
@@ -83,7 +82,7 @@ async def set_limits(call: Call) -> Page | See:
         approval = await call.rooms[Approvals].ask(proposal, call.actor.agent)
         return See(f"/approvals/{approval.approval_id}")
     also = call.told(Deed.EDIT_LIMITS, f"partner:{partner_id}", before=before._asdict(), after=after._asdict())
-    await call.rooms[PartnerStore].limit(partner_id, after, also=_once(call, also))
+    await call.rooms[PartnerStore].limit(partner_id, after, also=call.once(also))
     return See(f"/partners/{partner_id}")
 
 
@@ -97,7 +96,7 @@ async def give_key(call: Call) -> Page | See:
         )
     also = _told(call, partner_id, did="rotate-key", overlap_hours=hours)
     await registered(call, partner_id)
-    await call.rooms[PartnerStore].rotate(partner_id, key, overlap=timedelta(hours=hours), also=_once(call, also))
+    await call.rooms[PartnerStore].rotate(partner_id, key, overlap=timedelta(hours=hours), also=call.once(also))
     return await partner_page(call, partner_id, key=key)
 
 
@@ -125,10 +124,6 @@ async def try_webhook(call: Call) -> Page | See:
 
 def _told(call: Call, partner_id: str, **details: Any) -> Also:
     return call.told(Deed.EDIT_PARTNERS, f"partner:{partner_id}", **details)
-
-
-def _once(call: Call, also: Also) -> Also:
-    return once(call.form, call.actor.name, call.premises.clock, also)
 
 
 def _rights(typed: Form) -> RightsChange | Form:
@@ -171,14 +166,3 @@ def _points(text: str) -> int | None:
 def _number(text: str) -> int | None:
     plain = text.replace(",", "")
     return int(plain) if plain.isascii() and plain.isdecimal() and len(plain) <= len(str(MAX_POINTS)) else None
-
-
-SERVED: Final = (
-    form("/partners", create, Deed.EDIT_PARTNERS, everywhere=True),
-    form("/partners/{partner}/rights", set_rights, Deed.EDIT_PARTNERS, everywhere=True),
-    form("/partners/{partner}/limits", set_limits, Deed.EDIT_LIMITS, everywhere=True),
-    form("/partners/{partner}/new-key", give_key, Deed.EDIT_PARTNERS, everywhere=True),
-    form("/partners/{partner}/disable", disable, Deed.EDIT_PARTNERS, everywhere=True),
-    form("/partners/{partner}/enable", enable, Deed.EDIT_PARTNERS, everywhere=True),
-    form("/partners/{partner}/try-webhook", try_webhook, Deed.EDIT_PARTNERS, everywhere=True),
-)

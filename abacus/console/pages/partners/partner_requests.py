@@ -4,14 +4,13 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
-from urllib.parse import urlencode
+from uuid import UUID
 
 from abacus.console.pages.partners.partner import partner_of, registered
 from abacus.console.web.calls import Call
-from abacus.console.web.cursor import ListCursor, Rows, place_of, rows_of
+from abacus.console.web.cursor import Rows, place_of, rows_of
 from abacus.console.web.forms import Form
 from abacus.console.web.page import Page
-from abacus.console.web.routes import page
 from abacus.intake.partners.requests.store import RequestStore
 from abacus.intake.partners.requests.types import Earlier, Noted
 
@@ -37,28 +36,19 @@ async def requests(call: Call) -> RequestsPage:
     partner_id = partner_of(call)
     name = (await registered(call, partner_id)).partner.name
     request, shown = call.asked("request"), call.asked("shown") or _ALL
-    refused, place = shown == _REFUSED, place_of(call.asked("after"))
+    refused, place = shown == _REFUSED, place_of(call, UUID)
     store = RequestStore(call.reading.pool)
     if request is not None:
         found = [each for each in await store.named(partner_id, request, limit=_MOST) if each.is_refused or not refused]
     else:
         before = Earlier(*place) if place is not None else None
         found = list(await store.latest(partner_id, refused=refused, limit=_MOST + 1, before=before))
-    address = f"/partners/{partner_id}/requests"
     options = (f" --request {shlex.quote(request)}" if request is not None else "") + " --refused" * refused
     return RequestsPage(
         title=f"Requests of {name}",
         command=f"abacus partners requests {partner_id}{options}",
         partner_id=partner_id,
         name=name,
-        list=rows_of(
-            found,
-            _MOST,
-            lambda each: ListCursor(each.at, each.noted_id),
-            lambda after: f"{address}?{urlencode({'shown': shown, 'after': after})}",
-        ),
+        list=rows_of(call, found, _MOST, lambda each: (each.at, each.noted_id)),
         form=Form({"request": request or "", "shown": shown}),
     )
-
-
-SERVED: Final = (page("/partners/{partner}/requests", requests, everywhere=True),)

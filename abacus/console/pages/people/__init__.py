@@ -3,5 +3,22 @@
 from typing import Final
 
 from abacus.console.pages.people import approvals, log, own_sessions, people
+from abacus.console.web.routes import form, page
+from abacus.people.types.deed import Deed
 
-SERVED: Final = (*approvals.SERVED, *own_sessions.SERVED, *people.SERVED, *log.SERVED)
+SERVED: Final = (
+    page("/approvals", approvals.approvals),
+    page("/approvals/{id:uuid}", approvals.approval),
+    form("/approvals/{id:uuid}/approve", approvals.approve, Deed.APPROVE),
+    form("/approvals/{id:uuid}/reject", approvals.reject),
+    page("/me", own_sessions.own_sessions),
+    form("/me/sessions/end", own_sessions.end),
+    form("/me/zone", own_sessions.choose_zone),
+    page("/people", people.people, Deed.MANAGE_PEOPLE, everywhere=True),
+    page("/people/{person}", people.person, Deed.MANAGE_PEOPLE, everywhere=True),
+    form("/people/{person}/roles", people.give_roles, Deed.MANAGE_PEOPLE, everywhere=True),
+    form("/people/{person}/disable", people.disable, Deed.MANAGE_PEOPLE, everywhere=True),
+    form("/people/{person}/enable", people.enable, Deed.MANAGE_PEOPLE, everywhere=True),
+    form("/people/{person}/end-sessions", people.end_sessions, Deed.MANAGE_PEOPLE, everywhere=True),
+    page("/log", log.log, Deed.MANAGE_PEOPLE, everywhere=True),
+)

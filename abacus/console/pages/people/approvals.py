@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
-from urllib.parse import urlencode
 from uuid import UUID
 
 from abacus.console.decide.fields import FieldLine, compared, lines_of
@@ -13,12 +12,11 @@ from abacus.console.pages.drafts.draft_kind import DraftKind
 from abacus.console.pages.drafts.trials import Trial, trials_of
 from abacus.console.pages.rates.rate_draft import CARD_DRAFTS
 from abacus.console.web.calls import Call
-from abacus.console.web.cursor import ListCursor, Rows, place_of, rows_of
+from abacus.console.web.cursor import Rows, place_of, rows_of
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import form, page
 from abacus.core.errors import SetAside, Unavailable
 from abacus.core.fields import DocumentFaults
 from abacus.people.decide.agreement import check_rejects
@@ -67,16 +65,10 @@ async def approvals(call: Call) -> ApprovalsPage:
     found = await call.rooms[Approvals].all(
         status=Status(chosen) if chosen else None,
         countries=call.countries(Deed.SEE),
-        before=place_of(call.asked("after")),
+        before=place_of(call, UUID),
         limit=_MOST + 1,
     )
-    narrowed = {"status": chosen} if chosen else {}
-    rows = rows_of(
-        found,
-        _MOST,
-        lambda each: ListCursor(each.asked_at, each.approval_id),
-        lambda after: f"/approvals?{urlencode({**narrowed, 'after': after})}",
-    )
+    rows = rows_of(call, found, _MOST, lambda each: (each.asked_at, each.approval_id))
     option = f" --status {chosen}" if chosen else ""
     return ApprovalsPage(title="Approvals", command=f"abacus approvals list{option}", list=rows, chosen=chosen)
 
@@ -178,11 +170,3 @@ def _may_reject(call: Call, shown: Approval) -> bool:
     except CannotDecide:
         return False
     return True
-
-
-SERVED: Final = (
-    page("/approvals", approvals),
-    page("/approvals/{id:uuid}", approval),
-    form("/approvals/{id:uuid}/approve", approve, Deed.APPROVE),
-    form("/approvals/{id:uuid}/reject", reject),
-)

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Final
-from urllib.parse import urlencode
 from uuid import UUID
 
 from abacus.console.decide.fields import FieldLine, lines_of
 from abacus.console.web.calls import Call
-from abacus.console.web.cursor import ListCursor, Rows, place_of, rows_of
+from abacus.console.web.cursor import Rows, place_of, rows_of
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page
-from abacus.console.web.routes import page
 from abacus.people.store.audit import log as entries_of
 from abacus.people.types.deed import Deed, Entry
 
@@ -67,15 +65,10 @@ async def log(call: Call) -> LogPage:
         subject=asked.get("subject"),
         since=since,
         countries=[country] if country else None,
-        before=place_of(call.asked("after")),
+        before=place_of(call, UUID),
         limit=_MOST + 1,
     )
-    rows = rows_of(
-        [_shown(each) for each in found],
-        _MOST,
-        lambda each: ListCursor(each.at, each.entry_id),
-        lambda after: f"/log?{urlencode({**asked, 'after': after})}",
-    )
+    rows = rows_of(call, [_shown(each) for each in found], _MOST, lambda each: (each.at, each.entry_id))
     options = "".join(f" --{name} {shlex.quote(value)}" for name, value in asked.items())
     return LogPage(title="Log", command=f"abacus people log{options}", list=rows, form=form)
 
@@ -92,6 +85,3 @@ def _time(typed: str) -> datetime | None:
 def _shown(entry: Entry) -> Deeds:
     details = json.loads(entry.details)
     return Deeds(**entry._asdict() | {"details": lines_of(details) if details else []})
-
-
-SERVED: Final = (page("/log", log, Deed.MANAGE_PEOPLE, everywhere=True),)

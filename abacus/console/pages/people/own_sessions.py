@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Final
+from typing import ClassVar
 from zoneinfo import available_timezones
 
 from abacus.console.entry.decide.sessions import ends_at, zone_of
+from abacus.console.entry.types import Session
 from abacus.console.web.calls import Call
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
-from abacus.console.web.routes import form, page
 from abacus.people.types.deed import Deed
 
 
 @dataclass(frozen=True)
-class OpenSession:
-    """A session as its owner sees it."""
+class ShownSession:
+    """A session, without what would let anybody use it."""
 
     prefix: str
     way: str
@@ -36,12 +36,20 @@ class OwnSessions(Page):
     person_id: str
     roles: Sequence[str]
     zone: str
-    sessions: Sequence[OpenSession]
+    sessions: Sequence[ShownSession]
     form: Form = EMPTY
 
 
-async def own_sessions(call: Call) -> OwnSessions:
-    return await _page(call)
+async def own_sessions(call: Call, typed: Form = EMPTY) -> OwnSessions:
+    return OwnSessions(
+        title="You",
+        command="abacus people whoami",
+        person_id=call.actor.name,
+        roles=[str(grant) for grant in call.actor.grants or ()],
+        zone=call.session.zone,
+        sessions=[shown_session(call, each) for each in await call.premises.sessions.of(call.actor.name)],
+        form=typed,
+    )
 
 
 async def end(call: Call) -> See:
@@ -58,34 +66,19 @@ async def choose_zone(call: Call) -> Page | See:
     zone = call.form.get("zone")
     if zone not in available_timezones():
         wrong = "There is no such time zone. One is Asia/Singapore."
-        return await _page(call, call.form.shown().but(zone=wrong))
+        return await own_sessions(call, call.form.shown().but(zone=wrong))
     await call.premises.sessions.keep_zone(call.session.prefix, zone_of(zone))
     return See("/me")
 
 
-async def _page(call: Call, shown: Form = EMPTY) -> OwnSessions:
-    store = call.premises.sessions
-    return OwnSessions(
-        title="You",
-        command="abacus people whoami",
-        person_id=call.actor.name,
-        roles=[str(grant) for grant in call.actor.grants or ()],
-        zone=call.session.zone,
-        sessions=[
-            OpenSession(
-                prefix=each.prefix,
-                way=each.way,
-                started_at=each.started_at,
-                seen_at=each.seen_at,
-                ends_at=ends_at(each, store.limits),
-                address=each.address,
-                browser=each.browser,
-                is_this=each.prefix == call.session.prefix,
-            )
-            for each in await store.of(call.actor.name)
-        ],
-        form=shown,
+def shown_session(call: Call, session: Session) -> ShownSession:
+    return ShownSession(
+        prefix=session.prefix,
+        way=session.way,
+        started_at=session.started_at,
+        seen_at=session.seen_at,
+        ends_at=ends_at(session, call.premises.sessions.limits),
+        address=session.address,
+        browser=session.browser,
+        is_this=session.prefix == call.session.prefix,
     )
-
-
-SERVED: Final = (page("/me", own_sessions), form("/me/sessions/end", end), form("/me/zone", choose_zone))

@@ -4,20 +4,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Final
+from typing import ClassVar
 
-from abacus.console.entry.types import Session
+from abacus.console.pages.people.own_sessions import ShownSession, shown_session
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
-from abacus.console.web.routes import form, page
 from abacus.core.errors import Refused
 from abacus.people.decide.names import checked_person_id, parse_grants
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.deed import Deed
 from abacus.people.types.person import Person, Role
+from abacus.platform.postgres import Also
 
 
 @dataclass(frozen=True)
@@ -31,18 +31,6 @@ class PersonRow:
     created_at: datetime
     created_by: str
     disabled_at: datetime | None
-
-
-@dataclass(frozen=True)
-class SessionRow:
-    """A session of somebody, without what would let anybody use it."""
-
-    prefix: str
-    way: str
-    started_at: datetime
-    seen_at: datetime
-    address: str
-    browser: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +47,7 @@ class PersonPage(Page):
 
     template: ClassVar[str] = "person.html"
     person: PersonRow
-    sessions: Sequence[SessionRow]
+    sessions: Sequence[ShownSession]
     is_self: bool
     roles: Sequence[str] = tuple(Role)
     form: Form = EMPTY
@@ -77,63 +65,7 @@ async def people(call: Call) -> PeoplePage:
     return PeoplePage(title="People", command="abacus people list", people=rows)
 
 
-async def person(call: Call) -> PersonPage:
-    return await _page(call)
-
-
-async def give_roles(call: Call) -> Page | See:
-    who = _named(call)
-    try:
-        grants = parse_grants(call.form.get("roles").replace(",", " ").split())
-    except Refused as fault:
-        return await _page(call, call.form.shown().but(roles=str(fault)))
-    told = call.told(Deed.MANAGE_PEOPLE, f"person:{who}", did="roles", roles=list(map(str, grants)))
-    try:
-        await call.rooms[PeopleStore].give_roles(who, grants, by=call.actor, also=told)
-    except Refused as fault:
-        return await _page(call, call.form.shown().but(roles=str(fault)))
-    await call.rooms[PeopleDirectory].refresh()
-    return See(f"/people/{who}")
-
-
-async def disable(call: Call) -> Page | See:
-    """Ends the person's sessions too."""
-    who = _named(call)
-    told = call.told(Deed.MANAGE_PEOPLE, f"person:{who}", did="disable")
-    try:
-        await call.rooms[PeopleStore].disable(who, by=call.actor, also=told)
-    except Refused as fault:
-        return await _page(call, fault=str(fault))
-    await call.rooms[PeopleDirectory].refresh()
-    return await end_sessions(call)
-
-
-async def enable(call: Call) -> Page | See:
-    who = _named(call)
-    told = call.told(Deed.MANAGE_PEOPLE, f"person:{who}", did="enable")
-    try:
-        await call.rooms[PeopleStore].enable(who, by=call.actor, also=told)
-    except Refused as fault:
-        return await _page(call, fault=str(fault))
-    await call.rooms[PeopleDirectory].refresh()
-    return See(f"/people/{who}")
-
-
-async def end_sessions(call: Call) -> See:
-    who = _named(call)
-    told = call.told(Deed.MANAGE_PEOPLE, f"person:{who}", did="end-sessions")
-    await call.premises.sessions.end(who, None, by=call.actor.source, also=told)
-    return See(f"/people/{who}")
-
-
-def _named(call: Call) -> str:
-    try:
-        return checked_person_id(str(call.request.path_params["person"]))
-    except Refused:
-        raise PageFault("not-found", "Nobody is called so.") from None
-
-
-async def _page(call: Call, shown: Form = EMPTY, fault: str | None = None) -> PersonPage:
+async def person(call: Call, typed: Form = EMPTY, fault: str | None = None) -> PersonPage:
     who = _named(call)
     registered = next((each for each in await call.rooms[PeopleStore].all() if each.person.person_id == who), None)
     if registered is None:
@@ -144,11 +76,66 @@ async def _page(call: Call, shown: Form = EMPTY, fault: str | None = None) -> Pe
         title=who,
         command=f"abacus people roles {who} {' '.join(f'--role {each}' for each in row.roles)}".rstrip(),
         person=row,
-        sessions=[_session(each) for each in sessions],
+        sessions=[shown_session(call, each) for each in sessions],
         is_self=who == call.actor.name,
-        form=shown,
+        form=typed,
         fault=fault,
     )
+
+
+async def give_roles(call: Call) -> Page | See:
+    who, store = _named(call), call.rooms[PeopleStore]
+    try:
+        grants = parse_grants(call.form.get("roles").replace(",", " ").split())
+        told = _told(call, who, did="roles", roles=list(map(str, grants)))
+        await store.give_roles(who, grants, by=call.actor, also=told)
+    except Refused as fault:
+        return await person(call, call.form.shown().but(roles=str(fault)))
+    return await _changed(call, who)
+
+
+async def disable(call: Call) -> Page | See:
+    """Ends the person's sessions too."""
+    who = _named(call)
+    try:
+        await call.rooms[PeopleStore].disable(who, by=call.actor, also=_told(call, who, did="disable"))
+    except Refused as fault:
+        return await person(call, fault=str(fault))
+    await _changed(call, who)
+    return await end_sessions(call)
+
+
+async def enable(call: Call) -> Page | See:
+    who = _named(call)
+    try:
+        await call.rooms[PeopleStore].enable(who, by=call.actor, also=_told(call, who, did="enable"))
+    except Refused as fault:
+        return await person(call, fault=str(fault))
+    return await _changed(call, who)
+
+
+async def end_sessions(call: Call) -> See:
+    who = _named(call)
+    told = _told(call, who, did="end-sessions")
+    await call.premises.sessions.end(who, None, by=call.actor.source, also=told)
+    return See(f"/people/{who}")
+
+
+async def _changed(call: Call, who: str) -> See:
+    """Every page knows of it from the next request on."""
+    await call.rooms[PeopleDirectory].refresh()
+    return See(f"/people/{who}")
+
+
+def _told(call: Call, who: str, **details: object) -> Also:
+    return call.told(Deed.MANAGE_PEOPLE, f"person:{who}", country=None, **details)
+
+
+def _named(call: Call) -> str:
+    try:
+        return checked_person_id(str(call.request.path_params["person"]))
+    except Refused:
+        raise PageFault("not-found", "Nobody is called so.") from None
 
 
 def _row(person_: Person, sessions: int, tokens: int) -> PersonRow:
@@ -161,17 +148,3 @@ def _row(person_: Person, sessions: int, tokens: int) -> PersonRow:
         created_by=person_.created_by,
         disabled_at=person_.disabled_at,
     )
-
-
-def _session(each: Session) -> SessionRow:
-    return SessionRow(each.prefix, each.way, each.started_at, each.seen_at, each.address, each.browser)
-
-
-SERVED: Final = (
-    page("/people", people, Deed.MANAGE_PEOPLE, everywhere=True),
-    page("/people/{person}", person, Deed.MANAGE_PEOPLE, everywhere=True),
-    form("/people/{person}/roles", give_roles, Deed.MANAGE_PEOPLE, everywhere=True),
-    form("/people/{person}/disable", disable, Deed.MANAGE_PEOPLE, everywhere=True),
-    form("/people/{person}/enable", enable, Deed.MANAGE_PEOPLE, everywhere=True),
-    form("/people/{person}/end-sessions", end_sessions, Deed.MANAGE_PEOPLE, everywhere=True),
-)

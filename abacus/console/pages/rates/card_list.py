@@ -11,7 +11,6 @@ from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
-from abacus.console.web.routes import form, page
 from abacus.core.errors import Refused, SetAside
 from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
@@ -216,11 +215,3 @@ def _name(history: Sequence[CardRecord]) -> str:
 
 def _zone(history: Sequence[CardRecord]) -> str:
     return history[-1].published.card.timezone
-
-
-SERVED = (
-    page("/rates", rates),
-    page("/rates/{scope}", scope),
-    form("/rates/{scope}/withdraw", withdraw, Deed.PUBLISH_RATES),
-    form("/rates/{scope}/restore", restore, Deed.PUBLISH_RATES),
-)

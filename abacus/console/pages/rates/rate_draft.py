@@ -10,7 +10,6 @@ from abacus.console.decide.draft_form import FormField
 from abacus.console.decide.trials import repriced
 from abacus.console.decide.typed import moment, whole
 from abacus.console.pages.drafts.draft_kind import DraftKind, TrialKind, TrialOrder
-from abacus.console.pages.drafts.draft_page import draft_pages
 from abacus.console.pages.drafts.editor import FieldEditor
 from abacus.console.pages.drafts.trials import day_fields, days_of
 from abacus.console.web.calls import Call
@@ -83,4 +82,3 @@ CARD_DRAFTS: Final = DraftKind(
     approval=ApprovalKind.RATE_CARD,
     approved=parse_card,
 )
-SERVED: Final = draft_pages(CARD_DRAFTS)

@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 from abacus.console.web.calls import Call
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page
-from abacus.console.web.routes import page
 from abacus.core.errors import Refused, SetAside
 from abacus.intake.earning.decide.quote import BadSale, Quoted, Sale, quoted
 from abacus.people.types.deed import Deed
@@ -136,6 +135,3 @@ def _command(typed: Form) -> str:
     names = {"payment_type": "payment"}
     options = (f"--{names.get(name, name)} {typed.get(name)}" for name in _FIELDS if typed.get(name))
     return f"abacus rates quote {' '.join(options)}"
-
-
-SERVED: Final = (page("/rates-quote", quote),)
