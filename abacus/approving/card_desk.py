@@ -13,6 +13,7 @@ from abacus.people.store.approvals import Approvals
 from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval
 from abacus.platform.postgres import Pool
+from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import RateCard, country_of
 from abacus.pricing.decide.timeline import CardRecord
 from abacus.pricing.kind import CARDS, alone
@@ -30,8 +31,12 @@ class CardDesk(DocumentDesk[RateCard, None]):
         self._approvals = approvals
         self._needs_approval = needs_approval
 
-    async def history(self, scope: str) -> Sequence[CardRecord]:
-        """The cards of a scope, by version; none where there is no such scope."""
+    async def book(self) -> CardBook:
+        """All cards, and which of them is in force when."""
+        return CardBook(await self._cards.all())
+
+    async def history(self, scope: str | None) -> Sequence[CardRecord]:
+        """The cards of a scope, by version; none where there is no such scope. Without one, the cards of all."""
         return await self._cards.history(scope)
 
     async def version(self, label: str) -> Record[RateCard]:

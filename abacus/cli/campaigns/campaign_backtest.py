@@ -9,18 +9,17 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from abacus.cli.campaigns.campaign_simulate import chosen, facts_now, members_now, not_asked
-from abacus.cli.campaigns.family import around
-from abacus.cli.terminal.command_actor import acting
+from abacus.cli.campaigns.campaign_simulate import facts_now, members_now, not_asked
+from abacus.cli.campaigns.family import acting_at_desk, chosen
 from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import AsJson, console, counted, moment, pool, print_json, settings, table
+from abacus.cli.terminal.shell import AsJson, console, counted, moment, print_json, settings, table
 from abacus.core.errors import Refused
 from abacus.engage.campaigns.backtest import Backtest
-from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.limit_reader import limits_document
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.engage.campaigns.decide.window import BacktestWindow, as_it_ran, within
+from abacus.engage.campaigns.decide.window import BacktestWindow, within
+from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.shelf import shelf
 from abacus.engage.limits.types import MICROS
 from abacus.oversight.reports.assumption_store import AssumptionStore
@@ -66,11 +65,10 @@ async def backtest_campaign(
     window = BacktestWindow(moment("--from", begin), moment("--to", end))
     if window.end <= window.begin:
         raise Refused("--to: not after --from")
-    async with pool() as connections:
-        at = await acting(connections)
-        beside = await around(connections, at)
-        campaign = _in_its_time(await chosen(which, connections, beside), window, any_time=any_time)
-        outcome = await _outcome(campaign, window, connections, beside)
+    async with acting_at_desk() as (desk, at):
+        beside = await desk.around()
+        campaign = _in_its_time(await chosen(which, desk, beside), window, any_time=any_time)
+        outcome = await _outcome(campaign, window, desk, at.pool, beside)
     if as_json:
         print_json(_document(campaign, window, outcome))
     else:
@@ -90,13 +88,11 @@ def _in_its_time(campaign: Campaign, window: BacktestWindow, *, any_time: bool) 
     return found
 
 
-async def _outcome(campaign: Campaign, window: BacktestWindow, connections: Pool, beside: Surroundings) -> _Outcome:
+async def _outcome(
+    campaign: Campaign, window: BacktestWindow, desk: CampaignDesk, connections: Pool, beside: Surroundings
+) -> _Outcome:
     book = CardBook(await CardStore(connections).all())
-    others = [
-        ran
-        for record in await CampaignStore(connections).beside(campaign)
-        if (ran := as_it_ran(record.document, record.status, record.changed_at, window)) is not None
-    ]
+    others = await desk.beside(campaign, window)
     with shelf() as memory:
         facts, known = facts_now(connections, beside, not_asked), members_now(connections)
         tested = Backtest(campaign, others, memory, around=beside, book=book, facts=facts, members=known)

@@ -4,13 +4,12 @@ from typing import Annotated
 
 import typer
 
-from abacus.cli.terminal.shell import AsJson, console, pool, print_json, table
-from abacus.core.clock import SystemClock
-from abacus.core.errors import absent
-from abacus.documents.decide.states import Status
-from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
+from abacus.cli.campaigns.family import acting_at_desk
+from abacus.cli.terminal.shell import AsJson, console, print_json, table
+from abacus.documents.decide.states import State
+from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
-from abacus.engage.campaigns.report import CampaignReport, faults_of, report, used_overall
+from abacus.engage.campaigns.report import CampaignReport, faults_of, used_overall
 from abacus.engage.campaigns.report_document import against_control, report_document
 from abacus.engage.limits.types import MICROS
 
@@ -19,24 +18,19 @@ async def report_campaign(
     name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)], as_json: AsJson = False
 ) -> None:
     """Report what a campaign has done: by day, arm and outcome, against its limits, and what waits."""
-    async with pool() as connections:
-        history = await CampaignStore(connections).history(name)
-        if not history:
-            raise absent("campaign", name, "`abacus campaigns list` prints all")
-        in_force = [each for each in history if each.status not in {Status.DRAFT, Status.SUBMITTED}]
-        record = in_force[-1] if in_force else history[-1]
-        found = await report(connections, record.document)
+    async with acting_at_desk() as (desk, _):
+        record, now = await desk.last_in_force(name), desk.now()
+        found = await desk.report(record.document)
     if as_json:
-        print_json(report_document(record, found, SystemClock().now()))
+        print_json(report_document(record, found, now))
     else:
-        _print(record, found)
+        _print(record, record.state(now), found)
     if faults := faults_of(found):
         typer.echo("\n".join(faults), err=True)
         raise typer.Exit(1)
 
 
-def _print(record: CampaignRecord, found: CampaignReport) -> None:
-    state = record.state(SystemClock().now())
+def _print(record: CampaignRecord, state: State, found: CampaignReport) -> None:
     rows = [
         [str(each.day), f"@{each.version}", each.variant or "-", each.outcome, f"{each.events:,}", f"{each.points:,}"]
         for each in found.days

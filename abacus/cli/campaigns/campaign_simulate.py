@@ -8,26 +8,20 @@ import orjson
 import typer
 
 from abacus.cli.campaigns.campaign_events import read_event
-from abacus.cli.campaigns.family import around, draft_in
+from abacus.cli.campaigns.family import acting_at_desk, chosen
 from abacus.cli.campaigns.services import services
 from abacus.cli.counters.counter_get import count_now
-from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.shell import AsJson, console, pool, print_json, settings, table
+from abacus.cli.terminal.shell import AsJson, console, print_json, settings, table
 from abacus.core.clock import SystemClock
-from abacus.core.errors import absent
 from abacus.engage.actions.types import PlannedAction
-from abacus.engage.campaigns.campaign_store import CampaignStore
-from abacus.engage.campaigns.decide.campaign import Campaign, split_label
+from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.facts import campaign_facts
-from abacus.engage.campaigns.simulation import Simulated, simulate
+from abacus.engage.campaigns.simulation import Simulated
 from abacus.engage.campaigns.subject import CampaignSubject
 from abacus.engage.downstreams.facts import AskService
-from abacus.engage.notify.renderer import rendering
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.postgres import Pool
-from abacus.pricing.decide.book import CardBook
-from abacus.pricing.store.cards import CardStore
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.counters.reading.types import Counted, Lookup
 from abacus.signals.events.types import Event, Value
@@ -52,39 +46,18 @@ async def simulate_campaign(
     as_json: AsJson = False,
 ) -> None:
     """Say what a campaign would do for an event: each condition with its value, in the order looked at."""
-    async with pool() as connections, services(connections) as asking, rendering() as renderer:
-        at = await acting(connections)
-        beside, now = await around(connections, at), at.clock.now()
-        campaign = await chosen(which, connections, beside)
+    async with acting_at_desk() as (desk, at), services(at) as asking:
+        beside = await desk.around()
+        campaign = await chosen(which, desk, beside)
         posted = read_event(event, campaign, beside)
         if member is not None:
             posted = posted._replace(member_id=member)
-        simulated = await simulate(
-            campaign,
-            posted,
-            pool=connections,
-            facts=facts_now(connections, beside, asking.ask, adds_event=True),
-            members=members_now(connections),
-            around=beside,
-            book=CardBook(await CardStore(connections).all()),
-            renderer=renderer,
-            now=now,
-        )
+        facts, members = facts_now(at.pool, beside, asking.ask, adds_event=True), members_now(at.pool)
+        simulated = await desk.simulate(campaign, posted, facts=facts, members=members, around=beside)
     if as_json:
         print_json(_document(campaign, posted, simulated))
     else:
         _print(campaign, posted, simulated)
-
-
-async def chosen(which: str, connections: Pool, beside: Surroundings) -> Campaign:
-    """The campaign of a file, or a published version. Raises `Refused` and `DocumentFaults`."""
-    if Path(which).suffix in {".toml", ".json"}:
-        return await draft_in(Path(which), beside)
-    name, version = split_label(which)
-    for record in reversed(await CampaignStore(connections).history(name)):
-        if version in {None, record.document.version}:
-            return record.document
-    raise absent("campaign", which, "`abacus campaigns list` prints all")
 
 
 async def not_asked(_: str, events: Sequence[Event]) -> Sequence[Value | NotNow | None]:

@@ -11,14 +11,11 @@ from abacus.cli.documents.submissions import submission_row, submitted
 from abacus.cli.people.approvals import large_moves
 from abacus.cli.terminal.command_actor import CommandActor, acting
 from abacus.cli.terminal.shell import pool, settings
-from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.kind import CAMPAIGNS
-from abacus.engage.campaigns.template_trials import tried_campaign
 from abacus.engage.notify.renderer import rendering
-from abacus.platform.postgres import Pool
 from abacus.signals.events.wiring import built_in_sources
 
 
@@ -37,17 +34,12 @@ async def acting_at_desk() -> AsyncIterator[tuple[CampaignDesk, CommandActor]]:
             yield desk, at
 
 
-async def around(connections: Pool, at: CommandActor) -> Surroundings:
-    """What drafts are judged by."""
-    return await surroundings(connections, built_in_sources(settings()), at.clock.now())
-
-
-async def draft_in(file: Path, beside: Surroundings) -> Campaign:
-    """Raises `DocumentFaults` with every fault of the file."""
-    async with rendering() as renderer:
-        judged = Judged(lambda document, known: tried_campaign(document, known, renderer), beside, {})
-        (draft,) = await faultless([file], CAMPAIGNS, judged)
-    return draft.document
+async def chosen(which: str, desk: CampaignDesk, beside: Surroundings) -> Campaign:
+    """The campaign of a file, or a published version. Raises `Refused` and `DocumentFaults`."""
+    if Path(which).suffix in {".toml", ".json"}:
+        (draft,) = await faultless([Path(which)], CAMPAIGNS, Judged(desk.read, beside, {}))
+        return draft.document
+    return (await desk.version(which)).document
 
 
 def _amid(published: Surroundings, drafts: Mapping[str, Sequence[Any]]) -> Surroundings:

@@ -13,7 +13,6 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.documents.decide.states import Status
 from abacus.documents.store import DocumentStore
-from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.report import faults_of, report
@@ -124,7 +123,7 @@ _LOOK_EVERY_S: Final = 0.1
 
 async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
     """Publishes the source and approves the campaigns; running campaigns go on."""
-    now, store = SystemClock().now(), CampaignStore(pool)
+    now = SystemClock().now()
     sources, built_in = DocumentStore(pool, SOURCES), built_in_sources(complete)
     if _APP not in {record.document.name for record in await sources.latest()}:
         await sources.publish(
@@ -139,7 +138,7 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
         desk = CampaignDesk(pool, SystemClock(), built_in, approvals, renderer)
         for document in _CAMPAIGNS:
             of = {**document, **times, "country": "SG", "timezone": "Asia/Singapore"}
-            in_force = [each for each in await store.history(of["name"]) if each.status is Status.APPROVED]
+            in_force = [each for each in await desk.history(of["name"]) if each.status is Status.APPROVED]
             if in_force:
                 campaigns.append(in_force[-1].document)
                 continue

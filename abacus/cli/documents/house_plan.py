@@ -8,7 +8,7 @@ from abacus.cli.campaigns.family import FAMILY as CAMPAIGNS
 from abacus.cli.counters.commands import FAMILY as COUNTERS
 from abacus.cli.documents.drafts import FilePlan, Judged, file_plans, read_drafts
 from abacus.cli.documents.family import Family
-from abacus.cli.downstreams.commands import FAMILY as DOWNSTREAMS
+from abacus.cli.downstreams.family import FAMILY as DOWNSTREAMS
 from abacus.cli.events.commands import FAMILY as SOURCES
 from abacus.cli.rates.family import FAMILY as CARDS
 from abacus.cli.terminal.command_actor import CommandActor

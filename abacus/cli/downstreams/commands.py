@@ -1,14 +1,13 @@
 """`abacus downstreams`: webhooks and services that campaigns reach, and the pace of everything that they do."""
 
-from contextlib import nullcontext
 from datetime import timedelta
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
 from abacus.cli.documents.commands import add_diff, add_lint, add_publish, cell, opened
-from abacus.cli.documents.family import Family
-from abacus.cli.terminal.command_actor import CommandActor, acting
+from abacus.cli.downstreams.family import FAMILY, downstream_desk
+from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.shell import (
     EXIT_FAILED,
     AsJson,
@@ -18,21 +17,15 @@ from abacus.cli.terminal.shell import (
     errors,
     pool,
     print_json,
-    secrets,
     settings,
     table,
 )
-from abacus.core.clock import SystemClock
 from abacus.core.errors import Absent, absent
-from abacus.documents.types import DraftOutcome, Record
+from abacus.documents.types import Record
 from abacus.engage.actions.calls import call_again
 from abacus.engage.downstreams.decide.downstream import Downstream
 from abacus.engage.downstreams.decide.downstream_document import OWN, to_document
 from abacus.engage.downstreams.decide.question import LONGEST_ANSWER
-from abacus.engage.downstreams.desk import DownstreamDesk
-from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
-from abacus.engage.downstreams.store import DownstreamStore
-from abacus.engage.downstreams.trial import try_downstream
 from abacus.people.types.deed import Deed
 from abacus.platform.delivery.post import Poster
 
@@ -43,31 +36,6 @@ app = CommandGroup(
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The downstream's name.", show_default=False)]
 
 
-def _allowed() -> Allowed:
-    return Allowed(settings().webhooks_to_private)
-
-
-def _desk(at: CommandActor) -> DownstreamDesk:
-    return DownstreamDesk(at.pool, at.clock, _allowed(), secrets())
-
-
-def _show_secret(outcome: DraftOutcome[Downstream]) -> None:
-    if (secret := outcome.told["secret"]) is not None:
-        errors.print("what it gets is signed with this secret, which is shown this once:")
-        console.print(secret, soft_wrap=True)
-
-
-FAMILY: Final = Family(
-    kind=DOWNSTREAMS,
-    desk=lambda at: nullcontext(_desk(at)),
-    offline=_allowed,
-    files="Downstreams, in TOML or JSON.",
-    drafts="downstreams",
-    one="a downstream",
-    nothing_new="the downstreams are published already",
-    sentence=lambda downstream: f"the {downstream.kind} {downstream.name}",
-    afterwards=_show_secret,
-)
 add_lint(app, FAMILY)
 add_diff(app, FAMILY)
 add_publish(app, FAMILY)
@@ -120,24 +88,19 @@ async def send_trial(name: Name, as_json: AsJson = False) -> None:
 
     It is sent once. The command fails unless the answer is a 2xx, and of a service one that can be read.
     """
-    clock = SystemClock()
     poster = Poster(to_private=settings().webhooks_to_private, at_once=1, whole_up_to=LONGEST_ANSWER)
     try:
         async with pool() as connections:
             at = await acting(connections)
             at.check(Deed.PUBLISH_DOWNSTREAMS)
-            all_signed = await DownstreamStore(connections).signed(clock.now())
-            found = [each for each in all_signed if each.downstream.name == name and not each.downstream.retired]
-            if not found:
-                raise absent("downstream", name, "`abacus downstreams list` prints all")
-            trial = await try_downstream(found[0], poster, secrets(), clock)
+            downstream, trial = await downstream_desk(at).test(name, poster)
     finally:
         await poster.close()
     if as_json:
-        print_json({"name": name, "url": found[0].downstream.url, **trial._asdict()})
+        print_json({"name": name, "url": downstream.url, **trial._asdict()})
     else:
         outcome = f"answered {trial.status}" if trial.fault is None else f"no success: {trial.fault}"
-        line = f"{name} at {found[0].downstream.url}: {outcome}, after {trial.seconds:.2f} s ({trial.message_id})"
+        line = f"{name} at {downstream.url}: {outcome}, after {trial.seconds:.2f} s ({trial.message_id})"
         console.print(line, soft_wrap=True)
     if trial.fault is not None:
         raise typer.Exit(EXIT_FAILED)
@@ -156,7 +119,7 @@ async def rotate_secret(
     async with pool() as connections:
         at = await acting(connections)
         at.check(Deed.PUBLISH_DOWNSTREAMS)
-        secret, until = await _desk(at).rotate_secret(name, timedelta(hours=overlap_hours), at.actor)
+        secret, until = await downstream_desk(at).rotate_secret(name, timedelta(hours=overlap_hours), at.actor)
     if as_json:
         print_json({"name": name, "secret": secret, "former_secret_until": until.isoformat()})
         return
@@ -173,7 +136,7 @@ async def retire(name: Name, as_json: AsJson = False) -> None:
     async with pool() as connections:
         at = await acting(connections)
         at.check(Deed.PUBLISH_DOWNSTREAMS)
-        retired = (await _desk(at).retire(name, at.actor)).document
+        retired = (await downstream_desk(at).retire(name, at.actor)).document
     if as_json:
         print_json({"name": retired.label, "retired": True})
     else:
@@ -187,8 +150,8 @@ async def retry(name: Name, as_json: AsJson = False) -> None:
         at = await acting(connections)
         await at.begins(Deed.REPLAY, f"downstream:{name}", did="retry-calls")
         due = await call_again(connections, name, at.clock.now())
-        if not due and not await DownstreamStore(connections).history(name):
-            raise absent("downstream", name, "`abacus downstreams list` prints all")
+        if not due:
+            await downstream_desk(at).versions(name)
     if as_json:
         print_json({"name": name, "due": due})
     else:

@@ -6,18 +6,15 @@ from typing import Annotated
 
 import typer
 
-from abacus.cli.documents.commands import opened, publish_drafts
+from abacus.cli.documents.commands import publish_drafts
 from abacus.cli.documents.drafts import FileDraft
-from abacus.cli.rates.family import FAMILY, card_desk
-from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.shell import AsJson, moment, pool, print_json, table
+from abacus.cli.rates.family import FAMILY, acting_at_desk
+from abacus.cli.terminal.shell import AsJson, moment, print_json, table
 from abacus.core.errors import Refused, SetAside, absent
 from abacus.people.types.deed import Deed
-from abacus.platform.database_clock import clock_of
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard, country_of, split_name
 from abacus.pricing.decide.timeline import CardRecord, Span, next_of, timeline
-from abacus.pricing.store.cards import CardStore
 
 Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking. Only a terminal is asked.")]
 Version = Annotated[str, typer.Argument(metavar="SCOPE@N", show_default=False)]
@@ -25,8 +22,8 @@ Version = Annotated[str, typer.Argument(metavar="SCOPE@N", show_default=False)]
 
 async def list_cards(as_json: AsJson = False) -> None:
     """List the scopes: the card in force now, and the one that takes over next."""
-    async with pool() as connections:
-        book, now = CardBook(await CardStore(connections).all()), (await clock_of(connections)).now()
+    async with acting_at_desk() as (desk, _):
+        book, now = await desk.book(), desk.now()
     rows = [_row(book, scope, now) for scope in book.scopes()]
     if as_json:
         print_json(rows)
@@ -41,8 +38,8 @@ async def show_timeline(
     """Show every version: from when until when it is in force, and who published, approved or withdrew it."""
     if scope is not None and split_name(scope)[1] is not None:
         raise Refused(f"{scope!r} is a version; a timeline is of a scope, such as {split_name(scope)[0]}")
-    async with pool() as connections:
-        records, now = await CardStore(connections).history(scope), (await clock_of(connections)).now()
+    async with acting_at_desk() as (desk, _):
+        records, now = await desk.history(scope), desk.now()
     if scope is not None and not records:
         raise absent("rate card of", scope, "`abacus rates list` prints all scopes")
     by_scope: dict[str, list[CardRecord]] = {}
@@ -69,10 +66,8 @@ async def withdraw(
         raise Refused("--reason: say why")
     if ask and not typer.confirm(f"Withdraw {card}? It cannot be published again under this number.", err=True):
         raise Refused("nothing withdrawn")
-    async with pool() as connections:
-        at = await acting(connections)
+    async with acting_at_desk() as (desk, at):
         at.check(Deed.PUBLISH_RATES, country_of(scope))
-        desk = card_desk(at)
         record = await desk.take_back(scope, version, reason.strip(), at.actor)
         instead = _instead([each.published for each in await desk.history(scope)], record.published)
     if as_json:
@@ -92,8 +87,7 @@ async def restore(
     ask = not yes and sys.stdin.isatty()
     _version(card)
     begins = moment("--from", start)
-    async with opened(FAMILY) as (_, at):
-        desk = card_desk(at)
+    async with acting_at_desk() as (desk, at):
         drafts = [FileDraft(card, await desk.restored(card, begins))]
         await publish_drafts(FAMILY, desk, at, drafts, ask=ask, as_json=as_json)
 

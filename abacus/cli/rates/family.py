@@ -1,6 +1,7 @@
 """Rate cards on the command line: their desk, and drafts in files."""
 
-from contextlib import nullcontext
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any, Final
 
 from abacus.approving.card_desk import CardDesk
@@ -8,8 +9,8 @@ from abacus.cli.documents.drafts import FilePlan
 from abacus.cli.documents.family import Family
 from abacus.cli.people.approvals import document as approval_document
 from abacus.cli.people.approvals import large_moves
-from abacus.cli.terminal.command_actor import CommandActor
-from abacus.cli.terminal.shell import settings
+from abacus.cli.terminal.command_actor import CommandActor, acting
+from abacus.cli.terminal.shell import pool, settings
 from abacus.documents.types import DraftOutcome
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.kind import CARDS
@@ -18,6 +19,13 @@ from abacus.pricing.kind import CARDS
 def card_desk(at: CommandActor) -> CardDesk:
     needs_approval = settings().cards_need_approval
     return CardDesk(at.pool, at.clock, large_moves(at.pool, at).approvals, needs_approval=needs_approval)
+
+
+@asynccontextmanager
+async def acting_at_desk() -> AsyncIterator[tuple[CardDesk, CommandActor]]:
+    async with pool() as connections:
+        at = await acting(connections)
+        yield card_desk(at), at
 
 
 def _told(outcome: DraftOutcome[RateCard]) -> str:

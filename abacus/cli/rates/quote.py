@@ -6,16 +6,15 @@ from typing import Annotated, Final
 
 import typer
 
-from abacus.cli.terminal.shell import AsJson, moment, pool, print_json
+from abacus.cli.rates.family import acting_at_desk
+from abacus.cli.terminal.shell import AsJson, moment, print_json
 from abacus.core.errors import Refused
 from abacus.intake.earning.decide.quote import BadSale, Sale, quoted
 from abacus.ledger.types.award import Award
-from abacus.platform.database_clock import clock_of
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.words import in_words
-from abacus.pricing.store.cards import CardStore
 
 _OPTIONS: Final = {"payment_type": "payment", "occurred_at": "at"}
 
@@ -31,8 +30,8 @@ async def quote(
     as_json: AsJson = False,
 ) -> None:
     """Say what a transaction earns: now, in the past, or by the card that is scheduled for a day to come."""
-    async with pool() as connections:
-        now, book = (await clock_of(connections)).now(), CardBook(await CardStore(connections).all())
+    async with acting_at_desk() as (desk, _):
+        now, book = desk.now(), await desk.book()
     when = now if at is None else moment("--at", at)
     _quote(Sale(country, vertical, payment, amount, currency, tier, when), book, now, as_json=as_json)
 

@@ -3,18 +3,28 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from abacus.core.clock import Clock
+from abacus.documents.decide.states import Status
+from abacus.documents.stated import stated
 from abacus.documents.stated_desk import StatedDesk
 from abacus.engage.campaigns.around import surroundings
-from abacus.engage.campaigns.campaign_store import CampaignStore
+from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.window import BacktestWindow, as_it_ran
 from abacus.engage.campaigns.report import CampaignReport, Glance, glance, report, used_by
+from abacus.engage.campaigns.simulation import Simulated, simulate
+from abacus.engage.campaigns.subject import CampaignSubject
 from abacus.engage.campaigns.template_trials import tried_campaign
 from abacus.engage.limits.types import Amounts
 from abacus.engage.notify.renderer import Renderer
 from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.store.cards import CardStore
 from abacus.signals.events.decide.source import Source
+from abacus.signals.events.types import Event
+from abacus.signals.facts.members import MemberFacts
+from abacus.signals.facts.registry import FactRegistry
 
 
 class CampaignDesk(StatedDesk[Campaign, Surroundings]):
@@ -23,7 +33,8 @@ class CampaignDesk(StatedDesk[Campaign, Surroundings]):
     def __init__(
         self, pool: Pool, clock: Clock, built_in: Iterable[Source], approvals: Approvals, renderer: Renderer
     ) -> None:
-        super().__init__(pool, clock, CampaignStore(pool), approvals, lambda _: self.around())
+        self._campaigns = CampaignStore(pool)
+        super().__init__(pool, clock, self._campaigns, approvals, lambda _: self.around())
         self._built_in = tuple(built_in)
         self._renderer = renderer
 
@@ -34,6 +45,40 @@ class CampaignDesk(StatedDesk[Campaign, Surroundings]):
     async def read(self, document: Mapping[str, object], around: Surroundings | None = None) -> Campaign:
         """The draft of a document, judged by what is published; its templates are tried. Raises `CampaignFaults`."""
         return await tried_campaign(document, around or await self.around(), self._renderer)
+
+    async def last_in_force(self, name: str) -> CampaignRecord:
+        """The version that was approved last, or else the latest."""
+        history = [stated(each) for each in await self.versions(name)]
+        approved = [each for each in history if each.status not in {Status.DRAFT, Status.SUBMITTED}]
+        return (approved or history)[-1]
+
+    async def beside(self, campaign: Campaign, window: BacktestWindow) -> list[Campaign]:
+        """The versions of the other campaigns of its exclusive group, each over the time in which it ran."""
+        records = await self._campaigns.beside(campaign)
+        ran = [as_it_ran(each.document, each.status, each.changed_at, window) for each in records]
+        return [each for each in ran if each is not None]
+
+    async def simulate(
+        self,
+        campaign: Campaign,
+        event: Event,
+        *,
+        facts: FactRegistry[CampaignSubject],
+        members: MemberFacts,
+        around: Surroundings,
+    ) -> Simulated:
+        """What the campaign would do for the event; nothing is done. Raises `SetAside` as well."""
+        return await simulate(
+            campaign,
+            event,
+            pool=self._pool,
+            facts=facts,
+            members=members,
+            around=around,
+            book=CardBook(await CardStore(self._pool).all()),
+            renderer=self._renderer,
+            now=self.now(),
+        )
 
     async def report(self, campaign: Campaign) -> CampaignReport:
         return await report(self._pool, campaign)

@@ -7,8 +7,11 @@ from abacus.core.clock import Clock
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.types import Difference, DraftOutcome, Record
 from abacus.engage.downstreams.decide.downstream import Downstream
+from abacus.engage.downstreams.directory import ByName
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
+from abacus.engage.downstreams.services import Post
 from abacus.engage.downstreams.store import DownstreamStore
+from abacus.engage.downstreams.trial import Trial, try_downstream
 from abacus.people.types.actor import Actor
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.encryption import Secrets
@@ -21,6 +24,7 @@ class DownstreamDesk(DocumentDesk[Downstream, Allowed]):
     def __init__(self, pool: Pool, clock: Clock, allowed: Allowed, secrets: Secrets) -> None:
         super().__init__(pool, clock, DOWNSTREAMS, allowed.look)
         self._downstreams = DownstreamStore(pool, secrets)
+        self._secrets = secrets
 
     async def publish(self, differences: Sequence[Difference[Downstream]], by: Actor) -> list[DraftOutcome[Downstream]]:
         """As for every kind; the outcome tells the secret of a new downstream, once."""
@@ -34,6 +38,17 @@ class DownstreamDesk(DocumentDesk[Downstream, Allowed]):
 
         outcomes = await self._publish(differences, by, give)
         return [each._replace(told={"secret": told.get(each.document.name)}) for each in outcomes]
+
+    async def signed(self) -> ByName:
+        """The latest version of each downstream by its name, with its secrets; retired ones among them."""
+        return {each.downstream.name: each for each in await self._downstreams.signed(self.now())}
+
+    async def test(self, name: str, poster: Post) -> tuple[Downstream, Trial]:
+        """Sends a downstream one message, and says what came of it. Raises `SecretUnreadable`."""
+        signed = (await self.signed()).get(name)
+        if signed is None or signed.downstream.retired:
+            raise self.kind.unknown(name)
+        return signed.downstream, await try_downstream(signed, poster, self._secrets, self._clock)
 
     async def retire(self, name: str, by: Actor) -> Record[Downstream]:
         """From now on nothing is sent to it and nothing is asked of it."""
