@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -32,7 +33,7 @@ from abacus.oversight.reconcile.decide.account import Account
 from abacus.oversight.reconcile.decide.lines import SourceAccount
 from abacus.oversight.reconcile.decide.report import document
 from abacus.oversight.reconcile.decide.verdict import Verdict
-from abacus.oversight.reconcile.queue_counts import QueueCounts
+from abacus.oversight.reconcile.queue_counts import count_queues
 from abacus.oversight.reconcile.window import MessagesRead, Reconciliation, Streams
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
@@ -106,7 +107,7 @@ async def account_for(
         return await Reconciliation(
             opened,
             streams,
-            QueueCounts(client, config.queue_prefix),
+            partial(count_queues, client, config.queue_prefix),
             CardBook(await CardStore(opened).all()),
             SystemClock(),
             retried_for=retried_for,

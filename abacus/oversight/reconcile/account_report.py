@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Iterator
 from typing import NamedTuple
 
-from abacus.oversight.reconcile.asked import Outcomes
+from abacus.oversight.reconcile.asked import Asked, Outcomes
 from abacus.oversight.reconcile.campaigns import CampaignEffects
 from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Account, NamedFault, Origin, What
 from abacus.oversight.reconcile.decide.verdict import FAULTS, verdict_of
@@ -28,8 +28,8 @@ async def tell(account: Account, evidence: Evidence, as_of: AsOf) -> None:
     account.add_messages(await evidence.messages.groups(as_of))
     asks = await evidence.transfers.asks(as_of, account.queues)
     awards = await evidence.campaigns.awards(as_of, account.queues)
-    account.add_asks(asks.groups)
-    account.add_awards(awards.groups)
+    account.add_asks(account.partners, asks.groups)
+    account.add_asks(account.campaigns, awards.groups)
     account.actions += await evidence.campaigns.actions()
     account.totals += await evidence.campaigns.totals()
     account.posted += await evidence.transfers.posted()
@@ -56,10 +56,14 @@ async def _messages_at_fault(account: Account, evidence: Evidence, as_of: AsOf) 
             yield NamedFault(What(verdict), where.key or "(no key)", f"{where.partition}:{where.offset}")
 
 
+def _key(of_award: tuple[Asked, object]) -> str:
+    return of_award[0].key
+
+
 def _awards_at_fault(asks: Outcomes, awards: Outcomes) -> Iterator[NamedFault]:
-    for asked, verdict in asks.faulty:
+    for asked, verdict in sorted(asks.faulty, key=_key):
         yield NamedFault(What(verdict), asked.key, f"asked for by {asked.by}")
-    for asked, verdict in awards.faulty:
+    for asked, verdict in sorted(awards.faulty, key=_key):
         yield NamedFault(What(verdict), asked.key, f"awarded to {asked.member_id} by the campaign {asked.by}")
 
 
@@ -67,5 +71,5 @@ def _other_points(awards: Outcomes) -> list[NamedFault]:
     """The first of the awards that stand in the ledger with other points."""
     return [
         NamedFault(What.OTHER_POINTS, asked.key, f"{points}, {asked.by} awarded {asked.decided}")
-        for asked, points in awards.differing[:MOST_FINDINGS]
+        for asked, points in sorted(awards.differing, key=_key)[:MOST_FINDINGS]
     ]

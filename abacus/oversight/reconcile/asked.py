@@ -4,7 +4,7 @@ The ledger may be cut, and who asks may lie on another server. So they are read 
 looked up in the ledger by its keys.
 """
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -49,91 +49,53 @@ class Posted(NamedTuple):
     points: int
 
 
-class Faulty(NamedTuple):
-    """An award at fault."""
-
-    asked: Asked
-    verdict: Verdict
-
-
-class DifferentAward(NamedTuple):
-    """An award that stands in the ledger with other points than were decided."""
-
-    asked: Asked
-    points: int
-
-
 @dataclass(slots=True)
 class Outcomes:
-    """The outcomes of all: counted, and one by one where there is a fault, in the order of the keys."""
+    """The outcomes of awards that were asked for: counted, and one by one where there is a fault."""
 
-    groups: list[AskGroup] = field(default_factory=list)
-    faulty: list[Faulty] = field(default_factory=list)
-    differing: list[DifferentAward] = field(default_factory=list)
+    queues: Queues
+    counts: dict[tuple[str, Ask], list[int]] = field(default_factory=dict)
+    faulty: list[tuple[Asked, Verdict]] = field(default_factory=list)
+    differing: list[tuple[Asked, int]] = field(default_factory=list)  # posted with these points, decided with others
 
+    @property
+    def groups(self) -> list[AskGroup]:
+        return [AskGroup(by, ask, awards, points) for (by, ask), (awards, points) in self.counts.items()]
 
-async def asked_of_partners(connection: Connection, statement: tuple[Any, ...]) -> AsyncIterator[Sequence[Asked]]:
-    """The awards that a statement gives as `Asked`, and which of them the ledger rejected. In a transaction."""
-    async for page in long_pages(connection, statement):
-        asked = [row_of(Asked, row) for row in page]
-        rejected = await _rejected(connection, [each.key for each in asked])
-        yield [each._replace(rejected=(each.key, each.fingerprint) in rejected) for each in asked]
+    async def add(self, connection: Connection, page: Sequence[Asked]) -> None:
+        """Adds awards with what the ledger has under their keys. In a transaction."""
+        rows = await slices.rows_on(connection, _POSTED(keys=column(each.key for each in page)))
+        posted = {row["key"]: Posted(*row) for row in rows}
+        for each in page:
+            self._add(each, posted.get(each.key))
 
-
-async def outcomes(connection: Connection, pages: AsyncIterator[Sequence[Asked]], queues: Queues) -> Outcomes:
-    """In a transaction."""
-    told, counts = Outcomes(), dict[tuple[str, Ask], list[int]]()
-    async for asked, posted in _looked_up(connection, pages):
+    def _add(self, asked: Asked, posted: Posted | None) -> None:
         if posted is None and asked.fingerprint is None:
-            continue
+            return
         ask = _ask(asked, posted)
-        count = counts.setdefault((asked.by, ask), [0, 0])
+        count = self.counts.setdefault((asked.by, ask), [0, 0])
         count[0] += 1
         count[1] += posted.points if posted is not None else 0
-        verdict = verdict_of_ask(ask, queues)
+        verdict = verdict_of_ask(ask, self.queues)
         if verdict in FAULTS:
-            told.faulty.append(Faulty(asked, verdict))
+            self.faulty.append((asked, verdict))
         if posted is not None and asked.decided not in {None, posted.points}:
-            told.differing.append(DifferentAward(asked, posted.points))
-    return _sorted(told, counts)
+            self.differing.append((asked, posted.points))
 
 
-def together(parts: Iterable[Outcomes]) -> Outcomes:
-    """The outcomes of several slices as one."""
-    all_, counts = Outcomes(), dict[tuple[str, Ask], list[int]]()
-    for part in parts:
-        for group in part.groups:
-            count = counts.setdefault((group.by, group.ask), [0, 0])
-            count[0] += group.awards
-            count[1] += group.points
-        all_.faulty += part.faulty
-        all_.differing += part.differing
-    return _sorted(all_, counts)
-
-
-def _sorted(told: Outcomes, counts: Mapping[tuple[str, Ask], Sequence[int]]) -> Outcomes:
-    told.groups = [AskGroup(by, ask, awards, points) for (by, ask), (awards, points) in counts.items()]
-    told.faulty.sort(key=lambda each: each.asked.key)
-    told.differing.sort(key=lambda each: each.asked.key)
-    return told
-
-
-async def _looked_up(
-    connection: Connection, pages: AsyncIterator[Sequence[Asked]]
-) -> AsyncIterator[tuple[Asked, Posted | None]]:
-    async for page in pages:
-        posted = await _posted(connection, [each.key for each in page])
-        for each in page:
-            yield each, posted.get(each.key)
-
-
-async def _rejected(connection: Connection, keys: Sequence[str]) -> set[tuple[str, str | None]]:
-    """The keys and fingerprints of rejected awards."""
-    return {tuple(row) for row in await slices.rows_on(connection, _REJECTED(keys=column(keys)))}
-
-
-async def _posted(connection: Connection, keys: Sequence[str]) -> dict[str, Posted]:
-    return {row["key"]: Posted(*row) for row in await slices.rows_on(connection, _POSTED(keys=column(keys)))}
+async def outcomes_of_partners(connection: Connection, statement: tuple[Any, ...], queues: Queues) -> Outcomes:
+    """The outcomes of the awards that a statement gives as `Asked`, and whether the ledger rejected them. In a
+    transaction.
+    """
+    outcomes = Outcomes(queues)
+    async for page in long_pages(connection, statement):
+        asked = [row_of(Asked, row) for row in page]
+        rows = await slices.rows_on(connection, _REJECTED(keys=column(each.key for each in asked)))
+        rejected = {tuple(row) for row in rows}
+        await outcomes.add(
+            connection, [each._replace(rejected=(each.key, each.fingerprint) in rejected) for each in asked]
+        )
+    return outcomes
 
 
 def _ask(asked: Asked, posted: Posted | None) -> Ask:

@@ -1,10 +1,9 @@
 """What campaigns have decided, held against what was done and against the ledger. Postgres counts it in each slice."""
 
-from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from abacus.oversight.reconcile.asked import Asked, Outcomes, outcomes, together
+from abacus.oversight.reconcile.asked import Asked, Outcomes
 from abacus.oversight.reconcile.decide.lines import Actions, Totals
 from abacus.oversight.reconcile.decide.verdict import Queues
 from abacus.oversight.reconcile.messages import LONG_S, AsOf, long_pages
@@ -61,20 +60,20 @@ class CampaignEffects:
 
     async def awards(self, as_of: AsOf, queues: Queues) -> Outcomes:
         """The outcomes of awards that were sent."""
-        return together(
-            await slices.each(self._connection, lambda: outcomes(self._connection, self._sent_in_slice(as_of), queues))
-        )
+        outcomes = Outcomes(queues)
+        await slices.each(self._connection, lambda: self._add_sent(outcomes, as_of))
+        return outcomes
 
     async def totals(self) -> list[Totals]:
         return [Totals(*row) for row in await slices.sums(self._connection, (_TOTALS,), facts=1, within_s=LONG_S)]
 
-    async def _sent_in_slice(self, as_of: AsOf) -> AsyncIterator[Sequence[Asked]]:
-        """A page at a time; what holds awards up is not cut, and looked up for each page."""
+    async def _add_sent(self, outcomes: Outcomes, as_of: AsOf) -> None:
+        """Adds a slice's awards, a page at a time; what holds awards up is not cut, and looked up for each page."""
         doubled = set(as_of.doubled)
         async for page in long_pages(self._connection, _AWARDS(**self._window)):
             keys, fingerprints = [row["key"] for row in page], [row["fingerprint"] for row in page]
             rows = await self._connection.fetch(*_HELD_UP(keys=keys, fingerprints=fingerprints))
-            yield [
+            asked = [
                 Asked(
                     by=sent["campaign"],
                     member_id=sent["member_id"],
@@ -90,3 +89,4 @@ class CampaignEffects:
                 )
                 for sent, held_up in zip(page, rows, strict=True)
             ]
+            await outcomes.add(self._connection, asked)

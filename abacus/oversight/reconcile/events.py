@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Unreadable
-from abacus.ledger.types.read_point_event import PointData, read_point_event, type_of
+from abacus.ledger.types.read_point_event import read_point_event, type_of
 from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, NamedFault, What
 from abacus.oversight.reconcile.decide.lines import Published
-from abacus.oversight.reconcile.ledger import PostedInWindow
+from abacus.oversight.reconcile.ledger import PostedInWindow, place_of
 from abacus.oversight.reconcile.messages import LONG_S
 from abacus.platform import slices
 from abacus.platform.kafka.window import Stamped
@@ -36,7 +36,6 @@ create temporary table reconcile_event (
     points bigint not null, balance bigint not null
 )
 """
-_DROP: Final = "drop table if exists reconcile_event"
 
 # An event about a member who was erased since agrees with the ledger's transfer under the pseudonym. It tells of no
 # transfer before it has that name.
@@ -87,22 +86,8 @@ select claimed, min(id) as one, max(id) as another from (
 """
 
 
-# The columns of the table, in the order of `_row`.
-_COLUMNS: Final = ("partition", "offset", "member_id", "program", "seq", "key", "kind", "points", "balance")
-
-
-def _row(record: Stamped, data: PointData) -> tuple[object, ...]:
-    return (
-        record.partition,
-        record.offset,
-        data["member_id"],
-        data["program"],
-        data["seq"],
-        data["key"],
-        data["kind"],
-        data["points"],
-        data["balance"],
-    )
+_TOLD: Final = ("member_id", "program", "seq", "key", "kind", "points", "balance")
+_COLUMNS: Final = ("partition", "offset", *_TOLD)
 
 
 class EventTable:
@@ -116,14 +101,10 @@ class EventTable:
         self._unreadable_in_all = 0
 
     async def create(self) -> None:
-        await self._connection.execute(_DROP)
         await self._connection.execute(_CREATE)
 
-    async def drop(self) -> None:
-        await self._connection.execute(_DROP)
-
     async def enter(self, records: Sequence[Stamped]) -> None:
-        rows = []
+        rows: list[tuple[object, ...]] = []
         for record in records:
             try:
                 event = read_point_event(record.value)
@@ -131,7 +112,8 @@ class EventTable:
                 self._cannot_read(record)
             else:
                 if self._start <= event["time"] < self._end:
-                    rows.append(_row(record, event["data"]))
+                    data: Mapping[str, object] = event["data"]
+                    rows.append((record.partition, record.offset, *(data[name] for name in _TOLD)))
         await self._connection.copy_records_to_table("reconcile_event", records=rows, columns=_COLUMNS)
 
     def _cannot_read(self, record: Stamped) -> None:
@@ -164,12 +146,12 @@ class EventTable:
 
     async def missing(self) -> list[NamedFault]:
         rows = await self._posted.fetch(_MISSING)
-        return [NamedFault(What.NOT_PUBLISHED, row["key"], _account(row)) for row in rows]
+        return [NamedFault(What.NOT_PUBLISHED, row["key"], place_of(row)) for row in rows]
 
     async def unknown(self) -> list[NamedFault]:
         rows = await self._posted.fetch(_FIRST_UNKNOWN)
         posted_never = [
-            NamedFault(What.UNKNOWN, row["key"], f"{_account(row)} at {row['partition']}:{row['offset']}")
+            NamedFault(What.UNKNOWN, row["key"], f"{place_of(row)} at {row['partition']}:{row['offset']}")
             for row in rows
         ]
         return posted_never + self._unreadable
@@ -179,7 +161,3 @@ class EventTable:
         return [
             NamedFault(What.DOUBLED, row["claimed"], f"told of as {row['one']} and as {row['another']}") for row in rows
         ]
-
-
-def _account(row: Mapping[str, object]) -> str:
-    return f"{row['member_id']} {row['program']} #{row['seq']}"

@@ -4,7 +4,7 @@ Where the ledger is not cut, they are in its table. Slices' transfers are copied
 may lie on another server, which does not know the session's tables.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -50,8 +50,12 @@ _COLUMNS: Final = {
 _CREATE: Final = f"""
 create temporary table reconcile_transfer ({", ".join(f"{name} {kind} not null" for name, kind in _COLUMNS.items())})
 """
-_DROP: Final = "drop table if exists reconcile_transfer"
 _COPIED: Final = "table reconcile_transfer"
+
+
+def place_of(row: Mapping[str, object]) -> str:
+    """The account and the number of a transfer, for people."""
+    return f"{row['member_id']} {row['program']} #{row['seq']}"
 
 
 class PostedInWindow:
@@ -65,12 +69,8 @@ class PostedInWindow:
 
     async def create(self) -> None:
         self._positions = [START] * len(await slices.slices_of(self._pool))
-        await self._connection.execute(_DROP)
         if self._are_copied:
             await self._connection.execute(_CREATE)
-
-    async def drop(self) -> None:
-        await self._connection.execute(_DROP)
 
     def relay_is_at(self, positions: Sequence[Position]) -> None:
         """Sets the relay's position in each slice. Later reads compare with them."""

@@ -26,7 +26,6 @@ create temporary table reconcile_message (
 );
 create temporary table reconcile_elsewhere (key text collate "C" not null)
 """
-_DROP: Final = "drop table if exists reconcile_message, reconcile_elsewhere"
 _COLUMNS: Final = ("n", *Entry._fields, *Trace._fields)
 
 _NO_TRACE: Final = f"posted is distinct from '{SAME}' and held is null and not ignored"
@@ -111,11 +110,7 @@ class MessageTable:
         self._entered = 0
 
     async def create(self) -> None:
-        await self._connection.execute(_DROP)
         await self._connection.execute(_CREATE)
-
-    async def drop(self) -> None:
-        await self._connection.execute(_DROP)
 
     async def enter(self, entries: Sequence[Entry]) -> None:
         """Enter messages, with the traces that the ledger and the quarantine have of them now."""

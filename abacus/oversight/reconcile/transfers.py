@@ -1,14 +1,14 @@
 """The transfers of a window: the origin of each, whether its claim is its own, and partners' requests."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from abacus.oversight.reconcile.asked import Outcomes, asked_of_partners, outcomes
+from abacus.oversight.reconcile.asked import Outcomes, outcomes_of_partners
 from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, NamedFault, Origin, What
 from abacus.oversight.reconcile.decide.lines import Posted
 from abacus.oversight.reconcile.decide.verdict import OTHER, Queues
-from abacus.oversight.reconcile.ledger import PostedInWindow
+from abacus.oversight.reconcile.ledger import PostedInWindow, place_of
 from abacus.oversight.reconcile.messages import LONG_S, AsOf
 from abacus.platform import slices
 from abacus.platform.postgres import Connection
@@ -73,7 +73,7 @@ class Transfers:
 
     async def without_a_source(self) -> list[NamedFault]:
         rows = await self._posted.fetch(_NOWHERE)
-        return [NamedFault(What.WITHOUT_SOURCE, row["key"], _place(row)) for row in rows]
+        return [NamedFault(What.WITHOUT_SOURCE, row["key"], place_of(row)) for row in rows]
 
     async def not_their_claims(self) -> list[NamedFault]:
         """Transfers under keys that are claimed for another transfer, so the key was posted twice, or for none."""
@@ -83,7 +83,7 @@ class Transfers:
             NamedFault(
                 What.DOUBLED if row["is_claimed"] or row["claim"] in elsewhere else What.UNCLAIMED,
                 row["key"],
-                _place(row),
+                place_of(row),
             )
             for row in rows
         ]
@@ -95,9 +95,4 @@ class Transfers:
 
     async def asks(self, as_of: AsOf, queues: Queues) -> Outcomes:
         """The outcomes of partners' requests."""
-        pages = asked_of_partners(self._connection, _ASKS(**self._window, **as_of.of_asks))
-        return await outcomes(self._connection, pages, queues)
-
-
-def _place(row: Mapping[str, object]) -> str:
-    return f"{row['member_id']} {row['program']} #{row['seq']}"
+        return await outcomes_of_partners(self._connection, _ASKS(**self._window, **as_of.of_asks), queues)

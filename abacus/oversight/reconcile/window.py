@@ -6,11 +6,11 @@ and is on no queue has left its trace by now. The relay's cursor, too, is read b
 with.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
@@ -34,19 +34,12 @@ CLOCKS_DIFFER_BY: Final = timedelta(minutes=5)  # between the clock that stamps 
 SETTLES_IN: Final = timedelta(minutes=2)  # SQS may count a message that it took a minute ago as not there yet
 _GRACE: Final = timedelta(hours=1)
 _FIRST_STEP_BACK: Final = timedelta(hours=1)
+_DROP: Final = "drop table if exists reconcile_message, reconcile_elsewhere, reconcile_event, reconcile_transfer"
 _REPLAYED: Final = Statement("""
 select id, body from quarantine where replays > 0 and stage = 'transaction' and id > :last order by id limit 200
 """)
 
 MessagesRead = Callable[[str, int], None]  # told how many more messages of that kind are read
-
-
-class QueueSource(Protocol):
-    """The source of the queues' counts."""
-
-    async def count(self) -> Queues:
-        """Raises `Unavailable`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +61,7 @@ class Reconciliation:
         self,
         pool: Pool,
         streams: Streams,
-        queues: QueueSource,
+        queues: Callable[[], Awaitable[Queues]],
         book: CardBook,
         clock: Clock,
         *,
@@ -95,10 +88,10 @@ class Reconciliation:
         async with passing_failures(), self._pool.acquire() as connection:
             messages, posted = MessageTable(connection), PostedInWindow(self._pool, connection, start, end)
             events = EventTable(connection, posted, start, end)
-            async with _created(messages, posted, events):
+            async with _created(connection, messages, posted, events):
                 ranges = await self._read_messages(messages, start, end)
                 next_offsets = await committed(self._streams.bootstrap, self._streams.transactions, self._streams.group)
-                queues = await self._queues.count()
+                queues = await self._queues()
                 await messages.look_again()
                 await messages.settle()
                 await posted.look()
@@ -198,11 +191,11 @@ class Reconciliation:
 
 
 @asynccontextmanager
-async def _created(*tables: MessageTable | PostedInWindow | EventTable) -> AsyncIterator[None]:
+async def _created(connection: Connection, *tables: MessageTable | PostedInWindow | EventTable) -> AsyncIterator[None]:
+    await connection.execute(_DROP)
     for table in tables:
         await table.create()
     try:
         yield
     finally:
-        for table in tables:
-            await table.drop()
+        await connection.execute(_DROP)

@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import asyncpg
@@ -12,7 +13,7 @@ from aiokafka import AIOKafkaProducer
 from abacus.core.clock import SystemClock
 from abacus.ledger.relay.cursor import RelayCursor
 from abacus.oversight.reconcile.decide.account import Account
-from abacus.oversight.reconcile.queue_counts import QueueCounts
+from abacus.oversight.reconcile.queue_counts import count_queues
 from abacus.oversight.reconcile.window import Reconciliation, Streams
 from abacus.platform.kafka.window import committed
 from abacus.platform.sqs.queue import sqs_client
@@ -41,7 +42,7 @@ async def account(
         return await Reconciliation(
             house.pool,
             streams,
-            QueueCounts(client, settings.queue_prefix),
+            partial(count_queues, client, settings.queue_prefix),
             CardBook(await CardStore(house.pool).all()),
             FixedClock(now + later),
             retried_for=timedelta(hours=24),

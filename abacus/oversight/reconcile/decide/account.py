@@ -98,14 +98,8 @@ class Account:
             if verdict is Verdict.QUARANTINED and group.facts.held is not None:
                 self.reasons[group.facts.held] += group.messages
 
-    def add_asks(self, groups: Iterable[AskGroup]) -> None:
-        self._add_asks(self.partners, groups)
-
-    def add_awards(self, groups: Iterable[AskGroup]) -> None:
-        """Add the awards that campaigns have sent."""
-        self._add_asks(self.campaigns, groups)
-
-    def _add_asks(self, lines: dict[str, SourceAccount], groups: Iterable[AskGroup]) -> None:
+    def add_asks(self, lines: dict[str, SourceAccount], groups: Iterable[AskGroup]) -> None:
+        """Add awards to the lines of partners, or of campaigns."""
         for group in groups:
             verdict = verdict_of_ask(group.ask, self.queues)
             lines.setdefault(group.by, SourceAccount()).add(verdict, group.awards, group.points)

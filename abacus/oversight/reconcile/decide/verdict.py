@@ -34,15 +34,6 @@ class Queues(NamedTuple):
     dead: int
 
 
-class Age(NamedTuple):
-    """The age of a message without a trace. An unsettled message may be anywhere, whatever the queues' counts say: they
-    lag behind. An overdue message has outlived every retry.
-    """
-
-    settled: bool
-    overdue: bool
-
-
 class Facts(NamedTuple):
     """The facts about a message. `posted` says what the ledger has under its key: the same facts, or others."""
 
@@ -87,7 +78,7 @@ def verdict_of(facts: Facts, queues: Queues) -> Verdict:
         return Verdict.IGNORED
     if not facts.read:
         return Verdict.IN_FLIGHT
-    return _without_trace(Age(facts.settled, facts.overdue), queues)
+    return _without_trace(facts, queues)
 
 
 def verdict_of_ask(ask: Ask, queues: Queues) -> Verdict:
@@ -99,10 +90,13 @@ def verdict_of_ask(ask: Ask, queues: Queues) -> Verdict:
         return Verdict.QUARANTINED
     if not ask.queued:
         return Verdict.NOT_ACCEPTED
-    return _without_trace(Age(ask.settled, ask.overdue), queues)
+    return _without_trace(ask, queues)
 
 
-def _without_trace(age: Age, queues: Queues) -> Verdict:
+def _without_trace(age: Facts | Ask, queues: Queues) -> Verdict:
+    """An unsettled message may be anywhere, whatever the queues' counts say: they lag behind. An overdue message has
+    outlived every retry.
+    """
     if not age.settled:
         return Verdict.IN_FLIGHT
     if not age.overdue and queues.award:
