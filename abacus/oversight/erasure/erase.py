@@ -109,13 +109,13 @@ class Eraser:
         slice_map = await slice_map_of(self._pool)
         renaming = Pseudonym(member_id, _pseudonym(slice_map, slice_map.slice_of(member_id)))
         rows: Counter[str] = Counter()
-        for treat in BEFORE_ACCOUNTS:
+        for treat in BEFORE_ACCOUNTS.values():
             rows += await treat(connection, renaming)
         # The ledger comes last: posting to its accounts waits while they are locked.
         heads = await lock_heads(connection, member_id)
         if heads:
             await self._prove(connection, member_id, "they do not hold together as they are")
-        for treat in AFTER_ACCOUNTS:
+        for treat in AFTER_ACCOUNTS.values():
             rows += await treat(connection, renaming)
         accounts: list[dict[str, Any]] = []
         if heads:

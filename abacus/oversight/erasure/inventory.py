@@ -3,7 +3,9 @@
 A new table has to be entered here; a test goes through all tables and fails for a table that is not.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import chain
 from typing import Final
 
 from abacus.oversight.erasure.decide.pseudonym import ERASED, Pseudonym
@@ -11,10 +13,8 @@ from abacus.oversight.erasure.treatments import (
     Rows,
     Treatment,
     approvals,
-    daily_use,
     errands,
     expiry,
-    holds,
     log_entries,
     member_numbers,
     moved_alone,
@@ -118,7 +118,7 @@ where member_id = :member_id and done_at is null and refused_at is null
 """)
 _RENAME: Final = {
     table: Statement(f"update {table} set member_id = :pseudonym{more} where member_id = :member_id")
-    for table, more in RENAMED.items()
+    for table, more in (RENAMED | {"allowance_member": "", "hold": ""}).items()
 }
 
 
@@ -129,38 +129,31 @@ async def _deleted(connection: Connection, renaming: Pseudonym) -> Rows:
 
 async def _renamed(connection: Connection, renaming: Pseudonym) -> Rows:
     await connection.execute(*_REFUSE_ACTIONS(member_id=renaming.member_id))  # what waits is never done
+    return await _under_pseudonym(connection, renaming, RENAMED)
+
+
+async def _under_pseudonym(connection: Connection, renaming: Pseudonym, tables: Iterable[str]) -> Rows:
     names = renaming._asdict()
-    return Rows({table: await touch(connection, each(**names)) for table, each in _RENAME.items()})
+    return Rows({table: await touch(connection, _RENAME[table](**names)) for table in tables})
 
 
 # In two groups, in the order in which others take several of these locks: the expirer locks its batch before the
 # accounts, and posting locks the accounts before a partner's daily sums of their members.
-BEFORE_ACCOUNTS: Final[Sequence[Treatment]] = (
-    _deleted,
-    _renamed,
-    partner_awards,
-    webhook_deliveries,
-    quarantine,
-    expiry,
-    member_numbers,
-)
-AFTER_ACCOUNTS: Final[Sequence[Treatment]] = (daily_use, moved_alone, holds, approvals, log_entries, errands)
-TREATED: Final = frozenset(
-    {
-        *DELETED,
-        *RENAMED,
-        "allowance_member",
-        "approval",
-        "audit_log",
-        "console_errand",
-        "console_errand_file",
-        "hold",
-        "member_number",
-        "moved_alone",
-        "partner_award",
-        "webhook_delivery",
-        "quarantine",
-        "expiry_batch",
-        "expiry_run",
-    }
-)
+BEFORE_ACCOUNTS: Final[Mapping[tuple[str, ...], Treatment]] = {
+    DELETED: _deleted,
+    tuple(RENAMED): _renamed,
+    ("partner_award",): partner_awards,
+    ("webhook_delivery",): webhook_deliveries,
+    ("quarantine",): quarantine,
+    ("expiry_batch", "expiry_run"): expiry,
+    ("member_number",): member_numbers,
+}
+AFTER_ACCOUNTS: Final[Mapping[tuple[str, ...], Treatment]] = {
+    ("allowance_member",): partial(_under_pseudonym, tables=["allowance_member"]),
+    ("moved_alone",): moved_alone,
+    ("hold",): partial(_under_pseudonym, tables=["hold"]),
+    ("approval",): approvals,
+    ("audit_log",): log_entries,
+    ("console_errand", "console_errand_file"): errands,
+}
+TREATED: Final = frozenset(chain.from_iterable((*BEFORE_ACCOUNTS, *AFTER_ACCOUNTS)))

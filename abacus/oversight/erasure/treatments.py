@@ -91,9 +91,6 @@ update expiry_batch set body = :body where country = :country and month = :month
 _RENAME_EXPIRY_RUNS: Final = Statement("""
 update expiry_run set found_member = :pseudonym where found_member = :member_id
 """)
-_RENAME_DAILY_USE: Final = Statement("""
-update allowance_member set member_id = :pseudonym where member_id = :member_id
-""")
 _RENAME_MOVED_ALONE: Final = Statement("""
 update moved_alone set whose = 'member:' || :pseudonym::text where whose = 'member:' || :member_id::text
 """)
@@ -108,7 +105,6 @@ where approval_id = :approval_id
 """)
 _DELETE_NUMBER: Final = Statement("delete from member_number where member_id = :member_id returning number")
 _ERASED_NUMBERS: Final = Statement("insert into member_number_erased select unnest(:numbers::integer[])")
-_RENAME_HOLDS: Final = Statement("update hold set member_id = :pseudonym where member_id = :member_id")
 
 
 async def partner_awards(connection: Connection, renaming: Pseudonym) -> Rows:
@@ -179,16 +175,8 @@ async def member_numbers(connection: Connection, renaming: Pseudonym) -> Rows:
     return Rows(member_number=len(numbers))
 
 
-async def daily_use(connection: Connection, renaming: Pseudonym) -> Rows:
-    return Rows(allowance_member=await touch(connection, _RENAME_DAILY_USE(**renaming._asdict())))
-
-
 async def moved_alone(connection: Connection, renaming: Pseudonym) -> Rows:
     return Rows(moved_alone=await touch(connection, _RENAME_MOVED_ALONE(**renaming._asdict())))
-
-
-async def holds(connection: Connection, renaming: Pseudonym) -> Rows:
-    return Rows(hold=await touch(connection, _RENAME_HOLDS(**renaming._asdict())))
 
 
 async def approvals(connection: Connection, renaming: Pseudonym) -> Rows:

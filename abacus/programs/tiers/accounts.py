@@ -17,8 +17,8 @@ from abacus.programs.tiers.decide.policy import LONG_AGO, Period, Reached, Tally
 from abacus.programs.tiers.decide.tier_change import AccountTier, Change, Known
 
 
-class _TallyRow(NamedTuple):
-    """A tally as it is written."""
+class TallyRow(NamedTuple):
+    """A tally as it is stored."""
 
     member_id: str
     program: str
@@ -28,6 +28,10 @@ class _TallyRow(NamedTuple):
     earned: int
     tier: str
     threshold: int
+
+    @property
+    def tally(self) -> Tally:
+        return Tally(Period(self.starts_on, self.ends_on, self.until), self.earned, Reached(self.tier, self.threshold))
 
 
 # The accounts are sorted; `place` keeps that order, and tells which account a row is without sending its name back.
@@ -78,7 +82,7 @@ from (
         {array("ends_on", "date")}, {array("until", "date")}, {array("earned", "bigint")}, {array("tier", "text")},
         {array("threshold", "bigint")}
     )
-) as u ({columns(_TallyRow)})
+) as u ({columns(TallyRow)})
 where t.member_id = u.member_id and t.program = u.program and t.starts_on = u.starts_on and t.ends_on = u.ends_on
 """)
 
@@ -117,9 +121,9 @@ async def know(
     names = _names(ordered)
     tallies: dict[AccountId, dict[Period, Tally]] = {id_: {} for id_ in ordered}
     rows_of_tallies = await connection.fetch(*_TALLIES(lasting_beyond=lasting_beyond, **names))
-    for place, starts_on, ends_on, until, earned, tier, threshold in rows_of_tallies:
-        period = Period(starts_on, ends_on, until)
-        tallies[ordered[place - 1]][period] = Tally(period, earned, Reached(tier, threshold))
+    for place, *row in rows_of_tallies:
+        tally = TallyRow(*ordered[place - 1], *row).tally
+        tallies[ordered[place - 1]][tally.period] = tally
     overrides = {ordered[place - 1]: tier for place, tier in await connection.fetch(*_OVERRIDES(**names))}
     return {id_: Known(rows.get(id_) or AccountTier.opened(id_), tallies[id_], overrides.get(id_)) for id_ in ordered}
 
@@ -135,14 +139,14 @@ async def write(
     await _enter(connection, "account_tier", sorted(account for account, is_locked in accounts if not is_locked))
     if old := sorted(account for account, is_locked in accounts if is_locked):
         await connection.execute(*_UPDATE(**_columns(old)))
-    opened: list[_TallyRow] = []
-    counted: list[_TallyRow] = []
+    opened: list[TallyRow] = []
+    counted: list[TallyRow] = []
     for before, after in changed:
         known = {(period.starts_on, period.ends_on) for period in before.tallies}
         for period, tally in after.tallies.items():
             if before.tallies.get(period) != tally:
                 is_known = (period.starts_on, period.ends_on) in known
-                row = _TallyRow(*after.account.id, *tally.period, tally.earned, *tally.reached)
+                row = TallyRow(*after.account.id, *tally.period, tally.earned, *tally.reached)
                 (counted if is_known else opened).append(row)
     await _enter(connection, "tier_tally", opened)
     if counted:
@@ -151,7 +155,7 @@ async def write(
 
 
 async def _enter(
-    connection: Connection, table: str, rows: Sequence[AccountTier] | Sequence[_TallyRow] | Sequence[Change]
+    connection: Connection, table: str, rows: Sequence[AccountTier] | Sequence[TallyRow] | Sequence[Change]
 ) -> None:
     """Write new rows. They are copied, because an insertion of many rows has no plan before its values are known, and
     on Citus none at all then. Raises `Overtaken`.
@@ -173,7 +177,7 @@ def _names(ids: Sequence[AccountId]) -> dict[str, str]:
     }
 
 
-def _columns(rows: Sequence[AccountTier] | Sequence[_TallyRow]) -> dict[str, str]:
+def _columns(rows: Sequence[AccountTier] | Sequence[TallyRow]) -> dict[str, str]:
     """The columns of at least one row, by their names."""
     by_column = zip(*rows, strict=True)
     return {name: column(values) for name, values in zip(rows[0]._fields, by_column, strict=True)}

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from abacus.ledger.types.account import AccountId
@@ -10,7 +10,8 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, columns
 from abacus.pricing.decide.book import CardBook
-from abacus.programs.tiers.decide.policy import Period, Reached, Tally
+from abacus.programs.tiers.accounts import TallyRow
+from abacus.programs.tiers.decide.policy import Tally
 from abacus.programs.tiers.decide.recount import Published, Recorded, Recount
 from abacus.programs.tiers.decide.tier_change import AccountTier, Calendars, Change
 from abacus.proof.beside import RowsBeside
@@ -20,17 +21,6 @@ from abacus.proof.parts import Span
 
 _CALENDARS: Final = "select country, rolled_through from tier_calendar"
 _PUBLISHED: Final = "select scope, published_at, effective_from from rate_card"
-
-
-class _Tallied(NamedTuple):
-    member_id: str
-    program: str
-    starts_on: date
-    ends_on: date
-    until: date
-    earned: int
-    tier: str
-    threshold: int
 
 
 class _Override(NamedTuple):
@@ -63,7 +53,7 @@ class _TierRows:
             return Pager(row_type, connection, *query(**span.parameters))
 
         self._accounts = pager(AccountTier, "account_tier")
-        self._tallies = pager(_Tallied, "tier_tally", ", t.starts_on, t.ends_on")
+        self._tallies = pager(TallyRow, "tier_tally", ", t.starts_on, t.ends_on")
         self._changes = pager(Change, "tier_change", ", t.n")
         self._overrides = pager(_Override, "membership")
         self._pagers = (self._accounts, self._tallies, self._changes, self._overrides)
@@ -96,15 +86,11 @@ class _TierRows:
 
     async def _recorded(self, account: AccountId) -> Recorded:
         rows = await _of(self._accounts, account)
-        tallies = {
-            Period(row.starts_on, row.ends_on, row.until): Tally(
-                Period(row.starts_on, row.ends_on, row.until), row.earned, Reached(row.tier, row.threshold)
-            )
-            for row in await _of(self._tallies, account)
-        }
+        tallies: list[Tally] = [row.tally for row in await _of(self._tallies, account)]
         changes = await _of(self._changes, account)
         overrides = await _of(self._overrides, account)
-        return Recorded(rows[0] if rows else None, tallies, changes, overrides[0].tier if overrides else None)
+        override = overrides[0].tier if overrides else None
+        return Recorded(rows[0] if rows else None, {each.period: each for each in tallies}, changes, override)
 
 
 async def _of(pager: Pager[Any], account: AccountId) -> Sequence[Any]:
