@@ -64,10 +64,11 @@ async def opened(house: House, sandbox: Pool, *beside: str, **changes: Any) -> A
 
 
 async def rows(pool: Pool, schema: str) -> dict[str, str]:
-    """A digest of each table of a schema; when a key was used, how often, and what for, does not count."""
+    """A digest of each table of a schema, but for what is noted a moment later: uses of a key, the pulse, processes."""
     tables = await pool.fetch(
         "select tablename from pg_tables"
-        " where schemaname = $1 and tablename not in ('rate_limit', 'partner_request') order by 1",
+        " where schemaname = $1"
+        " and tablename not in ('rate_limit', 'partner_request', 'points_pulse', 'worker_process') order by 1",
         schema,
     )
     digests = {}
