@@ -64,6 +64,7 @@ async def test_the_api_is_as_its_document_says_to_a_person(house: House, tmp_pat
         await _as_documented(opened, tmp_path, key, people, operations=20)
 
 
+@pytest.mark.long
 async def test_the_counts_are_as_their_document_says(house: House, tmp_path: Path) -> None:
     await publish_counter(house.pool, RAIN, await publish_weather(house.pool))
     async with count_desk(house) as opened:

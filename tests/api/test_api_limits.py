@@ -20,6 +20,7 @@ pytestmark = pytest.mark.once
 _AT_ONCE: Final = 20
 
 
+@pytest.mark.long
 async def test_200_awards_against_a_budget_for_50(house: House) -> None:
     """Two API processes accept them all at once, two awarders post them: exactly 50 are posted."""
     key = await register(house, limits=Limits(in_total=5000))

@@ -72,6 +72,7 @@ async def test_a_spend_is_done_once_and_never_beyond_what_is_there(house: House,
     assert await verified(house)
 
 
+@pytest.mark.long
 async def test_a_key_means_an_award_or_a_movement_and_never_both(house: House) -> None:
     """Also before the award is posted: another use of its key takes back nobody's promise."""
     async with shop(house) as opened:

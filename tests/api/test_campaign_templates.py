@@ -35,6 +35,7 @@ async def test_rights_come_first(house: House, open_shop: Shop) -> None:
     assert kind(await kim.post("/v1/campaigns/lint", json={**MARKET, "steps": "none"})) == (422, "invalid")
 
 
+@pytest.mark.long
 async def test_others_are_answered_while_a_slow_template_is_tried(house: House, open_shop: Shop) -> None:
     ann = await person(house, open_shop, "ann", "country_editor:SG")
     others: list[httpx.AsyncClient] = [await person(house, open_shop, name, "viewer") for name in ("eve", "kim")]

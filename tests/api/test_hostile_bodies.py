@@ -48,6 +48,7 @@ COSTLY: Final[dict[str, bytes]] = {
 }
 
 
+@pytest.mark.long
 async def test_refusing_a_hostile_body_is_no_more_work_than_a_good_one(house: House) -> None:
     """Work is counted as time of the processor, of caller and API together, and compared within this run."""
     async with shop(house) as opened:

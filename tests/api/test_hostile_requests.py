@@ -100,6 +100,7 @@ async def answers(opened: Shop, document: dict[str, Any], key: str) -> AsyncIter
                 yield operation["operationId"], await caller.request(method, place, headers=twice)
 
 
+@pytest.mark.long
 async def test_every_refusal_of_every_route_is_documented(house: House) -> None:
     async with shop(house) as opened:
         key = await register(house)

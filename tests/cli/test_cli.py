@@ -63,6 +63,7 @@ async def test_what_cannot_be_done_is_said_in_one_line(
     assert ran.err.count("\n") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "env", "line"),
     [

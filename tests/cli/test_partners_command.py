@@ -18,6 +18,7 @@ from tests.support.staff import LOGIN
 pytestmark = pytest.mark.once
 
 
+@pytest.mark.long
 async def test_a_partners_life(house: House) -> None:
     env = {"ABACUS_DATABASE_URL": house.settings.required("database_url")}
 

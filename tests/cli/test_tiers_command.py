@@ -142,6 +142,7 @@ async def test_the_worker_needs_kafka(env: dict[str, str]) -> None:
     assert (ran.code, ran.err) == (2, "abacus: ABACUS_KAFKA_BOOTSTRAP is not set\n")
 
 
+@pytest.mark.long
 async def test_a_second_run_is_refused_and_kill_9_leaves_a_run_that_the_next_one_ends(house: House) -> None:
     """The job in a process of its own is held up in the middle, by a lock on one of its members, and killed there."""
     count, pool = 3000, house.pool

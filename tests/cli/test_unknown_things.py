@@ -111,6 +111,7 @@ async def env(pool: Pool, database_url: str) -> dict[str, str]:
     return {"ABACUS_DATABASE_URL": database_url, **nowhere}
 
 
+@pytest.mark.long
 async def test_what_nobody_knows_is_said_in_one_line_of_the_same_words(env: dict[str, str]) -> None:
     """In one database, because none of these changes anything."""
     for command, thing in UNKNOWN.items():

@@ -1,5 +1,6 @@
 """Points that are added by hand, as people do it: asked for, refused to its author, approved by another, explained."""
 
+import pytest
 from playwright.async_api import Browser
 
 from abacus.people.store.approvals import Approvals
@@ -8,6 +9,7 @@ from tests.console.one_member import HERE, balance, opened
 from tests.console.window import office
 
 
+@pytest.mark.long
 async def test_a_large_adjustment_takes_two_people(browser: Browser, pool: Pool) -> None:
     async with office(browser, pool) as open_office:
         await opened(pool, open_office.desk)

@@ -1,5 +1,6 @@
 """A campaign is written in rows in a browser, and comes into force by another person."""
 
+import pytest
 from playwright.async_api import Browser, expect
 
 from abacus.platform.postgres import Pool
@@ -7,6 +8,7 @@ from tests.console.campaigning import cards
 from tests.console.window import office
 
 
+@pytest.mark.long
 async def test_a_campaign_is_written_in_rows_and_approved_by_another(browser: Browser, pool: Pool) -> None:
     async with office(browser, pool) as open_office:
         await cards(open_office.desk)

@@ -37,6 +37,7 @@ async def test_who_signs_in_comes_to_the_page_that_was_asked_for(browser: Browse
         assert "Sign in" in await window.text()
 
 
+@pytest.mark.long
 async def test_another_person_approves_what_the_author_cannot(browser: Browser, pool: Pool) -> None:
     async with office(browser, pool) as open_office:
         effects = Effects()
@@ -58,6 +59,7 @@ async def test_another_person_approves_what_the_author_cannot(browser: Browser, 
         assert len(effects.happened) == 1
 
 
+@pytest.mark.long
 async def test_a_session_that_is_ended_elsewhere_is_ended_here(browser: Browser, pool: Pool) -> None:
     async with office(browser, pool) as open_office, open_office.window() as here, open_office.window() as there:
         await open_office.desk.hire("eve", "viewer")

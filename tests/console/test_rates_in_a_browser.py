@@ -12,6 +12,7 @@ from tests.console.campaigning import cards
 from tests.console.window import office
 
 
+@pytest.mark.long
 async def test_a_multiplier_is_changed_by_two_people(browser: Browser, pool: Pool) -> None:
     async with office(browser, pool) as open_office:
         await cards(open_office.desk)
@@ -59,6 +60,7 @@ async def test_a_multiplier_is_changed_by_two_people(browser: Browser, pool: Poo
             assert "SG@2, scheduled from" in await window.text()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scripts", [True, False])
 @pytest.mark.parametrize(
     ("field", "value", "line"),

@@ -18,6 +18,7 @@ INIT = "/etc/localstack/init/ready.d/"
 REGION = "us-east-1"
 
 
+@pytest.mark.long
 async def test_the_hook_makes_the_queues_that_the_command_makes(
     services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -94,6 +94,7 @@ def test_metrics_and_labels_exist(expression: Expression) -> None:
     assert {label for group in _GROUPED.findall(expression.text) for label in re.findall(r"\w+", group)} <= allowed
 
 
+@pytest.mark.long
 def test_no_metric_is_forgotten() -> None:
     shown = {samples()[name] for each in EXPRESSIONS for name, _ in _SELECTOR.findall(each.text) if name in samples()}
     assert sorted(set(labels()) - shown - UNSHOWN.keys()) == []

@@ -67,6 +67,7 @@ async def test_posters_at_the_same_time(pool: Pool, seed: int) -> None:
     assert await ids_against_seq(pool) == []
 
 
+@pytest.mark.long
 async def test_posters_that_open_the_same_accounts(pool: Pool) -> None:
     """The narrowest place: some posters open an account that others change a moment later."""
     chance = random.Random(1)

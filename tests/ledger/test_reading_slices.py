@@ -373,6 +373,7 @@ async def test_reminders_are_the_same(ledgers: tuple[Pool, Pool]) -> None:
     assert told[1] == told[0]
 
 
+@pytest.mark.long
 async def test_overdue_holds_of_all_slices_are_released(services: Services) -> None:
     clock = FixedClock(NOW + timedelta(days=3))
     async with both(services) as pools:

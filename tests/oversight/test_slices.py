@@ -203,6 +203,7 @@ def told(report: Account) -> dict[str, Any]:
     return {name: value for name, value in document(report, "tests").items() if name not in without}
 
 
+@pytest.mark.long
 async def test_reconcile_tells_the_same(services: Services, servers: Servers) -> None:
     """Of a stream that comes out, and then with faults: a key posted in two slices, and a transfer without a claim."""
     accounts: list[list[dict[str, Any]]] = []

@@ -33,6 +33,7 @@ def sample(metric: object, **labels: str) -> float | None:
     return sum(found) if found else None
 
 
+@pytest.mark.long
 async def test_connections_are_counted_for_each_server_as_they_are_held(spread: Dispersed) -> None:
     connections = Connections("a worker of this test")
     pools = [await open_pool(spread.database_url, size=8, beside=2, noted=connections.noted) for _ in range(2)]

@@ -39,6 +39,7 @@ def test_what_names_each_member_once_passes(writer: str, value: object) -> None:
     check_names(WRITERS[writer](value))
 
 
+@pytest.mark.long
 @given(value=st.dictionaries(st.sampled_from("ab,é"), values, min_size=1), place=st.integers(0), spaced=st.booleans())
 @settings(max_examples=300, deadline=None)
 def test_a_name_that_stands_twice_is_told(value: dict[str, object], place: int, *, spaced: bool) -> None:

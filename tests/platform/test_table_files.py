@@ -29,6 +29,7 @@ def written(path: Path, column: Any) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_millions_of_equal_rows_are_refused_before_any_is_read(tmp_path: Path) -> None:
     file = repeated(tmp_path / "members.parquet", "bob", 20_000_000)
     assert file.stat().st_size < 500_000

@@ -173,6 +173,7 @@ def digits(prices: Mapping[str, Multiplier]) -> dict[str, str]:
     return {name: plain(multiplier) for name, multiplier in prices.items()}
 
 
+@pytest.mark.long
 @given(cards(), cards())
 def test_changes_are_described_exactly_when_cards_differ(old: RateCard, new: RateCard) -> None:
     assert describe_changes(old, parse_card(to_document(old))) == []

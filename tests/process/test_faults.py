@@ -106,6 +106,7 @@ async def test_sqs_goes_away_and_comes_back(house: House) -> None:
     assert await verified(house)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("worker", "setting", "nowhere", "dependency"),
     [
@@ -154,6 +155,7 @@ async def test_a_worker_waits_also_where_the_database_is_full_once_its_pool_is_o
         await until(lambda: _ready(health))
 
 
+@pytest.mark.long
 async def test_the_breaker_stops_the_line_and_nothing_is_set_aside_or_lost(house: House) -> None:
     async with house.running() as health:
         await house.produce([b"{poison"] * 300)
@@ -203,6 +205,7 @@ async def _ready(health: Health) -> bool:
     return health.ready
 
 
+@pytest.mark.long
 async def test_a_right_that_is_missing_ends_the_worker_in_one_line(house: House) -> None:
     """Nothing is set aside for it, and nobody waits for a right as for a server that is away."""
     owner = await asyncpg.connect(house.settings.required("database_url"))

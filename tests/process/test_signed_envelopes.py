@@ -3,6 +3,8 @@
 import base64
 from typing import Final
 
+import pytest
+
 from abacus.core.signature import Producer
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
 from tests.ledger.ledgers import award, envelope
@@ -14,6 +16,7 @@ from tests.support.shop import award as request_award
 KEYS: Final = ",".join(f"{each}.1={base64.b64encode(each.encode().ljust(32, b'.')).decode()}" for each in Producer)
 
 
+@pytest.mark.long
 async def test_only_those_who_have_a_key_make_points(house: House) -> None:
     signing = house.settings.model_copy(update={"envelope_keys": KEYS})
     key = await register(house)

@@ -374,6 +374,7 @@ async def _of_points(pool: Pool) -> list[str]:
     return [line for line in told if line.startswith("partner") and " created_at " not in line]
 
 
+@pytest.mark.long
 async def test_what_happens_meanwhile_is_no_fault(pool: Pool, database_url: str) -> None:
     """Everything is looked at in one snapshot: giving, holding, capturing, taking back, adjusting, approving."""
     ledger = await busy(pool)

@@ -4,6 +4,8 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from abacus.documents.store import DocumentStore
 from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.counters.kind import COUNTERS, held_sources
@@ -57,6 +59,7 @@ async def test_the_third_ride_in_the_hour_earns_points_at_once(house: House) -> 
     assert await house.pool.fetchval("select count(*) from transfer where member_id = 'bob'") == 0
 
 
+@pytest.mark.long
 async def test_while_no_counter_counts_an_event_waits_and_others_do_not(house: House) -> None:
     """It is decided as if it had been in time once it is counted."""
     await publish_counter(house)

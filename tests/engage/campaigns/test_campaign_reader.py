@@ -314,6 +314,7 @@ def reordered(value: Any) -> Any:
     return [reordered(each) for each in value] if isinstance(value, list) else value
 
 
+@pytest.mark.long
 @given(documents())
 def test_a_document_is_the_same_campaign_again(written: dict[str, Any]) -> None:
     read = parse_campaign(written, surroundings())

@@ -59,6 +59,7 @@ async def test_what_is_in_force_is_known_by_its_label_and_answers_from_its_appro
     assert await store.in_force(NOW) == []
 
 
+@pytest.mark.long
 async def test_all_that_are_in_force_are_read_however_many_they_are(store: CampaignStore) -> None:
     """In slices, and what is known stays the same object."""
     names = [f"offer_{number:03}" for number in range(120)]

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from abacus.core.errors import Reason
 from abacus.platform.sqs.definition import RETRY
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
@@ -35,6 +37,7 @@ async def test_refunds_take_back_exactly_what_was_earned(house: House) -> None:
     assert await verified(house)
 
 
+@pytest.mark.long
 async def test_a_refund_before_its_transaction_waits_for_it(house: House) -> None:
     async with house.running("calculator", "awarder"):
         await house.produce([refunded(2, 1, "10.00")])

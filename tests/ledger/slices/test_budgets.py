@@ -78,6 +78,7 @@ async def is_sound(pool: Pool) -> bool:
     return (await verify(pool, lambda _: None)).clean
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("limits", "budget"), [("in_total", 495), ("per_day", 495), ("in_total", 1000), ("per_day", 10**6)]
 )

@@ -133,6 +133,7 @@ async def test_what_fails_while_all_servers_are_there_is_the_callers(pool: Pool)
             await split(pool, MEMBERS, work, member_of=str)
 
 
+@pytest.mark.long
 async def test_awards_for_a_server_that_is_silent_come_again_and_others_are_posted(opened: Pool, silent: Proxy) -> None:
     ledger, sent = PostgresLedger(opened, CLOCK), list[str]()
 
@@ -161,6 +162,7 @@ async def test_awards_for_a_server_that_is_silent_come_again_and_others_are_post
     assert await opened.fetchval("select count(*) from transfer where key like 'second of %'") == len(MEMBERS)
 
 
+@pytest.mark.long
 async def test_lookups_and_holds_of_other_servers_go_on(opened: Pool, silent: Proxy) -> None:
     clock = FixedClock(NOW)
     ledger, moves = PostgresLedger(opened, clock), PostgresMoves(opened, clock)

@@ -277,6 +277,7 @@ async def test_two_who_cut_at_once(url: str) -> None:
     assert sorted(await asyncio.gather(cut(url, 4), cut(url, 4))) == [False, True]
 
 
+@pytest.mark.long
 async def test_as_many_slices_as_there_can_be(url: str) -> None:
     await cut(url, MOST)
     opened = await open_pool(url, size=2)

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from abacus.oversight.reconcile.decide.account import What
 from abacus.oversight.reconcile.decide.verdict import Verdict
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
@@ -86,6 +88,7 @@ BROKEN: dict[str, tuple[Sequence[str], set[tuple[What, str]]]] = {
 }
 
 
+@pytest.mark.long
 async def test_what_is_broken_in_the_database_is_named(house: House, database_url: str) -> None:
     """One thing after another, and each is mended before the next."""
     async with processed(house):

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
+import pytest
+
 from abacus.oversight.reconcile.decide.account import What
 from abacus.oversight.reconcile.decide.verdict import Verdict
 from abacus.platform.sqs.definition import AWARD
@@ -100,6 +102,7 @@ BROKEN: dict[str, tuple[Sequence[str], set[tuple[What, str]]]] = {
 }
 
 
+@pytest.mark.long
 async def test_what_is_broken_is_named(house: House, database_url: str) -> None:
     """One thing after another, and each is mended before the next."""
     await decided(house)
@@ -112,6 +115,7 @@ async def test_what_is_broken_is_named(house: House, database_url: str) -> None:
         await as_owner(database_url, *(f"delete from {each}; insert into {each} table kept_{each}" for each in TOUCHED))
 
 
+@pytest.mark.long
 async def test_an_award_that_is_sent_again_is_posted_once(house: House, database_url: str) -> None:
     """As after a crash between the queue and the database."""
     await decided(house)

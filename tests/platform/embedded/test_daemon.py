@@ -68,6 +68,7 @@ time.sleep(60)
     assert not _lives(process)
 
 
+@pytest.mark.long
 def test_one_that_does_not_name_the_home_is_left_alone(daemon: Daemon) -> None:
     """After a restart of the machine the number may be another process'."""
     stranger = _run(daemon)

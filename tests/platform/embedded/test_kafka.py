@@ -57,6 +57,7 @@ async def _read(bootstrap: str, topic: str, count: int) -> list[bytes]:
     return values
 
 
+@pytest.mark.long
 async def test_a_group_reads_on_where_it_committed(bootstrap: str, producer: AIOKafkaProducer) -> None:
     for n in range(10):
         await producer.send_and_wait("transactions", b"%d" % n, key=b"bob")

@@ -75,6 +75,7 @@ async def test_a_poll_brings_as_many_as_were_asked_for_at_most(topic: Topic) -> 
     assert is_whole(records)
 
 
+@pytest.mark.long
 async def test_what_was_committed_is_not_read_again_and_what_was_only_read_is(topic: Topic) -> None:
     async with topic.joined() as consumer:
         left = await commit_half(consumer)
@@ -82,6 +83,7 @@ async def test_what_was_committed_is_not_read_again_and_what_was_only_read_is(to
         assert offsets_of(await read(consumer, sum(map(len, left.values())))) == left
 
 
+@pytest.mark.long
 async def test_a_rebalance_goes_back_to_what_was_committed_and_resumes_what_was_paused(topic: Topic) -> None:
     async with topic.joined() as consumer:
         left = await commit_half(consumer)

@@ -143,6 +143,7 @@ async def test_a_reader_tells_what_was_deleted_while_nobody_read() -> None:
     assert [(each["partition"], each["messages"], each["first"], each["after"]) for each in told] == [(only, 5, 1, 6)]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     bool(os.environ.get("ABACUS_TEST_KAFKA_BOOTSTRAP")), reason="only the embedded broker keeps five megabytes"
 )

@@ -88,6 +88,7 @@ async def test_a_partition_is_read_from_where_the_handler_says(
     assert reading.gone[-1] == reading.asked[0]
 
 
+@pytest.mark.long
 async def test_the_handlers_place_counts_more_than_the_committed_offset(services: Services, topic: str) -> None:
     await read(services, topic, Reading({}))
     again = Reading({0: 3})
@@ -132,6 +133,7 @@ class LeavingBehind(Reading):
         return [record for record in records if record.offset % 2 and record.offset > 4]
 
 
+@pytest.mark.long
 async def test_what_stays_behind_is_read_again(services: Services, topic: str) -> None:
     """From the first of it on: nothing is committed beyond."""
     reading = LeavingBehind()
@@ -142,6 +144,7 @@ async def test_what_stays_behind_is_read_again(services: Services, topic: str) -
         assert await consumer.committed(TopicPartition(topic, 0)) == MESSAGES
 
 
+@pytest.mark.long
 async def test_records_are_gathered_for_a_moment_or_until_they_are_enough(services: Services, topic: str) -> None:
     gathered = Reading({0: 0})
     await read(services, topic, gathered, gather_s=30, most=MESSAGES)

@@ -102,6 +102,7 @@ async def test_who_waits_for_a_server_that_is_silent_is_told_and_it_is_used_agai
     assert pair.away == {place: 0}
 
 
+@pytest.mark.long
 async def test_a_statement_that_takes_long_is_waited_for_while_its_server_answers(pair: Pair) -> None:
     assert await outcome_of(pair, 0, "select pg_sleep(4)::text || 'done'") == "done"
     assert pair.away == {}

@@ -133,6 +133,7 @@ async def test_of_two_publishers_one_works_at_a_time(pool: Pool, broker: Broker)
     assert len(set(broker.ids)) == len(broker.ids) == 50
 
 
+@pytest.mark.long
 async def test_a_publisher_that_waits_says_so_and_ends_when_it_is_told_to(pool: Pool, broker: Broker) -> None:
     broker.down = True
     stop, health = asyncio.Event(), WorkerHealth("tierkeeper")

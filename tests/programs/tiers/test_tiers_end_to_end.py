@@ -138,6 +138,7 @@ async def test_the_worker_waits_for_the_database_and_goes_on(house: House) -> No
             await until(lambda: _ready(health.worker("tierkeeper")))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("setting", "nowhere"), [("kafka_bootstrap", "127.0.0.1:1")])
 async def test_the_worker_says_what_it_waits_for(house: House, setting: str, nowhere: str) -> None:
     astray = house.settings.model_copy(update={setting: nowhere})

@@ -54,6 +54,7 @@ async def test_what_is_told_of_each(services: Services, monkeypatch: pytest.Monk
     assert told == verdicts
 
 
+@pytest.mark.long
 async def test_tests_that_fail_anyway_judge_nothing(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ABACUS_TEST_DATABASE_URL", services.database_url)
     unknown = TRIED[0]._replace(tests=("tests/ledger/test_limits.py::test_nothing",))

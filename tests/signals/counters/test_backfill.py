@@ -9,6 +9,7 @@ from tests.signals.counters.counting import CountingHouse
 from tests.signals.counters.rides import FARES_OF_CITY, plain_count, rides, tallies
 
 
+@pytest.mark.long
 async def test_the_time_before_is_counted_once_however_often_it_is_run(counting: CountingHouse) -> None:
     before, after = rides(400, random.Random(1)), rides(100, random.Random(2), first=400)
     late = await published_behind(counting, before)
@@ -24,6 +25,7 @@ async def test_the_time_before_is_counted_once_however_often_it_is_run(counting:
     await tallies(counting.house.pool)
 
 
+@pytest.mark.long
 async def test_a_ride_that_was_repeated_across_the_hand_over_counts_once(counting: CountingHouse) -> None:
     before = rides(100, random.Random(3))
     late = await published_behind(counting, before)

@@ -4,6 +4,8 @@ import asyncio
 import random
 import sys
 
+import pytest
+
 from tests.signals.counters.away import store_behind_proxy
 from tests.signals.counters.backfilling import LONG_AGO, backfill, environment, fares, published_behind
 from tests.signals.counters.barrier import Barrier
@@ -39,6 +41,7 @@ async def goes_on(counting: CountingHouse) -> None:
     assert topic == {"topic": counting.topic, "done": RIDES, "of": RIDES, "counted": RIDES}
 
 
+@pytest.mark.long
 async def test_a_run_that_is_killed_between_the_rows_and_the_record(counting: CountingHouse) -> None:
     sent = rides(RIDES, random.Random(1))
     late = await published_behind(counting, padded(sent))
@@ -56,6 +59,7 @@ async def test_a_run_that_is_killed_between_the_rows_and_the_record(counting: Co
     assert await recorded(counting) == RIDES
 
 
+@pytest.mark.long
 async def test_a_run_whose_store_goes_away(counting: CountingHouse) -> None:
     sent = rides(RIDES, random.Random(2))
     late = await published_behind(counting, padded(sent))

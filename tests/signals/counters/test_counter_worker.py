@@ -66,6 +66,7 @@ async def test_the_account_of_each_partition_comes_out(counting: CountingHouse) 
     assert (ran.code, ran.out.splitlines()[-1]) == (1, "220 events: IT DOES NOT COME OUT")
 
 
+@pytest.mark.long
 async def test_a_ride_that_its_sender_repeats_counts_once_also_after_a_restart(counting: CountingHouse) -> None:
     sent = rides(60, random.Random(2))
     definitions = await counting.publish(*COUNTERS)

@@ -69,6 +69,7 @@ async def test_keys_that_counted_before_go_on_when_the_day_has_no_room(counting:
     assert await counting.sums() == plain_count([each for each in [*first, *later] if each.city == 1], [fares])
 
 
+@pytest.mark.long
 async def test_keys_of_a_version_of_before_there_was_a_bound_go_on(counting: CountingHouse) -> None:
     """Nothing remembers its keys but their counts."""
     (members,) = await counting.publish(RIDES_OF_MEMBER)

@@ -95,6 +95,7 @@ def test_a_source_without_a_topic_needs_no_places() -> None:
     assert source.types == {"store.visited": {"store_id": VariableType.TEXT}}
 
 
+@pytest.mark.long
 @given(sources())
 def test_every_source_comes_back_from_its_documents(source: Source) -> None:
     assert parse_source(to_document(source)) == source

@@ -117,6 +117,7 @@ async def test_what_nothing_overtakes_comes_all_the_same(place: Opens) -> None:
         assert proxy.struck == {}
 
 
+@pytest.mark.long
 async def test_a_dropped_delete_is_done_and_denied_or_confirmed_and_not_done(place: Opens) -> None:
     async with place() as (proxy, direct, queue, _):
         bodies = {str(number) for number in range(40)}
@@ -134,6 +135,7 @@ async def test_a_dropped_delete_is_done_and_denied_or_confirmed_and_not_done(pla
         assert proxy.struck["drop_delete"] >= 40
 
 
+@pytest.mark.long
 async def test_throttled_is_not_carried_out(place: Opens) -> None:
     async with place() as (proxy, direct, queue, client):
         proxy.faults = SqsFaults(throttle=1.0)
@@ -171,6 +173,7 @@ async def test_a_part_of_a_batch_is_not_deleted_and_says_so(place: Opens) -> Non
         assert proxy.struck == {"partial": 3}
 
 
+@pytest.mark.long
 async def test_without_an_answer_it_may_have_happened_or_not(place: Opens) -> None:
     async with place() as (proxy, direct, queue, client):
         proxy.faults = SqsFaults(timeout=1.0)
