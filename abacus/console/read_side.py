@@ -1,7 +1,7 @@
 """What pages read from: the database itself, or a replica of it that is a moment behind."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,8 +13,9 @@ from abacus.ledger.store.read import LedgerReader
 from abacus.platform.health import Health
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement
+from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.counters.store.port import CounterStore
-from abacus.signals.counters.store.postgres import PostgresCounterStore
+from abacus.signals.events.decide.source import Source
 
 REPLICA: Final = "replica"
 MOST_BEHIND_S: Final = 10.0
@@ -38,13 +39,15 @@ class ReadSide:
     ledger: LedgerReader
     members: MemberReader
     holds: HoldReader
-    counters: CounterStore
+    counters: CounterDesk
 
 
-def reading_of(pool: Pool, clock: Clock, counters: CounterStore | None = None) -> ReadSide:
-    """`counters` is their store, where that is another than this database."""
-    store = counters or PostgresCounterStore(pool, clock)
-    return ReadSide(pool, LedgerReader(pool), MemberReader(pool), HoldReader(pool), store)
+def reading_of(
+    pool: Pool, clock: Clock, built_in: Iterable[Source] = (), counts: CounterStore | None = None
+) -> ReadSide:
+    """`counts` is where counts are, if that is another store than this database."""
+    counters = CounterDesk(pool, clock, built_in, counts)
+    return ReadSide(pool, LedgerReader(pool), MemberReader(pool), HoldReader(pool), counters)
 
 
 class Replica:

@@ -45,6 +45,7 @@ from abacus.pricing.wiring import cards_in_use
 from abacus.signals.counters.store.opened_store import open_store
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.wiring import cassandra_of
+from abacus.signals.events.wiring import built_in_sources
 
 DATABASE_WITHIN_S: Final = 5.0
 _QUEUES_WITHIN_S: Final = 3.0
@@ -111,7 +112,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         outages=outages,
         door=door,
         sessions=sessions,
-        here=reading_of(pool, clock, counters),
+        here=reading_of(pool, clock, built_in_sources(settings), counters),
         rooms=rooms,
         erases=settings.console_owner_database_url is not None,
         replica=_replica(wiring, counters if cassandra is not None else None),
@@ -137,7 +138,7 @@ def _replica(wiring: Wiring, counters: CounterStore | None) -> Replica | None:
 
     async def opened() -> ReadSide:
         pool = await open_pool(url, size=_CONNECTIONS, keeps_nothing=True, within_s=DATABASE_WITHIN_S)
-        return reading_of(pool, clock, counters)
+        return reading_of(pool, clock, built_in_sources(wiring.settings), counters)
 
     replica = Replica(opened, wiring.process_health)
     wiring.at_the_end(replica.close)

@@ -27,9 +27,10 @@ from abacus.cli.terminal.draft_files import read_files, refuse
 from abacus.cli.terminal.shell import AsJson, CommandGroup, print_json, settings, table
 from abacus.core.errors import Refused
 from abacus.documents.types import Record
+from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.counters.decide.definition import Definition, to_document
 from abacus.signals.counters.decide.definition_document import faults_today
-from abacus.signals.counters.kind import COUNTERS, counter_desk
+from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.counters.new_keys import new_keys_of
 from abacus.signals.events.decide.source import Source, parse_source
 from abacus.signals.events.kind import Sources, by_name
@@ -48,7 +49,7 @@ def _amid(sources: Sources, drafts: Mapping[str, Sequence[Any]]) -> Sources:
 
 FAMILY: Final = Family(
     kind=COUNTERS,
-    desk=lambda at: nullcontext(counter_desk(at.pool, at.clock, built_in_sources(settings()))),
+    desk=lambda at: nullcontext(CounterDesk(at.pool, at.clock, built_in_sources(settings()))),
     files="Definitions, in TOML or JSON.",
     drafts="definitions",
     one="a definition",

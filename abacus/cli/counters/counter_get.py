@@ -7,17 +7,12 @@ import typer
 
 from abacus.cli.terminal.shell import AsJson, console, moment, pool, print_json, settings
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Absent, Refused
-from abacus.documents.moment import read_moment
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
-from abacus.signals.counters.decide.catalog import Catalog
+from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.counters.decide.tiles import end_of_quarter
-from abacus.signals.counters.kind import COUNTERS
-from abacus.signals.counters.reading.decide.plan import Planner
-from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted, Why
+from abacus.signals.counters.reading.types import Counted, Lookup
 from abacus.signals.counters.store.opened_store import open_store
-from abacus.signals.counters.types import SlotRange
 from abacus.signals.counters.wiring import cassandra_of
 
 
@@ -53,15 +48,9 @@ async def get(
 
 async def count_now(lookup: Lookup, connections: Pool, config: Settings, now: datetime) -> Counted:
     """The count, read from the store. Raises `Refused` where it cannot be counted."""
-    published = await read_moment(connections, COUNTERS)
-    plan = Planner(Catalog(published.of(COUNTERS), {}), int(now.timestamp()), late_by_s=0, keeps=lambda _: False).plan(
-        lookup
-    )
-    if isinstance(plan, NotCounted):
-        raise (Absent if plan.why is Why.UNKNOWN_KEY else Refused)(plan.detail)
     async with open_store(cassandra_of(config), connections, SystemClock()) as (store, _):
-        sums = await store.sums([SlotRange(plan.key, *slots) for slots in plan.shape.open])
-    return plan.counted(sum(sums))
+        (counted,) = await CounterDesk(connections, SystemClock(), (), store).count([lookup], now)
+    return counted
 
 
 def _second(option: str, text: str) -> int:

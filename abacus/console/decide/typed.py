@@ -1,10 +1,14 @@
 """What people type into fields, as documents have it; what cannot be read stays text, for its fault to name. Pure."""
 
 from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+_MOST_DIGITS: Final = 18
 
 
 def whole(typed: str) -> int | str:
-    return int(typed) if typed.isascii() and typed.isdecimal() else typed
+    return int(typed) if typed.isascii() and typed.isdecimal() and len(typed) <= _MOST_DIGITS else typed
 
 
 def moment(typed: str) -> datetime | str:
@@ -12,3 +16,23 @@ def moment(typed: str) -> datetime | str:
         return datetime.fromisoformat(typed)
     except ValueError:
         return typed
+
+
+def local_moment(typed: str, zone: str) -> datetime | None:
+    """A time, by the clock of the zone where it has no offset; None where it is no time."""
+    at = moment(typed)
+    if isinstance(at, str):
+        return None
+    return at if at.tzinfo is not None else at.replace(tzinfo=ZoneInfo(zone))
+
+
+def exact_moment(typed: str) -> datetime | None:
+    """A time with its offset, whose plus an address may have made a space; None where it is no such time."""
+    at = moment(typed.replace(" ", "+"))
+    return None if isinstance(at, str) or at.tzinfo is None else at
+
+
+def number(typed: str, most: int) -> int | None:
+    """A whole number, be it with commas; None where it is none, or more than `most`."""
+    read = whole(typed.replace(",", ""))
+    return read if isinstance(read, int) and read <= most else None

@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from abacus.core.clock import Clock
 from abacus.core.fields import Fault
 from abacus.documents.decide.labels import Labels
-from abacus.documents.desk import DocumentDesk
 from abacus.documents.directory import DocumentDirectory
 from abacus.documents.kind import DocumentKind, Table, Withdrawals
 from abacus.documents.store import Look
@@ -83,7 +81,3 @@ def held_sources(built_in: Iterable[Source]) -> Look[Sources]:
         return by_name(built_in, documents(await SOURCE_READER.held(connection)))
 
     return look
-
-
-def counter_desk(pool: Pool, clock: Clock, built_in: Iterable[Source]) -> DocumentDesk[Definition, Sources]:
-    return DocumentDesk(pool, clock, COUNTERS, held_sources(tuple(built_in)))

@@ -104,9 +104,7 @@ async def move(call: Call) -> Page | See:
             _, approval = await desk.submit(record.document, call.actor)
             return See(f"/approvals/{approval.approval_id}")
         await desk.move(record.document, Act(act), reason, call.actor, version=record.document.version)
-    except CannotDecide as fault:
-        return await _page(call, history, record, fault=fault.detail, form=call.form.shown())
-    except Refused as fault:
+    except (CannotDecide, Refused) as fault:
         return await _page(call, history, record, fault=str(fault), form=call.form.shown())
     return See(f"/campaigns/{record.document.name}?version={record.document.version}")
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import ClassVar, Final
 
 from abacus.console.decide.steps import SECONDS, Span, spans_of
+from abacus.console.decide.typed import exact_moment
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
@@ -16,18 +17,12 @@ from abacus.console.web.page import Download, Page
 from abacus.console.web.parts import Part
 from abacus.core.csv_text import csv_text
 from abacus.core.errors import Refused
-from abacus.documents.moment import read_moment
-from abacus.documents.store import DocumentStore, named
 from abacus.documents.types import Record
-from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.diff import described
 from abacus.signals.counters.decide.tiles import end_of_quarter
-from abacus.signals.counters.kind import COUNTERS
-from abacus.signals.counters.new_keys import DayOfKeys, new_keys_of
-from abacus.signals.counters.reading.decide.plan import LookupPlan, Planner
-from abacus.signals.counters.reading.types import Lookup, NotCounted
-from abacus.signals.counters.types import SlotRange
+from abacus.signals.counters.new_keys import DayOfKeys
+from abacus.signals.counters.reading.types import Lookup
 
 _MOST_KEYS: Final = 4
 _USUAL: Final = timedelta(days=1)
@@ -124,20 +119,17 @@ async def export(call: Call) -> Download:
 
 
 async def counter(call: Call) -> CounterPage:
-    store, name = DocumentStore(call.reading.pool, COUNTERS), str(call.request.path_params["counter"])
+    desk, name = call.reading.counters, str(call.request.path_params["counter"])
     try:
-        latest = named(COUNTERS, name, await store.latest())
+        records = await desk.versions(name)
     except Refused:
         raise PageFault("not-found", "No counter has such a name.") from None
-    versions = [
-        _version(each, await new_keys_of(call.reading.pool, each.document))
-        for each in await store.history(latest.version.key)
-    ]
+    versions = [_version(each, await desk.new_keys(each.document)) for each in records]
     return CounterPage(title=name, command=f"abacus counters list {shlex.quote(name)}", versions=versions)
 
 
 async def _latest(call: Call) -> Sequence[Version]:
-    return [_version(each) for each in await DocumentStore(call.reading.pool, COUNTERS).latest()]
+    return [_version(each) for each in await call.reading.counters.records()]
 
 
 def _version(record: Record[Definition], new_keys: Sequence[DayOfKeys] = ()) -> Version:
@@ -166,26 +158,16 @@ def _spans(call: Call, typed: dict[str, str]) -> Sequence[Span]:
 
 
 def _second(text: str) -> int:
-    said = "A time with its offset: 2026-11-23T00:00+08:00."
-    try:
-        read = datetime.fromisoformat(text.replace(" ", "+"))
-    except ValueError:
-        raise ValueError(said) from None
-    if read.tzinfo is None:
-        raise ValueError(said)
-    return int(read.timestamp())
+    at = exact_moment(text)
+    if at is None:
+        raise ValueError("A time with its offset: 2026-11-23T00:00+08:00.")
+    return int(at.timestamp())
 
 
 async def _chart(call: Call, keys: Sequence[str], spans: Sequence[Span]) -> Chart:
-    """All steps of all keys are summed in one call of the store. Raises `Refused` for what cannot be counted."""
-    published = await read_moment(call.reading.pool, COUNTERS)
-    catalog, now = Catalog(published.of(COUNTERS), {}), int(call.now.timestamp())
-    planner = Planner(catalog, now, late_by_s=0, keeps=lambda _: False)
-    plans = [[_planned(planner, Lookup(key, *span)) for span in spans] for key in keys]
-    ranges = [[SlotRange(plan.key, *slots) for slots in plan.shape.open] for planned in plans for plan in planned]
-    sums = iter(await call.reading.counters.sums([each for some in ranges for each in some]))
-    totals = iter([sum(next(sums) for _ in some) for some in ranges])
-    values = [[plan.counted(next(totals)).value for plan in planned] for planned in plans]
+    """All steps of all keys are counted at once. Raises `Refused` for what cannot be counted."""
+    counted = await call.reading.counters.count([Lookup(key, *span) for key in keys for span in spans], call.now)
+    values = [[each.value for each in counted[at : at + len(spans)]] for at in range(0, len(counted), len(spans))]
     return Chart(
         times=[span.begin for span in spans],
         series=[Series(key, [float(each) for each in counts]) for key, counts in zip(keys, values, strict=True)],
@@ -194,10 +176,3 @@ async def _chart(call: Call, keys: Sequence[str], spans: Sequence[Span]) -> Char
             for place, span in enumerate(spans)
         ],
     )
-
-
-def _planned(planner: Planner, lookup: Lookup) -> LookupPlan:
-    plan = planner.plan(lookup)
-    if isinstance(plan, NotCounted):
-        raise Refused(plan.detail)
-    return plan

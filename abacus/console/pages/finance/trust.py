@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import ClassVar, Final
-from zoneinfo import ZoneInfo
 
+from abacus.console.decide.typed import local_moment, whole
 from abacus.console.errands.types import Order
 from abacus.console.pages.operations.errands import Done, ask, newest
 from abacus.console.web.calls import Call
@@ -75,18 +75,16 @@ async def seal(call: Call) -> Page | See:
 
 async def reconcile(call: Call) -> Page | See:
     """A window by the person's clock."""
-    typed, times = call.form.shown(), dict[str, datetime]()
-    for name in ("begin", "end"):
-        try:
-            local = datetime.fromisoformat(typed.get(name))
-            times[name] = (local if local.tzinfo else local.replace(tzinfo=ZoneInfo(call.session.zone))).astimezone(UTC)
-        except ValueError:
+    typed = call.form.shown()
+    begin, end = (local_moment(typed.get(name), call.session.zone) for name in ("begin", "end"))
+    for name, at in (("begin", begin), ("end", end)):
+        if at is None:
             typed = typed.but(**{name: "Write a day and a time."})
-    if not typed.wrong and times["end"] <= times["begin"]:
+    if begin is not None and end is not None and end <= begin:
         typed = typed.but(end="It is not after the begin.")
-    if typed.wrong:
+    if typed.wrong or begin is None or end is None:
         return await trust(call, typed)
-    window = (f"--from={times['begin'].isoformat()}", f"--to={times['end'].isoformat()}")
+    window = (f"--from={begin.astimezone(UTC).isoformat()}", f"--to={end.astimezone(UTC).isoformat()}")
     await ask(call, Order(RECONCILE, _ALL, None, ("reconcile", *window, "--json")))
     return See("/trust")
 
@@ -96,7 +94,7 @@ async def prove(call: Call) -> Page | See:
     member, program, number, typed = *(call.form.get(each) for each in ("member", "program", "seal")), call.form.shown()
     if not member:
         typed = typed.but(member="Whose account?")
-    if number and not (number.isascii() and number.isdecimal() and int(number) > 0):
+    if number and (not isinstance(whole(number), int) or whole(number) == 0):
         typed = typed.but(seal="Write the number of a seal, or leave it out for the last one.")
     if typed.wrong:
         return await trust(call, typed)
@@ -106,8 +104,8 @@ async def prove(call: Call) -> Page | See:
 
 
 async def _seals(call: Call) -> Rows[SealRow]:
-    before = call.asked("before")
-    number = int(before) if before is not None and before.isascii() and before.isdecimal() else None
+    before = whole(call.asked("before") or "")
+    number = before if isinstance(before, int) else None
     found = await Seals(call.reading.pool, call.premises.clock).newest(before=number, limit=_MOST + 1)
     rows = [_row(each) for each in found[:_MOST]]
     return Rows(rows, f"/trust?before={rows[-1].number}" if len(found) > _MOST else None)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from abacus.console.decide.typed import number as number_of
 from abacus.console.errands.types import Order
 from abacus.console.pages.operations.errands import Done, ask, newest
 from abacus.console.web.calls import Call
@@ -54,7 +55,7 @@ async def redrive(call: Call) -> Page | See:
     queue, number, typed = call.form.get("queue"), call.form.get("number"), call.form.shown()
     if queue not in _QUEUES:
         typed = typed.but(queue="Choose a queue.")
-    if not number.isascii() or not number.isdecimal() or not 1 <= int(number) <= _MOST:
+    if not number_of(number, _MOST):
         typed = typed.but(number=f"Write a number from 1 to {_MOST:,}.")
     if call.form.get("name") != queue:
         typed = typed.but(name="Type the name of the queue.")

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any, Final, cast
 
 from abacus.approving.executors import limits_proposal
+from abacus.console.decide.typed import number
 from abacus.console.errands.types import Order
 from abacus.console.pages.operations.errands import ask
 from abacus.console.pages.partners.partner import RIGHTS, TRIAL, partner_of, partner_page, partners_page, registered
@@ -69,9 +70,8 @@ async def set_limits(call: Call) -> Page | See:
     partner_id, typed = partner_of(call), call.form.shown()
     given: dict[str, int | None] = {}
     for name in Limits._fields:
-        try:
-            given[name] = _points(typed.get(name))
-        except ValueError:
+        given[name] = number(typed.get(name), MAX_POINTS)
+        if typed.get(name) and given[name] is None:
             typed = typed.but(**{name: f"A whole number up to {MAX_POINTS:,}, or nothing for no limit."})
     if typed.wrong:
         return await partner_page(call, partner_id, typed)
@@ -89,8 +89,8 @@ async def set_limits(call: Call) -> Page | See:
 async def give_key(call: Call) -> Page | See:
     """The key so far stays valid for the hours that are typed; older ones end now."""
     partner_id, typed, key = partner_of(call), call.form.shown(), new_key()
-    hours = _number(typed.get("overlap") or str(_USUAL_OVERLAP_H))
-    if hours is None or hours > _LONGEST_OVERLAP_H:
+    hours = number(typed.get("overlap") or str(_USUAL_OVERLAP_H), _LONGEST_OVERLAP_H)
+    if hours is None:
         return await partner_page(
             call, partner_id, typed.but(overlap=f"A whole number of hours, up to {_LONGEST_OVERLAP_H:,}.")
         )
@@ -128,7 +128,7 @@ def _told(call: Call, partner_id: str, **details: Any) -> Also:
 
 def _rights(typed: Form) -> RightsChange | Form:
     """The rights as they are typed, or the form with its faults. The store looks whether they make sense."""
-    requests = _number(typed.get("requests-per-minute") or "60000")
+    requests = number(typed.get("requests-per-minute") or "60000", MAX_POINTS)
     if requests is None:
         return typed.shown().but(**{"requests-per-minute": "A whole number is needed."})
     ticked = set(typed.get("may[]").split())
@@ -151,18 +151,3 @@ def _beside(typed: Form, fault: Refused) -> Form:
     """The fault beside the field that the command calls so, or else beside the name."""
     named = _OF_OPTION.fullmatch(str(fault))
     return typed.shown().but(**({named[1]: named[2]} if named else {"name": str(fault)}))
-
-
-def _points(text: str) -> int | None:
-    """Raises `ValueError`."""
-    if not text:
-        return None
-    number = _number(text)
-    if number is None or number > MAX_POINTS:
-        raise ValueError(text)
-    return number
-
-
-def _number(text: str) -> int | None:
-    plain = text.replace(",", "")
-    return int(plain) if plain.isascii() and plain.isdecimal() and len(plain) <= len(str(MAX_POINTS)) else None

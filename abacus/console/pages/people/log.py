@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 from uuid import UUID
 
 from abacus.console.decide.fields import FieldLine, lines_of
+from abacus.console.decide.typed import exact_moment
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows, place_of, rows_of
 from abacus.console.web.forms import EMPTY, Form
@@ -49,7 +50,7 @@ async def log(call: Call) -> LogPage:
     asked = {name: value for name in _NARROWS if (value := call.asked(name)) is not None}
     form = Form(asked)
     deed, country = asked.get("deed"), asked.get("country")
-    since = _time(asked["since"]) if "since" in asked else None
+    since = exact_moment(asked["since"]) if "since" in asked else None
     if deed not in {None, *Deed}:
         form = form.but(deed="There is no such deed.")
     if country is not None and re.fullmatch("[A-Z]{2}", country) is None:
@@ -71,15 +72,6 @@ async def log(call: Call) -> LogPage:
     rows = rows_of(call, [_shown(each) for each in found], _MOST, lambda each: (each.at, each.entry_id))
     options = "".join(f" --{name} {shlex.quote(value)}" for name, value in asked.items())
     return LogPage(title="Log", command=f"abacus people log{options}", list=rows, form=form)
-
-
-def _time(typed: str) -> datetime | None:
-    """None where it is no time with an offset."""
-    try:
-        read = datetime.fromisoformat(typed.replace(" ", "+"))
-    except ValueError:
-        return None
-    return read if read.tzinfo is not None else None
 
 
 def _shown(entry: Entry) -> Deeds:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
-from zoneinfo import ZoneInfo
 
 from abacus.approving.card_desk import CardDesk
+from abacus.console.decide.typed import local_moment
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
@@ -110,17 +110,12 @@ async def restore(call: Call) -> Page | See:
     history = await history_of(call)
     name, version = _name(history), _version_of(call, history)
     call.check(Deed.PUBLISH_RATES, country_of(name))
-    try:
-        start = datetime.fromisoformat(call.form.get("start"))
-    except ValueError:
+    start = local_moment(call.form.get("start"), history[-1].published.card.timezone)
+    if start is None:
         return _page(call, history, form=call.form.shown().but(start="Write a day and a time."))
-    if start.tzinfo is None:
-        start = start.replace(tzinfo=ZoneInfo(_zone(history)))
     try:
         approval = await call.rooms[CardDesk].restore(name, version, start, call.actor)
-    except CannotDecide as fault:
-        return _page(call, history, form=call.form.shown(), fault=fault.detail)
-    except Refused as fault:
+    except (CannotDecide, Refused) as fault:
         return _page(call, history, form=call.form.shown(), fault=str(fault))
     return See(f"/approvals/{approval.approval_id}")
 
@@ -211,7 +206,3 @@ def _row(span: Span) -> SpanRow:
 
 def _name(history: Sequence[CardRecord]) -> str:
     return history[-1].published.card.scope
-
-
-def _zone(history: Sequence[CardRecord]) -> str:
-    return history[-1].published.card.timezone

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, ClassVar, Final
-from zoneinfo import ZoneInfo
 
+from abacus.console.decide.typed import local_moment
 from abacus.console.web.calls import Call
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page
@@ -98,14 +98,9 @@ def _card(book: CardBook, country: str | None, now: datetime) -> RateCard | None
 
 def _sale(typed: Form, country: str, card: RateCard, now: datetime) -> Sale:
     """Raises `BadSale`. A time without an offset is that of the country."""
-    at = now
-    if typed.get("at"):
-        try:
-            at = datetime.fromisoformat(typed.get("at"))
-        except ValueError:
-            raise BadSale("at", "Write a day and a time.") from None
-        if at.tzinfo is None:
-            at = at.replace(tzinfo=ZoneInfo(card.timezone))
+    at = local_moment(typed.get("at"), card.timezone) if typed.get("at") else now
+    if at is None:
+        raise BadSale("at", "Write a day and a time.")
     return Sale(
         country,
         typed.get("vertical") or next(iter(card.verticals)),
