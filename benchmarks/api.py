@@ -15,7 +15,7 @@ import psutil
 
 from abacus.cli.house.stack import make_ready
 from abacus.core.clock import SystemClock
-from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.keys import LIVE_KEY
 from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
@@ -168,7 +168,7 @@ async def _measure(api: Service, unbatched_port: int) -> list[Figure]:
 
 
 async def _partner(pool: Pool) -> str:
-    key, clock = new_key(), SystemClock()
+    key, clock = LIVE_KEY.new(), SystemClock()
     partner = Partner(
         partner_id="acme",
         name="Acme",

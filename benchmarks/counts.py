@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import SystemClock
 from abacus.documents.store import DocumentStore
-from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.keys import LIVE_KEY
 from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
@@ -266,7 +266,7 @@ def _document(number: int) -> dict[str, Any]:
 
 
 async def _partner(pool: Pool) -> str:
-    key, clock = new_key(), SystemClock()
+    key, clock = LIVE_KEY.new(), SystemClock()
     partner = Partner(
         partner_id="acme",
         name="Acme",

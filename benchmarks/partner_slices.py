@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from abacus.core.clock import SystemClock
-from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.keys import LIVE_KEY
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.decide.allowance import partners_of
@@ -120,7 +120,7 @@ async def _register(pool: Pool, name: str, limits: Limits) -> None:
     for number in range(PARTNERS):
         id_ = f"{name}-{number}"
         partner = Partner(id_, id_, True, True, (), None, 1000, None, clock.now(), "bench", None)  # noqa: FBT003  # as stored
-        await PartnerStore(pool, clock).create(partner, limits, new_key())
+        await PartnerStore(pool, clock).create(partner, limits, LIVE_KEY.new())
 
 
 def _awards(rng: random.Random, name: str, number: int) -> list[Award]:

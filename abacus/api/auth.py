@@ -20,7 +20,7 @@ from abacus.core.errors import Refused, Unavailable
 from abacus.core.ids import partner_key, person_key
 from abacus.core.sources import Agent
 from abacus.core.tokens import PERSON_TOKEN
-from abacus.intake.partners.decide.keys import is_test_key
+from abacus.intake.partners.decide.keys import TEST_KEY
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.decide.signature import BadSignature, SignedRequest, check_signature
 from abacus.intake.partners.signing_secrets import SigningSecrets
@@ -203,7 +203,7 @@ class Guard:
                 raise ApiProblem("unauthorized", "the token is not valid", headers=_CHALLENGE)
             await _take(self._access, actor.source, _REQUESTS_OF_A_PERSON, answer_headers)
             return PersonCall(actor, self._access)
-        access = self._access.sandbox if is_test_key(key) else self._access
+        access = self._access.sandbox if key.startswith(TEST_KEY.start) else self._access
         partner = await access.directory.find(key) if access is not None else None
         if access is None or partner is None:
             raise ApiProblem("unauthorized", "the key is not valid", headers=_CHALLENGE)

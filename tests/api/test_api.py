@@ -17,7 +17,7 @@ from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.core.ids import award_id
 from abacus.core.points import Multiplier
-from abacus.intake.partners.decide.keys import new_key, new_signing_secret
+from abacus.intake.partners.decide.keys import LIVE_KEY, new_signing_secret
 from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
 from abacus.intake.partners.store import PartnerStore
 from abacus.platform.encryption import Secrets, new_keyring_text
@@ -282,7 +282,7 @@ async def test_capabilities(house: House, open_shop: Shop) -> None:
 async def test_keys_open_and_close(house: House, open_shop: Shop) -> None:
     store = PartnerStore(house.pool, SystemClock())
     old = await register(house)
-    rotated = new_key()
+    rotated = LIVE_KEY.new()
     callers = [await open_shop.caller(old), await open_shop.caller(rotated.text)]
 
     async def statuses() -> list[int]:
@@ -295,7 +295,7 @@ async def test_keys_open_and_close(house: House, open_shop: Shop) -> None:
         return await statuses() == wanted
 
     await until(lambda: are([404, 404]))  # both are valid during the rotation
-    third = new_key()
+    third = LIVE_KEY.new()
     await store.rotate("acme", third, overlap=timedelta(0))
     await until(lambda: are([401, 401]))
     callers = [await open_shop.caller(third.text)]

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from abacus.core.clock import SystemClock
-from abacus.intake.partners.decide.keys import new_test_key
+from abacus.intake.partners.decide.keys import TEST_KEY
 from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.decide.definition import Definition
@@ -161,7 +161,7 @@ async def test_who_may_read_counters(house: House, desk: Desk) -> None:
         ("a partner that may not", await register(house, "globex")),
         ("a viewer", await hire(house.pool, "ann", "viewer")),
         ("a viewer of one country", await hire(house.pool, "bob", "viewer:SG")),
-        ("a test key", new_test_key().text),
+        ("a test key", TEST_KEY.new().text),
         ("nobody", "abk_live_nobody"),
     ):
         caller = await desk.shop.caller(key)

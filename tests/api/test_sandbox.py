@@ -10,7 +10,7 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.intake.awarding.metrics import AWARDS, POINTS
-from abacus.intake.partners.decide.keys import new_signing_secret, new_test_key
+from abacus.intake.partners.decide.keys import TEST_KEY, new_signing_secret
 from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
 from abacus.intake.partners.metrics import PARTNER_AWARDS
 from abacus.intake.partners.sandbox import new_test_access
@@ -221,7 +221,7 @@ async def test_who_signs_signs_in_the_sandbox_with_another_secret(house: House, 
 async def test_without_a_sandbox_a_test_key_is_no_key(house: House) -> None:
     await register(house)
     async with shop(house) as running:
-        answer = await (await running.caller(new_test_key().text)).get("/v1/members/bob")
+        answer = await (await running.caller(TEST_KEY.new().text)).get("/v1/members/bob")
         assert (answer.status_code, kind(answer)) == (401, "unauthorized")
 
 

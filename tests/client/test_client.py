@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from abacus.core.clock import SystemClock
-from abacus.intake.partners.decide.keys import new_key, new_signing_secret
+from abacus.intake.partners.decide.keys import LIVE_KEY, new_signing_secret
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
@@ -47,7 +47,7 @@ class Access(NamedTuple):
 async def _open(house: House, *, signing_secret: str | None = None) -> AsyncIterator[Access]:
     """An API with an awarder behind it, and a partner for Singapore and Indonesia."""
     clock = SystemClock()
-    key = new_key()
+    key = LIVE_KEY.new()
     partner = Partner(
         partner_id="acme",
         name="Acme",
@@ -179,7 +179,7 @@ async def test_what_is_refused(house: House, kind: type[Client | AsyncClient]) -
                 await _welcome(client, points=100_001)
             with pytest.raises(Refused, match="not-found"):
                 await ask(client.member, "nobody")
-        async with _client(kind, access._replace(key=new_key().text)) as stranger:
+        async with _client(kind, access._replace(key=LIVE_KEY.new().text)) as stranger:
             with pytest.raises(Unauthorized):
                 await _welcome(stranger)
     assert await house.transfers() == 0

@@ -31,7 +31,7 @@ from abacus.console.selections.store import SelectionStore
 from abacus.console.web.routes import Served
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.notify.renderer import rendering
-from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.keys import LIVE_KEY
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.moves import PostgresMoves
@@ -109,7 +109,7 @@ class Desk:
 
     async def partner(self, partner_id: str, name: str = "Acme") -> None:
         made = Partner(partner_id, name, True, True, (), None, 1000, None, self.clock.now(), "tests", None)  # noqa: FBT003  # as stored
-        await self.premises.rooms[PartnerStore].create(made, Limits(per_day=500), new_key())
+        await self.premises.rooms[PartnerStore].create(made, Limits(per_day=500), LIVE_KEY.new())
 
     async def inside(self, person_id: str, *roles: str) -> "Browser":
         """A browser of a new person who is in."""

@@ -19,7 +19,7 @@ from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.sums import done_before
 from abacus.engage.limits.decide.pots import Limited, pot_of
 from abacus.engage.limits.pot_store import PotStore
-from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.keys import LIVE_KEY
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.allowances import awarded, lock
@@ -81,7 +81,7 @@ ALONE: Final = pytest.mark.usefixtures("alone")
 async def register(pool: Pool, partner_id: str, limits: Limits) -> None:
     now = SystemClock().now()
     made = Partner(partner_id, partner_id, True, True, (), None, 1000, None, now, "tests", None)  # noqa: FBT003  # as stored
-    await PartnerStore(pool, SystemClock()).create(made, limits, new_key(), also=limits_logged(made.partner_id))
+    await PartnerStore(pool, SystemClock()).create(made, limits, LIVE_KEY.new(), also=limits_logged(made.partner_id))
 
 
 def gift(member: str, key: str) -> Award:

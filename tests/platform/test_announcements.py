@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from abacus.cli.examples import example_cards
 from abacus.core.backoff import Backoff
 from abacus.core.tokens import NewToken
-from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.keys import LIVE_KEY
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.store import PartnerStore
@@ -71,7 +71,7 @@ async def called(url: str, on: Announced) -> AsyncIterator[Calls]:
 
 
 async def with_partner(pool: Pool) -> tuple[PartnerStore, NewToken]:
-    store, key = PartnerStore(pool, CLOCK), new_key()
+    store, key = PartnerStore(pool, CLOCK), LIVE_KEY.new()
     await store.create(ACME, Limits(per_day=1000), key)
     return store, key
 
@@ -104,7 +104,7 @@ async def test_a_partner_is_disabled_limited_and_gets_a_key_within_a_second(pool
                 store.limit("acme", Limits(per_day=5), also=limits_logged("acme")),
                 store.sign("acme", "secret"),
                 store.disable("acme"),
-                store.rotate("acme", new_key(), overlap=NOW - NOW),
+                store.rotate("acme", LIVE_KEY.new(), overlap=NOW - NOW),
             ),
             1,
         ):

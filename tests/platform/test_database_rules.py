@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from abacus.core.clock import SystemClock
-from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.keys import LIVE_KEY
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
@@ -138,7 +138,7 @@ async def test_each_table_refuses_what_is_not_declared(pool: Pool, table: str) -
 
 async def test_limits_change_only_in_a_transaction_that_logs_it(pool: Pool) -> None:
     store = PartnerStore(pool, CLOCK)
-    await store.create(ACME, Limits(per_day=1000), new_key(), also=limits_logged("acme"))
+    await store.create(ACME, Limits(per_day=1000), LIVE_KEY.new(), also=limits_logged("acme"))
     for also in (nothing_else, limits_logged("other"), limits_logged("acme", Deed.EDIT_PARTNERS)):
         with pytest.raises(asyncpg.IntegrityConstraintViolationError, match="the limits of acme change only in a"):
             await store.limit("acme", Limits(), also=also)
@@ -149,7 +149,7 @@ async def test_limits_change_only_in_a_transaction_that_logs_it(pool: Pool) -> N
 
 async def test_a_table_of_the_caller_is_not_taken_for_the_log(pool: Pool) -> None:
     """The function has its owner's rights: it looks at the tables of its own schema."""
-    await PartnerStore(pool, CLOCK).create(ACME, Limits(per_day=1000), new_key())
+    await PartnerStore(pool, CLOCK).create(ACME, Limits(per_day=1000), LIVE_KEY.new())
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute("create temporary table audit_log (subject text, deed text)")
         await connection.execute("insert into pg_temp.audit_log values ('partner:acme', 'edit-limits')")

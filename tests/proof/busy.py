@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any, Final
 
-from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.keys import LIVE_KEY
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.large_moves import LargeMoves
@@ -63,7 +63,7 @@ class Busy:
 
     async def opens(self) -> None:
         await PartnerStore(self._pool, CLOCK).create(
-            _PARTNER, Limits(in_total=1000), new_key(), also=limits_logged("acme")
+            _PARTNER, Limits(in_total=1000), LIVE_KEY.new(), also=limits_logged("acme")
         )
         await hire(self._pool, "ann", "support")
         await hire(self._pool, "ben", "approver")

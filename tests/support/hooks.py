@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from abacus.core.backoff import Backoff
 from abacus.core.clock import SystemClock
 from abacus.core.sources import STREAM, source_of_key
-from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.keys import LIVE_KEY
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.outbox import WebhookOutbox
@@ -43,7 +43,7 @@ AT_ONCE_AGAIN = Backoff(first_s=0.02, longest_s=0.05)
 async def partner(pool: Pool, name: str, url: str, limits: Limits = Limits()) -> str:  # noqa: B008  # a frozen value
     """Register a partner with a webhook; the secret."""
     made = Partner(name, name, True, True, (), None, 1000, None, CLOCK.now(), "tests", None)  # noqa: FBT003  # as stored
-    await PartnerStore(pool, CLOCK).create(made, limits, new_key(), also=limits_logged(made.partner_id))
+    await PartnerStore(pool, CLOCK).create(made, limits, LIVE_KEY.new(), also=limits_logged(made.partner_id))
     secret = new_secret()
     assert await WebhookStore(pool, CLOCK).set(name, url, secret)
     return secret

@@ -14,7 +14,7 @@ import httpx
 from abacus.api.wiring import Patience, api
 from abacus.bootstrap import Wire
 from abacus.core.clock import SystemClock
-from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.keys import LIVE_KEY
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
@@ -44,7 +44,7 @@ def free_port() -> int:
 
 async def register(house: House, partner_id: str = "acme", limits: Limits | None = None, **changes: Any) -> str:
     """A partner's key."""
-    key = new_key()
+    key = LIVE_KEY.new()
     clock = SystemClock()
     partner = Partner(
         partner_id,

@@ -28,7 +28,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
 from abacus.engage.downstreams.secret_places import SECRET_COLUMNS as OF_DOWNSTREAMS
-from abacus.intake.partners.decide.keys import new_key, new_signing_secret
+from abacus.intake.partners.decide.keys import LIVE_KEY, new_signing_secret
 from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner
 from abacus.intake.partners.sandbox import new_test_access
 from abacus.intake.partners.secret_places import SECRET_COLUMNS as OF_PARTNERS
@@ -105,7 +105,7 @@ async def create(
     as_json: AsJson = False,
 ) -> None:
     """Register a partner and print its API key. The key is not shown again."""
-    key, secret = new_key(), new_signing_secret() if sign else None
+    key, secret = LIVE_KEY.new(), new_signing_secret() if sign else None
     limits = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
     async with pool() as opened:
         at = await acting(opened)
@@ -152,7 +152,7 @@ async def rotate_key(
     as_json: AsJson = False,
 ) -> None:
     """Print a new key for a partner. The current key stays valid for a while; older keys end now."""
-    key = new_key()
+    key = LIVE_KEY.new()
     async with pool() as opened:
         at = await acting(opened)
         also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="rotate-key", overlap_hours=overlap_hours)

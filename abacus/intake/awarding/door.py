@@ -14,19 +14,7 @@ from abacus.ledger.types.award_envelope import decode_envelope, encode_award
 from abacus.ledger.types.movement import Reversal
 from abacus.ledger.types.reversal_message import decode_reversal, encode_reversal
 from abacus.platform.quarantine.types import AWARD_QUEUE, Item, Stage
-from abacus.pricing.decide.book import CardBook
-
-
-class Cards(Protocol):
-    """The source of the rate cards."""
-
-    def book(self) -> CardBook:
-        """Raises `Unavailable` when no card was ever read."""
-        ...
-
-    async def read_anew(self) -> None:
-        """Returns after a reading that began later than this call. Raises `Unavailable` when it failed."""
-        ...
+from abacus.pricing.port import Cards
 
 
 class Campaigns(Protocol):

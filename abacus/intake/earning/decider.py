@@ -18,23 +18,16 @@ from abacus.ledger.types.port import Claim
 from abacus.platform.quarantine.types import Item, Stage
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
+from abacus.pricing.port import Cards
 
 _UNPRICED: Final = "member"
 
 
-class Cards(Protocol):
-    """The source of the rate cards; `CardReader` serves the last known cards while the database is down."""
-
-    def book(self) -> CardBook:
-        """Raises `Unavailable` when no card was ever read."""
-        ...
+class CardsToProbe(Cards, Protocol):
+    """The rate cards of a worker that waits for them."""
 
     async def look_again(self) -> None:
         """Read the cards anew, unless that was done just now."""
-        ...
-
-    async def read_anew(self) -> None:
-        """Returns after a reading that began later than this call. Raises `Unavailable` when it failed."""
         ...
 
 
@@ -87,7 +80,7 @@ class MessageDecider:
     """Decides batches of messages by the cards, the tiers and the postings as they are."""
 
     def __init__(
-        self, *, cards: Cards, tiers: Tiers, postings: PostedClaims, retry_policy: RetryPolicy, clock: Clock
+        self, *, cards: CardsToProbe, tiers: Tiers, postings: PostedClaims, retry_policy: RetryPolicy, clock: Clock
     ) -> None:
         self._cards = cards
         self._tiers = tiers

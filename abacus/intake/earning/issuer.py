@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from abacus.core.clock import Clock
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
-from abacus.intake.earning.decider import Cards, DecidedBatch, MessageDecider, PostedClaims, Tiers
+from abacus.intake.earning.decider import CardsToProbe, DecidedBatch, MessageDecider, PostedClaims, Tiers
 from abacus.intake.earning.metrics import RETRIES, TRANSACTIONS
 from abacus.ledger.types.award_envelope import encode_award
 from abacus.ledger.types.reversal_message import encode_reversal
@@ -35,7 +35,7 @@ class PointsIssuer:
     def __init__(
         self,
         *,
-        cards: Cards,
+        cards: CardsToProbe,
         tiers: Tiers,
         postings: PostedClaims,
         award_queue: Queue,

@@ -5,8 +5,8 @@ from typing import TypeVar
 
 from abacus.core.errors import OF_CARDS
 from abacus.intake.earning.decide.calculate import Calculator
-from abacus.intake.earning.decider import Cards
 from abacus.intake.partners.decide.ask import Objection
+from abacus.pricing.port import Cards
 
 Decision = TypeVar("Decision")
 

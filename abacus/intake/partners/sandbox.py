@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from abacus.intake.partners.decide.keys import new_signing_secret, new_test_key
+from abacus.intake.partners.decide.keys import TEST_KEY, new_signing_secret
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.store import PartnerStore
@@ -43,6 +43,6 @@ async def new_test_access(live: PartnerStore, sandbox: PartnerStore, partner_id:
     the sandbox's log. Raises `Refused` for an unknown partner.
     """
     partner, _, allowance = await live.get(partner_id)
-    key, secret = new_test_key(), new_signing_secret() if partner.signing_secret is not None else None
+    key, secret = TEST_KEY.new(), new_signing_secret() if partner.signing_secret is not None else None
     await sandbox.replace(partner._replace(card_scope=None, signing_secret=secret), allowance.limits, key, also=also)
     return TestAccess(key.text, secret)

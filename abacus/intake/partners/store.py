@@ -1,6 +1,7 @@
 """Partners, their keys and limits in Postgres."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -132,28 +133,22 @@ class PartnerStore:
         end now.
         """
         now = self._clock.now()
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await _lock(connection, partner_id)
+        async with self._changing(partner_id, also) as (connection, _):
             for place, row in enumerate(await connection.fetch(*_VALID_KEYS(partner_id=partner_id, now=now))):
                 await connection.execute(*_END_KEY(prefix=row["prefix"], end=now if place else now + overlap))
             await _add_key(connection, partner_id, key, now)
-            await also(connection)
         return now + overlap
 
     async def disable(self, partner_id: str, *, also: Also = nothing_else) -> datetime:
         """Disables the partner: its keys are refused from now on. Awards that were accepted before are still posted."""
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await _lock(connection, partner_id)
+        async with self._changing(partner_id, also) as (connection, _):
             since: datetime = await connection.fetchval(*_DISABLE(partner_id=partner_id, now=self._clock.now()))
-            await also(connection)
         return since
 
     async def enable(self, partner_id: str, *, also: Also = nothing_else) -> None:
         """Enables a disabled partner: its keys that have not ended are valid again."""
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await _lock(connection, partner_id)
+        async with self._changing(partner_id, also) as (connection, _):
             await connection.execute(*_ENABLE(partner_id=partner_id))
-            await also(connection)
 
     async def change(
         self, partner_id: str, change: RightsChange, *, also: Also = nothing_else
@@ -161,23 +156,19 @@ class PartnerStore:
         """Changes the rights that are named, and returns the partner before and after. Raises `Refused` for bad values,
         as `create` does.
         """
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            before = await _lock(connection, partner_id)
+        async with self._changing(partner_id, also) as (connection, before):
             after = checked(before._replace(**change))
             if after.card_scope != before.card_scope:
                 await _check_card(connection, after.card_scope)
             values = {name: getattr(after, name) for name in _CHANGEABLE}
             await connection.execute(*_CHANGE(partner_id=partner_id, **values))
-            await also(connection)
         return before, after
 
     async def sign(self, partner_id: str, secret: str | None, *, also: Also = nothing_else) -> None:
         """Sets the one secret that its requests must be signed with; None: they need not be signed."""
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await _lock(connection, partner_id)
+        async with self._changing(partner_id, also) as (connection, _):
             stored = await self._to_store(partner_id, secret)
             await connection.execute(*_SIGN(partner_id=partner_id, secret=stored))
-            await also(connection)
 
     async def limit(self, partner_id: str, limits: Limits, *, also: Also) -> None:
         """Replaces the limits of the partner. `also` writes the entry of the log, of the deed `EDIT_LIMITS` and about
@@ -214,6 +205,15 @@ class PartnerStore:
         """Writes the times of the keys' last use, by prefix."""
         async with passing_failures():
             await self._pool.execute(*_NOTE_USE(**arrays(_Use, [_Use(*use) for use in last_used.items()])))
+
+    @asynccontextmanager
+    async def _changing(self, partner_id: str, also: Also) -> AsyncIterator[tuple[Connection, Partner]]:
+        """A transaction with the partner locked, and the partner as it is; `also` is done in it. Raises `Refused` for
+        an unknown partner.
+        """
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            yield connection, await _lock(connection, partner_id)
+            await also(connection)
 
     async def _limit(self, connection: Connection, partner_id: str, limits: Limits) -> None:
         await connection.execute(*_LIMIT(partner_id=partner_id, **limits._asdict()))

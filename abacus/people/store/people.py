@@ -1,6 +1,7 @@
 """People and their tokens in Postgres."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -77,25 +78,20 @@ class PeopleStore:
         if not grants:
             raise Refused("--role: a person without a role may do nothing; name one")
         person = Person(person_id, grants, created_at=self._clock.now(), created_by=by.source, disabled_at=None)
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await self._check_may_manage(connection, by)
+        async with self._managing(by, also) as connection:
             try:
                 await connection.execute(*_CREATE(**person._asdict() | {"grants": list(map(str, grants))}))
             except asyncpg.UniqueViolationError:
                 raise Refused(f"there is a person {person_id!r} already") from None
-            await also(connection)
         return person
 
     async def give_roles(self, person_id: str, grants: tuple[Grant, ...], *, by: Actor, also: Also) -> None:
         """Replaces the roles of the person."""
         if not grants:
             raise Refused("name at least one role; `abacus people disable` closes a person's tokens")
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            had_admin = await self._check_may_manage(connection, by)
+        async with self._managing(by, also) as connection:
             _of(person_id, await _all(connection))
             await connection.execute(*_GRANT(person_id=person_id, grants=list(map(str, grants))))
-            await self._check_admin_stays(connection, had_admin=had_admin)
-            await also(connection)
 
     async def vouch(self, person_id: str, grants: tuple[Grant, ...], *, also: Also) -> bool:
         """The person as a provider of identities knows it: entered if it is not there, with these roles, or with none.
@@ -119,22 +115,17 @@ class PeopleStore:
 
     async def disable(self, person_id: str, *, by: Actor, also: Also) -> datetime:
         """Refuses the person's tokens from now on; returns since when."""
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            had_admin = await self._check_may_manage(connection, by)
+        async with self._managing(by, also) as connection:
             person = _of(person_id, await _all(connection)).person
             since = person.disabled_at or self._clock.now()
             await connection.execute(*_DISABLE(person_id=person_id, at=since))
-            await self._check_admin_stays(connection, had_admin=had_admin)
-            await also(connection)
         return since
 
     async def enable(self, person_id: str, *, by: Actor, also: Also) -> None:
         """Accepts the person's tokens again, as far as they still hold."""
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await self._check_may_manage(connection, by)
+        async with self._managing(by, also) as connection:
             _of(person_id, await _all(connection))
             await connection.execute(*_DISABLE(person_id=person_id, at=None))
-            await also(connection)
 
     async def add_token(
         self, person_id: str, *, holds_for: timedelta, by: Actor, also: Also
@@ -151,13 +142,11 @@ class PeopleStore:
             revoked_at=None,
             last_used_at=None,
         )
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await self._check_may_manage(connection, by, whose=person_id)
+        async with self._managing(by, also, whose=person_id) as connection:
             person = _of(person_id, await _all(connection)).person
             if person.disabled_at is not None:
                 raise Refused(f"{person_id} is disabled; `abacus people enable {person_id}` comes first")
             await connection.execute(*_ADD_TOKEN(**row._asdict()))
-            await also(connection)
         return token, row.expires_at
 
     async def revoke(self, person_id: str, prefix: str | None, *, by: Actor, also: Also) -> list[str]:
@@ -165,8 +154,7 @@ class PeopleStore:
         tokens. A person may end its own.
         """
         now = self._clock.now()
-        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            had_admin = await self._check_may_manage(connection, by, whose=person_id)
+        async with self._managing(by, also, whose=person_id) as connection:
             tokens = [each.prefix for each in _of(person_id, await _all(connection)).tokens if each.holds(now)]
             ended = [each for each in tokens if prefix in {None, each}]
             if prefix is not None and not ended:
@@ -174,8 +162,6 @@ class PeopleStore:
                     f"{person_id} has no valid token {prefix!r}; `abacus people list` prints those that it has"
                 )
             await connection.execute(*_REVOKE(prefixes=ended, now=now))
-            await self._check_admin_stays(connection, had_admin=had_admin)
-            await also(connection)
         return ended
 
     async def actor_of(self, text: str) -> Actor:
@@ -197,18 +183,20 @@ class PeopleStore:
         async with passing_failures():
             await self._pool.execute(*_NOTE_USE(**arrays(_Use, [_Use(*use) for use in last_used.items()])))
 
-    async def _check_may_manage(self, connection: Connection, by: Actor, *, whose: str | None = None) -> bool:
-        """Returns whether there is an admin who can act."""
-        await connection.execute(_LOCK)
-        has_admin = self._has_admin(await _all(connection))
-        if not (by.is_authenticated and by.name == whose):
-            check_may_manage(by, has_admin=has_admin)
-        return has_admin
-
-    async def _check_admin_stays(self, connection: Connection, *, had_admin: bool) -> None:
-        """Without an admin who can act, any login could manage people: the last one is not taken away."""
-        if had_admin and not self._has_admin(await _all(connection)):
-            raise Refused("no admin with a valid token would be left; make another one first")
+    @asynccontextmanager
+    async def _managing(self, by: Actor, also: Also, *, whose: str | None = None) -> AsyncIterator[Connection]:
+        """A transaction for a change of people, or of a person's own tokens (`whose`); `also` is done in it. Without an
+        admin who can act, any login could manage people: the last one is not taken away.
+        """
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(_LOCK)
+            had_admin = self._has_admin(await _all(connection))
+            if not (by.is_authenticated and by.name == whose):
+                check_may_manage(by, has_admin=had_admin)
+            yield connection
+            if had_admin and not self._has_admin(await _all(connection)):
+                raise Refused("no admin with a valid token would be left; make another one first")
+            await also(connection)
 
     def _has_admin(self, people: Sequence[Registered]) -> bool:
         now = self._clock.now()

@@ -4,7 +4,7 @@ offsets are committed after them.
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
@@ -17,6 +17,7 @@ from abacus.platform.kafka.reader import Record
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Connection, Pool
 from abacus.pricing.decide.book import CardBook
+from abacus.pricing.port import Cards
 from abacus.programs.tiers.accounts import Overtaken, know, lock, write
 from abacus.programs.tiers.calendar import hold_calendars
 from abacus.programs.tiers.decide.heard import Heard, heard_in
@@ -25,18 +26,6 @@ from abacus.programs.tiers.decide.tier_change import Calendars, Change, Known, c
 from abacus.programs.tiers.metrics import TIER_CHANGES, TIER_EVENTS
 
 _RACES_BORNE: Final = 20
-
-
-class Cards(Protocol):
-    """Where the rate cards come from."""
-
-    def book(self) -> CardBook:
-        """Raises `Unavailable` when no card was ever read."""
-        ...
-
-    async def read_anew(self) -> None:
-        """Returns after a reading that began later than this call. Raises `Unavailable` when it failed."""
-        ...
 
 
 class _Kept(NamedTuple):

@@ -7,7 +7,7 @@ import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.core.tokens import NewToken
-from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.keys import LIVE_KEY
 from abacus.intake.partners.decide.partner import Partner, PartnerKey
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.store import Registered
@@ -43,7 +43,7 @@ class Partners:
             raise Unavailable("database", "connection refused")
 
     def add(self, partner_id: str, *, expires_at: datetime | None = None, **changes: Any) -> NewToken:
-        key = new_key()
+        key = LIVE_KEY.new()
         partner = Partner(partner_id, partner_id.title(), True, True, (), None, 60, None, NOW, "ann", None)  # noqa: FBT003  # columns
         keys = [PartnerKey(key.prefix, partner_id, key.digest, NOW, expires_at, None)]
         self.registered.append(Registered(partner._replace(**changes), keys, ALLOWANCE))
@@ -88,7 +88,7 @@ async def test_nobody_is_behind_what_is_no_key_or_another() -> None:
     directory = Directory(partners, FixedClock(NOW))
     assert await directory.find("no key") is None
     assert partners.reads == 0
-    assert await directory.find(new_key().text) is None
+    assert await directory.find(LIVE_KEY.new().text) is None
     assert await directory.find(key.text[:-1] + ("b" if key.text.endswith("a") else "a")) is None
     assert partners.last_used == {}
 
@@ -104,7 +104,7 @@ async def test_without_the_database_the_known_partners_are_served() -> None:
     assert await directory.find(key.text) is not None
     partners.is_away = True
     assert await directory.find(key.text) is not None
-    assert await directory.find(new_key().text) is None
+    assert await directory.find(LIVE_KEY.new().text) is None
 
 
 async def test_the_last_use_is_kept_until_it_is_noted() -> None:

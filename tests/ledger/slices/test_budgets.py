@@ -13,7 +13,7 @@ import pytest
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.keys import LIVE_KEY
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.store import WebhookStore
@@ -55,7 +55,7 @@ async def many(pool: Pool, url: str) -> AsyncIterator[Pool]:
 async def register(pool: Pool, limits: Limits = NO_LIMITS, name: str = "acme", clock: Clock = CLOCK) -> PartnerStore:
     made = Partner(name, name, True, True, (), None, 1000, None, NOW, "tests", None)  # noqa: FBT003  # as stored
     store = PartnerStore(pool, clock)
-    await store.create(made, limits, new_key(), also=limits_logged(name, Deed.EDIT_PARTNERS))
+    await store.create(made, limits, LIVE_KEY.new(), also=limits_logged(name, Deed.EDIT_PARTNERS))
     return store
 
 

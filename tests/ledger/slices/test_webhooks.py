@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from abacus.core.errors import Refused
-from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.keys import LIVE_KEY
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.decide.delivery import Delivery
@@ -36,7 +36,7 @@ FAILED: Final = Answer(Said.FAILED, "answered 500", 500)
 async def told(pool: Pool, ledger: PostgresLedger, name: str = "acme") -> list[Record]:
     """A partner with a webhook has given each member points; the events of that."""
     made = Partner(name, name, True, True, (), None, 1000, None, NOW, "tests", None)  # noqa: FBT003  # as stored
-    await PartnerStore(pool, CLOCK).create(made, Limits(), new_key(), also=limits_logged(made.partner_id))
+    await PartnerStore(pool, CLOCK).create(made, Limits(), LIVE_KEY.new(), also=limits_logged(made.partner_id))
     await WebhookStore(pool, CLOCK).set(name, "https://hooks.example/", new_secret())
     keys = [f"api:{name}:{member}" for member in MEMBERS]
     await ledger.post(

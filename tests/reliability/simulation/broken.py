@@ -11,7 +11,7 @@ from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.awarding.door import Door
 from abacus.intake.earning.calculator import StreamCalculator
 from abacus.intake.earning.decide.source_message import SourceMessage
-from abacus.intake.earning.decider import Cards, DecidedBatch
+from abacus.intake.earning.decider import CardsToProbe, DecidedBatch
 from abacus.intake.earning.issuer import PointsIssuer
 from abacus.intake.earning.retrier import Retrier
 from abacus.ledger.decide.batch import plan
@@ -67,7 +67,7 @@ class _TakesNoForAnAnswer(PointsIssuer):
 class _PaysTheRateOfTheDay(PointsIssuer):
     """Looks every transaction up as if it had happened now."""
 
-    def __init__(self, *, cards: Cards, clock: Clock, **others: Any) -> None:
+    def __init__(self, *, cards: CardsToProbe, clock: Clock, **others: Any) -> None:
         super().__init__(cards=cards, clock=clock, **others)
         self._cards = cards
         self._clock = clock

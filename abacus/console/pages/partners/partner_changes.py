@@ -16,7 +16,7 @@ from abacus.console.web.forms import Form
 from abacus.console.web.page import Page, See
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
-from abacus.intake.partners.decide.keys import new_key
+from abacus.intake.partners.decide.keys import LIVE_KEY
 from abacus.intake.partners.decide.partner import Partner, RightsChange
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
@@ -31,7 +31,7 @@ _USUAL_OVERLAP_H: Final = 24
 
 async def create(call: Call) -> Page | See:
     """With every right that is ticked, no limits, and one key."""
-    partner_id, key = call.form.get("partner"), new_key()
+    partner_id, key = call.form.get("partner"), LIVE_KEY.new()
     change = _rights(call.form)
     if isinstance(change, Form):
         return await partners_page(call, change)
@@ -88,7 +88,7 @@ async def set_limits(call: Call) -> Page | See:
 
 async def give_key(call: Call) -> Page | See:
     """The key so far stays valid for the hours that are typed; older ones end now."""
-    partner_id, typed, key = partner_of(call), call.form.shown(), new_key()
+    partner_id, typed, key = partner_of(call), call.form.shown(), LIVE_KEY.new()
     hours = number(typed.get("overlap") or str(_USUAL_OVERLAP_H), _LONGEST_OVERLAP_H)
     if hours is None:
         return await partner_page(

@@ -2,23 +2,10 @@
 
 from typing import Final
 
-from abacus.core.tokens import NewToken, TokenForm, new_secret_text
+from abacus.core.tokens import TokenForm, new_secret_text
 
 LIVE_KEY: Final = TokenForm("abk_live_")
 TEST_KEY: Final = TokenForm("abk_test_")
-
-
-def new_key() -> NewToken:
-    return LIVE_KEY.new()
-
-
-def new_test_key() -> NewToken:
-    """A key for the sandbox."""
-    return TEST_KEY.new()
-
-
-def is_test_key(text: str) -> bool:
-    return text.startswith(TEST_KEY.start)
 
 
 def new_signing_secret() -> str:
