@@ -36,20 +36,20 @@ class CampaignTopics:
     def __init__(self, in_force: Callable[[], InForce], events_topic: str) -> None:
         self._in_force = in_force
         self._events_topic = events_topic
-        self._readers: dict[str, tuple[int, EventReader]] = {}
+        self._readers: dict[str, tuple[InForce, EventReader]] = {}
 
     def topics(self) -> frozenset[str]:
         now = self._in_force()
-        topics = followed_topics(now.index.types(), now.sources, self._events_topic)
+        topics = followed_topics(now.index.types(), now.around.sources, self._events_topic)
         return topics | {again_topic(self._events_topic)} if topics else topics
 
     def reader(self, topic: str) -> EventReader:
         """The same object until a document changes."""
         now, known = self._in_force(), self._readers.get(topic)
-        if known is None or known[0] != now.changes:
+        if known is None or known[0] is not now:
             form = self._events_topic if topic == again_topic(self._events_topic) else topic
-            reader = reader_of(form, now.index.types(), now.sources, self._events_topic)
-            known = self._readers[topic] = now.changes, reader
+            reader = reader_of(form, now.index.types(), now.around.sources, self._events_topic)
+            known = self._readers[topic] = now, reader
         return known[1]
 
     def answering(self, event: Event) -> Sequence[Armed]:

@@ -67,7 +67,7 @@ class CampaignRetrier:
     ) -> Iterable[Candidate]:
         """The candidates of campaigns that are still in force. Raises `Unavailable` when campaigns were never read."""
         now, cards = self._in_force(), self._cards()
-        reader = own_reader(now.sources.values())
+        reader = own_reader(now.around.sources.values())
         for each in deferred:
             try:
                 event = reader.read(each.event, self._clock.now())

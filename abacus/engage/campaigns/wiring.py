@@ -105,7 +105,7 @@ async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[Account
     )
     effects = Effects(sliced, clock, slot=slot, on_exhausted=exhaustion.mark)
     verdicts = Verdicts(CampaignEvaluator(facts, members), effects, retry_queue, quarantine, pool)
-    topics, seen = CampaignTopics(campaigns.in_force, settings.events_topic), SeenStore(pool, slot)
+    topics, seen = CampaignTopics(campaigns.value, settings.events_topic), SeenStore(pool, slot)
     await until_available(campaigns.refresh, wiring.health)
     following, again, calling, watching, *acting = sub_workers_of(wiring.health, 3 + RUNS)
 
@@ -124,7 +124,7 @@ async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[Account
         return wiring.following(topic, group, deciding.handle, health, max_records=_MOST_RECORDS, gather_s=_GATHER_S)
 
     retrier = CampaignRetrier(
-        campaigns.in_force,
+        campaigns.value,
         verdicts=verdicts,
         cards=cards.book,
         quarantine=quarantine,
