@@ -1,7 +1,6 @@
 """What a campaign would have done with the events of a window of time. They are decided, and nothing is done."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from abacus.core.errors import SetAside, Unavailable
@@ -13,7 +12,7 @@ from abacus.engage.campaigns.decide.progress import places_of
 from abacus.engage.campaigns.decide.run import Matched, Run
 from abacus.engage.campaigns.decide.same_event import contradictions
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.engage.campaigns.evaluator import Candidate, in_order, worth_of_steps
+from abacus.engage.campaigns.evaluator import Candidate, in_order, matched_by
 from abacus.engage.campaigns.shelf import Shelf
 from abacus.engage.campaigns.subject import CampaignSubject
 from abacus.engage.limits.decide.pots import Pot, pots_of
@@ -114,18 +113,7 @@ class Backtest:
                 raise Unavailable("values", f"what decides about {each.event.key} cannot be told now")
         holding = [each for each in zip(candidates, decisions, strict=True) if each[1].holds]
         tiers = await self._members.tiers_of({each.subject.account for each, _ in holding if each.armed.by_tier})
-        return [self._of(each, tiers) for each, _ in in_order(holding)]
-
-    def _of(self, candidate: Candidate, tiers: Mapping[AccountId, str]) -> Matched:
-        subject = candidate.subject
-        tier = tiers.get(subject.account) if candidate.armed.by_tier else BASE_TIER
-        if tier is None:
-            raise Unavailable("tiers", f"that of {subject.member_id} cannot be told now")
-        matched = Matched(subject.campaign, subject.member_id, candidate.event)
-        try:
-            return replace(matched, worth=worth_of_steps(candidate, tier))
-        except SetAside as fault:
-            return replace(matched, fault=fault)
+        return [_in_tier(each, decision, tiers) for each, decision in in_order(holding)]
 
     async def _decisions(self, candidates: Sequence[Candidate]) -> Sequence[Decision]:
         asked = {
@@ -166,6 +154,14 @@ class Backtest:
         line = self._lines.setdefault(place, [0, 0, 0])
         for number, more in enumerate((1, run.amounts.points, run.amounts.cost)):
             line[number] += more
+
+
+def _in_tier(candidate: Candidate, decision: Decision, tiers: Mapping[AccountId, str]) -> Matched:
+    """Raises `Unavailable`."""
+    tier = tiers.get(candidate.subject.account) if candidate.armed.by_tier else BASE_TIER
+    if tier is None:
+        raise Unavailable("tiers", f"that of {candidate.subject.member_id} cannot be told now")
+    return matched_by(candidate, decision, tier)
 
 
 def _running(campaign: Campaign, around: Surroundings) -> CampaignIndex:

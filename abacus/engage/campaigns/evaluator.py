@@ -73,7 +73,7 @@ class CampaignEvaluator:
     async def evaluate(self, candidates: Sequence[Candidate]) -> Evaluation:
         """What depends on events of the member before is left open, to be decided with them. Raises `Unavailable`."""
         decisions = await self._decided(candidates)
-        judged = [(each, decision) for each, decision in zip(candidates, decisions, strict=True) if _may(decision)]
+        judged = [each for each in zip(candidates, decisions, strict=True) if each[1].holds is not False]
         tiers = await self._tiers([each for each, _ in judged if each.armed.by_tier])
         matched: list[Matched] = []
         later: list[Candidate] = []
@@ -85,7 +85,7 @@ class CampaignEvaluator:
             elif tier is None or waits:
                 matched.append(Matched(each.armed.campaign, each.subject.member_id, each.event, waits=True))
             else:
-                matched.append(_matched(each, decision, tier))
+                matched.append(matched_by(each, decision, tier))
         return Evaluation(matched, later)
 
     async def _decided(self, candidates: Sequence[Candidate]) -> list[Decision]:
@@ -111,7 +111,8 @@ class CampaignEvaluator:
         return await self._members.tiers_of({each.subject.account for each in candidates})
 
 
-def _matched(candidate: Candidate, decision: Decision, tier: str) -> Matched:
+def matched_by(candidate: Candidate, decision: Decision, tier: str) -> Matched:
+    """The event with what was looked at, and with the points of its steps or their fault."""
     campaign, plan = candidate.armed.campaign, candidate.armed.plan
     risen = plan is not None and any(isinstance(value, AtLeast) for value in decision.looked_up.values())
     matched = Matched(
@@ -122,18 +123,18 @@ def _matched(candidate: Candidate, decision: Decision, tier: str) -> Matched:
         open=Open(plan, decision.looked_up) if plan is not None and risen else None,
     )
     try:
-        return replace(matched, worth=worth_of_steps(candidate, tier))
+        return replace(matched, worth=worth_of_steps(campaign, candidate.event, candidate.card, tier))
     except SetAside as fault:
         return replace(matched, fault=fault)
 
 
-def worth_of_steps(candidate: Candidate, tier: str) -> Mapping[int, Worth]:
+def worth_of_steps(campaign: Campaign, event: Event, card: PublishedCard, tier: str) -> Mapping[int, Worth]:
     """The points of each step that awards any. Raises `SetAside`."""
-    if len(candidate.key) > _LONGEST_KEY:
-        raise SetAside(Reason.INVALID, f"its key has {len(candidate.key)} characters, and {_LONGEST_KEY} are room for")
+    if (length := len(campaign_key(campaign.name, event.key))) > _LONGEST_KEY:
+        raise SetAside(Reason.INVALID, f"its key has {length} characters, and {_LONGEST_KEY} are room for")
     return {
-        step.number: worth_of(action.deed, candidate.event, candidate.card, tier)
-        for step in candidate.armed.campaign.steps
+        step.number: worth_of(action.deed, event, card, tier)
+        for step in campaign.steps
         for action in step.actions
         if isinstance(action.deed, Award)
     }
@@ -143,11 +144,6 @@ def item_of(origin: str, body: bytes, campaign: Campaign, fault: SetAside) -> It
     """An event that a campaign cannot be decided for. The same event and campaign make the same item."""
     detail = f"{campaign.label}: {fault.detail}"
     return Item.of(Stage.CAMPAIGN, f"{origin}#{campaign.name}", body, SetAside(fault.reason, detail))
-
-
-def _may(decision: Decision) -> bool:
-    """Whether the campaign answers, or may do so once a value can be told."""
-    return decision.holds is not False
 
 
 def in_order(judged: Sequence[tuple[Candidate, Decision]]) -> Iterator[tuple[Candidate, Decision]]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from abacus.core.errors import Refused
 from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
-from abacus.engage.campaigns.decide.campaign import split_label
+from abacus.engage.campaigns.decide.campaign import LABELS
 from abacus.engage.campaigns.decide.checks import Given
 from abacus.engage.campaigns.decide.surroundings import Everything, Surroundings
 from abacus.ledger.types.transfer import Transfer
@@ -36,7 +36,7 @@ async def given_of(
 
 async def _record(label: str, store: CampaignStore) -> CampaignRecord | None:
     try:
-        name, version = split_label(label)
+        name, version = LABELS.split(label)
     except Refused:
         return None
     history = await store.history(name)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from abacus.core.fields import Fault
 from abacus.documents.stated import StatedKind, stated_table
 from abacus.documents.types import Version
-from abacus.engage.campaigns.decide.campaign import Campaign, split_label
+from abacus.engage.campaigns.decide.campaign import LABELS, Campaign
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign, restore_campaign
 from abacus.engage.campaigns.decide.cycles import cycle_through
 from abacus.engage.campaigns.decide.document import describe_changes, described, to_document, to_toml
@@ -48,7 +48,7 @@ CAMPAIGNS: Final[StatedKind[Campaign, Surroundings]] = StatedKind(
     changes=describe_changes,
     key=lambda campaign: campaign.name,
     name=lambda campaign: campaign.name,
-    split_label=split_label,
+    split_label=LABELS.split,
     country=lambda campaign: campaign.country,
     toml=to_toml,
     approval=ApprovalKind.CAMPAIGN,

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import orjson
 
 from abacus.core.errors import Unavailable
-from abacus.engage.actions.decide.deeds import Award
 from abacus.engage.actions.messages import in_words
 from abacus.engage.actions.types import MESSAGES, PlannedAction
 from abacus.engage.campaigns.decide.batch import decide
@@ -19,7 +18,7 @@ from abacus.engage.campaigns.decide.effects import actions_of
 from abacus.engage.campaigns.decide.progress import places_of
 from abacus.engage.campaigns.decide.run import Matched, Run
 from abacus.engage.campaigns.decide.surroundings import Surroundings
-from abacus.engage.campaigns.decide.worth import worth_of
+from abacus.engage.campaigns.evaluator import worth_of_steps
 from abacus.engage.campaigns.progress_rows import read_progress
 from abacus.engage.campaigns.subject import CampaignSubject
 from abacus.engage.campaigns.sums import done_before
@@ -84,12 +83,7 @@ async def simulate(
     tier = (await members.tiers_of({subject.account})).get(subject.account)
     if tier is None:
         raise Unavailable("tiers", f"that of {member_id} cannot be told now")
-    worth = {
-        step.number: worth_of(action.deed, event, card, tier)
-        for step in campaign.steps
-        for action in step.actions
-        if isinstance(action.deed, Award)
-    }
+    worth = worth_of_steps(campaign, event, card, tier)
     matched = Matched(campaign, member_id, event, conditions_of(decision.looked), worth)
     limited = limited_by(campaign, event.occurred_at)
     async with slices.at(pool, member_id) as connection:

@@ -1,6 +1,5 @@
 """A campaign: when it runs, the events that it answers to, and what it does at which count. Pure values."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -9,8 +8,8 @@ from functools import cached_property
 from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
 
-from abacus.core.errors import Refused
 from abacus.core.fields import EARLIEST
+from abacus.documents.decide.labels import Labels
 from abacus.engage.actions.decide.deeds import Action, Award
 from abacus.engage.limits.types import Limits, Owner
 from abacus.signals.events.decide.vocabulary import EventType
@@ -18,7 +17,7 @@ from abacus.signals.events.decide.vocabulary import EventType
 NAME_PATTERN: Final = r"[a-z][a-z0-9_]{0,63}"
 OWNER_KIND: Final = "campaign"  # of the limits and actions of campaigns
 CONTROL: Final = "control"  # the arm of a split in which nothing is done
-_LABEL: Final = re.compile(rf"(?P<name>{NAME_PATTERN})(?:@(?P<version>[1-9][0-9]{{0,8}}))?")
+LABELS: Final = Labels("campaign", NAME_PATTERN, "third_order")
 
 
 class Period(StrEnum):
@@ -133,14 +132,3 @@ def _left_sides(rule: object) -> Iterator[str]:
             yield side
         for condition in rule.get("conditions", ()):
             yield from _left_sides(condition)
-
-
-def split_label(label: str) -> tuple[str, int | None]:
-    """The name and the version, if one is given: of "third_order@2" and of "third_order". Raises `Refused`."""
-    match = _LABEL.fullmatch(label)
-    if match is None:
-        raise Refused(
-            f"{label!r} does not name a campaign; write a name such as third_order, or a version, third_order@2"
-        )
-    version = match["version"]
-    return match["name"], int(version) if version else None
