@@ -18,7 +18,7 @@ from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage
 from abacus.engage.notify.decide.pace import read_rates
-from abacus.engage.notify.expiry_notices import ExpiringJob
+from abacus.engage.notify.expiry_notices import ExpiryReminders
 from abacus.engage.notify.listener import Listener
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.outbox import NotificationOutbox
@@ -89,7 +89,7 @@ async def _measure(pool: Pool) -> list[Figure]:
         messages += gathered.notifications
     gathering = time.perf_counter() - began
     sending = await _send_all(pool)
-    job = ExpiringJob(pool, notices, CLOCK, gathered_for=timedelta(0))
+    job = ExpiryReminders(pool, notices, CLOCK, gathered_for=timedelta(0))
     book = CardBook(PublishedCard(card, 1) for card in example_cards())
     began = time.perf_counter()
     (done,) = await job.run(book, "SG")

@@ -30,7 +30,7 @@ from abacus.engage.campaigns.sums import done_before
 from abacus.engage.limits.decide.pots import Limited, pot_of
 from abacus.engage.limits.pot_store import PotStore
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.expiry_notices import ExpiringJob
+from abacus.engage.notify.expiry_notices import ExpiryReminders
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.notifications import Notifications
 from abacus.engage.notify.preferences import PreferenceStore
@@ -366,7 +366,7 @@ async def test_reminders_are_the_same(ledgers: tuple[Pool, Pool]) -> None:
     clock, told = FixedClock(datetime(2026, 7, 1, 4, tzinfo=UTC)), list[Sequence[object]]()
     for pool in ledgers:
         notices = Notices(pool, clock)
-        (run,) = await ExpiringJob(pool, notices, clock, gathered_for=timedelta(0)).run(BOOK, "SG")
+        (run,) = await ExpiryReminders(pool, notices, clock, gathered_for=timedelta(0)).run(BOOK, "SG")
         rows = await slices.rows(pool, ("select member_id, event_id, part from notice",))
         told.append([run, *sorted(map(tuple, rows))])
     assert len(told[0]) > 20

@@ -14,7 +14,7 @@ from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage, preview
 from abacus.engage.notify.decide.news import SAMPLES, NewsKind
 from abacus.engage.notify.decide.template import DEFAULT_LOCALE
-from abacus.engage.notify.expiry_notices import ExpiringJob, ReminderRun
+from abacus.engage.notify.expiry_notices import ExpiryReminders, ReminderRun
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.parked import ParkedMessage, ParkedMessages
 from abacus.engage.notify.templates import words_of
@@ -69,7 +69,7 @@ async def expiring(
                     task, description=f"{done.country}: {done.accounts:,} accounts, {done.entered:,} new notices"
                 )
 
-            job = ExpiringJob(opened, Notices(opened, at.clock), at.clock, gathered_for=gathered_for)
+            job = ExpiryReminders(opened, Notices(opened, at.clock), at.clock, gathered_for=gathered_for)
             done = await job.run(book, country, on_progress=show)
     if as_json:
         print_json([each._asdict() for each in done])

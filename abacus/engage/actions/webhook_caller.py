@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final, Protocol
 
 import orjson
@@ -18,9 +18,9 @@ from abacus.engage.downstreams.decide.downstream import WEBHOOK_PREFIX
 from abacus.engage.downstreams.directory import ByName
 from abacus.engage.downstreams.store import valid_secrets
 from abacus.platform.delivery.decide.reply import Reply, waits_until
-from abacus.platform.delivery.decide.schedule import Schedule
+from abacus.platform.delivery.decide.schedule import Schedule, failing_for
 from abacus.platform.delivery.decide.signature import signed_headers
-from abacus.platform.delivery.deliverer import IDLE_S, Deliverer
+from abacus.platform.delivery.deliverer import Deliverer
 from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.delivery.types import Answer, Concurrency, DeliveryOutcome, Said, Settled
 from abacus.platform.encryption import Secrets, SecretUnreadable
@@ -58,8 +58,7 @@ def caller(
     clock: Clock,
     health: WorkerHealth,
     rng: random.Random,
-    backoff: Backoff = BACKOFF,
-    idle_s: float = IDLE_S,
+    idle_s: float,
 ) -> Deliverer[Call]:
     """One for each process; any number of them share the work."""
 
@@ -97,7 +96,7 @@ def caller(
     return Deliverer(
         calls,
         attempt,
-        Schedule(backoff, _tried_until, rng),
+        Schedule(BACKOFF, failing_for(TRIED_FOR), rng),
         CONCURRENCY,
         clock=clock,
         health=health,
@@ -105,10 +104,6 @@ def caller(
         periodically=[Periodic(count, _COUNT_EVERY_S)],
         idle_s=idle_s,
     )
-
-
-def _tried_until(call: Call, now: datetime) -> datetime:
-    return (call.failing_since or now) + TRIED_FOR
 
 
 def _on_settled(settled: Settled[Call]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from abacus.engage.downstreams.kind import DOWNSTREAMS
 from abacus.engage.downstreams.store import Signed
-from abacus.platform.fresh_copy import USUAL, FreshCopy, Timing
+from abacus.platform.fresh_copy import FreshCopy
 
 ByName = Mapping[str, Signed]
 
@@ -12,12 +12,9 @@ ByName = Mapping[str, Signed]
 class DownstreamDirectory(FreshCopy[Sequence[Signed], ByName]):
     """Serves the latest version of each downstream by its name, with its secrets; retired ones among them."""
 
-    def __init__(self, load: Callable[[], Awaitable[Sequence[Signed]]], timing: Timing = USUAL) -> None:
+    def __init__(self, load: Callable[[], Awaitable[Sequence[Signed]]]) -> None:
         super().__init__(
-            DOWNSTREAMS.plural,
-            lambda _: load(),
-            lambda rows: {each.downstream.name: each for each in rows},
-            timing,
+            DOWNSTREAMS.plural, lambda _: load(), lambda rows: {each.downstream.name: each for each in rows}
         )
 
     def by_name(self) -> ByName:

@@ -29,22 +29,19 @@ class ExhaustionWatch(Generic[Document]):
         in_force: Callable[[], Iterable[Document]],
         mark: Callable[[Sequence[Document]], Awaitable[None]],
         health: WorkerHealth,
-        *,
-        every_s: float = _LOOK_EVERY_S,
     ) -> None:
         self._pool = pool
         self._pots = pots
         self._in_force = in_force
         self._mark = mark
         self._health = health
-        self._every_s = every_s
 
     async def run(self, stop: asyncio.Event) -> None:
         """Runs until `stop` is set."""
         while not stop.is_set():
             await unless_stopped(until_available(self.look, self._health), stop)
             self._health.ready()
-            await unless_stopped(asyncio.sleep(self._every_s), stop)
+            await unless_stopped(asyncio.sleep(_LOOK_EVERY_S), stop)
 
     async def look(self) -> None:
         """Nothing is marked while the server of a slice is away. Raises `Unavailable` when more is."""

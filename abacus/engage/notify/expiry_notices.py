@@ -3,21 +3,20 @@ the same however often it is entered, so a run that was cut off is simply run ag
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from datetime import date, timedelta
+from datetime import date, timedelta, tzinfo
 from itertools import groupby
 from typing import Any, Final, NamedTuple
-from zoneinfo import ZoneInfo
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Refused, SetAside, absent
 from abacus.core.merge import merged_page, page_size
-from abacus.engage.notify.decide.ahead import Expiry, Window, expiring, today_in, window
+from abacus.engage.notify.decide.ahead import DAYS_AHEAD, Expiry, reminder_of
 from abacus.engage.notify.notices import Notices
 from abacus.platform import slices
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.expiry.lapsing_sql import lapsing
+from abacus.programs.expiry.sweep import zones_of
 
 _BATCH: Final = 1000
 
@@ -81,7 +80,7 @@ class ReminderRun(NamedTuple):
     entered: int
 
 
-class ExpiringJob:
+class ExpiryReminders:
     """Runs the daily job. Every method raises `Unavailable` while the database is away."""
 
     def __init__(self, pool: Pool, notices: Notices, clock: Clock, *, gathered_for: timedelta) -> None:
@@ -94,37 +93,30 @@ class ExpiringJob:
         self, book: CardBook, country: str | None, *, on_progress: Callable[[ReminderRun], None] = lambda _: None
     ) -> list[ReminderRun]:
         """Run in one country, or in every country with a card in force. Raises `Refused` for a country without one."""
-        done: list[ReminderRun] = []
-        for each in _countries(book, country):
-            try:
-                zone = book.in_force(each, self._clock.now()).card.zone
-            except SetAside as not_yet:
-                if country is not None:
-                    raise Refused(not_yet.detail) from None
-                continue  # its first card is published and not yet in force, so nobody has points there
-            done.append(await self._run_in(each, zone, on_progress))
-        return done
+        zones = zones_of(book, country, self._clock.now())
+        return [await self._run_in(each, zone, on_progress) for each, zone in zones]
 
-    async def _run_in(self, country: str, zone: ZoneInfo, on_progress: Callable[[ReminderRun], None]) -> ReminderRun:
+    async def _run_in(self, country: str, zone: tzinfo, on_progress: Callable[[ReminderRun], None]) -> ReminderRun:
         now = self._clock.now()
-        today = today_in(zone, now)
+        today = now.astimezone(zone).date()
         done = ReminderRun(country, today, 0, 0)
-        async for batch in self._batches(country, window(today)):
-            notices = [expiring(expiry, today, now) for expiry in batch]
+        async for batch in self._batches(country, today):
+            notices = [reminder_of(expiry, today, now) for expiry in batch]
             entered = await self._notices.enter(notices, gathered_for=self._gathered_for)
             done = done._replace(accounts=done.accounts + len(batch), entered=done.entered + entered)
             on_progress(done)
         return done
 
-    async def _batches(self, country: str, within: Window) -> AsyncIterator[Sequence[Expiry]]:
+    async def _batches(self, country: str, today: date) -> AsyncIterator[Sequence[Expiry]]:
         last = AccountCursor(date.min, "", "")
-        while accounts := await self._next(country, within, last):
+        while accounts := await self._next(country, today, last):
             yield [expiry for account in accounts for expiry in account.expiries()]
             last = accounts[-1].place
 
-    async def _next(self, country: str, within: Window, after: AccountCursor) -> list[_Account]:
+    async def _next(self, country: str, today: date, after: AccountCursor) -> list[_Account]:
         size = page_size(_BATCH, len(await slices.slices_of(self._pool)))
-        statement = NEXT(country=country, first=within.first, last=within.last, most=size, **after._asdict())
+        last = today + timedelta(days=DAYS_AHEAD[0])  # and today is the last good day of some points
+        statement = NEXT(country=country, first=today, last=last, most=size, **after._asdict())
         async with passing_failures(), self._pool.acquire() as connection:
             pages = await slices.each(connection, lambda: connection.fetch(*statement))
         return merged_page([_accounts(page) for page in pages], size, lambda account: account.place)
@@ -136,12 +128,3 @@ def _accounts(rows: Sequence[Any]) -> list[_Account]:
     return [
         _Account(place, [row_of(_Lot, row) for row in lots if row["lapses_on"] is not None]) for place, lots in by_place
     ]
-
-
-def _countries(book: CardBook, country: str | None) -> list[str]:
-    known = book.countries()
-    if country is None:
-        return known
-    if country not in known:
-        raise absent("rate card of", country, "`abacus rates list` prints all scopes")
-    return [country]

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.decide.notification import Notification, Turn
+from abacus.engage.notify.decide.notification import Notification
 from abacus.platform.delivery.outbox import FAILING_SINCE, Lane, Outbox, OutboxTable, Taken
 from abacus.platform.delivery.types import Room, Settled
 from abacus.platform.pace.decide.pace import Pace
@@ -23,7 +23,7 @@ class _Key(NamedTuple):
 TABLE: Final = OutboxTable(
     "notification",
     key=_Key,
-    row=Notification._fields,
+    row=("member_id", "message_id", "locale", "parts", "created_at", "failing_since"),
     lane="channel",
     delivered_at="sent_at",
     given_up_at="parked_at",
@@ -36,17 +36,17 @@ class NotificationOutbox:
     """`Deliveries` of one channel. A message that its receiver will never accept is parked, and so is one too late."""
 
     def __init__(self, pool: Pool, clock: Clock, channel: ChannelName, pace: Pace) -> None:
-        self._outbox: Outbox[Turn] = Outbox(TABLE, pool, clock)
+        self._outbox: Outbox[Notification] = Outbox(TABLE, pool, clock)
         self._lanes = [Lane(channel, channel, pace, paced_as=channel)]
 
-    async def take(self, room: Room) -> Sequence[Turn]:
+    async def take(self, room: Room) -> Sequence[Notification]:
         """Takes due notifications, each with the moment at which it may start. Raises `Unavailable`."""
-        return await self._outbox.take(room, self._lanes, _turn)
+        return await self._outbox.take(room, self._lanes, _notification)
 
-    async def settle(self, settled: Sequence[Settled[Turn]]) -> None:
+    async def settle(self, settled: Sequence[Settled[Notification]]) -> None:
         """Raises `Unavailable`."""
         await self._outbox.settle(settled)
 
 
-def _turn(taken: Taken) -> Turn:
-    return Turn(Notification(*taken.row), taken.start_at, taken.attempts, taken.lease)
+def _notification(taken: Taken) -> Notification:
+    return Notification._make((*taken.row, taken.start_at, taken.attempts, taken.lease))

@@ -43,10 +43,8 @@ log = structlog.get_logger(__name__)
 class Renderer:
     """Starts its process when it is first asked. `close` it at the end."""
 
-    def __init__(
-        self, *, cpu_s: float = CPU_S, memory: int = MEMORY, answers_within_s: float = _ANSWERS_WITHIN_S
-    ) -> None:
-        self._limits = str(cpu_s), str(memory)
+    def __init__(self, *, cpu_s: float = CPU_S, answers_within_s: float = _ANSWERS_WITHIN_S) -> None:
+        self._limits = str(cpu_s), str(MEMORY)
         self._answers_within_s = answers_within_s
         self._lock = asyncio.Lock()
         self._process: Process | None = None

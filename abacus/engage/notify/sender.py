@@ -16,18 +16,18 @@ from abacus.core.errors import Unavailable
 from abacus.engage.notify.channels.port import Channel
 from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage, Words
 from abacus.engage.notify.decide.news import NEWS_LIST_JSON
-from abacus.engage.notify.decide.notification import Notification, Turn
-from abacus.engage.notify.decide.schedule import BACKOFF, failing_for
+from abacus.engage.notify.decide.notification import Notification
 from abacus.engage.notify.decide.template import FilledTemplate, Unrenderable
 from abacus.engage.notify.metrics import NOTIFICATIONS
 from abacus.engage.notify.outbox import NotificationOutbox
 from abacus.engage.notify.renderer import Renderer
 from abacus.engage.notify.templates import Templates, together
-from abacus.platform.delivery.decide.schedule import Schedule
+from abacus.platform.delivery.decide.schedule import Schedule, failing_for
 from abacus.platform.delivery.deliverer import IDLE_S, Deliverer
 from abacus.platform.delivery.types import Answer, Concurrency, DeliveryOutcome, Said, Settled
 from abacus.platform.health import WorkerHealth
 
+BACKOFF: Final = Backoff(first_s=2, longest_s=900)
 CONCURRENCY: Final = Concurrency(at_once=100, batch=25)
 
 # The labels under which a notification is counted.
@@ -52,17 +52,16 @@ def notification_sender(
     park_after: timedelta,
     rng: random.Random,
     backoff: Backoff = BACKOFF,
-    concurrency: Concurrency = CONCURRENCY,
     idle_s: float = IDLE_S,
-) -> Deliverer[Turn]:
+) -> Deliverer[Notification]:
     """A sender for one channel, slice and process. Any number of processes share the work and the pace, through the
     channel's outbox.
     """
 
-    async def attempt(turn: Turn) -> Answer:
-        await asyncio.sleep(max(0.0, (turn.start_at - clock.now()).total_seconds()))
+    async def attempt(notification: Notification) -> Answer:
+        await asyncio.sleep(max(0.0, (notification.start_at - clock.now()).total_seconds()))
         try:
-            outgoing = await _in_words(turn.notification, templates, renderer)
+            outgoing = await _in_words(notification, templates, renderer)
         except Unrenderable as fault:
             return Answer(Said.REFUSED, str(fault))
         except ValidationError:
@@ -75,7 +74,7 @@ def notification_sender(
         outbox,
         attempt,
         Schedule(backoff, failing_for(park_after), rng),
-        concurrency,
+        CONCURRENCY,
         clock=clock,
         health=health,
         on_settled=lambda settled: _on_settled(channel.name, settled),
@@ -97,7 +96,7 @@ async def _in_words(notification: Notification, templates: Templates, renderer: 
     return OutgoingMessage(member_id, message_id, locale, together(words), news, notification.created_at)
 
 
-def _on_settled(channel: ChannelName, settled: Settled[Turn]) -> None:
+def _on_settled(channel: ChannelName, settled: Settled[Notification]) -> None:
     counted_as = _COUNTED_AS[settled.verdict.outcome]
     NOTIFICATIONS.labels(channel, counted_as).inc()
     if counted_as == "parked":

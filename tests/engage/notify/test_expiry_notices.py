@@ -9,7 +9,7 @@ import pytest
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
-from abacus.engage.notify.expiry_notices import NEXT, ExpiringJob, ReminderRun
+from abacus.engage.notify.expiry_notices import NEXT, ExpiryReminders, ReminderRun
 from abacus.engage.notify.notices import Notices
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
@@ -35,7 +35,7 @@ async def account(pool: Pool, member: str, **changes: Any) -> None:
 
 async def run(pool: Pool, at: datetime, country: str | None = "SG") -> list[ReminderRun]:
     clock = FixedClock(at)
-    return await ExpiringJob(pool, Notices(pool, clock), clock, gathered_for=timedelta(0)).run(BOOK, country)
+    return await ExpiryReminders(pool, Notices(pool, clock), clock, gathered_for=timedelta(0)).run(BOOK, country)
 
 
 async def notices(pool: Pool) -> dict[str, list[str]]:
@@ -123,7 +123,9 @@ async def test_a_run_that_was_cut_off_goes_on_in_batches(pool: Pool) -> None:
 
     clock = FixedClock(noon(1))
     with pytest.raises(KeyboardInterrupt):
-        await ExpiringJob(pool, Notices(pool, clock), clock, gathered_for=timedelta(0)).run(BOOK, "SG", on_progress=cut)
+        await ExpiryReminders(pool, Notices(pool, clock), clock, gathered_for=timedelta(0)).run(
+            BOOK, "SG", on_progress=cut
+        )
     first, second = (each.entered for each in seen)
     assert (first, second) == (1000, 2000) if SLICES == 1 else 500 < first < second <= 2000
     assert await run(pool, noon(1)) == [ReminderRun("SG", date(2026, 7, 1), 2500, 2500 - second)]

@@ -2,17 +2,16 @@
 
 import random
 from datetime import UTC, date, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.engage.notify.decide.ahead import DAYS_AHEAD, Expiry, expiring, today_in, window
+from abacus.engage.notify.decide.ahead import DAYS_AHEAD, Expiry, reminder_of
 from abacus.engage.notify.decide.news import Expiring
-from abacus.engage.notify.decide.notification import Notification, Turn
-from abacus.engage.notify.decide.schedule import BACKOFF, failing_for
-from abacus.platform.delivery.decide.schedule import Schedule
+from abacus.engage.notify.decide.notification import Notification
+from abacus.engage.notify.sender import BACKOFF
+from abacus.platform.delivery.decide.schedule import Schedule, failing_for
 from abacus.platform.delivery.types import Answer, DeliveryOutcome, Lease, Said, Verdict
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
@@ -21,9 +20,9 @@ SENT, FAILED, REFUSED = Answer(Said.ACCEPTED), Answer(Said.FAILED, "no answer"),
 
 
 def decided(answer: Answer, failing_since: datetime | None, *, attempts: int = 3, seed: int = 1) -> Verdict:
-    notification = Notification("bob", "ntf_1", "en", b"[]", NOW, failing_since)
-    turn = Turn(notification, NOW, attempts, Lease(("bob", "ntf_1", "log"), "bob", NOW))
-    return Schedule(BACKOFF, failing_for(DAY), random.Random(seed)).verdict(turn, answer, NOW)
+    lease = Lease(("bob", "ntf_1", "log"), "bob", NOW)
+    notification = Notification("bob", "ntf_1", "en", b"[]", NOW, failing_since, NOW, attempts, lease)
+    return Schedule(BACKOFF, failing_for(DAY), random.Random(seed)).verdict(notification, answer, NOW)
 
 
 @pytest.mark.parametrize(
@@ -50,14 +49,6 @@ def test_a_retry_comes_with_jitter_and_within_the_time(attempts: int, seed: int,
     assert NOW <= decision.retry_at <= min(since + DAY, NOW + timedelta(seconds=BACKOFF.ceiling(attempts)))
 
 
-def test_a_country_has_its_own_day() -> None:
-    at = datetime(2026, 6, 30, 17, 0, tzinfo=UTC)
-    assert today_in(ZoneInfo("Asia/Singapore"), at) == date(2026, 7, 1)
-    assert today_in(ZoneInfo("Asia/Bangkok"), at) == date(2026, 7, 1)
-    assert today_in(ZoneInfo("UTC"), at) == date(2026, 6, 30)
-    assert window(date(2026, 7, 1)) == (date(2026, 7, 1), date(2026, 7, 31))
-
-
 @pytest.mark.parametrize(
     ("today", "stage", "days"),
     [
@@ -71,6 +62,6 @@ def test_a_country_has_its_own_day() -> None:
 )
 def test_the_stage_that_is_reached(today: date, stage: int, days: int) -> None:
     assert stage in DAYS_AHEAD
-    notice = expiring(Expiry("bob", "GRP", "SG", 60, date(2026, 7, 31), lifetime=False), today, NOW)
+    notice = reminder_of(Expiry("bob", "GRP", "SG", 60, date(2026, 7, 31), lifetime=False), today, NOW)
     assert (notice.member_id, notice.event_id) == ("bob", f"expiring:GRP:2026-07-31:{stage}")
     assert notice.news == Expiring(program="GRP", country="SG", points=60, expires_on=date(2026, 7, 31), days=days)

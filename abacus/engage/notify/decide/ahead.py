@@ -2,9 +2,8 @@
 Pure.
 """
 
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Final, NamedTuple
-from zoneinfo import ZoneInfo
 
 from abacus.engage.notify.decide.news import Expiring
 from abacus.engage.notify.decide.notice import Notice
@@ -23,23 +22,7 @@ class Expiry(NamedTuple):
     lifetime: bool
 
 
-class Window(NamedTuple):
-    """Days on which points expire that a run looks at, both included."""
-
-    first: date
-    last: date
-
-
-def today_in(zone: ZoneInfo, now: datetime) -> date:
-    return now.astimezone(zone).date()
-
-
-def window(today: date) -> Window:
-    """The days from today on. Today is the last good day of some points."""
-    return Window(today, today + timedelta(days=DAYS_AHEAD[0]))
-
-
-def expiring(expiry: Expiry, today: date, now: datetime) -> Notice:
+def reminder_of(expiry: Expiry, today: date, now: datetime) -> Notice:
     """The notice of the current stage, for points that expire within the window. The next run makes up for a run that
     was missed, until the next stage begins; each stage makes one notice, on whichever day the job runs.
     """

@@ -7,7 +7,9 @@ from abacus.platform.delivery.types import Lease
 
 
 class Notification(NamedTuple):
-    """A row of `notification`; `parts` is the news of the message as JSON."""
+    """A notification that this process has taken, and the moment at which the channel's pace lets it start. `parts` is
+    the news of the message as JSON.
+    """
 
     member_id: str
     message_id: str
@@ -15,20 +17,14 @@ class Notification(NamedTuple):
     parts: bytes
     created_at: datetime
     failing_since: datetime | None
-
-
-class Turn(NamedTuple):
-    """A notification that this process has taken, and the moment at which the channel's pace lets it start."""
-
-    notification: Notification
     start_at: datetime
     attempts: int
     lease: Lease
 
     @property
     def id(self) -> str:
-        return self.notification.message_id
+        return self.message_id
 
     @property
     def receiver(self) -> str:
-        return self.notification.member_id
+        return self.member_id

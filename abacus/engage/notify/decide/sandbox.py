@@ -70,7 +70,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             if not isinstance(node, _ALLOWED) or (isinstance(node, nodes.For) and node.recursive):
                 raise TemplateAssertionError(f"{_word(node)} is not for messages", node.lineno)
         _check_loops(tree, 0)
-        return _Bounding().visit(tree)  # type: ignore[no-any-return]  # a transformer answers with any node
+        return _BoundedNodes().visit(tree)  # type: ignore[no-any-return]  # a transformer answers with any node
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """Numbers with numbers, texts put together, and days with days."""
@@ -101,7 +101,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return isinstance(obj, date | timedelta | LoopContext)
 
 
-class _Bounding(NodeTransformer):
+class _BoundedNodes(NodeTransformer):
     """Has the values checked that no operator or filter makes."""
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802  # Jinja2 looks for this name

@@ -3,10 +3,24 @@
 import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Generic, NamedTuple
+from typing import Generic, NamedTuple, Protocol
 
 from abacus.core.backoff import Backoff
-from abacus.platform.delivery.types import Answer, ClaimT, DeliveryOutcome, Said, Verdict
+from abacus.platform.delivery.types import Answer, Claim, ClaimT, DeliveryOutcome, Said, Verdict
+
+
+class FailingClaim(Claim, Protocol):
+    """A claim that says since when it fails."""
+
+    @property
+    def failing_since(self) -> datetime | None: ...
+
+
+def failing_for(at_most: timedelta) -> Callable[[FailingClaim, datetime], datetime]:
+    """The time since the first failure, not since the delivery was made: a delivery that waited for its turn still has
+    all its time.
+    """
+    return lambda claim, now: (claim.failing_since or now) + at_most
 
 
 class Schedule(NamedTuple, Generic[ClaimT]):
