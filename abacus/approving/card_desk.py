@@ -15,7 +15,6 @@ from abacus.people.types.approval import Approval
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import RateCard, country_of
-from abacus.pricing.decide.timeline import CardRecord
 from abacus.pricing.kind import CARDS, alone
 from abacus.pricing.store.cards import CardStore
 
@@ -35,7 +34,7 @@ class CardDesk(DocumentDesk[RateCard, None]):
         """All cards, and which of them is in force when."""
         return CardBook(await self._cards.all())
 
-    async def history(self, scope: str | None) -> Sequence[CardRecord]:
+    async def history(self, scope: str | None) -> Sequence[Record[RateCard]]:
         """The cards of a scope, by version; none where there is no such scope. Without one, the cards of all."""
         return await self._cards.history(scope)
 
@@ -69,7 +68,7 @@ class CardDesk(DocumentDesk[RateCard, None]):
         """The content of an old version, as a draft from another time on."""
         return replace((await self.version(label)).document, effective_from=start)
 
-    async def take_back(self, scope: str, version: int, reason: str, by: Actor) -> CardRecord:
+    async def take_back(self, scope: str, version: int, reason: str, by: Actor) -> Record[RateCard]:
         """Withdraws a scheduled card, until shortly before it begins: it will never be in force."""
         act, label = self.kind.withdrawals.act, f"{scope}@{version}"
         also = self.logged(label, country_of(scope), by, did=act, reason=reason)

@@ -5,14 +5,12 @@ from datetime import datetime
 from typing import Any, Final
 
 from abacus.core.fields import Fault
-from abacus.documents.kind import DocumentKind, Table, Withdrawals
+from abacus.documents.kind import Between, DocumentKind, Table, Withdrawals
 from abacus.documents.types import Record, Version
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection
 from abacus.pricing.decide.card import (
     FINAL_BEFORE,
-    CardState,
-    PublishedCard,
     RateCard,
     country_of,
     parse_card,
@@ -21,25 +19,11 @@ from abacus.pricing.decide.card import (
     to_toml,
 )
 from abacus.pricing.decide.diff import describe_changes
-from abacus.pricing.decide.timeline import CardRecord, Phase, Withdrawal, place_of, timeline
+from abacus.pricing.decide.timeline import Phase, place_of, published_card, timeline
 
 
 async def alone(_: Connection) -> None:
     """A card is judged by nothing else."""
-
-
-def published_card(record: Record[RateCard]) -> PublishedCard:
-    """With its state, by the clock of the database when it was read."""
-    version = record.version
-    state = CardState.FINAL if version.own.get("is_final") else CardState.OPEN
-    return PublishedCard(record.document, version.number, state if version.withdrawal is None else CardState.WITHDRAWN)
-
-
-def card_record(record: Record[RateCard]) -> CardRecord:
-    version = record.version
-    withdrawal = None if version.withdrawal is None else Withdrawal(*version.withdrawal)
-    approved_by = version.own["approved_by"]
-    return CardRecord(published_card(record), record.published_at, record.published_by, approved_by, withdrawal)
 
 
 async def _read(document: Mapping[str, object], _: None) -> RateCard:
@@ -66,22 +50,16 @@ def _flat(document: Mapping[str, object], path: str = "") -> Iterator[tuple[str,
             yield f"{path}{name}", str(value)
 
 
-def _around_its_day(
-    card: RateCard, history: Sequence[Record[RateCard]]
-) -> tuple[Record[RateCard] | None, Record[RateCard] | None]:
+def _around_its_day(card: RateCard, history: Sequence[Record[RateCard]]) -> Between[RateCard]:
     """The card that it displaces on its first day, and the card that takes over from it."""
+    displaced, successor = place_of(card, map(published_card, history))
     by_version = {record.version.number: record for record in history}
-    displaced, successor = place_of(card, [published_card(record) for record in history])
-    found = [None if card is None else by_version[card.version] for card in (displaced, successor)]
-    return found[0], found[1]
+    before, after = (None if each is None else by_version[each.version] for each in (displaced, successor))
+    return before, after
 
 
 def _to_come_or_in_force(history: Sequence[Record[RateCard]], now: datetime) -> Sequence[Record[RateCard]]:
-    by_version = {record.version.number: record for record in history}
-    spans = timeline([card_record(record) for record in history], now)
-    return [
-        by_version[span.record.published.version] for span in spans if span.phase in {Phase.IN_FORCE, Phase.SCHEDULED}
-    ]
+    return [span.record for span in timeline(history, now) if span.phase in {Phase.IN_FORCE, Phase.SCHEDULED}]
 
 
 CARDS: Final[DocumentKind[RateCard, None]] = DocumentKind(

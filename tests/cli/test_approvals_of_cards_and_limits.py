@@ -15,6 +15,7 @@ from abacus.oversight.reports.assumption_store import AssumptionStore
 from abacus.oversight.reports.decide.assumption import Estimate
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import PublishedCard
+from abacus.pricing.decide.timeline import published_card
 from abacus.pricing.store.cards import CardStore
 from tests.support.commands import Ran
 from tests.support.commands import abacus as run
@@ -51,7 +52,7 @@ async def edited(pool: Pool, abacus: Abacus, tmp_path: Path, food: str) -> str:
 
 
 async def latest(pool: Pool) -> PublishedCard:
-    return (await CardStore(pool).history("SG"))[-1].published
+    return published_card((await CardStore(pool).history("SG"))[-1])
 
 
 async def test_a_card_is_published_when_a_second_person_has_approved_it(

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.core.errors import Refused
+from abacus.core.fields import Fault
 from abacus.core.points import MAX_POINTS, Multiplier, Points, Rounding, plain
 from abacus.pricing.decide.card import (
     BASE_TIER,
     CardFaults,
-    Fault,
     PublishedCard,
     RateCard,
     TierPolicy,

@@ -3,9 +3,9 @@
 import pytest
 
 from abacus.core.errors import Refused
+from abacus.core.fields import Fault
 from abacus.pricing.decide.card import (
     CardFaults,
-    Fault,
     parse_card,
     parse_toml,
     to_document,

@@ -12,9 +12,10 @@ from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.points import Multiplier
+from abacus.documents.types import Withdrawal
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import CardState, PublishedCard, RateCard
-from abacus.pricing.decide.timeline import Withdrawal
+from abacus.pricing.decide.timeline import published_card
 from abacus.pricing.store.cards import CardStore
 
 CARDS = {card.scope: card for card in example_cards()}
@@ -32,7 +33,7 @@ async def test_versions_count_from_one_in_each_scope(pool: Pool) -> None:
     assert [each.name for each in published] == ["SG@1", "ID@1", "SG@2", "partner:acme@1"]
     assert [each.card for each in published] == drafts
     assert await store.all() == sorted(published, key=lambda each: each.name)
-    assert [record.published for record in await store.history("SG")] == [published[0], published[2]]
+    assert [published_card(each) for each in await store.history("SG")] == [published[0], published[2]]
 
 
 async def test_what_is_not_there(pool: Pool) -> None:
@@ -137,9 +138,9 @@ async def test_a_withdrawn_card_is_kept_with_who_and_why(pool: Pool) -> None:
     await store.publish(CARDS["SG"], by="ann", now=NOW, approved_by="eve")
     await scheduled(store, timedelta(days=1))
     record = await store.withdraw("SG", 2, by="ben", reason="not agreed", now=NOW)
-    assert record.withdrawal == Withdrawal(NOW, "ben", "not agreed")
+    assert record.version.withdrawal == Withdrawal(NOW, "ben", "not agreed")
     first, second = await store.history("SG")
-    assert (first.approved_by, first.withdrawal, second) == ("eve", None, record)
+    assert (first.version.own["approved_by"], first.version.withdrawal, second) == ("eve", None, record)
     known = {each.name: each for each in await store.all()}
     assert [each.state for each in await store.all(known)] == [CardState.FINAL, CardState.WITHDRAWN]
     with pytest.raises(Refused, match=r"SG@2 was withdrawn by ben at 2026-01-05T09:30:00.00:00 already"):

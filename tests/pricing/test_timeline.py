@@ -8,25 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.core.errors import SetAside
+from abacus.documents.types import Record, Version, Withdrawal
 from abacus.pricing.decide.book import CardBook
-from abacus.pricing.decide.card import CardState, PublishedCard
-from abacus.pricing.decide.timeline import CardRecord, Phase, Withdrawal, next_of, place_of, timeline
+from abacus.pricing.decide.card import PublishedCard, RateCard
+from abacus.pricing.decide.timeline import Phase, next_of, place_of, published_card, timeline
 from tests.support.cards import SINGAPORE
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 NOW = FIRST + timedelta(days=5)
 
 
-def record(version: int, day: int, *, withdrawn: bool = False) -> CardRecord:
-    state = CardState.WITHDRAWN if withdrawn else CardState.FINAL
+def record(version: int, day: int, *, withdrawn: bool = False) -> Record[RateCard]:
     card = replace(SINGAPORE, effective_from=FIRST + timedelta(days=day))
     withdrawal = Withdrawal(FIRST, "ben", "a mistake") if withdrawn else None
-    return CardRecord(PublishedCard(card, version, state), FIRST, "ann", None, withdrawal)
+    return Record(card, Version("SG", version, FIRST, "ann", withdrawal, {"is_final": True}))
 
 
-def lines(records: list[CardRecord]) -> list[tuple[int, Phase, int | None]]:
+def lines(records: list[Record[RateCard]]) -> list[tuple[int, Phase, int | None]]:
     return [
-        (span.record.published.version, span.phase, (span.until - FIRST).days if span.until else None)
+        (span.published.version, span.phase, (span.until - FIRST).days if span.until else None)
         for span in timeline(records, NOW)
     ]
 
@@ -55,9 +55,8 @@ def test_past_present_scheduled_superseded_and_withdrawn() -> None:
 )
 def test_where_a_draft_comes_to_stand(day: int, displaced: int | None, successor: int | None) -> None:
     """Not against the newest, but against the card of its first day."""
-    cards = [record(1, 1).published, record(2, 9).published, record(3, 3).published]
-    cards.append(record(4, 4, withdrawn=True).published)
-    place = place_of(record(9, day).published.card, cards)
+    cards = [*map(published_card, [record(1, 1), record(2, 9), record(3, 3), record(4, 4, withdrawn=True)])]
+    place = place_of(record(9, day).document, cards)
     assert (place.displaced and place.displaced.version, place.successor and place.successor.version) == (
         displaced,
         successor,
@@ -70,24 +69,24 @@ versions = st.lists(st.tuples(st.integers(0, 12), st.booleans()), min_size=1, ma
 @given(versions)
 def test_the_timeline_says_what_the_book_does(drawn: list[tuple[int, bool]]) -> None:
     records = [record(number, day, withdrawn=withdrawn) for number, (day, withdrawn) in enumerate(drawn, 1)]
-    book = CardBook(each.published for each in records)
+    book = CardBook(map(published_card, records))
     spans = timeline(records, NOW)
     for hour in range(0, 24 * 14, 12):
         at = FIRST + timedelta(hours=hour)
         by_spans = [
-            span.record.published
+            span.published
             for span in spans
             if span.phase in {Phase.PAST, Phase.IN_FORCE, Phase.SCHEDULED}
-            and span.record.published.card.effective_from <= at
+            and span.published.card.effective_from <= at
             and (span.until is None or at < span.until)
         ]
         try:
             assert by_spans == [book.expected("SG", at)]
         except SetAside:
             assert by_spans == []
-    current = [span.record.published for span in spans if span.phase is Phase.IN_FORCE]
+    current = [span.published for span in spans if span.phase is Phase.IN_FORCE]
     assert current == [card for card in [_expected(book, NOW)] if card is not None]
-    upcoming = [span.record.published for span in spans if span.phase is Phase.SCHEDULED]
+    upcoming = [span.published for span in spans if span.phase is Phase.SCHEDULED]
     assert next_of(book, "SG", NOW) == (upcoming[0] if upcoming else None)
 
 

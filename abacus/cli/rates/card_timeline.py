@@ -11,10 +11,11 @@ from abacus.cli.documents.drafts import FileDraft
 from abacus.cli.rates.family import FAMILY, acting_at_desk
 from abacus.cli.terminal.shell import AsJson, moment, print_json, table
 from abacus.core.errors import Refused, SetAside, absent
+from abacus.documents.store import by_key
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard, country_of, split_name
-from abacus.pricing.decide.timeline import CardRecord, Span, next_of, timeline
+from abacus.pricing.decide.timeline import Span, next_of, published_card, timeline
 
 Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking. Only a terminal is asked.")]
 Version = Annotated[str, typer.Argument(metavar="SCOPE@N", show_default=False)]
@@ -42,10 +43,7 @@ async def show_timeline(
         records, now = await desk.history(scope), desk.now()
     if scope is not None and not records:
         raise absent("rate card of", scope, "`abacus rates list` prints all scopes")
-    by_scope: dict[str, list[CardRecord]] = {}
-    for record in records:
-        by_scope.setdefault(record.published.card.scope, []).append(record)
-    rows = [_span(span) for group in by_scope.values() for span in timeline(group, now)]
+    rows = [_span(span) for group in by_key(records).values() for span in timeline(group, now)]
     if as_json:
         print_json(rows)
         return
@@ -68,13 +66,13 @@ async def withdraw(
         raise Refused("nothing withdrawn")
     async with acting_at_desk() as (desk, at):
         at.check(Deed.PUBLISH_RATES, country_of(scope))
-        record = await desk.take_back(scope, version, reason.strip(), at.actor)
-        instead = _instead([each.published for each in await desk.history(scope)], record.published)
+        withdrawn = published_card(await desk.take_back(scope, version, reason.strip(), at.actor))
+        instead = _instead(await desk.book(), withdrawn)
     if as_json:
-        print_json({"withdrawn": record.published.name, "instead": instead})
+        print_json({"withdrawn": withdrawn.name, "instead": instead})
     else:
-        start = record.published.card.effective_from.isoformat()
-        typer.echo(f"{record.published.name} withdrawn; {instead or 'no card'} is in force from {start} on")
+        start = withdrawn.card.effective_from.isoformat()
+        typer.echo(f"{withdrawn.name} withdrawn; {instead or 'no card'} is in force from {start} on")
 
 
 async def restore(
@@ -112,27 +110,27 @@ def _row(book: CardBook, scope: str, now: datetime) -> dict[str, object]:
 
 
 def _span(span: Span) -> dict[str, object]:
-    record, withdrawal = span.record, span.record.withdrawal
-    card = record.published.card
+    record, published, withdrawal = span.record, span.published, span.record.version.withdrawal
+    card = published.card
     return {
         "scope": card.scope,
-        "version": record.published.version,
-        "name": record.published.name,
+        "version": published.version,
+        "name": published.name,
         "phase": span.phase,
         "effective_from": card.effective_from.isoformat(),
         "until": span.until and span.until.isoformat(),
         "published_at": record.published_at.isoformat(),
         "published_by": record.published_by,
-        "approved_by": record.approved_by,
-        "withdrawn_at": withdrawal and withdrawal.withdrawn_at.isoformat(),
-        "withdrawn_by": withdrawal and withdrawal.withdrawn_by,
+        "approved_by": record.version.own["approved_by"],
+        "withdrawn_at": withdrawal and withdrawal.at.isoformat(),
+        "withdrawn_by": withdrawal and withdrawal.by,
         "withdrawn_because": withdrawal and withdrawal.reason,
     }
 
 
-def _instead(cards: list[PublishedCard], withdrawn: PublishedCard) -> str | None:
+def _instead(book: CardBook, withdrawn: PublishedCard) -> str | None:
     try:
-        return CardBook(cards).expected(withdrawn.card.scope, withdrawn.card.effective_from).name
+        return book.expected(withdrawn.card.scope, withdrawn.card.effective_from).name
     except SetAside:
         return None
 

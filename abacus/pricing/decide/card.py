@@ -17,27 +17,6 @@ from abacus.core.fields import DocumentFaults, Fault, Fields
 from abacus.core.points import Multiplier, Points, Rounding, plain
 from abacus.pricing.decide import figures
 
-__all__ = [
-    "BASE_TIER",
-    "FINAL_BEFORE",
-    "MOST_EXPIRY_MONTHS",
-    "WITHDRAWN_BEFORE",
-    "CardFaults",
-    "CardState",
-    "Expiry",
-    "Fault",
-    "OnShortfall",
-    "PublishedCard",
-    "RateCard",
-    "TierPolicy",
-    "names_card",
-    "parse_card",
-    "parse_toml",
-    "split_name",
-    "to_document",
-    "to_toml",
-]
-
 V = TypeVar("V")
 
 BASE_TIER: Final = "member"  # the tier of a member who has no other

@@ -4,9 +4,9 @@ Everything here is exact decimal arithmetic. The factors of one card, vertical, 
 and written down once (`Rate`) and then serve every transaction of that kind.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, get_args
 
 import orjson
 
@@ -14,9 +14,15 @@ from abacus.core.errors import Reason, SetAside
 from abacus.core.points import EXACT, MAX_POINTS, ROUND, Multiplier, Points, plain
 from abacus.pricing.decide.card import PublishedCard, RateCard
 from abacus.pricing.explanation.text import text_of
-from abacus.pricing.explanation.types import CampaignFormula, Factor, Fixed
+from abacus.pricing.explanation.types import CampaignFormula, Factor, FactorName, Fixed
 
 CAMPAIGN_ENTRY: Final = "campaign"  # of a multiplier that is not the card's
+_LACKED: Final[Mapping[FactorName, tuple[str, Reason]]] = {
+    "vertical": ("vertical", Reason.UNKNOWN_VERTICAL),
+    "eppf": ("eppf", Reason.INVALID),
+    "cashless": ("payment type", Reason.UNKNOWN_PAYMENT_TYPE),
+    "tier": ("tier", Reason.UNKNOWN_TIER),
+}
 
 
 class Rate(NamedTuple):
@@ -34,18 +40,17 @@ Worth: TypeAlias = tuple[int, bytes]
 
 def factors_of(card: RateCard, vertical: str, payment_type: str, tier: str) -> tuple[Factor, ...]:
     """The four factors as the explanation lists them. Raises `SetAside` for a kind that the card does not price."""
-    if vertical not in card.verticals:
-        raise SetAside(Reason.UNKNOWN_VERTICAL, f"vertical {vertical!r} is not on the card of {card.scope}")
-    if payment_type not in card.payment_types:
-        raise SetAside(Reason.UNKNOWN_PAYMENT_TYPE, f"payment type {payment_type!r} is not on the card of {card.scope}")
-    if tier not in card.tiers:
-        raise SetAside(Reason.UNKNOWN_TIER, f"tier {tier!r} is not on the card of {card.scope}")
-    return (
-        ("vertical", vertical, plain(card.verticals[vertical])),
-        ("eppf", card.scope, plain(card.eppf)),
-        ("cashless", payment_type, plain(card.payment_types[payment_type])),
-        ("tier", tier, plain(card.tiers[tier])),
-    )
+    entries = zip(get_args(FactorName), (vertical, card.scope, payment_type, tier), strict=True)
+    return tuple(factor_of(card, name, entry) for name, entry in entries)
+
+
+def factor_of(card: RateCard, name: FactorName, entry: str) -> Factor:
+    """A factor by an entry of the card. Raises `SetAside` for an entry that the card lacks."""
+    value = entry_on_card(card, name, entry)
+    if value is None:
+        word, reason = _LACKED[name]
+        raise SetAside(reason, f"{word} {entry!r} is not on the card of {card.scope}")
+    return name, entry, plain(value)
 
 
 def rate_of(published: PublishedCard, vertical: str, payment_type: str, tier: str) -> Rate:

@@ -5,26 +5,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
+from abacus.documents.types import Record
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import CardState, PublishedCard, RateCard
-
-
-class Withdrawal(NamedTuple):
-    """Who withdrew a card before it began, and why."""
-
-    withdrawn_at: datetime
-    withdrawn_by: str
-    reason: str
-
-
-class CardRecord(NamedTuple):
-    """A published card with its history."""
-
-    published: PublishedCard
-    published_at: datetime
-    published_by: str
-    approved_by: str | None
-    withdrawal: Withdrawal | None
 
 
 class Phase(StrEnum):
@@ -40,7 +23,8 @@ class Phase(StrEnum):
 class Span(NamedTuple):
     """A card on the timeline. `until` is the moment at which another card takes over, where one does."""
 
-    record: CardRecord
+    record: Record[RateCard]
+    published: PublishedCard
     phase: Phase
     until: datetime | None
 
@@ -52,10 +36,17 @@ class DraftNeighbours(NamedTuple):
     successor: PublishedCard | None
 
 
-def timeline(records: Iterable[CardRecord], now: datetime) -> list[Span]:
+def published_card(record: Record[RateCard]) -> PublishedCard:
+    """With its state, by the clock of the database when it was read."""
+    version = record.version
+    state = CardState.FINAL if version.own.get("is_final") else CardState.OPEN
+    return PublishedCard(record.document, version.number, state if version.withdrawal is None else CardState.WITHDRAWN)
+
+
+def timeline(records: Iterable[Record[RateCard]], now: datetime) -> list[Span]:
     """The cards of one scope, in the order in which they begin."""
-    ordered = sorted(records, key=lambda each: (each.published.card.effective_from, each.published.version))
-    good = _that_count([each.published for each in ordered])
+    ordered = sorted(records, key=lambda each: (each.document.effective_from, each.version.number))
+    good = _that_count(map(published_card, ordered))
     return [_span(record, good, now) for record in ordered]
 
 
@@ -80,14 +71,14 @@ def _that_count(ordered: Iterable[PublishedCard]) -> list[PublishedCard]:
     return list(by_start.values())
 
 
-def _span(record: CardRecord, good: list[PublishedCard], now: datetime) -> Span:
-    published = record.published
+def _span(record: Record[RateCard], good: list[PublishedCard], now: datetime) -> Span:
+    published = published_card(record)
     if published.state is CardState.WITHDRAWN:
-        return Span(record, Phase.WITHDRAWN, None)
+        return Span(record, published, Phase.WITHDRAWN, None)
     if published not in good:
-        return Span(record, Phase.SUPERSEDED, None)
+        return Span(record, published, Phase.SUPERSEDED, None)
     start = published.card.effective_from
     until = next((each.card.effective_from for each in good if each.card.effective_from > start), None)
     if start > now:
-        return Span(record, Phase.SCHEDULED, until)
-    return Span(record, Phase.PAST if until is not None and until <= now else Phase.IN_FORCE, until)
+        return Span(record, published, Phase.SCHEDULED, until)
+    return Span(record, published, Phase.PAST if until is not None and until <= now else Phase.IN_FORCE, until)

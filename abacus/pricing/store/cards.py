@@ -9,11 +9,12 @@ from typing import Final
 
 from abacus.core.errors import Refused
 from abacus.documents.store import DocumentStore
+from abacus.documents.types import Record
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, together
 from abacus.platform.sql import Statement
 from abacus.pricing.decide.card import WITHDRAWN_BEFORE, CardState, PublishedCard, RateCard
-from abacus.pricing.decide.timeline import CardRecord
-from abacus.pricing.kind import CARDS, alone, card_record, published_card
+from abacus.pricing.decide.timeline import published_card
+from abacus.pricing.kind import CARDS, alone
 
 NONE_KNOWN: Final[Mapping[str, PublishedCard]] = MappingProxyType({})
 
@@ -46,11 +47,12 @@ class CardStore:
         """
         own = {"approved_by": approved_by}
         (record,) = await self._documents.publish([card], alone, by=by, now=now, also=also, own=own)
-        return (await self._record(record.version.number, card.scope)).published
+        number = record.version.number
+        return next(published_card(each) for each in await self.history(card.scope) if each.version.number == number)
 
     async def withdraw(
         self, scope: str, version: int, *, by: str, reason: str, now: datetime, also: Also = nothing_else
-    ) -> CardRecord:
+    ) -> Record[RateCard]:
         """Withdraw a card that has not begun: it will never be in force. Raises `Refused` for every other card, and
         when it begins so soon that a process may rely on it.
         """
@@ -67,10 +69,9 @@ class CardStore:
                     " publish a card that takes over from it"
                 )
 
-        await self._documents.withdraw(
+        return await self._documents.withdraw(
             scope, number=version, by=by, reason=reason, now=now, check=together(in_time, may), also=also
         )
-        return await self._record(version, scope)
 
     async def all(self, known: Mapping[str, PublishedCard] = NONE_KNOWN) -> list[PublishedCard]:
         """All cards, by scope and version, the withdrawn ones too. Cards that are known by their names are not read
@@ -79,12 +80,9 @@ class CardStore:
         marks = {_mark(card): card.card for card in known.values()}
         return [published_card(record) for record in await self._documents.history(known=marks)]
 
-    async def history(self, scope: str | None = None) -> list[CardRecord]:
+    async def history(self, scope: str | None = None) -> list[Record[RateCard]]:
         """The cards of a scope, or all, with who published and who withdrew each; by scope and version."""
-        return [card_record(record) for record in await self._documents.history(*(() if scope is None else (scope,)))]
-
-    async def _record(self, version: int, scope: str) -> CardRecord:
-        return next(each for each in await self.history(scope) if each.published.version == version)
+        return await self._documents.history(*(() if scope is None else (scope,)))
 
 
 def _mark(card: PublishedCard) -> str:

@@ -12,12 +12,13 @@ from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.core.errors import Refused, SetAside
+from abacus.documents.types import Record
 from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide.book import CardBook
-from abacus.pricing.decide.card import PublishedCard, country_of, to_toml
+from abacus.pricing.decide.card import PublishedCard, RateCard, country_of, to_toml
 from abacus.pricing.decide.diff import describe_changes
-from abacus.pricing.decide.timeline import CardRecord, Phase, Span, next_of, place_of, timeline
+from abacus.pricing.decide.timeline import Phase, Span, next_of, place_of, published_card, timeline
 from abacus.pricing.store.reader import CardReader
 
 
@@ -110,7 +111,7 @@ async def restore(call: Call) -> Page | See:
     history = await history_of(call)
     name, version = _name(history), _version_of(call, history)
     call.check(Deed.PUBLISH_RATES, country_of(name))
-    start = local_moment(call.form.get("start"), history[-1].published.card.timezone)
+    start = local_moment(call.form.get("start"), history[-1].document.timezone)
     if start is None:
         return _page(call, history, form=call.form.shown().but(start="Write a day and a time."))
     try:
@@ -120,7 +121,7 @@ async def restore(call: Call) -> Page | See:
     return See(f"/approvals/{approval.approval_id}")
 
 
-async def history_of(call: Call, name: str | None = None) -> Sequence[CardRecord]:
+async def history_of(call: Call, name: str | None = None) -> Sequence[Record[RateCard]]:
     """All versions of the scope, or of the page's scope. Raises `PageFault` if it is not open to the person."""
     scope_ = name or call.request.path_params["scope"]
     history = await call.rooms[CardDesk].history(scope_) if call.may(Deed.SEE, country_of(scope_)) else ()
@@ -129,12 +130,14 @@ async def history_of(call: Call, name: str | None = None) -> Sequence[CardRecord
     return history
 
 
-def _page(call: Call, history: Sequence[CardRecord], *, form: Form = EMPTY, fault: str | None = None) -> ScopePage:
+def _page(
+    call: Call, history: Sequence[Record[RateCard]], *, form: Form = EMPTY, fault: str | None = None
+) -> ScopePage:
     spans = timeline(history, call.now)
     shown = _shown(call, history, spans)
-    published, name = shown.record.published, _name(history)
-    others = [each.published for each in history if each.published.version < published.version]
-    displaced = place_of(published.card, others).displaced
+    published, name = shown.published, _name(history)
+    others = [each for each in history if each.version.number < published.version]
+    displaced = place_of(published.card, map(published_card, others)).displaced
     may_publish = call.may(Deed.PUBLISH_RATES, country_of(name))
     return ScopePage(
         title=f"Rates of {name}",
@@ -154,21 +157,21 @@ def _page(call: Call, history: Sequence[CardRecord], *, form: Form = EMPTY, faul
     )
 
 
-def _shown(call: Call, history: Sequence[CardRecord], spans: Sequence[Span]) -> Span:
+def _shown(call: Call, history: Sequence[Record[RateCard]], spans: Sequence[Span]) -> Span:
     """The version that was asked for, or else that in force, or else the latest."""
     wanted = call.form.get("version") or call.asked("version")
     if wanted is not None:
         version = _version_of(call, history)
-        return next(each for each in spans if each.record.published.version == version)
+        return next(each for each in spans if each.published.version == version)
     return next((each for each in spans if each.phase is Phase.IN_FORCE), spans[-1])
 
 
-def _version_of(call: Call, history: Sequence[CardRecord]) -> int:
+def _version_of(call: Call, history: Sequence[Record[RateCard]]) -> int:
     """Raises `PageFault` for a number that no version has."""
     wanted = call.form.get("version") or call.asked("version")
     for each in history:
-        if str(each.published.version) == wanted:
-            return each.published.version
+        if str(each.version.number) == wanted:
+            return each.version.number
     raise PageFault("not-found", f"{_name(history)} has no version {wanted}.")
 
 
@@ -190,19 +193,19 @@ def _scope(book: CardBook, scope_: str, now: datetime) -> ScopeRow:
 
 
 def _row(span: Span) -> SpanRow:
-    record, withdrawal = span.record, span.record.withdrawal
+    record, published, withdrawal = span.record, span.published, span.record.version.withdrawal
     return SpanRow(
-        name=record.published.name,
-        version=record.published.version,
+        name=published.name,
+        version=published.version,
         phase=span.phase,
-        effective_from=record.published.card.effective_from,
+        effective_from=published.card.effective_from,
         until=span.until,
         published_at=record.published_at,
         published_by=record.published_by,
-        approved_by=record.approved_by,
-        withdrawn=f"by {withdrawal.withdrawn_by}: {withdrawal.reason}" if withdrawal else None,
+        approved_by=record.version.own["approved_by"],
+        withdrawn=f"by {withdrawal.by}: {withdrawal.reason}" if withdrawal else None,
     )
 
 
-def _name(history: Sequence[CardRecord]) -> str:
-    return history[-1].published.card.scope
+def _name(history: Sequence[Record[RateCard]]) -> str:
+    return history[-1].document.scope

@@ -7,8 +7,8 @@ from typing import NamedTuple, get_args
 from abacus.core.errors import Reason, SetAside
 from abacus.core.points import MAX_POINTS, plain
 from abacus.engage.actions.decide.deeds import Award, FixedPoints, MultipleOfEarned, OwnFormula
-from abacus.pricing.decide.card import PublishedCard, RateCard
-from abacus.pricing.decide.formula import CAMPAIGN_ENTRY, campaign_worth, entry_on_card, factors_of
+from abacus.pricing.decide.card import PublishedCard
+from abacus.pricing.decide.formula import CAMPAIGN_ENTRY, campaign_worth, factor_of, factors_of
 from abacus.pricing.explanation.types import CampaignFormula, Factor, FactorName
 from abacus.signals.events.types import Event
 
@@ -42,8 +42,10 @@ def worth_of(award: Award, event: Event, published: PublishedCard, tier: str) ->
         case MultipleOfEarned(multiple):
             return _by_formula(event, published, factors_of(published.card, *_kind(event), tier), multiple)
         case OwnFormula(own):
+            card, (vertical, payment_type) = published.card, _kind(event)
+            entries = {"vertical": vertical, "eppf": card.scope, "cashless": payment_type, "tier": tier}
             factors = tuple(
-                (name, CAMPAIGN_ENTRY, plain(own[name])) if name in own else _of_card(name, event, published.card, tier)
+                (name, CAMPAIGN_ENTRY, plain(own[name])) if name in own else factor_of(card, name, entries[name])
                 for name in get_args(FactorName)
             )
             return _by_formula(event, published, factors, Decimal(1))
@@ -72,18 +74,3 @@ def _by_formula(event: Event, published: PublishedCard, factors: tuple[Factor, .
 
 def _kind(event: Event) -> tuple[str, str]:
     return str(event.variables.get("vertical")), str(event.variables.get("payment_type"))
-
-
-def _of_card(name: FactorName, event: Event, card: RateCard, tier: str) -> Factor:
-    """A multiplier of the card. Raises `SetAside` for an entry that it lacks."""
-    vertical, payment_type = _kind(event)
-    entry, reason = {
-        "vertical": (vertical, Reason.UNKNOWN_VERTICAL),
-        "eppf": (card.scope, Reason.INVALID),
-        "cashless": (payment_type, Reason.UNKNOWN_PAYMENT_TYPE),
-        "tier": (tier, Reason.UNKNOWN_TIER),
-    }[name]
-    value = entry_on_card(card, name, entry)
-    if value is None:
-        raise SetAside(reason, f"{name} {entry!r} is not on the card of {card.scope}")
-    return name, entry, plain(value)
