@@ -11,6 +11,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import SetAside, Unavailable
 from abacus.platform.postgres import Pool
 from abacus.platform.rooms import Rooms
+from abacus.pricing.decide.card import RateCard
 from abacus.pricing.store.reader import CardReader
 
 
@@ -31,9 +32,9 @@ class Premises:
     erases: bool
     replica: Replica | None = None
 
-    def zone_of(self, country: str) -> str | None:
-        """The time zone of the country, by the card that is in force there."""
+    def card_of(self, country: str) -> RateCard | None:
+        """The card that is in force in the country, if one is known."""
         try:
-            return self.rooms[CardReader].book().in_force(country, self.clock.now()).card.timezone
+            return self.rooms[CardReader].book().in_force(country, self.clock.now()).card
         except (SetAside, Unavailable):
             return None

@@ -7,7 +7,6 @@ from typing import Any, Final
 from uuid import UUID
 
 from abacus.console.errands.decide.command_output import command_line
-from abacus.console.errands.decide.room import check_room
 from abacus.console.errands.types import Errand, ErrandOutcome, Order, Room, State
 from abacus.core.clock import Clock
 from abacus.core.tokens import NewToken
@@ -121,7 +120,7 @@ class ErrandStore:
             if found is not None:
                 return UUID(str(found))
             open_, lately = await connection.fetchrow(*_HAS(person_id=person_id, since=row.asked_at - _HOUR))
-            check_room(self._room, open_, lately)
+            self._room.check(open_, lately)
             await connection.execute(*_ASK(**values))
         return errand_id
 

@@ -27,15 +27,24 @@ class State(StrEnum):
         return self in {State.WAITING, State.RUNNING}
 
 
+class TooMany(AbacusError):
+    """The person has as many errands as one may have. The message is for that person."""
+
+
 class Room(NamedTuple):
     """How many errands one person may have open, and may ask for in an hour."""
 
     open: int = 10
     in_an_hour: int = 60
 
-
-class TooMany(AbacusError):
-    """The person has as many errands as one may have. The message is for that person."""
+    def check(self, open_: int, in_an_hour: int) -> None:
+        """Raises `TooMany` for a person with this many open errands, and this many in the last hour."""
+        if open_ >= self.open:
+            raise TooMany(f"{open_} errands of yours wait or run; wait until one has ended, or cancel one")
+        if in_an_hour >= self.in_an_hour:
+            raise TooMany(
+                f"You asked for {in_an_hour} errands in the last hour, which is as many as one may; wait a while"
+            )
 
 
 class Order(NamedTuple):

@@ -16,7 +16,7 @@ from abacus.api.api_problem import MEDIA_TYPE, TYPES
 from abacus.console.web.assets import Assets
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
-from abacus.console.web.forms import EMPTY, new_form_key
+from abacus.console.web.forms import new_form_key
 from abacus.console.web.navigation import open_to
 from abacus.console.web.page import Download, Events, Outcome, See, plain
 from abacus.console.web.times import Shown, shown
@@ -64,7 +64,7 @@ class Answers:
             return Response(outcome.content, media_type=outcome.media_type, headers=kept)
         if isinstance(outcome, Events):
             return StreamingResponse(_told(outcome.names), media_type="text/event-stream")
-        status = _REFUSED if getattr(outcome, "fault", None) or getattr(outcome, "form", EMPTY).wrong else _OK
+        status = _REFUSED if outcome.fault or outcome.form.wrong else _OK
         if wants_json(request):
             return Response(orjson.dumps(plain(outcome)), status, media_type=_JSON)
         return self._html(request, outcome.template, status, call, page=outcome, **more)
@@ -86,8 +86,8 @@ class Answers:
     def _html(self, request: Request, template: str, status: int, call: Call | None, **given: Any) -> Response:
         def moment(value: datetime, country: str | None = None) -> Shown:
             zone = call.session.zone if call is not None else _UTC
-            theirs = call.premises.zone_of(country) if call is not None and country is not None else None
-            return shown(value, zone, theirs)
+            card = call.premises.card_of(country) if call is not None and country is not None else None
+            return shown(value, zone, card.timezone if card is not None else None)
 
         text = (
             _templates()

@@ -8,16 +8,20 @@ from enum import Enum
 from typing import Any, ClassVar, TypeAlias
 from uuid import UUID
 
+from abacus.console.web.forms import EMPTY, Form
+
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """What every page has: its title, and the command that shows or does the same. A page with a `fault`, or with a
-    `form` that has faults, is answered as refused.
+    """What every page has: its title, the command that shows or does the same, and what was typed before. A page with
+    a `fault`, or with a `form` that has faults, is answered as refused.
     """
 
     template: ClassVar[str]
     title: str
     command: str | None = None
+    form: Form = EMPTY
+    fault: str | None = None
 
 
 @dataclass(frozen=True)

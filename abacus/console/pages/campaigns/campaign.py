@@ -78,8 +78,6 @@ class CampaignPage(Page):
     versions: Sequence[CampaignRow]
     act_options: Sequence[tuple[str, str]]
     may_edit: bool
-    form: Form = EMPTY
-    fault: str | None = None
 
 
 async def campaign(call: Call) -> CampaignPage:
@@ -113,8 +111,11 @@ async def ask_report(call: Call) -> See:
     """The whole report: it counts every action, and holds the claims against the ledger."""
     record = (await history_of(call))[-1]
     name = record.document.name
-    await ask(call, Order(REPORT, name, record.document.country, ("campaigns", "report", name, "--json")))
-    return See(f"/campaigns/{name}")
+    return await ask(
+        call,
+        Order(REPORT, name, record.document.country, ("campaigns", "report", name, "--json")),
+        f"/campaigns/{name}",
+    )
 
 
 async def history_of(call: Call, name: str | None = None) -> Sequence[CampaignRecord]:

@@ -13,13 +13,11 @@ from abacus.console.pages.drafts.draft_kind import DraftKind, TrialKind, TrialOr
 from abacus.console.pages.drafts.trials import day_fields, days_of
 from abacus.console.web.calls import Call
 from abacus.console.web.forms import Form, WrongForm
-from abacus.core.errors import SetAside, Unavailable
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_reader import restore_campaign
 from abacus.engage.campaigns.decide.document import toml_of
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.kind import CAMPAIGNS
-from abacus.pricing.store.reader import CardReader
 
 _EVENT_FILE: Final = "event.json"
 _WEEK: Final = timedelta(days=7)
@@ -62,19 +60,12 @@ _EVENT: Final = """{
 def _event_fields(call: Call, campaign: Campaign) -> Sequence[FormField]:
     """An event that the campaign may answer to, to be changed."""
     now = call.now.astimezone(campaign.zone).isoformat(timespec="seconds")
-    event = _EVENT % (campaign.country, _currency_in(call, campaign.country), now)
+    card = call.premises.card_of(campaign.country)
+    event = _EVENT % (campaign.country, card.currency if card is not None else "", now)
     return [
         FormField("event", "The event, as JSON", event, type="textarea"),
         FormField("member", "Another member", hint="Otherwise the event's own."),
     ]
-
-
-def _currency_in(call: Call, country: str) -> str:
-    """The currency of the card in force there; empty where there is none."""
-    try:
-        return call.rooms[CardReader].book().in_force(country, call.now).card.currency
-    except (SetAside, Unavailable):
-        return ""
 
 
 def _last_week(call: Call, campaign: Campaign) -> Sequence[FormField]:

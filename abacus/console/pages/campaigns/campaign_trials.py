@@ -26,7 +26,6 @@ class TrialsPage(Page):
     version: int
     trial_forms: Sequence[TrialForm]
     trials: Part[Sequence[Trial]]
-    form: Form = EMPTY
 
 
 async def trials(call: Call) -> TrialsPage:
@@ -37,13 +36,13 @@ async def trials(call: Call) -> TrialsPage:
 async def attempt(call: Call) -> Page | See:
     """Asks for the trial that was chosen."""
     campaign = shown_of(await history_of(call), call.form.get("version") or None).document
-    typed = call.form.shown()
+    act, typed = call.form.get("act"), call.form.shown()
+    path = f"/campaigns/{campaign.name}/trials?version={campaign.version}"
     try:
-        if not await try_draft(call, CAMPAIGN_DRAFTS, call.form.get("act"), typed, campaign):
-            return await _page(call, campaign, typed)
+        asked = await try_draft(call, CAMPAIGN_DRAFTS, act, typed, campaign, path=path)
     except WrongForm as wrong:
         return await _page(call, campaign, wrong.form)
-    return See(f"/campaigns/{campaign.name}/trials?version={campaign.version}")
+    return asked or await _page(call, campaign, typed)
 
 
 async def _page(call: Call, campaign: Campaign, typed: Form = EMPTY) -> TrialsPage:

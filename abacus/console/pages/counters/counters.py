@@ -12,7 +12,7 @@ from abacus.console.decide.steps import SECONDS, Span, spans_of
 from abacus.console.decide.typed import exact_moment
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
-from abacus.console.web.forms import EMPTY, Form
+from abacus.console.web.forms import Form
 from abacus.console.web.page import Download, Page
 from abacus.console.web.parts import Part
 from abacus.core.csv_text import csv_text
@@ -70,7 +70,6 @@ class CountersPage(Page):
     definitions: Part[Sequence[Version]]
     chart: Part[Chart] | None
     steps: Sequence[tuple[str, str]] = _STEPS
-    form: Form = EMPTY
 
 
 @dataclass(frozen=True, kw_only=True)

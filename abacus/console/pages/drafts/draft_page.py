@@ -52,8 +52,6 @@ class DraftPage(Page):
     changes: Changes | None = None
     trial_forms: Sequence[TrialForm] = ()
     trials: Part[Sequence[Trial]] | None = None
-    form: Form = EMPTY
-    fault: str | None = None
 
 
 class _DraftPages(Generic[Document, Around]):
@@ -89,7 +87,7 @@ class _DraftPages(Generic[Document, Around]):
                 text = drafts.write(edit.document)
             draft = await desk.read(read_toml(text), around)
             call.check(kind.deed, kind.country(draft))
-            await try_draft(call, drafts, act, typed, draft)
+            await try_draft(call, drafts, act, typed, draft, path=drafts.path)
             if act == _SUBMIT:
                 return await self._published(call, draft)
         except DocumentFaults as error:

@@ -15,7 +15,7 @@ from abacus.console.pages.operations.errands import Done, ask, done_of, newest, 
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import Form, WrongForm
-from abacus.console.web.page import Page
+from abacus.console.web.page import Page, See
 from abacus.documents.kind import Around
 from abacus.documents.types import Document
 
@@ -64,17 +64,19 @@ def trial_page(drafts: DraftKind[Document, Around]) -> Callable[[Call], Awaitabl
     return trial
 
 
-async def try_draft(call: Call, drafts: DraftKind[Document, Around], act: str, typed: Form, draft: Document) -> bool:
-    """Asks for the trial that the act names; returns whether it names one. Raises `WrongForm`."""
+async def try_draft(
+    call: Call, drafts: DraftKind[Document, Around], act: str, typed: Form, draft: Document, *, path: str
+) -> See | None:
+    """Asks for the trial that the act names, and goes on to the page that shows it. Raises `WrongForm`."""
     kind = drafts.kind
     for trial in drafts.trials:
         if trial.act == act:
             file, (options, papers) = f"{kind.word}.toml", trial.order(typed, draft)
             arguments = (kind.command, act, file, *options, "--json")
             papers = {file: kind.to_toml(draft), **papers}
-            await ask(call, Order(trial.errand, _subject(drafts, draft), kind.country(draft), arguments, papers))
-            return True
-    return False
+            order = Order(trial.errand, _subject(drafts, draft), kind.country(draft), arguments, papers)
+            return await ask(call, order, path)
+    return None
 
 
 async def trials_of(call: Call, drafts: DraftKind[Document, Around], draft: Document) -> Sequence[Trial]:

@@ -61,7 +61,6 @@ class ClosePage(Page):
     mapping: str
     may_sign: bool
     may_close: bool
-    form: Form = EMPTY
 
 
 async def close(call: Call, typed: Form = EMPTY) -> ClosePage:
@@ -101,16 +100,14 @@ async def account(call: Call) -> Page | See:
     month = _month(call)
     begin, end = _window(call, month)
     arguments = ("reconcile", f"--from={begin.isoformat()}", f"--to={end.isoformat()}", "--json")
-    await ask(call, Order(RECONCILE, str(month), None, arguments))
-    return See(f"/finance/close/{month}")
+    return await ask(call, Order(RECONCILE, str(month), None, arguments), f"/finance/close/{month}")
 
 
 async def check(call: Call) -> Page | See:
     month, typed = _month(call), _checked(call.form.shown())
     if typed.wrong:
         return await close(call, typed)
-    await ask(call, await _order(call, month, typed, CHECK, "--check"))
-    return See(f"/finance/close/{month}")
+    return await ask(call, await _order(call, month, typed, CHECK, "--check"), f"/finance/close/{month}")
 
 
 async def sign(call: Call) -> Page | See:
@@ -122,8 +119,7 @@ async def sign(call: Call) -> Page | See:
         return await close(call, typed)
     arguments = tuple(each for each in checked.errand.arguments if each != "--check")
     papers, keeps = json.loads(checked.errand.papers), (f"rollforward-{month}.csv", f"journal-{month}.csv")
-    await ask(call, Order(SIGN, str(month), None, arguments, papers, keeps))
-    return See(f"/finance/close/{month}")
+    return await ask(call, Order(SIGN, str(month), None, arguments, papers, keeps), f"/finance/close/{month}")
 
 
 async def reopen(call: Call) -> Page | See:
@@ -131,8 +127,7 @@ async def reopen(call: Call) -> Page | See:
     if not reason:
         return await close(call, call.form.shown().but(reason="Say why; auditors read it."))
     arguments = ("report", "close", f"--month={month}", "--reopen", f"--reason={reason}", "--json")
-    await ask(call, Order(SIGN, str(month), None, arguments))
-    return See(f"/finance/close/{month}")
+    return await ask(call, Order(SIGN, str(month), None, arguments), f"/finance/close/{month}")
 
 
 def act_of(signed: Signed) -> Act:

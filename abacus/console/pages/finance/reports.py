@@ -54,7 +54,6 @@ class ReportPage(Page):
     given: str
     done: Part[Done | None]
     chart: Series
-    form: Form = EMPTY
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +63,6 @@ class AssumptionsPage(Page):
     template: ClassVar[str] = "assumptions.html"
     versions: Part[Sequence[Assumption]]
     may_set: bool
-    form: Form = EMPTY
-    fault: str | None = None
 
 
 async def finance(call: Call) -> FinancePage:
@@ -94,8 +91,11 @@ async def calculate(call: Call) -> Page | See:
         arguments = which.arguments(given)
     except Refused as fault:
         return await _page(call, which, given, call.form.shown().but(**{which.asks or "": str(fault)}))
-    await ask(call, Order(_kind(which), given, None, arguments, keeps=(which.file(given),)))
-    return See(f"/finance/reports/{which.name}" + (f"?{which.asks}={given}" if given else ""))
+    return await ask(
+        call,
+        Order(_kind(which), given, None, arguments, keeps=(which.file(given),)),
+        f"/finance/reports/{which.name}" + (f"?{which.asks}={given}" if given else ""),
+    )
 
 
 async def assumptions(call: Call, *, form: Form = EMPTY, fault: str | None = None) -> AssumptionsPage:

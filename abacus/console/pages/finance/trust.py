@@ -46,7 +46,6 @@ class TrustPage(Page):
     accounted: Part[Done | None]
     proof: Part[Done | None]
     may_seal: bool
-    form: Form = EMPTY
 
 
 async def trust(call: Call, typed: Form = EMPTY) -> TrustPage:
@@ -64,13 +63,11 @@ async def trust(call: Call, typed: Form = EMPTY) -> TrustPage:
 
 
 async def verify(call: Call) -> Page | See:
-    await ask(call, Order(VERIFY, _ALL, None, ("ledger", "verify", "--json")))
-    return See("/trust")
+    return await ask(call, Order(VERIFY, _ALL, None, ("ledger", "verify", "--json")), "/trust")
 
 
 async def seal(call: Call) -> Page | See:
-    await ask(call, Order(SEAL, _ALL, None, ("ledger", "seal", "--json")))
-    return See("/trust")
+    return await ask(call, Order(SEAL, _ALL, None, ("ledger", "seal", "--json")), "/trust")
 
 
 async def reconcile(call: Call) -> Page | See:
@@ -85,8 +82,7 @@ async def reconcile(call: Call) -> Page | See:
     if typed.wrong or begin is None or end is None:
         return await trust(call, typed)
     window = (f"--from={begin.astimezone(UTC).isoformat()}", f"--to={end.astimezone(UTC).isoformat()}")
-    await ask(call, Order(RECONCILE, _ALL, None, ("reconcile", *window, "--json")))
-    return See("/trust")
+    return await ask(call, Order(RECONCILE, _ALL, None, ("reconcile", *window, "--json")), "/trust")
 
 
 async def prove(call: Call) -> Page | See:
@@ -99,8 +95,7 @@ async def prove(call: Call) -> Page | See:
     if typed.wrong:
         return await trust(call, typed)
     options = [*([f"--program={program}"] if program else []), *([f"--seal={number}"] if number else [])]
-    await ask(call, Order(PROOF, call.actor.name, None, ("ledger", "prove", *options, "--", member)))
-    return See("/trust")
+    return await ask(call, Order(PROOF, call.actor.name, None, ("ledger", "prove", *options, "--", member)), "/trust")
 
 
 async def _seals(call: Call) -> Rows[SealRow]:

@@ -50,5 +50,4 @@ async def erase(call: Call) -> Page | See:
     if typed.wrong:
         return await shown(call, member_id, typed)
     arguments = ("members", "erase", "--yes", "--json", f"--reason={reason}", "--", member_id)
-    await ask(call, Order(ERASE, member_id, None, arguments))
-    return See("/erasures?started=yes")
+    return await ask(call, Order(ERASE, member_id, None, arguments), "/erasures?started=yes")

@@ -45,7 +45,6 @@ class MembersPage(Page):
     """Where an id is typed."""
 
     template: ClassVar[str] = "members.html"
-    form: Form = EMPTY
 
 
 @dataclass(frozen=True)
@@ -100,8 +99,6 @@ class MemberPage(Page):
     erase: str
     erases: bool
     erasing: Part[Done | None]
-    form: Form = EMPTY
-    fault: str | None = None
 
     @property
     def is_unknown(self) -> bool:

@@ -1,17 +1,13 @@
 """What a member's page says beside the ledger: its tier, its messages, and its campaigns."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Final
 
 from abacus.console.decide.tier_progress import TierProgress, earned_in, next_tier
 from abacus.console.web.calls import Call
-from abacus.core.errors import SetAside, Unavailable
 from abacus.engage.campaigns.member_progress import MemberProgress, progress_of
 from abacus.engage.notify.sent import MemberMessage, messages_of
 from abacus.people.types.deed import Deed
-from abacus.pricing.decide.card import RateCard
-from abacus.pricing.store.reader import CardReader
 from abacus.programs.tiers.decide.policy import period_of
 from abacus.programs.tiers.store import MembershipStore, Shown
 
@@ -39,7 +35,7 @@ def _program(shown: Shown) -> str:
 
 
 def _progress(call: Call, shown: Shown, country: str) -> TierProgress:
-    account, card = shown.known.account, _card(call, country, call.now)
+    account, card = shown.known.account, call.premises.card_of(country)
     earned, ends_on, policy = 0, None, card.tier_policy if card is not None else None
     if card is not None and policy is not None:
         period = period_of(call.now, card.zone, policy.period_months)
@@ -56,10 +52,3 @@ def _progress(call: Call, shown: Shown, country: str) -> TierProgress:
         next=following,
         missing=missing,
     )
-
-
-def _card(call: Call, country: str, now: datetime) -> RateCard | None:
-    try:
-        return call.rooms[CardReader].book().in_force(country, now).card
-    except (SetAside, Unavailable):
-        return None

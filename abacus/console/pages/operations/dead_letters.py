@@ -30,7 +30,6 @@ class DeadLettersPage(Page):
     sent_back: Part[Done | None]
     queues: Sequence[tuple[str, str]]
     may_redrive: bool
-    form: Form = EMPTY
 
 
 async def dead_letters(call: Call, typed: Form = EMPTY) -> DeadLettersPage:
@@ -46,8 +45,7 @@ async def dead_letters(call: Call, typed: Form = EMPTY) -> DeadLettersPage:
 
 
 async def count(call: Call) -> Page | See:
-    await ask(call, Order(COUNT, _ALL, None, ("dlq", "list", "--json")))
-    return See("/dead-letters")
+    return await ask(call, Order(COUNT, _ALL, None, ("dlq", "list", "--json")), "/dead-letters")
 
 
 async def redrive(call: Call) -> Page | See:
@@ -61,5 +59,6 @@ async def redrive(call: Call) -> Page | See:
         typed = typed.but(name="Type the name of the queue.")
     if typed.wrong:
         return await dead_letters(call, typed)
-    await ask(call, Order(REDRIVE, _ALL, None, ("dlq", "redrive", queue, f"--limit={number}", "--json")))
-    return See("/dead-letters")
+    return await ask(
+        call, Order(REDRIVE, _ALL, None, ("dlq", "redrive", queue, f"--limit={number}", "--json")), "/dead-letters"
+    )

@@ -50,16 +50,17 @@ class ErrandsPage(Page):
     list: Rows[Errand]
 
 
-async def ask(call: Call, order: Order) -> UUID:
-    """Has the command run for the person. A form that is sent twice is one errand, and so is an order that the person
-    gave before and that still waits or runs. Raises `PageFault` for somebody who has too many.
+async def ask(call: Call, order: Order, path: str) -> See:
+    """Has the command run for the person, and goes on to the page that shows it. A form that is sent twice is one
+    errand, and so is an order that the person gave before and that still waits or runs. Raises `PageFault` for somebody
+    who has too many.
     """
     try:
-        errand_id: UUID = await call.rooms[ErrandStore].ask(call.form.key, order, call.actor.name)
+        await call.rooms[ErrandStore].ask(call.form.key, order, call.actor.name)
     except TooMany as error:
         ERRANDS_REFUSED.inc()
         raise PageFault("too-many-errands", str(error)) from None
-    return errand_id
+    return See(path)
 
 
 async def done_of(call: Call, errand: Errand) -> Done:

@@ -55,7 +55,6 @@ class QuarantinePage(Page):
     chosen: str | None
     may_replay: bool
     most: int = MOST
-    form: Form = EMPTY
 
 
 @dataclass(frozen=True, kw_only=True)

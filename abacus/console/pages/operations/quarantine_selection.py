@@ -38,7 +38,6 @@ class SelectionPage(Page):
     dry_run: Done | None
     replay: Done | None
     may_replay: bool
-    form: Form = EMPTY
 
 
 async def selection(call: Call, typed: Form = EMPTY) -> SelectionPage:
@@ -66,8 +65,7 @@ async def selection(call: Call, typed: Form = EMPTY) -> SelectionPage:
 async def try_it(call: Call) -> Page | See:
     """Asks what would come of each item."""
     chosen = await _open(call)
-    await ask(call, _order(chosen, DRY_RUN, "--dry-run"))
-    return See(_path(chosen))
+    return await ask(call, _order(chosen, DRY_RUN, "--dry-run"), _path(chosen))
 
 
 async def replay(call: Call) -> Page | See:
@@ -81,8 +79,7 @@ async def replay(call: Call) -> Page | See:
         return await selection(call, typed.but(number="See first what would come of it."))
     if call.form.get("number") != str(len(chosen.items)):
         return await selection(call, typed.but(number=f"Type {len(chosen.items)}, the number of its items."))
-    await ask(call, _order(chosen, REPLAY))
-    return See(_path(chosen))
+    return await ask(call, _order(chosen, REPLAY), _path(chosen))
 
 
 async def _open(call: Call) -> Selection:

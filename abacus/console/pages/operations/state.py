@@ -133,14 +133,8 @@ async def _within(reading: Awaitable[Value], dependency: str) -> Value:
 
 def _page(call: Call, parts: _Read) -> OperationsPage:
     watched = call.rooms[Watched]
-    unset = {
-        name: why
-        for name, why, is_set in (
-            ("queues", _UNSET["queues"], watched.sqs is not None),
-            ("groups", _UNSET["groups"], watched.kafka is not None),
-        )
-        if not is_set
-    }
+    given = {"queues": watched.sqs, "groups": watched.kafka}
+    unset = {name: why for name, why in _UNSET.items() if given[name] is None}
     heard = _value(parts.workers)
     snapshot = Snapshot(
         at=call.now,

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from abacus.console.errands.types import Order
 from abacus.console.pages.operations.errands import Done, ask, newest
 from abacus.console.web.calls import Call
-from abacus.console.web.forms import EMPTY, Form
+from abacus.console.web.forms import Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.oversight.where.decide.mentions import Wanted
@@ -30,7 +30,6 @@ class WherePage(Page):
     places: Mapping[str, Part[list[Sighting]]] | None = None
     everywhere: Part[Done | None] | None = None
     address: str = "/where"
-    form: Form = EMPTY
 
 
 async def where(call: Call) -> WherePage:
@@ -63,8 +62,11 @@ async def look_everywhere(call: Call) -> Page | See:
         return WherePage(title="Where is it?", form=form)
     wanted = _wanted(form)
     source = (f"--source={wanted.source}",) if wanted.source else ()
-    await ask(call, Order(_EVERYWHERE, _subject(wanted), None, ("where", "--json", *source, "--", wanted.text)))
-    return See(_address(wanted))
+    return await ask(
+        call,
+        Order(_EVERYWHERE, _subject(wanted), None, ("where", "--json", *source, "--", wanted.text)),
+        _address(wanted),
+    )
 
 
 def _checked(form: Form) -> Form:

@@ -92,7 +92,6 @@ class PartnersPage(Page):
     partners: Sequence[Shown]
     rights: Mapping[str, str]
     may_edit: bool
-    form: Form = EMPTY
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,8 +106,6 @@ class PartnerPage(Page):
     may_edit: bool
     may_limit: bool
     new_key: str | None = None
-    form: Form = EMPTY
-    fault: str | None = None
 
 
 async def partners(call: Call) -> PartnersPage:

@@ -118,8 +118,11 @@ async def try_webhook(call: Call) -> Page | See:
     """A message of trial is sent by the command, beside the pages."""
     partner_id = partner_of(call)
     await registered(call, partner_id)
-    await ask(call, Order(TRIAL, partner_id, None, ("partners", "webhook", "test", "--json", "--", partner_id)))
-    return See(f"/partners/{partner_id}")
+    return await ask(
+        call,
+        Order(TRIAL, partner_id, None, ("partners", "webhook", "test", "--json", "--", partner_id)),
+        f"/partners/{partner_id}",
+    )
 
 
 def _told(call: Call, partner_id: str, **details: Any) -> Also:

@@ -28,7 +28,6 @@ class RequestsPage(Page):
     partner_id: str
     name: str
     list: Rows[Noted]
-    form: Form
     choices: Sequence[tuple[str, str]] = _CHOICES
 
 

@@ -54,8 +54,6 @@ class ApprovalPage(Page):
     may_reject: bool
     trials: Part[Sequence[Trial]] | None
     trial_page: str | None
-    form: Form = EMPTY
-    fault: str | None = None
 
 
 async def approvals(call: Call) -> ApprovalsPage:

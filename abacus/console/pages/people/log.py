@@ -13,7 +13,7 @@ from abacus.console.decide.fields import FieldLine, lines_of
 from abacus.console.decide.typed import exact_moment
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows, place_of, rows_of
-from abacus.console.web.forms import EMPTY, Form
+from abacus.console.web.forms import Form
 from abacus.console.web.page import Page
 from abacus.people.store.audit import log as entries_of
 from abacus.people.types.deed import Deed, Entry
@@ -43,7 +43,6 @@ class LogPage(Page):
     template: ClassVar[str] = "log.html"
     list: Rows[Deeds]
     choices: Sequence[tuple[str, str]] = (("", "all"), *((deed, deed) for deed in Deed))
-    form: Form = EMPTY
 
 
 async def log(call: Call) -> LogPage:

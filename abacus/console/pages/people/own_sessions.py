@@ -37,7 +37,6 @@ class OwnSessions(Page):
     roles: Sequence[str]
     zone: str
     sessions: Sequence[ShownSession]
-    form: Form = EMPTY
 
 
 async def own_sessions(call: Call, typed: Form = EMPTY) -> OwnSessions:

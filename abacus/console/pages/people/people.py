@@ -50,8 +50,6 @@ class PersonPage(Page):
     sessions: Sequence[ShownSession]
     is_self: bool
     roles: Sequence[str] = tuple(Role)
-    form: Form = EMPTY
-    fault: str | None = None
 
 
 async def people(call: Call) -> PeoplePage:

@@ -38,8 +38,6 @@ class SignInPage(Page):
     next: str
     link: str | None = None
     person_id: str | None = None
-    form: Form = EMPTY
-    fault: str | None = None
 
 
 class SignIn:

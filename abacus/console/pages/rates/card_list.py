@@ -73,8 +73,6 @@ class ScopePage(Page):
     changes: Sequence[str]
     may_withdraw: bool
     may_restore: bool
-    form: Form = EMPTY
-    fault: str | None = None
 
 
 async def rates(call: Call) -> RatesPage:

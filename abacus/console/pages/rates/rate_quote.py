@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from abacus.console.decide.typed import local_moment
 from abacus.console.web.calls import Call
-from abacus.console.web.forms import EMPTY, Form
+from abacus.console.web.forms import Form
 from abacus.console.web.page import Page
 from abacus.core.errors import Refused, SetAside
 from abacus.intake.earning.decide.quote import BadSale, Quoted, Sale, quoted
@@ -48,8 +48,6 @@ class QuotePage(Page):
     payment_types: Sequence[tuple[str, str]]
     tiers: Sequence[tuple[str, str]]
     quote: Quote | None
-    form: Form = EMPTY
-    fault: str | None = None
 
 
 async def quote(call: Call) -> QuotePage:
