@@ -1,7 +1,6 @@
 """The record of closes in Postgres. Every method raises `Unavailable` while the database is away."""
 
-from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 import orjson
 
@@ -10,31 +9,9 @@ from abacus.platform.postgres import Also, Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns, parameters
 from abacus.programs.expiry.decide.month import Month
 
-
-class _Row(NamedTuple):
-    """A row of the table."""
-
-    month: str
-    number: int
-    act: str
-    signed_by: str
-    signed_at: datetime
-    reason: str
-    files: str
-    accepted: str
-    seal: int | None
-    seal_hash: str | None
-
-    @property
-    def signed(self) -> Signed:
-        files, accepted = orjson.loads(self.files), orjson.loads(self.accepted)
-        read = {"month": Month.parse(self.month), "act": Act(self.act), "files": files, "accepted": accepted}
-        return Signed(**{**self._asdict(), **read})
-
-
 _LOCK: Final = "select pg_advisory_xact_lock(hashtext('month_close'))"
-_ALL: Final = f"select {columns(_Row)} from month_close order by month, number"
-_INSERT: Final = Statement(f"insert into month_close ({columns(_Row)}) values ({parameters(_Row)})")
+_ALL: Final = f"select {columns(Signed)} from month_close order by month, number"
+_INSERT: Final = Statement(f"insert into month_close ({columns(Signed)}) values ({parameters(Signed)})")
 
 
 class MonthCloses:
@@ -69,4 +46,9 @@ class MonthCloses:
 
 
 async def _all(reader: Pool | Connection) -> list[Signed]:
-    return [_Row(*row).signed for row in await reader.fetch(_ALL)]
+    return [_signed(dict(row)) for row in await reader.fetch(_ALL)]
+
+
+def _signed(row: dict[str, Any]) -> Signed:
+    read = {"month": Month.parse(row["month"]), "act": Act(row["act"])}
+    return Signed(**row | read | {name: orjson.loads(row[name]) for name in ("files", "accepted")})

@@ -16,7 +16,7 @@ from abacus.oversight.erasure.ledger import Head, lock_heads, rename_accounts, s
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.slices import SliceMap, slice_map_of
-from abacus.platform.sql import Statement, columns
+from abacus.platform.sql import Statement, columns, parameters
 from abacus.proof.decide.account_chain import Recompute
 from abacus.proof.verify import verify_accounts
 
@@ -47,7 +47,7 @@ class Erasure(NamedTuple):
 
 
 _RECORD: Final = Statement(f"""
-insert into erasure ({columns(Erasure)}) values (:pseudonym, :erased_at, :erased_by, :reason, :accounts, :rows)
+insert into erasure ({columns(Erasure)}) values ({parameters(Erasure)})
 """)
 _NEWEST: Final = Statement(f"""
 select {columns(Erasure)} from erasure order by erased_at desc, pseudonym limit :limit

@@ -1,45 +1,28 @@
 """The assumptions in Postgres: versions of a program and country count from 1, and none is ever changed."""
 
+from collections.abc import Mapping
 from datetime import date, datetime
-from decimal import Decimal
-from typing import Final, NamedTuple
+from itertools import chain
+from typing import Any, Final
 
 from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook, Estimate, check_follows, check_issued
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
-from abacus.platform.sql import Statement, columns
+from abacus.platform.sql import Statement, row_of
 from abacus.pricing.store.cards import CardStore
 
-
-class _Row(NamedTuple):
-    """A row of the table."""
-
-    program: str
-    country: str
-    version: int
-    effective_from: date
-    currency: str
-    expected_use: Decimal
-    cost_per_point: Decimal | None
-    selling_price: Decimal | None
-    allocated_per_point: Decimal | None
-    set_at: datetime
-    set_by: str
-    reason: str
-
-
+# The columns of the table: those of a version, with the values of its estimate in their place.
+_FIELDS: Final = tuple(chain(*(Estimate._fields if each == "estimate" else (each,) for each in Assumption._fields)))
+_COLUMNS: Final = ", ".join(_FIELDS)
 _LOCK: Final = Statement("""
 select pg_advisory_xact_lock(hashtext('assumption:' || :program::text || ':' || :country::text))
 """)
-_ALL: Final = f"select {columns(_Row)} from assumption order by program, country, version"
+_ALL: Final = f"select {_COLUMNS} from assumption order by program, country, version"
 _LATEST: Final = Statement(f"""
-select {columns(_Row)} from assumption where program = :program and country = :country order by version desc limit 1
+select {_COLUMNS} from assumption where program = :program and country = :country order by version desc limit 1
 """)
 _HELD: Final = Statement("select exists(select from account where program = :program and country = :country)")
 _INSERT: Final = Statement(f"""
-insert into assumption ({columns(_Row)}) values (
-    :program, :country, :version, :effective_from, :currency, :expected_use, :cost_per_point, :selling_price,
-    :allocated_per_point, :set_at, :set_by, :reason
-)
+insert into assumption ({_COLUMNS}) values ({", ".join(f":{each}" for each in _FIELDS)})
 """)
 
 
@@ -65,7 +48,7 @@ class AssumptionStore:
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(*_LOCK(program=program, country=country))
             row = await connection.fetchrow(*_LATEST(program=program, country=country))
-            latest = _assumption(_Row(*row)) if row else None
+            latest = _assumption(row) if row else None
             if latest is not None:
                 check_follows(latest, effective_from, estimate)
             version = latest.version + 1 if latest else 1
@@ -82,7 +65,7 @@ class AssumptionStore:
                 check_issued(program, country, cards)
             row = await self._pool.fetchrow(*_LATEST(program=program, country=country))
         if row is not None:
-            check_follows(_assumption(_Row(*row)), effective_from, estimate)
+            check_follows(_assumption(row), effective_from, estimate)
 
     async def all(self) -> list[Assumption]:
         async with passing_failures():
@@ -95,14 +78,12 @@ async def assumptions(connection: Connection) -> AssumptionBook:
 
 
 async def _all(reader: Pool | Connection) -> list[Assumption]:
-    return [_assumption(_Row(*row)) for row in await reader.fetch(_ALL)]
+    return [_assumption(row) for row in await reader.fetch(_ALL)]
 
 
-def _assumption(row: _Row) -> Assumption:
-    estimate = Estimate(**{name: getattr(row, name) for name in Estimate._fields})
-    return Assumption(
-        row.program, row.country, row.version, row.effective_from, estimate, row.set_at, row.set_by, row.reason
-    )
+def _assumption(row: Mapping[str, Any]) -> Assumption:
+    told = {name: row[name] for name in Assumption._fields if name != "estimate"}
+    return Assumption(**told, estimate=row_of(Estimate, row))
 
 
 def _row(assumption: Assumption) -> dict[str, object]:

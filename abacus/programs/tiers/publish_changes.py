@@ -14,7 +14,7 @@ from abacus.platform.following.row_publisher import Batch, Meter, Publisher, Row
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import CLOUD_EVENT, StreamMessage
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.sql import Statement, columns
+from abacus.platform.sql import Statement, arrays, columns, unnested
 from abacus.programs.tiers.decide.events import encode_tier_changed
 from abacus.programs.tiers.decide.tier_change import Change
 from abacus.programs.tiers.metrics import TIERS_BEHIND, TIERS_PUBLISHED
@@ -47,7 +47,7 @@ def _next(table: str, batch: int) -> Statement:
 def _published(table: str) -> Statement:
     return Statement(f"""
     update {table} c set published_at = :now
-    from unnest(:member_ids::text[], :programs::text[], :ns::bigint[]) as u (member_id, program, n)
+    from {unnested(ChangeKey)}
     where c.member_id = u.member_id and c.program = u.program and c.n = u.n
     """)
 
@@ -81,14 +81,7 @@ class UnpublishedChanges:
         return Batch([_message(change) for change in changes], since, keys)
 
     async def published(self, connection: Connection, mark: Sequence[ChangeKey]) -> None:
-        await connection.execute(
-            *self._published(
-                member_ids=[key.member_id for key in mark],
-                programs=[key.program for key in mark],
-                ns=[key.n for key in mark],
-                now=self._clock.now(),
-            )
-        )
+        await connection.execute(*self._published(**arrays(ChangeKey, mark), now=self._clock.now()))
         self._after = mark[-1]
 
     async def _behind(self, connection: Connection, key: ChangeKey) -> list[Change]:
