@@ -70,11 +70,7 @@ def stated_table(name: str, key: str) -> Table:
     return Table(name, key, own=(*_OWN, *_APPROVED), at="drafted_at", by="drafted_by")
 
 
-def _nothing_amiss(_: object, __: object, ___: object) -> list[Fault]:
-    return []
-
-
-def _no_clash(_: object, __: object) -> list[Fault]:
+def _no_faults(*_: object) -> list[Fault]:
     return []
 
 
@@ -105,9 +101,9 @@ class StatedKind(DocumentKind[Running, Around]):
 
     approval: ApprovalKind
     late: timedelta = timedelta()
-    clashes: Callable[[Running, Sequence[Running]], list[Fault]] = _no_clash
+    clashes: Callable[[Running, Sequence[Running]], list[Fault]] = _no_faults
 
-    check: Callable[[Running, Iterable[Running], Around], list[Fault]] = _nothing_amiss
+    check: Callable[[Running, Iterable[Running], Around], list[Fault]] = _no_faults
     anew: Callable[[Record[Running]], list[str]] = _anew
     between: Callable[[Running, Sequence[Record[Running]]], Between[Running]] = _behind_the_last
     standing: Callable[[Sequence[Record[Running]], datetime], Sequence[Record[Running]]] = _not_over

@@ -29,7 +29,7 @@ from abacus.signals.facts.counters import CounterFacts
 from abacus.signals.facts.members import MemberFacts
 from abacus.signals.facts.registry import FactRegistry
 from abacus.signals.facts.types import NotNow
-from abacus.signals.segments.in_use import SegmentsInUse
+from abacus.signals.segments.sets import segment_sets
 
 
 async def simulate_campaign(
@@ -75,7 +75,7 @@ def facts_now(
 
     topic = settings().events_topic
     counters = CounterFacts(connections, lambda: beside, counts, events_topic=topic, adds_event=adds_event)
-    segments = SegmentsInUse(connections).look
+    segments = segment_sets(connections).look
     return campaign_facts(
         connections, members=members_now(connections), counters=counters, segments=segments, services=ask
     )

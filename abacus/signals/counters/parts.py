@@ -7,8 +7,19 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.sql import Statement
-from abacus.signals.counters.series import NUMBERING, Version, writer_of
+from abacus.platform.sql import Statement, arrays
+from abacus.signals.counters.series import (
+    BEGIN,
+    NUMBERING,
+    START,
+    StartRow,
+    Tally,
+    TallyRow,
+    Version,
+    WriterStart,
+    tally_row,
+    writer_of,
+)
 
 LIVE: Final = 0
 _NO_END: Final = 1 << 62
@@ -27,18 +38,6 @@ _OPEN: Final = Statement("""
 insert into counter_series (series, topic, identity, definition_id, definition_version, part, begins_at, opened_at)
 select coalesce(max(series), 0) + 1, :topic, :identity, :id, :version, :part, :since, :now from counter_series
 on conflict on constraint counter_series_of_key do nothing returning series
-""")
-
-_START: Final = Statement("""
-insert into counter_start (writer, definition_id, definition_version, first, after, recorded_at)
-select u.writer, :id, :version, u.first, u.after, :now
-from unnest(:writers::bigint[], :firsts::bigint[], :afters::bigint[]) as u (writer, first, after)
-""")
-
-_BEGIN: Final = Statement("""
-insert into counter_tally (writer, upto, starts, seen, counted, ignored, repeated, set_aside, moved_at)
-select u.writer, u.first - 1, 1, 0, 0, 0, 0, 0, :now
-from unnest(:writers::bigint[], :firsts::bigint[]) as u (writer, first)
 """)
 
 
@@ -85,18 +84,21 @@ class PartsBook:
         """Enters a new part, of which nothing is counted yet. Raises `Refused` when another process was quicker."""
         id_, version = of.definition
         now = self._clock.now()
-        of_definition = {"id": id_, "version": version, "now": now}
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(*NUMBERING())
-            series = await connection.fetchval(
-                *_OPEN(topic=of.topic, identity=of.identity, part=number, since=since, **of_definition)
-            )
+            key = {"topic": of.topic, "identity": of.identity, "id": id_, "version": version, "part": number}
+            series = await connection.fetchval(*_OPEN(**key, since=since, now=now))
             if series is None:
                 raise Refused(f"another backfill of {of.topic} has begun a moment ago; wait until it has ended")
             part = Part(number, series, dict(ranges))
-            writers = [part.writer(partition) for partition in ranges]
-            firsts = [offsets.start for offsets in ranges.values()]
-            afters = [offsets.stop for offsets in ranges.values()]
-            await connection.execute(*_START(writers=writers, firsts=firsts, afters=afters, **of_definition))
-            await connection.execute(*_BEGIN(writers=writers, firsts=firsts, now=now))
+            starts = [
+                StartRow(part.writer(partition), id_, version, offsets.start, offsets.stop, now)
+                for partition, offsets in ranges.items()
+            ]
+            tallies = [
+                tally_row(each.writer, WriterStart(Tally(each.first - 1), {of.definition: each.first}), now)
+                for each in starts
+            ]
+            await connection.execute(*START(**arrays(StartRow, starts)))
+            await connection.execute(*BEGIN(**arrays(TallyRow, tallies)))
         return part

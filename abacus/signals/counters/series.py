@@ -45,7 +45,7 @@ class WriterStart(NamedTuple):
     starts: Mapping[Version, int]
 
 
-class _Tally(NamedTuple):
+class TallyRow(NamedTuple):
     """A row of `counter_tally`."""
 
     writer: int
@@ -61,7 +61,7 @@ class _Tally(NamedTuple):
     moved_at: datetime
 
 
-class _Start(NamedTuple):
+class StartRow(NamedTuple):
     """A row of `counter_start`."""
 
     writer: int
@@ -78,7 +78,7 @@ where topic = :topic and identity = :identity and definition_id = 0 and definiti
 """)
 
 _LATEST: Final = Statement(f"""
-select s.identity, {columns(_Tally, "t")} from counter_series s
+select s.identity, {columns(TallyRow, "t")} from counter_series s
 join counter_tally t on t.writer = s.series * {_PARTITIONS} + :partition
 where s.topic = :topic and s.identity ^@ :prefix and s.definition_id = 0
 order by s.series desc limit 1
@@ -102,20 +102,20 @@ select coalesce(max(series), 0) + 1, :topic, :identity, 0, 0, 0, :now from count
 on conflict on constraint counter_series_of_key do nothing
 """)
 
-_TALLIES: Final = Statement(f"select {columns(_Tally)} from counter_tally where writer = any(:writers::bigint[])")
+_TALLIES: Final = Statement(f"select {columns(TallyRow)} from counter_tally where writer = any(:writers::bigint[])")
 
-_STARTS: Final = Statement(f"select {columns(_Start)} from counter_start where writer = any(:writers::bigint[])")
+_STARTS: Final = Statement(f"select {columns(StartRow)} from counter_start where writer = any(:writers::bigint[])")
 
-_BEGIN: Final = Statement(f"""
-insert into counter_tally ({columns(_Tally)}) select u.* from {unnested(_Tally, starts="integer")}
+BEGIN: Final = Statement(f"""
+insert into counter_tally ({columns(TallyRow)}) select u.* from {unnested(TallyRow, starts="integer")}
 order by u.writer on conflict do nothing
 """)
 
 _LOCK: Final = Statement("select upto from counter_tally where writer = :writer for update")
 
-_START: Final = Statement(f"""
-insert into counter_start ({columns(_Start)})
-select u.* from {unnested(_Start, definition_id="integer", definition_version="integer")}
+START: Final = Statement(f"""
+insert into counter_start ({columns(StartRow)})
+select u.* from {unnested(StartRow, definition_id="integer", definition_version="integer")}
 on conflict do nothing
 """)
 
@@ -129,7 +129,7 @@ _MOVE: Final = Statement(f"""
 update counter_tally t
 set upto = u.upto, seen = u.seen, counted = u.counted, ignored = u.ignored, repeated = u.repeated,
     set_aside = u.set_aside, last_offset = u.last_offset, last_print = u.last_print, moved_at = u.moved_at
-from {unnested(_Tally, starts="integer")}
+from {unnested(TallyRow, starts="integer")}
 where t.writer = u.writer and t.upto < u.upto and t.starts = u.starts
 returning t.writer
 """)
@@ -188,9 +188,10 @@ class SeriesBook:
         """Enters writers that have not begun, and the offsets behind which they will. Where another process was
         quicker, its entry stays.
         """
-        rows = [self._row(writer, WriterStart(Tally(upto), {})) for writer, upto in uptos.items()]
+        now = self._clock.now()
+        rows = [tally_row(writer, WriterStart(Tally(upto), {}), now) for writer, upto in uptos.items()]
         async with passing_failures():
-            await self._pool.execute(*_BEGIN(**arrays(_Tally, rows)))
+            await self._pool.execute(*BEGIN(**arrays(TallyRow, rows)))
 
     async def start(self, writer: int, firsts: Mapping[Version, int]) -> WriterStart:
         """Records where definitions begin, and returns where the writer is then. A definition that has begun already
@@ -199,8 +200,8 @@ class SeriesBook:
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             upto = await connection.fetchval(*_LOCK(writer=writer))
-            rows = [_Start(writer, *version, first, None, now) for version, first in firsts.items() if first > upto]
-            await connection.execute(*_START(**arrays(_Start, rows)))
+            rows = [StartRow(writer, *version, first, None, now) for version, first in firsts.items() if first > upto]
+            await connection.execute(*START(**arrays(StartRow, rows)))
             await connection.execute(*_KNOW(writer=writer))
             return (await _places(connection, [writer]))[writer]
 
@@ -211,22 +212,24 @@ class SeriesBook:
         saved. The others were passed by another process that counts the same partition, or definitions begin in it that
         the place lacks.
         """
-        rows = [self._row(writer, place) for writer, place in sorted(places.items())]
+        now = self._clock.now()
+        rows = [tally_row(writer, place, now) for writer, place in sorted(places.items())]
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            moved = {row[0] for row in await connection.fetch(*_MOVE(**arrays(_Tally, rows)))}
+            moved = {row[0] for row in await connection.fetch(*_MOVE(**arrays(TallyRow, rows)))}
             if recorded := {day: room for day, room in new_keys.items() if day.writer in moved}:
                 uptos = {writer: place.tally.upto for writer, place in places.items()}
-                await connection.execute(*record(recorded, uptos, self._clock.now()))
+                await connection.execute(*record(recorded, uptos, now))
         return moved
 
-    def _row(self, writer: int, place: WriterStart) -> _Tally:
-        return _Tally(writer=writer, starts=len(place.starts), moved_at=self._clock.now(), **place.tally._asdict())
+
+def tally_row(writer: int, place: WriterStart, now: datetime) -> TallyRow:
+    return TallyRow(writer=writer, starts=len(place.starts), moved_at=now, **place.tally._asdict())
 
 
 async def _places(connection: Connection, writers: Collection[int]) -> dict[int, WriterStart]:
     starts: dict[int, dict[Version, int]] = {writer: {} for writer in writers}
     for row in await connection.fetch(*_STARTS(writers=list(writers))):
-        start = _Start(*row)
+        start = StartRow(*row)
         starts[start.writer][start.definition_id, start.definition_version] = start.first
     tallies = await connection.fetch(*_TALLIES(writers=list(writers)))
     return {row["writer"]: WriterStart(row_of(Tally, row), starts[row["writer"]]) for row in tallies}

@@ -5,8 +5,10 @@ from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.errors import Unavailable
 from abacus.platform.fresh_copy import FreshCopy, Timing
+from abacus.platform.postgres import Pool
+from abacus.signals.segments.numbers import MemberNumbers
 from abacus.signals.segments.remembered import Ask, RememberedNumbers
-from abacus.signals.segments.store import InUse
+from abacus.signals.segments.store import InUse, SegmentStore
 from abacus.signals.segments.types import Held, Members
 
 DEPENDENCY: Final = "segments"
@@ -65,7 +67,10 @@ class SegmentSets(FreshCopy[InUse, Mapping[str, Members]]):
         return SegmentMoment(segments, await self._numbers.of(member_ids))
 
     async def look(self, pairs: Collection[Pair]) -> dict[Pair, bool]:
-        """Whether each segment has the member. Raises as `look_for` and `Looking.contains` do."""
+        """Whether each segment has the member; a segment is in use from the first time that it is asked for. Raises
+        `Unavailable`.
+        """
+        self.use(self._names.union(name for name, _ in pairs))
         looking = await self.look_for({member_id for _, member_id in pairs})
         return {pair: looking.contains(*pair) for pair in pairs}
 
@@ -83,3 +88,7 @@ class SegmentSets(FreshCopy[InUse, Mapping[str, Members]]):
             self._numbers.forget()
         self._erasures = in_use.erasures
         return {each.name: each.members for each in in_use.held}
+
+
+def segment_sets(pool: Pool) -> SegmentSets:
+    return SegmentSets(SegmentStore(pool).in_use, MemberNumbers(pool).known)

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from abacus.core.fields import DocumentFaults
 from abacus.signals.counters.decide.definition import to_document
 from abacus.signals.counters.decide.definition_document import (
-    DefinitionFaults,
     faults_today,
     parse_definition,
     restore_definition,
@@ -124,7 +124,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("changes", "faults"), FAULTS)
 def test_faults(changes: dict[str, Any], faults: str) -> None:
     document = {name: value for name, value in {**RAIN, **changes}.items() if value is not None}
-    with pytest.raises(DefinitionFaults) as caught:
+    with pytest.raises(DocumentFaults) as caught:
         parse_definition(document, SOURCES)
     assert str(caught.value) == faults
 

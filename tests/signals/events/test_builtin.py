@@ -10,6 +10,7 @@ from hypothesis import given
 
 from abacus.core.errors import Reason as Reasons
 from abacus.core.errors import SetAside
+from abacus.core.fields import DocumentFaults
 from abacus.intake.earning.decide.transaction import read_transaction
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
@@ -19,7 +20,7 @@ from abacus.programs.tiers.decide.events import TYPE, encode_tier_changed
 from abacus.programs.tiers.decide.tier_change import Change, Reason
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.event_reader import EventReader
-from abacus.signals.events.decide.source import BUILT_IN, Source, SourceFaults, parse_source, to_document
+from abacus.signals.events.decide.source import BUILT_IN, Source, parse_source, to_document
 from abacus.signals.events.types import Event
 from tests.signals.events.weather import EVENTS_TOPIC
 from tests.support.awards import AWARD, NOW, awards
@@ -73,7 +74,7 @@ def test_there_is_a_source_for_each_topic() -> None:
 
 @pytest.mark.parametrize("source", SOURCES, ids=str)
 def test_their_names_are_taken(source: Source) -> None:
-    with pytest.raises(SourceFaults, match="there from the start"):
+    with pytest.raises(DocumentFaults, match="there from the start"):
         parse_source(to_document(source))
 
 

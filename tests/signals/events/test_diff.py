@@ -2,10 +2,11 @@
 
 import pytest
 
+from abacus.core.document_text import read_toml
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.diff import describe_changes
 from abacus.signals.events.decide.neighbours import faults_beside
-from abacus.signals.events.decide.source import Source, parse_source, parse_toml, to_document
+from abacus.signals.events.decide.source import Source, parse_source, to_document
 from tests.signals.events.weather import EVENTS_TOPIC, TOML, WEATHER, put, source
 
 DOCUMENT = to_document(WEATHER)
@@ -31,7 +32,7 @@ def test_a_first_version_has_everything() -> None:
 
 
 def test_equal_sources_have_no_changes_whatever_their_versions() -> None:
-    assert describe_changes(WEATHER.published(3), parse_toml(TOML)) == []
+    assert describe_changes(WEATHER.published(3), parse_source(read_toml(TOML))) == []
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from abacus.core.document_text import read_toml
 from abacus.core.errors import Refused
+from abacus.core.fields import DocumentFaults
 from abacus.signals.events.decide.places import Always, Places, Pointer, TimeFormat, Variable
 from abacus.signals.events.decide.source import (
     Source,
-    SourceFaults,
     parse_source,
-    parse_toml,
     to_document,
-    to_toml,
 )
 from abacus.signals.events.kind import SOURCES
 from abacus.signals.events.types import VariableType
@@ -57,7 +56,7 @@ def sources(draw: st.DrawFn) -> Source:
 
 
 def test_the_source_of_a_document() -> None:
-    assert parse_toml(TOML) == Source(
+    assert parse_source(read_toml(TOML)) == Source(
         "weather",
         "weather.observations",
         frozenset({"acme"}),
@@ -90,7 +89,7 @@ def test_the_types_of_variables_and_the_label() -> None:
 
 
 def test_a_source_without_a_topic_needs_no_places() -> None:
-    source = parse_toml('source = "app"\nsenders = ["acme"]\n[types."store.visited"]\nstore_id = "text"\n')
+    source = parse_source(read_toml('source = "app"\nsenders = ["acme"]\n[types."store.visited"]\nstore_id = "text"\n'))
     assert (source.topic, source.places, source.senders) == (None, None, frozenset({"acme"}))
     assert source.types == {"store.visited": {"store_id": VariableType.TEXT}}
 
@@ -99,12 +98,12 @@ def test_a_source_without_a_topic_needs_no_places() -> None:
 @given(sources())
 def test_every_source_comes_back_from_its_documents(source: Source) -> None:
     assert parse_source(to_document(source)) == source
-    assert parse_toml(to_toml(source)) == source
+    assert parse_source(read_toml(SOURCES.to_toml(source))) == source
 
 
 def test_a_source_is_written_as_a_person_writes_it() -> None:
-    assert parse_toml(to_toml(WEATHER)) == WEATHER
-    assert to_toml(WEATHER).splitlines()[:13] == [
+    assert parse_source(read_toml(SOURCES.to_toml(WEATHER))) == WEATHER
+    assert SOURCES.to_toml(WEATHER).splitlines()[:13] == [
         'source = "weather"',
         'topic = "weather.observations"',
         'senders = ["acme"]',
@@ -119,7 +118,7 @@ def test_a_source_is_written_as_a_person_writes_it() -> None:
         "",
         '[types."rain.drop"]',
     ]
-    assert 'city_id = { pointer = "/city/id", type = "text" }' in to_toml(WEATHER)
+    assert 'city_id = { pointer = "/city/id", type = "text" }' in SOURCES.to_toml(WEATHER)
 
 
 FAULTS: list[tuple[str, Any, str, str]] = [
@@ -168,15 +167,15 @@ FAULTS: list[tuple[str, Any, str, str]] = [
 
 @pytest.mark.parametrize(("pointer", "value", "path", "message"), FAULTS)
 def test_a_fault_is_named_with_its_path(pointer: str, value: Any, path: str, message: str) -> None:
-    with pytest.raises(SourceFaults) as refused:
+    with pytest.raises(DocumentFaults) as refused:
         parse_source(put(DOCUMENT, pointer, value))
     assert [fault.path for fault in refused.value.faults] == [path]
     assert message in refused.value.faults[0].message
 
 
 def test_all_faults_are_named_at_once() -> None:
-    with pytest.raises(SourceFaults) as refused:
-        parse_toml('topic = "x"\n[fields]\nid = "id"\n[types.a]\nb = 1\n')
+    with pytest.raises(DocumentFaults) as refused:
+        parse_source(read_toml('topic = "x"\n[fields]\nid = "id"\n[types.a]\nb = 1\n'))
     assert [fault.path for fault in refused.value.faults] == [
         "source",
         "types.a.b",
@@ -194,7 +193,7 @@ def test_all_faults_are_named_at_once() -> None:
     ],
 )
 def test_a_source_needs_a_way_in(document: Mapping[str, Any], path: str) -> None:
-    with pytest.raises(SourceFaults) as refused:
+    with pytest.raises(DocumentFaults) as refused:
         parse_source(document)
     assert [fault.path for fault in refused.value.faults] == [path]
 
@@ -210,13 +209,8 @@ def test_a_source_needs_a_way_in(document: Mapping[str, Any], path: str) -> None
 )
 def test_no_document_raises_anything_else(document: Any) -> None:
     if isinstance(document, dict):
-        with suppress(SourceFaults):
+        with suppress(DocumentFaults):
             parse_source(document)
-
-
-def test_text_that_is_not_toml() -> None:
-    with pytest.raises(SourceFaults, match="line 1, column 9: not TOML"):
-        parse_toml("source =")
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from abacus.core.document_text import read_toml
 from abacus.signals.events.decide.event_reader import EventReader
-from abacus.signals.events.decide.source import Source, parse_source, parse_toml
+from abacus.signals.events.decide.source import Source, parse_source
 from abacus.signals.events.types import Event
 
 NOW: Final = datetime(2026, 1, 10, 5, tzinfo=UTC)
@@ -37,7 +38,7 @@ tags = "texts"
 [types."rain.end"]
 city_id = { pointer = "/city/id", type = "text" }
 """
-WEATHER: Final = parse_toml(TOML)
+WEATHER: Final = parse_source(read_toml(TOML))
 
 DROP: Final[Mapping[str, Any]] = {
     "type": "rain.drop",

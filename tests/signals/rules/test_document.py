@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from abacus.core.fields import DocumentFaults
 from abacus.signals.rules.decide.constants import MAX_LISTED
-from abacus.signals.rules.decide.document import MAX_DEPTH, MAX_SIZE, RuleFaults, parse_rule, rule_document
+from abacus.signals.rules.decide.document import MAX_DEPTH, MAX_SIZE, parse_rule, rule_document
 from tests.signals.rules.orders import RESOLVE
 
 YES: dict[str, Any] = {"operator": "exists", "lhs": "var.city"}
@@ -99,7 +100,7 @@ FAULTS = [
 
 @pytest.mark.parametrize(("rule", "faults"), FAULTS)
 def test_faults(rule: object, faults: str) -> None:
-    with pytest.raises(RuleFaults) as caught:
+    with pytest.raises(DocumentFaults) as caught:
         parse_rule(rule, RESOLVE)
     assert str(caught.value) == faults
 
@@ -110,5 +111,5 @@ def test_a_rule_at_the_bounds(rule: dict[str, Any]) -> None:
 
 
 def test_paths_begin_where_the_rule_stands() -> None:
-    with pytest.raises(RuleFaults, match=r"^steps\[0\]\.if\.operator: missing$"):
+    with pytest.raises(DocumentFaults, match=r"^steps\[0\]\.if\.operator: missing$"):
         parse_rule({}, RESOLVE, path="steps[0].if")

@@ -14,7 +14,7 @@ from abacus.signals.counters.decide.template import Template, check_in_template,
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary, event_type_of
 from abacus.signals.events.types import VariableType
-from abacus.signals.rules.decide.document import RuleFaults, parse_rule, restore_document, rule_document
+from abacus.signals.rules.decide.document import parse_rule, restore_document, rule_document
 from abacus.signals.rules.decide.sides import of_event
 
 MAX_ID: Final = 999_999
@@ -34,40 +34,10 @@ def _new_keys(value: object) -> int | None:
     return fields.whole(1, MAX_NEW_KEYS)(value)
 
 
-class DefinitionFaults(DocumentFaults):
-    """Every fault of a definition."""
-
-
-def parse_definition(document: Mapping[str, object], sources: Mapping[str, Source]) -> Definition:
-    """The draft of a document, be it from TOML or from JSON, judged by the published sources. Raises
-    `DefinitionFaults` with every fault that it has.
+def parse_definition(document: Mapping[str, object], sources: Mapping[str, Source] | None) -> Definition:
+    """The draft of a document, be it from TOML or from JSON, judged by the published sources; without any, it is not
+    judged by them. Raises `DocumentFaults` with every fault that it has.
     """
-    return _definition(document, sources)
-
-
-def restore_definition(
-    document: Mapping[str, object], version: int, published_at: datetime, retired_at: datetime | None
-) -> Definition:
-    """The definition of a document that was published: its sources may be others by now. Raises `DocumentFaults` for
-    one that only a newer Abacus can read.
-    """
-    definition = _definition(document, None)
-    if definition.when is not None:
-        definition = replace(definition, when=restore_document(definition.when))
-    return definition.published(version, published_at, retired_at)
-
-
-def faults_today(definition: Definition, sources: Mapping[str, Source]) -> tuple[Fault, ...]:
-    """Why a published definition does not fit the sources any more, which may have been published anew since."""
-    try:
-        parse_definition(to_document(definition), sources)
-    except DefinitionFaults as error:
-        return error.faults
-    return ()
-
-
-def _definition(document: Mapping[str, object], sources: Mapping[str, Source] | None) -> Definition:
-    """Without sources, nothing is judged by them."""
     faults: list[Fault] = []
     top = Fields(document, "", faults)
     id_ = top.read("id", fields.whole(1, MAX_ID), 0)
@@ -89,8 +59,29 @@ def _definition(document: Mapping[str, object], sources: Mapping[str, Source] | 
         when = _judge_rule(when, vocabulary, faults)
     top.refuse_unknown()
     if faults or template is None:
-        raise DefinitionFaults(faults)
+        raise DocumentFaults(faults)
     return Definition(id_, name, template, on, when, add, decimals or 0, timezone, keep, new_keys)
+
+
+def restore_definition(
+    document: Mapping[str, object], version: int, published_at: datetime, retired_at: datetime | None
+) -> Definition:
+    """The definition of a document that was published: its sources may be others by now. Raises `DocumentFaults` for
+    one that only a newer Abacus can read.
+    """
+    definition = parse_definition(document, None)
+    if definition.when is not None:
+        definition = replace(definition, when=restore_document(definition.when))
+    return definition.published(version, published_at, retired_at)
+
+
+def faults_today(definition: Definition, sources: Mapping[str, Source]) -> tuple[Fault, ...]:
+    """Why a published definition does not fit the sources any more, which may have been published anew since."""
+    try:
+        parse_definition(to_document(definition), sources)
+    except DocumentFaults as error:
+        return error.faults
+    return ()
 
 
 def _texts(value: object) -> Sequence[str]:
@@ -155,6 +146,6 @@ def _judge_rule(
         return None
     try:
         return rule_document(parse_rule(when, of_event(vocabulary.any())))
-    except RuleFaults as error:
+    except DocumentFaults as error:
         faults += error.faults
         return None

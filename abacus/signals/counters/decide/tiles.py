@@ -19,27 +19,11 @@ _REMEMBERED: Final = 20_000  # quarters, and ranges, of some grid
 
 
 class ImpossibleRange(Refused):
-    """A range of time that cannot be counted. `kind` tells a program why."""
-
-    kind = "impossible-range"
-
-
-class Backwards(ImpossibleRange):
-    """The range ends before it begins."""
-
-    kind = "to-before-from"
-
-
-class OutOfTime(ImpossibleRange):
-    """The range begins or ends where no event can lie."""
-
-    kind = "out-of-time"
+    """A range of time that cannot be counted: it ends before it begins, or lies where no event can."""
 
 
 class BeyondKeep(ImpossibleRange):
     """The range needs a slot that is not kept any more."""
-
-    kind = "beyond-keep"
 
 
 class KeptSlot(NamedTuple):
@@ -87,9 +71,9 @@ def tile(definition: Definition, stored_key: str, begin: int, end: int, now: int
     Raises `ImpossibleRange`.
     """
     if end < begin:
-        raise Backwards("the range ends before it begins")
+        raise ImpossibleRange("the range ends before it begins")
     if begin < 0 or end > _LATEST_S:
-        raise OutOfTime(f"the range is not between the years 1970 and {LATEST.year}")
+        raise ImpossibleRange(f"the range is not between the years 1970 and {LATEST.year}")
     tiles = _tiles(definition.grid, begin // QUARTER_S, end // QUARTER_S)
     for each in tiles:
         if each.relied_on_until <= now:

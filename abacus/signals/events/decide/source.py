@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Final, TypeVar
 
 from abacus.core import fields
-from abacus.core.document_text import read_toml, write_toml
 from abacus.core.fields import Bad, DocumentFaults, Fault, Fields
 from abacus.signals.events.decide.document import places_document, read_places, read_types, types_document
 from abacus.signals.events.decide.places import Places, Variable
@@ -63,10 +62,6 @@ class Source:
         return replace(self, version=version)
 
 
-class SourceFaults(DocumentFaults):
-    """Every fault of a source document."""
-
-
 def substream_topic(name: str, events_topic: str) -> str:
     """The topic of ours that has those events of a source that somebody asks for, as they stand on its own topic."""
     return f"{events_topic}.{name}"
@@ -77,17 +72,8 @@ def followed_topic(source: Source, events_topic: str) -> str | None:
     return substream_topic(source.name, events_topic) if source.substream else source.topic
 
 
-def parse_toml(text: str) -> Source:
-    """The source that a person wrote. Raises `SourceFaults`; for text that is not TOML, with the line and column."""
-    try:
-        document = read_toml(text)
-    except DocumentFaults as error:
-        raise SourceFaults(error.faults) from None
-    return parse_source(document)
-
-
 def parse_source(document: Mapping[str, object], *, built_in: bool = False) -> Source:
-    """The source of a document, be it from TOML or from JSON. Raises `SourceFaults` with every fault that it has.
+    """The source of a document, be it from TOML or from JSON. Raises `DocumentFaults` with every fault that it has.
 
     The names of sources that are there from the start are refused, unless it is such a source.
     """
@@ -105,7 +91,7 @@ def parse_source(document: Mapping[str, object], *, built_in: bool = False) -> S
         top.note("topic", "missing; a source needs a topic, or senders who may post its events")
     top.refuse_unknown()
     if faults:
-        raise SourceFaults(faults)
+        raise DocumentFaults(faults)
     return Source(name, topic, senders, substream, places, variables)
 
 
@@ -125,11 +111,6 @@ def to_document(source: Source) -> dict[str, object]:
         document["fields"] = places_document(source.places)
     document["types"] = types_document(source.variables)
     return document
-
-
-def to_toml(source: Source) -> str:
-    """The source as a person writes it. `parse_toml` makes the same source of it again."""
-    return write_toml(to_document(source))
 
 
 _name: Final = fields.matching(

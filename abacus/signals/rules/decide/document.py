@@ -49,19 +49,15 @@ OPERATORS: Final[Mapping[VariableType, tuple[Operator, ...]]] = {
 }
 
 
-class RuleFaults(DocumentFaults):
-    """Every fault of a rule."""
-
-
 def parse_rule(document: object, resolve: Resolver, *, path: str = "when") -> Rule:
-    """The rule of a document. Raises `RuleFaults` with every fault that it has, each with its path from `path` on; of a
-    rule that is too large or too deep, with that one; and with none, where a left side cannot be judged.
+    """The rule of a document. Raises `DocumentFaults` with every fault that it has, each with its path from `path` on;
+    of a rule that is too large or too deep, with that one; and with none, where a left side cannot be judged.
     """
     too_much = _too_much(document)
     faults = [Fault(path, too_much)] if too_much else []
     rule = None if faults else _Reading(resolve, faults).rule(document, path)
     if rule is None or faults:
-        raise RuleFaults(faults)
+        raise DocumentFaults(faults)
     return rule
 
 
@@ -81,13 +77,13 @@ def rule_document(rule: Rule) -> dict[str, object]:
 
 def restore_document(document: object, *, path: str = "when") -> dict[str, object]:
     """The document of a rule as `rule_document` wrote it: some stores keep the fields of JSON in an order of theirs.
-    Raises `RuleFaults` for a rule that only a newer Abacus can read.
+    Raises `DocumentFaults` for a rule that only a newer Abacus can read.
     """
     if not isinstance(document, Mapping) or not document.keys() <= set(_FIELDS):
-        raise RuleFaults([Fault(path, "not a rule that this version knows")])
+        raise DocumentFaults([Fault(path, "not a rule that this version knows")])
     fields = {name: document[name] for name in _FIELDS if name in document}
     if fields.get("operator") not in {*_Group, *Operator}:
-        raise RuleFaults([Fault(f"{path}.operator", f"{fields.get('operator')!r} is not known to this version")])
+        raise DocumentFaults([Fault(f"{path}.operator", f"{fields.get('operator')!r} is not known to this version")])
     inner = fields.get("conditions")
     if isinstance(inner, list):
         fields["conditions"] = [

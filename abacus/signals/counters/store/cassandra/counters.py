@@ -1,7 +1,7 @@
 """Counters in Cassandra or ScyllaDB: the rows of a key lie together, on the servers that have its part of the ring."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from abacus.core.clock import Clock
 from abacus.signals.counters.decide.requests import Lookup, batches, lookups, place_of, timestamp_of, ttl, upto_of
@@ -58,24 +58,10 @@ class CassandraCounterStore:
         await self._session.each(write, batches(row for row in rows if row.until > now))
 
     async def sums(self, ranges: Sequence[SlotRange]) -> Sequence[int]:
-        await self._check()
-        sums = [0] * len(ranges)
-
-        async def add(number: int) -> None:
-            ((sums[number],),) = await self._session.fetch(self._sum, ranges[number])
-
-        await self._session.each(add, range(len(ranges)))
-        return sums
+        return [rows[0][0] for rows in await self._of_each(self._sum, ranges)]
 
     async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
-        await self._check()
-        found = [False] * len(ranges)
-
-        async def look(number: int) -> None:
-            found[number] = bool(await self._session.fetch(self._one, ranges[number]))
-
-        await self._session.each(look, range(len(ranges)))
-        return found
+        return list(map(bool, await self._of_each(self._one, ranges)))
 
     async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
         """Each row is on several servers."""
@@ -83,6 +69,17 @@ class CassandraCounterStore:
 
     async def probes(self) -> Mapping[str | None, SlotRange]:
         return {None: SlotRange("", 0, 0)}
+
+    async def _of_each(self, statement: str, ranges: Sequence[SlotRange]) -> Sequence[list[tuple[Any, ...]]]:
+        """The rows of each range, in order."""
+        await self._check()
+        found: list[list[tuple[Any, ...]]] = [[] for _ in ranges]
+
+        async def ask(number: int) -> None:
+            found[number] = await self._session.fetch(statement, ranges[number])
+
+        await self._session.each(ask, range(len(ranges)))
+        return found
 
     async def _check(self) -> None:
         if not self._is_checked:
