@@ -8,8 +8,8 @@ from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.auth import Call, caller_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import read_body
-from abacus.api.moves import KEY_HEADER, WAITS, MemberId, answer_large, target_for
-from abacus.api.route_description import answered, described
+from abacus.api.moves import KEY_HEADER, WAITS, answer_large, target_for
+from abacus.api.route_description import MemberId, answered, described
 from abacus.intake.partners.orders import AccountOpening, AdjustmentOrder, adjustment_of, opening_of
 from abacus.people.types.deed import Deed
 

@@ -6,36 +6,20 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
-from abacus.api.answer_examples import (
-    ADJUSTMENT,
-    ADJUSTMENTS,
-    APPROVAL,
-    AWARD,
-    BATCH,
-    EVENT,
-    EVENT_BATCH,
-    HOLDS,
-    LOTS,
-    MEMBER,
-    MOVEMENT,
-    POSTED,
-    QUOTE,
-    TRANSFERS,
-    WORTH,
-)
+from abacus.api import answer_examples as examples
 from abacus.api.api_problem import Problem
 from abacus.people.types.approval import ApprovalKind, Status
 from abacus.pricing.explanation.types import Document
 
 
-def with_example(*examples: dict[str, Any]) -> ConfigDict:
-    return ConfigDict(json_schema_extra={"examples": list(examples)})
+def with_example(*shown: dict[str, Any]) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": list(shown)})
 
 
 class Worth(BaseModel):
     """Points and their explanation."""
 
-    model_config = with_example(WORTH)
+    model_config = with_example(examples.WORTH)
 
     points: int
     program: str
@@ -49,7 +33,7 @@ class QuoteAnswer(Worth):
     it may be withdrawn, or another card take its place.
     """
 
-    model_config = with_example(QUOTE)
+    model_config = with_example(examples.QUOTE)
 
     card: str
     quoted_for: datetime
@@ -61,7 +45,7 @@ class AwardAnswer(Worth):
     are those of a member without a tier: the tier could not be read, and is applied before they are posted.
     """
 
-    model_config = with_example(AWARD, POSTED)
+    model_config = with_example(examples.AWARD, examples.POSTED)
 
     award_id: UUID
     status: Literal["queued", "posted", "rejected", "quarantined"]
@@ -84,7 +68,7 @@ class BatchItem(BaseModel):
 class BatchAnswer(BaseModel):
     """The outcomes, in the order of the request."""
 
-    model_config = with_example(BATCH)
+    model_config = with_example(examples.BATCH)
 
     results: list[BatchItem]
 
@@ -92,7 +76,7 @@ class BatchAnswer(BaseModel):
 class EventAnswer(BaseModel):
     """The key of an event: two events with the same key are the same event."""
 
-    model_config = with_example(EVENT)
+    model_config = with_example(examples.EVENT)
 
     key: str
 
@@ -108,7 +92,7 @@ class EventBatchItem(BaseModel):
 class EventBatchAnswer(BaseModel):
     """The outcomes, in the order of the request."""
 
-    model_config = with_example(EVENT_BATCH)
+    model_config = with_example(examples.EVENT_BATCH)
 
     results: list[EventBatchItem]
 
@@ -127,7 +111,7 @@ class AccountAnswer(BaseModel):
 class MemberAnswer(BaseModel):
     """A member's accounts; `as_of` is the past time that the request named."""
 
-    model_config = with_example(MEMBER)
+    model_config = with_example(examples.MEMBER)
 
     member_id: str
     accounts: list[AccountAnswer]
@@ -160,7 +144,7 @@ class MoveAnswer(TransferAnswer):
     of the hold that it placed or settled.
     """
 
-    model_config = with_example(MOVEMENT)
+    model_config = with_example(examples.MOVEMENT)
 
     member_id: str
     balance: int
@@ -183,7 +167,7 @@ class HoldAnswer(BaseModel):
 class HoldsAnswer(BaseModel):
     """A member's open holds."""
 
-    model_config = with_example(HOLDS)
+    model_config = with_example(examples.HOLDS)
 
     member_id: str
     holds: list[HoldAnswer]
@@ -206,7 +190,7 @@ class LotAnswer(BaseModel):
 class LotsAnswer(BaseModel):
     """A page, the oldest first; `next` is the cursor of the next one, if there is one."""
 
-    model_config = with_example(LOTS)
+    model_config = with_example(examples.LOTS)
 
     member_id: str
     lots: list[LotAnswer]
@@ -218,7 +202,7 @@ class PendingAnswer(BaseModel):
     takes back. Who approves it names the `digest`.
     """
 
-    model_config = with_example(ADJUSTMENT)
+    model_config = with_example(examples.ADJUSTMENT)
 
     approval_id: UUID
     adjustment_id: UUID | None = None
@@ -241,7 +225,7 @@ class PendingAnswer(BaseModel):
 class AdjustmentsAnswer(BaseModel):
     """Adjustments, the newest first."""
 
-    model_config = with_example(ADJUSTMENTS)
+    model_config = with_example(examples.ADJUSTMENTS)
 
     adjustments: list[PendingAnswer]
 
@@ -251,7 +235,7 @@ class ApprovalAnswer(BaseModel):
     kind, subject, country and document. `asked_by` and `decided_by` are sources, such as `person:ann`.
     """
 
-    model_config = with_example(APPROVAL)
+    model_config = with_example(examples.APPROVAL)
 
     approval_id: UUID
     kind: ApprovalKind
@@ -271,7 +255,7 @@ class ApprovalAnswer(BaseModel):
 class ApprovalsAnswer(BaseModel):
     """Approvals, the newest first."""
 
-    model_config = with_example({"approvals": [APPROVAL]})
+    model_config = with_example({"approvals": [examples.APPROVAL]})
 
     approvals: list[ApprovalAnswer]
 
@@ -279,7 +263,7 @@ class ApprovalsAnswer(BaseModel):
 class TransfersAnswer(BaseModel):
     """A page, the newest first; `next` is the cursor of the next one, if there is one."""
 
-    model_config = with_example(TRANSFERS)
+    model_config = with_example(examples.TRANSFERS)
 
     transfers: list[TransferAnswer]
     next: str | None

@@ -1,4 +1,4 @@
-"""The bodies of answers, made from what the rooms return; `answer_schemas` describes them."""
+"""The bodies of answers, made from what the rooms return by the fields of their schemas."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -6,8 +6,18 @@ from typing import Any
 from uuid import UUID
 
 import orjson
+from pydantic import BaseModel
 from starlette.responses import Response
 
+from abacus.api.answer_schemas import (
+    AccountAnswer,
+    ApprovalAnswer,
+    HoldAnswer,
+    LotAnswer,
+    PendingAnswer,
+    TransferAnswer,
+    Worth,
+)
 from abacus.core.errors import SetAside
 from abacus.core.sources import source_of_key
 from abacus.intake.partners.award_intake import Accepted
@@ -24,14 +34,15 @@ from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Captured, Held, Released, Spent
 
 
+def _shown(of: object, schema: type[BaseModel], **told: Any) -> dict[str, Any]:
+    """The fields of the schema, as they are told or as the value has them. Ids of rows are told as texts: orjson writes
+    no UUID of the driver's own type.
+    """
+    return {name: told[name] if name in told else getattr(of, name) for name in schema.model_fields}
+
+
 def worth(award: Award) -> dict[str, Any]:
-    return {
-        "points": award.points,
-        "program": award.program,
-        "member_id": award.member_id,
-        "expires_on": award.expires_on,
-        "explanation": orjson.Fragment(award.explanation),
-    }
+    return _shown(award, Worth, explanation=orjson.Fragment(award.explanation))
 
 
 def quoted(quote: Quote, now: datetime) -> dict[str, Any]:
@@ -60,38 +71,13 @@ def state(award: AwardState) -> dict[str, Any]:
 
 
 def member(member_id: str, accounts: Iterable[AccountAsOf]) -> dict[str, Any]:
-    shown = [
-        {
-            "program": each.program,
-            "balance": each.balance,
-            "held": each.held,
-            "available": each.available,
-            "tier": each.tier,
-            "expires_on": each.expires_on,
-        }
-        for each in accounts
-    ]
-    return {"member_id": member_id, "accounts": shown}
+    return {"member_id": member_id, "accounts": [_shown(each, AccountAnswer) for each in accounts]}
 
 
 def transfer(each: Transfer) -> dict[str, Any]:
     """All fields of a transfer, for a partner that may see them."""
-    return {
-        "id": f"{each.member_id}:{each.program}:{each.seq}",
-        "program": each.program,
-        "seq": each.seq,
-        "kind": each.kind,
-        "points": each.points,
-        "balance_after": each.balance_after,
-        "key": each.key,
-        "country": each.country,
-        "occurred_at": each.occurred_at,
-        "posted_at": each.posted_at,
-        "expires_on": each.expires_on,
-        "reverses": each.reverses,
-        "actor": each.actor,
-        "explanation": orjson.Fragment(each.explanation),
-    }
+    transfer_id = f"{each.member_id}:{each.program}:{each.seq}"
+    return _shown(each, TransferAnswer, id=transfer_id, explanation=orjson.Fragment(each.explanation))
 
 
 def transfer_for(each: Transfer, partner: Partner) -> dict[str, Any]:
@@ -131,48 +117,27 @@ def _available(each: Transfer) -> dict[str, Any]:
 
 
 def hold(each: Hold) -> dict[str, Any]:
-    return {
-        "hold_id": str(each.hold_id),
-        "program": each.program,
-        "points": each.points,
-        "until": each.until,
-        "status": each.status,
-    }
+    return _shown(each, HoldAnswer, hold_id=str(each.hold_id))
 
 
 def lot(member_id: str, each: RemainingLot, partner: Partner) -> dict[str, Any]:
-    shown = {"id": f"{member_id}:{each.program}:{each.seq}", **each._asdict()}
-    source = shown.pop("source")
-    return shown if partner.may_see(source) else shown | {"key": None}
+    shown = _shown(each, LotAnswer, id=f"{member_id}:{each.program}:{each.seq}")
+    return shown if partner.may_see(each.source) else shown | {"key": None}
 
 
 def approval(each: Approval) -> dict[str, Any]:
-    shown = {"approval_id": str(each.approval_id), "document": orjson.Fragment(each.document.encode())}
-    return each._asdict() | shown
+    document = orjson.Fragment(each.document.encode())
+    return _shown(each, ApprovalAnswer, approval_id=str(each.approval_id), document=document)
 
 
 def pending(each: Approval) -> dict[str, Any]:
     """An adjustment or a reversal that waits, or waited, for a second person."""
     movement = orjson.loads(each.document)
-    named = {"adjustment_id": str(each.approval_id)} if each.kind == ApprovalKind.ADJUSTMENT else {}
-    return {
-        "approval_id": str(each.approval_id),
-        **named,
-        "kind": each.kind,
-        "member_id": movement["member_id"],
-        "program": movement["program"],
-        "country": movement["country"],
-        "points": movement["points" if named else "part"],
-        "reason": movement["reason"],
-        "actor": movement["actor"],
-        "status": each.status,
-        "digest": each.digest,
-        "asked_by": each.asked_by,
-        "asked_at": each.asked_at,
-        "decided_by": each.decided_by,
-        "decided_at": each.decided_at,
-        "note": each.note,
-    }
+    adjusts = each.kind == ApprovalKind.ADJUSTMENT
+    told = {name: movement[name] for name in ("member_id", "program", "country", "reason", "actor")}
+    told |= dict.fromkeys(("approval_id", "adjustment_id"), str(each.approval_id))
+    shown = _shown(each, PendingAnswer, **told, points=movement["points" if adjusts else "part"])
+    return shown if adjusts else {name: value for name, value in shown.items() if name != "adjustment_id"}
 
 
 def json_answer(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -90,26 +90,30 @@ async def tiers_of(considered: Sequence[Considered], access: Access) -> Sequence
 
 async def enter(entry: Entry, access: Access) -> Accepted:
     """Enters the award and counts the outcome. Raises `ApiProblem` or `Unavailable`."""
+    label = access.label(entry.partner_id)
     try:
         await _check_limits(entry, access)
         accepted = await access.rooms[AwardIntake].enter(entry)
-    except KeyInFlight:
-        PARTNER_AWARDS.labels(access.label(entry.partner_id), "refused").inc()
-        raise ApiProblem("key-in-flight", headers={"Retry-After": "1"}) from None
-    except KeyReused as reused:
-        PARTNER_AWARDS.labels(access.label(entry.partner_id), "refused").inc()
-        raise ApiProblem("idempotency-key-reused", reused.detail) from None
-    except AlreadyAwarded as before:
-        PARTNER_AWARDS.labels(access.label(entry.partner_id), "refused").inc()
-        is_its_own = before.awarded_as.startswith(partner_key(entry.partner_id, ""))
-        extra = {"award_id": str(award_id(before.awarded_as))} if is_its_own else {}
-        detail = f"the transaction {before.transaction} was awarded before"
-        raise ApiProblem(str(RejectionReason.ALREADY_AWARDED), detail, extra=extra) from None
-    except OverLimit as over:
-        PARTNER_AWARDS.labels(access.label(entry.partner_id), "refused").inc()
-        raise ApiProblem(str(over.reason), over.detail) from None
-    PARTNER_AWARDS.labels(access.label(entry.partner_id), "replayed" if accepted.replayed else "accepted").inc()
+    except (KeyInFlight, KeyReused, AlreadyAwarded, OverLimit) as error:
+        PARTNER_AWARDS.labels(label, "refused").inc()
+        raise _refusal(error, entry) from None
+    PARTNER_AWARDS.labels(label, "replayed" if accepted.replayed else "accepted").inc()
     return accepted
+
+
+def _refusal(error: KeyInFlight | KeyReused | AlreadyAwarded | OverLimit, entry: Entry) -> ApiProblem:
+    match error:
+        case KeyInFlight():
+            return ApiProblem("key-in-flight", headers={"Retry-After": "1"})
+        case KeyReused():
+            return ApiProblem("idempotency-key-reused", error.detail)
+        case AlreadyAwarded():
+            is_its_own = error.awarded_as.startswith(partner_key(entry.partner_id, ""))
+            extra = {"award_id": str(award_id(error.awarded_as))} if is_its_own else {}
+            detail = f"the transaction {error.transaction} was awarded before"
+            return ApiProblem(str(RejectionReason.ALREADY_AWARDED), detail, extra=extra)
+        case OverLimit():
+            return ApiProblem(str(error.reason), error.detail)
 
 
 async def _check_limits(entry: Entry, access: Access) -> None:

@@ -14,9 +14,7 @@ from abacus.api.auth import call_of
 from abacus.api.award_entries import enter, entry_of, quote_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute
-from abacus.api.problems import IDEMPOTENCY_KEY_HEADER
-from abacus.api.route_description import answered
-from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
+from abacus.api.route_description import answered, key_header
 from abacus.intake.partners.award_intake import Accepted, AwardIntake
 from abacus.intake.partners.decide.ask import Ask
 from abacus.intake.partners.decide.quote import QuoteAsk
@@ -32,13 +30,7 @@ router = APIRouter(prefix="/v1", tags=["awards"], route_class=LeanRoute, default
 
 # Documented here and read by `idempotency_key_of` and `_seconds_to_wait`.
 _HEADERS: Final[list[dict[str, Any]]] = [
-    {
-        "name": IDEMPOTENCY_KEY_HEADER,
-        "in": "header",
-        "required": True,
-        "description": "Yours: 1 to 255 visible characters. The same key and facts are the same award, for ever.",
-        "schema": {"type": "string", "pattern": IDEMPOTENCY_KEY_PATTERN, "examples": ["order-1001"]},
-    },
+    key_header("award"),
     {
         "name": _PREFER,
         "in": "header",

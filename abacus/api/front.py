@@ -15,8 +15,8 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from abacus.api.api_problem import MEDIA_TYPE, ApiProblem
+from abacus.api.idempotency import IDEMPOTENCY_KEY_HEADER
 from abacus.api.metrics import REQUEST_SECONDS, REQUESTS
-from abacus.api.problems import IDEMPOTENCY_KEY_HEADER
 from abacus.api.request_note import Answered, note
 from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER
 from abacus.intake.partners.requests.journal import RequestJournal

@@ -6,9 +6,9 @@ from typing import Final
 from fastapi import Request
 
 from abacus.api.api_problem import ApiProblem
-from abacus.api.problems import IDEMPOTENCY_KEY_HEADER
 from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
 
+IDEMPOTENCY_KEY_HEADER: Final = "Idempotency-Key"
 _IDEMPOTENCY_KEY: Final = re.compile(IDEMPOTENCY_KEY_PATTERN)
 
 

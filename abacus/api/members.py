@@ -5,7 +5,7 @@ import binascii
 from typing import Annotated, Final
 
 import orjson
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
@@ -13,8 +13,8 @@ from abacus.api import answers
 from abacus.api.answer_schemas import LotsAnswer, MemberAnswer, TransfersAnswer
 from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.auth import Access, call_of
-from abacus.api.route_description import answered
-from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
+from abacus.api.route_description import MemberId, answered
+from abacus.core.ids import PROGRAM_PATTERN
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.members import MemberAccount, MemberReader
 from abacus.ledger.store.read import LedgerReader, RemainingLot
@@ -35,9 +35,6 @@ class PageQuery(BaseModel):
     program: Annotated[str | None, Field(description="Only this program's.", pattern=PROGRAM_PATTERN)] = None
     cursor: Annotated[str | None, Field(description="The `next` of the page before.", max_length=4000)] = None
     limit: Annotated[int, Field(ge=1, le=_MOST_ON_PAGE)] = _PAGE
-
-
-MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
 
 
 @router.get(

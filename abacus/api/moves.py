@@ -13,10 +13,9 @@ from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, PersonCall, call_of, caller_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
-from abacus.api.problems import IDEMPOTENCY_KEY_HEADER, problem_of
-from abacus.api.route_description import answered, described
+from abacus.api.problems import problem_of
+from abacus.api.route_description import MemberId, answered, described, key_header
 from abacus.core.errors import Unavailable
-from abacus.core.ids import ID_PATTERN, IDEMPOTENCY_KEY_PATTERN
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.partners.calculations import Calculations
 from abacus.intake.partners.members import MemberReader
@@ -51,16 +50,7 @@ from abacus.pricing.decide.card import PublishedCard
 
 router = APIRouter(prefix="/v1", tags=["points"], route_class=LeanRoute, default_response_class=Response)
 
-MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
-
-KEY_HEADER: Final[dict[str, Any]] = {
-    "name": IDEMPOTENCY_KEY_HEADER,
-    "in": "header",
-    "required": True,
-    "description": "Yours: 1 to 255 visible characters. The same key and facts are the same movement, for ever.",
-    "schema": {"type": "string", "pattern": IDEMPOTENCY_KEY_PATTERN, "examples": ["order-1001"]},
-}
-
+KEY_HEADER: Final = key_header("movement")
 WAITS: Final = (PendingAnswer, "It waits for a second person")
 
 _CAPTURE: Final[TypeAdapter[CaptureOrder | None]] = TypeAdapter(CaptureOrder | None)
@@ -198,25 +188,24 @@ async def answer_large(call: Call | PersonCall, movement: Adjustment | Reversal)
 
 async def _answer(call: Call | PersonCall, moved: Moved) -> Response:
     headers = {"Idempotency-Replayed": "true"} if moved.status is Status.DUPLICATE else {}
-    return answers.json_answer(answers.moved(await posted(call, moved)), 201, headers)
+    return answers.json_answer(answers.moved(await _posted(call, moved)), 201, headers)
 
 
-async def posted(call: Call | PersonCall, moved: Moved) -> Transfer:
+async def _posted(call: Call | PersonCall, moved: Moved) -> Transfer:
     """The transfer of a movement, posted now or before. Raises `ApiProblem` and `Unavailable`."""
     if moved.transfer is not None:
         return moved.transfer
     if moved.fault is not None:
         raise problem_of(moved.fault)
-    if moved.status is Status.CONFLICT:
-        settles = isinstance(moved.movement, Capture | Release)
-        if settles:
-            raise ApiProblem("hold-not-open")
-        first = await call.rooms[LedgerReader].transfer(moved.claim) if moved.claim is not None else None
+    is_conflict = moved.status is Status.CONFLICT
+    if is_conflict and isinstance(moved.movement, Capture | Release):
+        raise ApiProblem("hold-not-open")
+    first = await call.rooms[LedgerReader].transfer(moved.claim) if moved.claim is not None else None
+    if is_conflict:
         raise ApiProblem("idempotency-key-reused", reused_by(moved.movement, first))
-    transfer = await call.rooms[LedgerReader].transfer(moved.claim) if moved.claim is not None else None
-    if transfer is None:
+    if first is None:
         raise Unavailable("ledger", "the first answer cannot be read")
-    return transfer
+    return first
 
 
 def _spender(request: Request) -> Call:

@@ -1,9 +1,9 @@
 """The routes of a member's preferences for messages: the language and the channels."""
 
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from starlette.responses import Response
 
@@ -11,8 +11,7 @@ from abacus.api.answers import json_answer
 from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, call_of
 from abacus.api.lean import read_body
-from abacus.api.route_description import answered
-from abacus.core.ids import ID_PATTERN
+from abacus.api.route_description import MemberId, answered, described
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.template import LOCALE_PATTERN
 from abacus.engage.notify.preferences import PreferenceStore
@@ -20,7 +19,6 @@ from abacus.intake.partners.members import MemberReader
 
 router = APIRouter(prefix="/v1/members", tags=["members"], default_response_class=Response)
 
-MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
 Locale = Annotated[str, StringConstraints(pattern=LOCALE_PATTERN)]
 
 
@@ -62,11 +60,6 @@ class PreferencesAnswer(BaseModel):
     set_at: datetime | None
 
 
-# The answer brings the channels' names into the document.
-_SCHEMA: Final = PreferencesAsk.model_json_schema(ref_template="#/components/schemas/{model}")
-_SCHEMA.pop("$defs")
-
-
 @router.get(
     "/{member_id:path}/preferences",
     summary="How a member wants to be told",
@@ -83,7 +76,7 @@ async def preferences(member_id: MemberId, request: Request) -> Response:
     "/{member_id:path}/preferences",
     summary="Say how a member wants to be told",
     responses=answered({200: (PreferencesAnswer, "What holds now")}, 404, 415, 422),
-    openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": _SCHEMA}}}},
+    openapi_extra=described(body=PreferencesAsk),
 )
 async def set_preferences(member_id: MemberId, request: Request) -> Response:
     """Replace all preferences, for messages that are made from now on."""

@@ -19,9 +19,6 @@ from abacus.ledger.types.movement import Declined
 from abacus.people.types.approval import CannotDecide, CannotExecute
 from abacus.platform.validation import words_of
 
-IDEMPOTENCY_KEY_HEADER: Final = "Idempotency-Key"
-
-
 Expected: TypeAlias = Objection | Unavailable | CannotDecide | CannotExecute | DocumentFaults | Declined | SetAside
 
 

@@ -1,13 +1,30 @@
 """The OpenAPI description of routes: what they read themselves, what they answer, and their problems."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from fastapi import Path
 from pydantic import BaseModel
 
 from abacus.api.api_problem import KINDS, MEDIA_TYPE, ApiProblem
+from abacus.api.idempotency import IDEMPOTENCY_KEY_HEADER
+from abacus.core.ids import ID_PATTERN, IDEMPOTENCY_KEY_PATTERN
 
 _OF_EVERY_ROUTE: Final = (400, 401, 403, 408, 413, 429, 431, 503)
+
+
+MemberId = Annotated[str, Path(pattern=ID_PATTERN)]
+
+
+def key_header(of: str) -> dict[str, Any]:
+    """The header with the idempotency key of what is asked for, which `idempotency_key_of` reads."""
+    return {
+        "name": IDEMPOTENCY_KEY_HEADER,
+        "in": "header",
+        "required": True,
+        "description": f"Yours: 1 to 255 visible characters. The same key and facts are the same {of}, for ever.",
+        "schema": {"type": "string", "pattern": IDEMPOTENCY_KEY_PATTERN, "examples": ["order-1001"]},
+    }
 
 
 def described(
@@ -17,6 +34,7 @@ def described(
     if body is None:
         return {"parameters": list(parameters)}
     schema = body.model_json_schema(ref_template="#/components/schemas/{model}")
+    schema.pop("$defs", None)  # an answer brings these into the document
     return {
         "parameters": list(parameters),
         "requestBody": {"required": required, "content": {"application/json": {"schema": schema}}},

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from abacus.api import answers, preferences, problems
+from abacus.api import answer_schemas, api_problem, preferences
 
 
 def examples() -> list[tuple[type[BaseModel], dict[str, Any]]]:
     models = {
         model
-        for module in (answers, preferences, problems)
+        for module in (answer_schemas, api_problem, preferences)
         for _, model in inspect.getmembers(module, inspect.isclass)
         if issubclass(model, BaseModel) and model.__module__ == module.__name__
     }
