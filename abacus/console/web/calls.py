@@ -15,8 +15,8 @@ from abacus.console.read_side import ReadSide
 from abacus.console.web.cookies import Cookies
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import CONTROL, EMPTY, FORM_TOKEN, Form, once, read_form
-from abacus.console.web.parts import Part, part
-from abacus.core.errors import Refused
+from abacus.console.web.parts import Down, Part
+from abacus.core.errors import Refused, Unavailable
 from abacus.people.decide.rights import check, countries_of, may, may_somewhere
 from abacus.people.store.audit import entry_of, noted
 from abacus.people.types.actor import Actor
@@ -99,7 +99,10 @@ class Call:
 
     async def part(self, loading: Awaitable[Value]) -> Part[Value]:
         """A part of the page that fails by itself."""
-        return await part(loading, self.premises.outages)
+        try:
+            return Part(await loading)
+        except Unavailable as error:
+            return Part(None, Down(error.dependency, self.premises.outages.failed(error.dependency), error.detail))
 
 
 async def call_of(request: Request, premises: Premises, cookies: Cookies) -> Call:

@@ -1,12 +1,8 @@
 """Parts of a page, each loaded by itself: one whose dependency is down says so, and the others are there."""
 
-from collections.abc import Awaitable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
-
-from abacus.console.outages import Outages
-from abacus.core.errors import Unavailable
 
 Value = TypeVar("Value")
 
@@ -26,10 +22,3 @@ class Part(Generic[Value]):
 
     value: Value | None
     down: Down | None = None
-
-
-async def part(loading: Awaitable[Value], outages: Outages) -> Part[Value]:
-    try:
-        return Part(await loading)
-    except Unavailable as error:
-        return Part(None, Down(error.dependency, outages.failed(error.dependency), error.detail))

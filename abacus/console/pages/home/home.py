@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 from zoneinfo import ZoneInfo
 
 from abacus.console.pages.home.pulse import Pulse, pulse
+from abacus.console.pages.operations.quarantine import HeldGroup, held_groups
 from abacus.console.pages.operations.state import overdue_for
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page
@@ -18,18 +19,9 @@ from abacus.people.store.approvals import Approvals
 from abacus.people.store.audit import log
 from abacus.people.types.approval import Approval, Status
 from abacus.people.types.deed import Deed
-from abacus.platform.quarantine.store import QuarantineStore
 
 _MOST: Final = 20
 _OF_PEOPLE: Final = (Deed.MANAGE_PEOPLE, Deed.SIGN_IN)
-
-
-@dataclass(frozen=True)
-class Held:
-    """How many items of the quarantine wait for this reason."""
-
-    reason: str
-    items: int
 
 
 @dataclass(frozen=True)
@@ -59,7 +51,7 @@ class Home(Page):
     pulse: Part[Pulse] | None
     ranges: Sequence[Range] = tuple(Range)
     approvals: Part[WaitingWork] | None
-    quarantine: Part[Sequence[Held]] | None
+    quarantine: Part[Sequence[HeldGroup]] | None
     jobs: Part[Sequence[Overdue]]
     today: Part[Sequence[Done]]
     since: datetime
@@ -97,15 +89,8 @@ async def _waiting(call: Call) -> Part[WaitingWork] | None:
     return await call.part(read())
 
 
-async def _held(call: Call) -> Part[Sequence[Held]] | None:
-    if not call.may(Deed.SEE, None):
-        return None
-
-    async def read() -> list[Held]:
-        counts = await call.rooms[QuarantineStore].counts()
-        return [Held(reason, items) for reason, items in counts.items()]
-
-    return await call.part(read())
+async def _held(call: Call) -> Part[Sequence[HeldGroup]] | None:
+    return await call.part(held_groups(call)) if call.may(Deed.SEE, None) else None
 
 
 async def _done(call: Call, since: datetime) -> Sequence[Done]:

@@ -23,7 +23,7 @@ _MOST: Final = 50
 
 
 @dataclass(frozen=True)
-class Group:
+class HeldGroup:
     """The held items of a reason, and what to do about them."""
 
     reason: str
@@ -50,7 +50,7 @@ class QuarantinePage(Page):
     """The groups, and the newest items of the chosen reason, some of which may be chosen to be replayed."""
 
     template: ClassVar[str] = "quarantine.html"
-    groups: Part[Sequence[Group]]
+    groups: Part[Sequence[HeldGroup]]
     items: Part[Rows[HeldLine]]
     chosen: str | None
     may_replay: bool
@@ -105,6 +105,12 @@ async def item(call: Call) -> ItemPage:
     )
 
 
+async def held_groups(call: Call) -> Sequence[HeldGroup]:
+    """Raises `Unavailable`."""
+    counts = await call.rooms[QuarantineStore].counts()
+    return [HeldGroup(each, count, remedy_of(each)) for each, count in counts.items()]
+
+
 def line_of(held: HeldItem) -> HeldLine:
     of = held.item
     return HeldLine(of.id, of.stage, of.reason, of.origin, held.status, held.set_aside_at, of.detail, held.replays)
@@ -119,10 +125,6 @@ def _chosen(text: str | None) -> Reason | None:
 async def _page(call: Call, reason: Reason | None, typed: Form) -> QuarantinePage:
     store, which = call.rooms[QuarantineStore], Which(status=HELD, reason=reason)
 
-    async def groups() -> list[Group]:
-        counts = await store.counts()
-        return [Group(each, count, remedy_of(each)) for each, count in counts.items()]
-
     async def items() -> Rows[HeldLine]:
         found = await store.list(which, limit=_MOST + 1, after=place_of(call, str))
         return rows_of(call, [line_of(each) for each in found], _MOST, lambda each: (each.set_aside_at, each.id))
@@ -131,7 +133,7 @@ async def _page(call: Call, reason: Reason | None, typed: Form) -> QuarantinePag
     return QuarantinePage(
         title="Quarantine",
         command=f"abacus quarantine list{option}",
-        groups=await call.part(groups()),
+        groups=await call.part(held_groups(call)),
         items=await call.part(items()),
         chosen=reason,
         may_replay=call.may(Deed.REPLAY, None),
