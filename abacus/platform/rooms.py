@@ -6,19 +6,26 @@ Room = TypeVar("Room")
 
 
 class Rooms:
-    """Each room once, by its class. A process opens the rooms that its routes and pages ask."""
+    """Each room once, by its class or a class that it extends. A process opens the rooms that its routes and pages
+    ask.
+    """
 
     def __init__(self, *opened: object) -> None:
-        self._opened: dict[type[Any], Any] = {type(each): each for each in opened}
-        if len(self._opened) < len(opened):
+        if len({type(each) for each in opened}) < len(opened):
             raise ValueError("a room is opened twice")
+        self._opened = opened
+        self._found: dict[type[Any], Any] = {}
 
     def __getitem__(self, kind: type[Room]) -> Room:
         """Raises `KeyError` for a room that is not open here."""
-        room: Room = self._opened[kind]
+        room = self.find(kind)
+        if room is None:
+            raise KeyError(kind)
         return room
 
     def find(self, kind: type[Room]) -> Room | None:
         """A room that not every process opens."""
-        room: Room | None = self._opened.get(kind)
+        if kind not in self._found:
+            self._found[kind] = next((each for each in self._opened if isinstance(each, kind)), None)
+        room: Room | None = self._found[kind]
         return room

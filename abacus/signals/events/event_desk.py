@@ -13,7 +13,6 @@ from abacus.signals.events.decide.form import EventFault
 from abacus.signals.events.decide.message import EventMessage, encode_event, partition_key
 from abacus.signals.events.decide.posted import NotASender, PostedReader
 from abacus.signals.events.kind import Sources
-from abacus.signals.events.metrics import EVENTS_POSTED
 from abacus.signals.events.types import Event
 
 _GATHER_S: Final = 0.002
@@ -33,13 +32,11 @@ class EventDesk:
         sources: FreshCopy[Any, Sources],
         publish: Publish,
         *,
-        counted: bool = True,
         answer_within_s: float = _ANSWER_WITHIN_S,
         most_waiting_bytes: int = _MOST_WAITING_BYTES,
     ) -> None:
         self._sources = sources
         self._publish = publish
-        self._counted = counted
         self._answer_within_s = answer_within_s
         self._most_waiting_bytes = most_waiting_bytes
         self._waiting_bytes = 0
@@ -59,11 +56,7 @@ class EventDesk:
             return self._reading().read(message, sender, now)
         except (NotASender, EventFault):
             await self._sources.look_again()
-        try:
-            return self._reading().read(message, sender, now)
-        except (NotASender, EventFault):
-            self._count(message.source if message.source in self._reader.sources else "unknown", "refused")
-            raise
+        return self._reading().read(message, sender, now)
 
     async def post(self, events: Sequence[Event]) -> None:
         """Returns when the broker has all of the events. Raises `Unavailable` when that is not known: post them again,
@@ -79,25 +72,23 @@ class EventDesk:
                 await self._gatherer.ask(messages)
         except TimeoutError:
             raise Unavailable(DEPENDENCY, f"no answer within {self._answer_within_s:g} s") from None
-        for event in events:
-            self._count(event.source, "accepted")
 
     def rehearsing(self) -> "EventDesk":
         """A desk that reads events by the same sources, and publishes none."""
-        return EventDesk(self._sources, _to_nobody, counted=False)
+        return EventDesk(self._sources, _to_nobody)
 
     async def close(self) -> None:
         await self._gatherer.close()
 
+    def sources(self) -> Sources:
+        """The sources by which events are read. Raises `Unavailable` when they were never read."""
+        return self._sources.value()
+
     def _reading(self) -> PostedReader:
-        sources = self._sources.value()
+        sources = self.sources()
         if self._reader.sources is not sources:
             self._reader = PostedReader(sources)
         return self._reader
-
-    def _count(self, source: str, outcome: str) -> None:
-        if self._counted:
-            EVENTS_POSTED.labels(source, outcome).inc()
 
     async def _publish_all(self, together: Sequence[_Request]) -> None:
         messages = [message for each in together for message in each.request]

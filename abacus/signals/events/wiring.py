@@ -23,10 +23,11 @@ from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import Item
 from abacus.platform.settings import Settings
 from abacus.platform.wiring import Run, Wiring
+from abacus.signals.events.counted_desk import CountedEventDesk
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.substream import Asked
-from abacus.signals.events.event_desk import EventDesk, Publish, without_broker
+from abacus.signals.events.event_desk import Publish, without_broker
 from abacus.signals.events.kind import SOURCES, Sources, source_directory
 from abacus.signals.events.replay import replay_events
 from abacus.signals.events.substream import AskedTogether, LargeTopics, SubstreamCopier
@@ -79,14 +80,14 @@ async def substream(wiring: Wiring, askers: Sequence[Callable[[Wiring, Pool], Ca
     return FollowedTopics(large.topics, follow, wiring.health).run
 
 
-async def event_desk(wiring: Wiring, pool: Pool, *, within_s: float) -> EventDesk:
+async def event_desk(wiring: Wiring, pool: Pool, *, within_s: float) -> CountedEventDesk:
     """For events that senders post. Without a broker none are published, and all else goes on."""
     sources = sources_in_use(wiring, pool)
     await until_available(sources.refresh, wiring.health)
     publish: Publish = without_broker
     if wiring.settings.kafka_bootstrap is not None:
         publish = partial(wiring.publisher(within_s=within_s).publish, wiring.settings.events_topic)
-    desk = EventDesk(sources, publish)
+    desk = CountedEventDesk(sources, publish)
     wiring.at_the_end(desk.close)
     return desk
 

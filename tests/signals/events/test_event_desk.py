@@ -12,11 +12,12 @@ from abacus.core.errors import Reason, Unavailable
 from abacus.platform.fresh_copy import FreshCopy, Timing
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.metrics import total
+from abacus.signals.events.counted_desk import CountedEventDesk
 from abacus.signals.events.decide.form import EventFault
 from abacus.signals.events.decide.message import EventMessage, encode_event
 from abacus.signals.events.decide.posted import NotASender, PostedReader
 from abacus.signals.events.decide.source import Source
-from abacus.signals.events.event_desk import EventDesk, without_broker
+from abacus.signals.events.event_desk import without_broker
 from abacus.signals.events.kind import by_name
 from abacus.signals.events.metrics import EVENTS_POSTED
 from abacus.signals.events.types import Event
@@ -67,12 +68,11 @@ class Shelf:
         return list(self.sources)
 
 
-async def desk(broker: Broker, shelf: Shelf | None = None, **limits: Any) -> EventDesk:
-    directory = FreshCopy(
-        "event sources", (shelf or Shelf(WEATHER)).latest, partial(by_name, ()), Timing(look_again_every_s=0)
-    )
+async def desk(broker: Broker, shelf: Shelf | None = None, **limits: Any) -> CountedEventDesk:
+    load = (shelf or Shelf(WEATHER)).latest
+    directory = FreshCopy("event sources", load, partial(by_name, ()), Timing(look_again_every_s=0))
     await directory.refresh()
-    return EventDesk(directory, broker.publish, **limits)
+    return CountedEventDesk(directory, broker.publish, **limits)
 
 
 def events(count: int) -> list[Event]:
