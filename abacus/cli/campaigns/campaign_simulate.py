@@ -10,7 +10,6 @@ import typer
 from abacus.cli.campaigns.campaign_events import read_event
 from abacus.cli.campaigns.family import acting_at_desk, chosen
 from abacus.cli.campaigns.services import services
-from abacus.cli.counters.counter_get import count_now
 from abacus.cli.terminal.shell import AsJson, console, print_json, settings, table
 from abacus.core.clock import SystemClock
 from abacus.engage.actions.types import PlannedAction
@@ -24,6 +23,7 @@ from abacus.ledger.store.read import LedgerReader
 from abacus.platform.postgres import Pool
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.counters.reading.types import Counted, Lookup
+from abacus.signals.counters.wiring import counts_now
 from abacus.signals.events.types import Event, Value
 from abacus.signals.facts.counters import CounterFacts
 from abacus.signals.facts.members import MemberFacts
@@ -70,8 +70,8 @@ def facts_now(
 ) -> FactRegistry[CampaignSubject]:
     """What rules look up, as it is now; with `adds_event`, counters as they are once they have counted the event."""
 
-    async def counts(lookups: Sequence[Lookup]) -> list[Counted]:
-        return [await count_now(lookup, connections, settings(), beside.now) for lookup in lookups]
+    async def counts(lookups: Sequence[Lookup]) -> Sequence[Counted]:
+        return await counts_now(lookups, connections, settings(), beside.now)
 
     topic = settings().events_topic
     counters = CounterFacts(connections, lambda: beside, counts, events_topic=topic, adds_event=adds_event)

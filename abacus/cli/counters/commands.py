@@ -23,6 +23,7 @@ from abacus.cli.documents.commands import (
 )
 from abacus.cli.documents.drafts import Judged
 from abacus.cli.documents.family import Family
+from abacus.cli.terminal.command_actor import CommandActor
 from abacus.cli.terminal.draft_files import read_files, refuse
 from abacus.cli.terminal.shell import AsJson, CommandGroup, print_json, settings, table
 from abacus.core.errors import Refused
@@ -31,7 +32,6 @@ from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.counters.decide.definition import Definition, to_document
 from abacus.signals.counters.decide.definition_document import faults_today
 from abacus.signals.counters.kind import COUNTERS
-from abacus.signals.counters.new_keys import new_keys_of
 from abacus.signals.events.decide.source import Source, parse_source
 from abacus.signals.events.kind import Sources, by_name
 from abacus.signals.events.wiring import built_in_sources
@@ -43,13 +43,17 @@ app = CommandGroup(
 Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
 
 
+def _desk(at: CommandActor) -> CounterDesk:
+    return CounterDesk(at.pool, at.clock, built_in_sources(settings()))
+
+
 def _amid(sources: Sources, drafts: Mapping[str, Sequence[Any]]) -> Sources:
     return {**sources, **{source.name: source for source in drafts.get("events", ())}}
 
 
 FAMILY: Final = Family(
     kind=COUNTERS,
-    desk=lambda at: nullcontext(CounterDesk(at.pool, at.clock, built_in_sources(settings()))),
+    desk=lambda at: nullcontext(_desk(at)),
     files="Definitions, in TOML or JSON.",
     drafts="definitions",
     one="a definition",
@@ -104,9 +108,10 @@ async def show(
     as_toml: AsToml = False,
 ) -> None:
     """Show a definition, the latest version or another, and how many keys began to count on each of the last days."""
-    async with opened(FAMILY) as (desk, at):
+    async with opened(FAMILY) as (_, at):
+        desk = _desk(at)
         record = await desk.version(which)
-        days = await new_keys_of(at.pool, record.document)
+        days = await desk.new_keys(record.document)
     definition = record.document
     new_keys = {"new_keys": [each._asdict() for each in days]}
     print_document(FAMILY, definition.label, definition, new_keys, as_json=as_json, as_toml=as_toml)

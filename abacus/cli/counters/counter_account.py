@@ -6,11 +6,12 @@ from typing import Annotated, Any, Final
 import typer
 
 from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, settings, table
+from abacus.core.clock import SystemClock
 from abacus.core.errors import absent
 from abacus.platform.kafka.offsets import ends_of
-from abacus.signals.counters.account import accounts
+from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.counters.decide.account import PartitionAccount, Total, waiting
-from abacus.signals.counters.new_keys import refused_keys
+from abacus.signals.events.wiring import built_in_sources
 
 _COLUMNS: Final = (
     *("topic", "by", "partitions", "seen", "counted", "ignored", "repeated", "set aside", "no event", "waiting"),
@@ -26,8 +27,9 @@ async def reconcile(
     refused keys because a day had enough new ones are named too, whatever their topic.
     """
     async with pool() as opened:
-        found = [each for each in await accounts(opened) if topic in (None, each.topic)]
-        refused = await refused_keys(opened)
+        desk = CounterDesk(opened, SystemClock(), built_in_sources(settings()))
+        found = [each for each in await desk.accounts() if topic in (None, each.topic)]
+        refused = await desk.refused_keys()
     if topic is not None and not found:
         raise absent("topic that a counter has read", topic)
     bootstrap, topics = settings().kafka_bootstrap, {each.topic for each in found}

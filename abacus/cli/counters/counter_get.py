@@ -7,13 +7,9 @@ import typer
 
 from abacus.cli.terminal.shell import AsJson, console, moment, pool, print_json, settings
 from abacus.core.clock import SystemClock
-from abacus.platform.postgres import Pool
-from abacus.platform.settings import Settings
-from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.counters.decide.tiles import end_of_quarter
-from abacus.signals.counters.reading.types import Counted, Lookup
-from abacus.signals.counters.store.opened_store import open_store
-from abacus.signals.counters.wiring import cassandra_of
+from abacus.signals.counters.reading.types import Lookup
+from abacus.signals.counters.wiring import counts_now
 
 
 async def get(
@@ -35,7 +31,7 @@ async def get(
     until = end_of_quarter(int(now.timestamp())) if end is None else _second("--to", end)
     lookup = Lookup(key, _second("--from", begin), until)
     async with pool() as connections:
-        counted = await count_now(lookup, connections, settings(), now)
+        (counted,) = await counts_now([lookup], connections, settings(), now)
     times = [datetime.fromtimestamp(at, UTC) for at in (counted.begin, counted.end)]
     if as_json:
         print_json({"key": key, "from": times[0], "to": times[1], "count": counted.value})
@@ -44,13 +40,6 @@ async def get(
             f"{key}: {counted.value:,} from {times[0]:%Y-%m-%d %H:%M} to {times[1]:%Y-%m-%d %H:%M} UTC",
             soft_wrap=True,
         )
-
-
-async def count_now(lookup: Lookup, connections: Pool, config: Settings, now: datetime) -> Counted:
-    """The count, read from the store. Raises `Refused` where it cannot be counted."""
-    async with open_store(cassandra_of(config), connections, SystemClock()) as (store, _):
-        (counted,) = await CounterDesk(connections, SystemClock(), (), store).count([lookup], now)
-    return counted
 
 
 def _second(option: str, text: str) -> int:

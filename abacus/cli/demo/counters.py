@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from abacus.cli.counters.counter_get import count_now
 from abacus.core.clock import SystemClock
 from abacus.documents.store import DocumentStore
 from abacus.platform.postgres import Pool
@@ -12,6 +11,7 @@ from abacus.platform.settings import Settings
 from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.counters.reading.types import Lookup
+from abacus.signals.counters.wiring import counts_now
 from abacus.signals.events.wiring import built_in_sources
 
 _COMPLETED: Final = "transactions/transaction.completed"
@@ -53,4 +53,5 @@ async def shown_counts(complete: Settings, pool: Pool) -> Mapping[str, int]:
     """A count under one key of each counter."""
     now = SystemClock().now()
     lookups = [Lookup(key, int(_SINCE.timestamp()), int(now.timestamp())) for key in _SHOWN]
-    return {each.key: int((await count_now(each, pool, complete, now)).value) for each in lookups}
+    counts = await counts_now(lookups, pool, complete, now)
+    return {key: int(each.value) for key, each in zip(_SHOWN, counts, strict=True)}

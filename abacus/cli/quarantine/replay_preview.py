@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, SetAside
-from abacus.documents.store import DocumentStore
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.decide.source_message import SourceMessage
 from abacus.intake.earning.decider import DecidedBatch, MessageDecider
@@ -19,9 +18,8 @@ from abacus.platform.settings import Settings
 from abacus.pricing.store.cards import CardStore
 from abacus.pricing.store.reader import CardReader
 from abacus.programs.tiers.store import MembershipStore
-from abacus.signals.events.kind import SOURCES
 from abacus.signals.events.replay import replay_events
-from abacus.signals.events.wiring import built_in_sources
+from abacus.signals.events.wiring import sources_now
 
 
 class ReplayFate(StrEnum):
@@ -99,8 +97,7 @@ def _fault(fault: SetAside) -> str:
 async def _faults_of_events(items: Sequence[Item], opened: Pool, config: Settings) -> Mapping[str, SetAside]:
     if not items:
         return {}
-    published = [record.document for record in await DocumentStore(opened, SOURCES).latest()]
-    sources = [*built_in_sources(config), *published]
+    sources = await sources_now(opened, config)
     return await replay_events(items, sources, _to_nobody, config.events_topic, SystemClock().now())
 
 

@@ -8,10 +8,12 @@ from abacus.core.errors import Absent, Refused
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.moment import read_moment
 from abacus.platform.postgres import Pool
+from abacus.signals.counters.account import accounts
+from abacus.signals.counters.decide.account import PartitionAccount
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.kind import COUNTERS, held_sources
-from abacus.signals.counters.new_keys import DayOfKeys, new_keys_of
+from abacus.signals.counters.new_keys import DayOfKeys, RefusedOnDay, new_keys_of, refused_keys
 from abacus.signals.counters.reading.decide.plan import LookupPlan, Planner
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted, Why
 from abacus.signals.counters.store.port import CounterStore
@@ -45,6 +47,14 @@ class CounterDesk(DocumentDesk[Definition, Sources]):
     async def new_keys(self, definition: Definition) -> Sequence[DayOfKeys]:
         """The days of the last weeks on which keys of the version were new, the latest first."""
         return await new_keys_of(self._pool, definition)
+
+    async def refused_keys(self) -> Sequence[RefusedOnDay]:
+        """The days on which counters had new keys enough, the latest first."""
+        return await refused_keys(self._pool)
+
+    async def accounts(self) -> Sequence[PartitionAccount]:
+        """What became of the events of all topics that were ever counted."""
+        return await accounts(self._pool)
 
 
 def _planned(planner: Planner, lookup: Lookup) -> LookupPlan:

@@ -1,9 +1,10 @@
 """How counters are put together: their store, their definitions, and the answers to lookups."""
 
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
+from abacus.core.clock import SystemClock
 from abacus.documents.directory import DocumentDirectory
 from abacus.platform.announcements import Announced
 from abacus.platform.following.together import together
@@ -18,6 +19,7 @@ from abacus.platform.reading.shared_cache import shared_cache
 from abacus.platform.settings import Settings
 from abacus.platform.wiring import Run, Wiring
 from abacus.signals.counters.counter import EventCounter
+from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.counters.decide.batch import EventMemory
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.topics import asked_by_counters
@@ -30,6 +32,7 @@ from abacus.signals.counters.reading.cache_share import PARTS_KEPT, CacheShare, 
 from abacus.signals.counters.reading.closed_parts import ClosedParts
 from abacus.signals.counters.reading.rounds import Rounds
 from abacus.signals.counters.reading.service import CountService
+from abacus.signals.counters.reading.types import Counted, Lookup
 from abacus.signals.counters.series import SeriesBook
 from abacus.signals.counters.store.cassandra.session import Address
 from abacus.signals.counters.store.opened_store import Cluster, OpenedStore, open_store
@@ -110,6 +113,13 @@ async def counting_service(
 def _cache_share(wiring: Wiring, pool: Pool) -> CacheShare:
     share = CacheShare(CacheShareStore(pool, wiring.clock).all, wiring.clock)
     return wiring.keep(share, on=(Announced.COUNTER_SETTINGS,))
+
+
+async def counts_now(lookups: Sequence[Lookup], pool: Pool, settings: Settings, now: datetime) -> Sequence[Counted]:
+    """The counts, read from the store. Raises `Refused` for what cannot be counted, and `Unavailable`."""
+    clock = SystemClock()
+    async with open_store(cassandra_of(settings), pool, clock) as (store, _):
+        return await CounterDesk(pool, clock, built_in_sources(settings), store).count(lookups, now)
 
 
 async def counter(wiring: Wiring) -> Run:

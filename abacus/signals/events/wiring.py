@@ -8,7 +8,7 @@ from typing import Final
 from abacus.core.clock import SystemClock
 from abacus.core.errors import SetAside
 from abacus.documents.directory import DocumentDirectory
-from abacus.documents.store import DocumentStore
+from abacus.documents.types import documents
 from abacus.platform.announcements import Announced
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth
@@ -28,7 +28,7 @@ from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.substream import Asked
 from abacus.signals.events.event_desk import Publish, without_broker
-from abacus.signals.events.kind import SOURCES, Sources, source_directory
+from abacus.signals.events.kind import Reserved, Sources, source_desk, source_directory
 from abacus.signals.events.replay import replay_events
 from abacus.signals.events.substream import AskedTogether, LargeTopics, SubstreamCopier
 
@@ -43,6 +43,12 @@ def built_in_sources(settings: Settings) -> list[Source]:
         points_topic=settings.points_topic,
         tiers_topic=settings.tiers_topic,
     )
+
+
+async def sources_now(pool: Pool, settings: Settings) -> list[Source]:
+    """The published sources, behind those that are there from the start. Raises `Unavailable`."""
+    desk = source_desk(pool, SystemClock(), Reserved(built_in_sources(settings), settings.events_topic))
+    return documents(await desk.records())
 
 
 def sources_in_use(wiring: Wiring, pool: Pool) -> DocumentDirectory[Sources]:
@@ -97,8 +103,7 @@ def replaying_events(pool: Pool, settings: Settings) -> PublishEvents:
 
     async def publish(items: Sequence[Item]) -> Mapping[str, SetAside]:
         publisher = StreamPublisher(settings.required("kafka_bootstrap"))
-        published = [record.document for record in await DocumentStore(pool, SOURCES).latest()]
-        sources = [*built_in_sources(settings), *published]
+        sources = await sources_now(pool, settings)
         try:
             return await replay_events(items, sources, publisher.publish, settings.events_topic, SystemClock().now())
         finally:
