@@ -77,7 +77,7 @@ class DocumentKind(Generic[Document, Around]):
     name_field: str | None  # the field of a document that has its name; None where several may be published at once
 
     read: Callable[[Mapping[str, object], Around], Awaitable[Document]]  # raises `DocumentFaults`
-    restore: Callable[[Mapping[str, Any], Version], Document]  # one that was published; raises `DocumentFaults`
+    restore: Callable[[Mapping[str, Any], Version], Document]  # of a published one; raises `DocumentFaults`
     to_document: Callable[[Document], dict[str, Any]]
     described: Callable[[Document], Iterable[tuple[str, str]]]  # each part with its path, in words
     changes: Callable[[Document | None, Document], list[str]]

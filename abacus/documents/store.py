@@ -42,8 +42,8 @@ class DocumentStore(Generic[Document, Around]):
         """Gives each draft its next version; all are published, or none. Publishers of a kind wait for each other.
         `own` has columns of the kind that no document tells.
 
-        Raises `DocumentFaults` for a draft that does not fit beside the others, and `Refused` for one that changes
-        nothing.
+        Raises `DocumentFaults` for a draft that does not fit beside the others, and `Refused` for a draft that
+        changes nothing.
         """
         async with publishing(self._pool, self._reader) as connection:
             around = await look(connection)

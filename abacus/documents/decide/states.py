@@ -60,7 +60,7 @@ class Act(StrEnum):
 
 
 class _Way(NamedTuple):
-    """The states that an act begins in, the one that it leads to, and the act as people hear of it."""
+    """The states that an act begins in, the state that it leads to, and the act as people hear of it."""
 
     before: Collection[Status]
     then: Status

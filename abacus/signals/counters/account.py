@@ -1,4 +1,4 @@
-"""What the writers have recorded about the events of each partition, for whoever holds them against the topics."""
+"""What the writers have recorded about the events of each partition, to be held against the topics."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Admits keys of counters: looks for the keys that are remembered, and has room granted for those that are new."""
+"""Admits keys of counters: looks for remembered keys, and has room granted for new ones."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple

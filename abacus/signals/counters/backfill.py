@@ -133,7 +133,7 @@ class Backfill:
         )
 
     async def _opened(self, of: Subject, known: Sequence[Part], since: datetime) -> list[Part]:
-        """The part before all those that are known, if it holds anything."""
+        """The part before all known parts, if it holds anything."""
         partitions = await self._topic.partitions()
         begun = known[0].ranges if known else {}
         if missing := [str(each) for each in partitions if each not in begun]:

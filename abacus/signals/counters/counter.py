@@ -71,7 +71,7 @@ class CountedBatch(NamedTuple):
     new_keys: Mapping[Day, Room] = MappingProxyType({})
 
     def without(self, events: int) -> "CountedBatch":
-        """The same, but that so many of the counted events do not count."""
+        """The same, with this number of the counted events ignored."""
         return self._replace(counted=self.counted - events, ignored=self.ignored + events)
 
     def plus(self, other: "CountedBatch") -> "CountedBatch":
@@ -158,7 +158,7 @@ class EventCounter:
         remembered = list(chain.from_iterable(news.values()))
         await confirming
         await self._quarantine.add([item for each in piece for item in _items(each)])
-        if admitted.rows:  # whoever reads these events again has to find the keys if there are counts of them
+        if admitted.rows:  # a process that reads these events again has to find the keys of counts
             await self._store.save(admitted.rows)
         await self._store.save(remembered + rows)
         self._rows.put(rows)

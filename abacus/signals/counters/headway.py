@@ -1,4 +1,4 @@
-"""How far the counters of topics are: whoever decides by a count waits until the event that it decides is in it."""
+"""How far the counters of topics are: a decision by a count waits until its event is in the count."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping
@@ -43,7 +43,7 @@ class Headway:
         self._no_patience_until: dict[_Partition, float] = {}
 
     async def passed(self, positions: Collection[Position]) -> Collection[Position]:
-        """Those of the positions that are counted, with all before them in their partitions. Raises `Unavailable`."""
+        """The positions that are counted, with all before them in their partitions. Raises `Unavailable`."""
         furthest: dict[_Partition, int] = {}
         for topic, number, offset in positions:
             partition = _Partition(topic, number)

@@ -29,7 +29,7 @@ COUNTER_NOT_COUNTED: Final = Counter(
     "abacus_counting_not_counted", "Events that did not count for a definition", ["definition", "reason"]
 )
 
-# Rows of counters that this process holds in memory, those that it had to load, and those that it saved.
+# Rows of counters that this process holds in memory, rows that it had to load, and rows that it saved.
 COUNTER_ROWS: Final = Gauge("abacus_counting_open_rows", "Rows of counters in memory")
 COUNTER_ROWS_LOADED: Final = Counter("abacus_counting_rows_loaded", "Rows of counters loaded")
 COUNTER_ROWS_SAVED: Final = Counter("abacus_counting_rows_saved", "Rows of counters saved")

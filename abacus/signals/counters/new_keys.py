@@ -1,7 +1,7 @@
 """The record of new keys: how many each writer may admit on a day, and how many it has admitted.
 
-A writer is granted room before it admits keys, and whoever reads the same events again finds the same room. What is
-admitted and refused is recorded with the tally.
+A writer is granted room before it admits keys, and a process that reads the same events again finds the same room.
+What is admitted and refused is recorded with the tally.
 """
 
 from collections.abc import Collection, Mapping
@@ -97,7 +97,7 @@ class NewKeysBook:
         return rooms
 
     async def grant(self, wanted: Mapping[Day, tuple[int, Room]], most: Bounds) -> Mapping[Day, Room]:
-        """The rooms, large enough for so many keys as far as the definitions allow it."""
+        """The rooms, large enough for this number of keys as far as the definitions allow it."""
         keys = {day: count for day, (count, _) in wanted.items()}
         now = self._clock.now()
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():

@@ -180,7 +180,7 @@ class SeriesBook:
         return {row["partition"]: row["upto"] for row in rows}
 
     async def places(self, writers: Collection[int]) -> dict[int, WriterStart]:
-        """Where these writers are; those that have not begun are left out."""
+        """Where these writers are; writers that have not begun are left out."""
         async with passing_failures(), self._pool.acquire() as connection:
             return await _places(connection, writers)
 

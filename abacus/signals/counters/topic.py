@@ -63,7 +63,7 @@ class KafkaTopic:
         return [each.partition for each in await partitions_of(self._bootstrap, self.name)]
 
     def records(self, ranges: Mapping[int, range]) -> AsyncGenerator[Sequence[Record], None]:
-        """The records at these offsets of each partition, but for those that are deleted."""
+        """The records at these offsets of each partition; deleted records are left out."""
         return read_ranges(self._bootstrap, self.name, ranges)
 
 

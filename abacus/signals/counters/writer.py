@@ -63,7 +63,7 @@ class CounterWriter:
 
     async def handle(self, records: Sequence[Record]) -> None:
         """Returns when these events are counted. Raises `StartAgain` when another process has counted them, or the
-        topic is not the one that it was.
+        topic was deleted and created anew.
         """
         async with self._one_at_a_time:
             await until_available(lambda: self._handle(records), self._health)

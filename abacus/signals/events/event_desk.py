@@ -1,4 +1,4 @@
-"""Events that senders post: checked, and published together with those that arrive within a few milliseconds."""
+"""Events that senders post: checked, and published together with others of the same few milliseconds."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -47,8 +47,8 @@ class EventDesk:
         )
 
     async def read(self, message: EventMessage, sender: str, now: datetime) -> Event:
-        """The event of a message, by its source. The sources are read again before anything is refused: one that allows
-        it may have been published a moment ago.
+        """The event of a message, by its source. The sources are read again before anything is refused: a source that
+        allows it may have been published a moment ago.
 
         Raises `NotASender`, `EventFault`, and `Unavailable` when the sources were never read.
         """

@@ -21,7 +21,7 @@ def again_topic(events_topic: str) -> str:
 
 
 def event_item(record: Record, fault: SetAside) -> Item:
-    """The item of a message that cannot be read. The same message makes the same item, whoever follows its topic."""
+    """The item of a message that cannot be read. Every follower of its topic makes the same item of it."""
     return Item.of(Stage.EVENT, origin_of(record.topic, record.partition, record.offset), record.value, fault)
 
 

@@ -1,4 +1,4 @@
-"""How sources of events are put together: the published ones, and those that are there from the start."""
+"""How sources of events are put together: published sources, and the sources from the start."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
@@ -46,7 +46,7 @@ def built_in_sources(settings: Settings) -> list[Source]:
 
 
 async def sources_now(pool: Pool, settings: Settings) -> list[Source]:
-    """The published sources, behind those that are there from the start. Raises `Unavailable`."""
+    """The published sources, behind the sources from the start. Raises `Unavailable`."""
     desk = source_desk(pool, SystemClock(), Reserved(built_in_sources(settings), settings.events_topic))
     return documents(await desk.records())
 

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import TypeAlias
 
-# Asks for the numbers of members. Those without one are left out.
+# Asks for the numbers of members. Members without one are left out.
 Ask: TypeAlias = Callable[[Collection[str]], Awaitable[Mapping[str, int]]]
 
 

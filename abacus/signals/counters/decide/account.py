@@ -42,8 +42,8 @@ class PartitionAccount(NamedTuple):
 
 
 def waiting(accounts: Iterable[PartitionAccount], ends: Mapping[str, Mapping[int, int]]) -> dict[PartitionAccount, int]:
-    """The offsets that the live writers of the topics that are there have still to read; `ends` are those of topics
-    and partitions.
+    """The offsets that the live writers of the topics that are there have still to read; `ends` are by topic and
+    partition.
     """
     live = [each for each in accounts if each.counter is None]
     latest = {each.topic: max(other.generation for other in live if other.topic == each.topic) for each in live}

@@ -1,4 +1,4 @@
-"""Which keys of a counter count: each day has room for so many new ones. Pure.
+"""Which keys of a counter count: each day has room for a number of new ones. Pure.
 
 A key that counts is remembered in a row of its own, with the first offset that counts. It is a function of the
 partition up to an offset, as counts are, so an event that is read again, by whichever process, is decided as before.
@@ -29,7 +29,7 @@ class Day(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What is recorded of a day: the keys that may be admitted, those that were and the events that were refused, up to
+    """What is recorded of a day: how many keys may be admitted, how many were, and how many events were refused, up to
     an offset of the writer. `is_last` says that nobody is granted more.
     """
 

@@ -118,7 +118,7 @@ class EventMemory:
 
     def looked_for(self, found: Findings, later: Mapping[int, int] = NOBODY) -> list[RowKey]:
         """The rows that may remember these events: of the same window of time, and of the one before it; of late ones
-        of the next one too. Of later writers those of the same window, and of the one behind it.
+        of the next one too. Of later writers, the rows of the same window and of the window behind it.
         """
         looked_for = [self._behind(mark) for mark in found.late_marks]
         for _, mark in found.marks:
@@ -220,7 +220,7 @@ def cells(found: Findings, repeated: AbstractSet[int], writer: int) -> dict[RowK
             left = [each for each in changes.pairs() if each[0] not in repeated]
             if not left:
                 continue
-            changes = Changes.of(left)  # noqa: PLW2901  # those that are no repeats
+            changes = Changes.of(left)  # noqa: PLW2901  # without the repeats
         units = sum(changes.units)
         for slot, until in slots_of(definition, quarter):
             place = RowKey(key, slot, writer)

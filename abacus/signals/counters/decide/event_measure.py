@@ -113,7 +113,7 @@ class EventMeasure:
         return len(key) <= _NEEDS_NO_MEASURE or len(key.encode()) <= self._longest
 
     def _units(self, amount: object) -> int | NotCounted:
-        """Decimals are rounded half up to those of the definition."""
+        """An amount is rounded half up to the decimals of the definition."""
         if amount is None:
             return NotCounted.MISSING
         if isinstance(amount, Decimal):

@@ -20,7 +20,7 @@ DEFAULT_KEEP: Final[Mapping[Grain, int]] = MappingProxyType(
 
 def read_keep(table: Fields) -> Mapping[Grain, int]:
     """The seconds for each grain that is kept. A grain that the table does not name is kept as long as usual, or as
-    long as a finer one that is kept longer.
+    long as a finer grain that is kept longer.
     """
     keep: dict[Grain, int] = {}
     longest = 0

@@ -56,7 +56,7 @@ def lookups(places: Iterable[RowKey]) -> list[Lookup]:
 
 
 def batches(rows: Iterable[Row]) -> list[Sequence[Row]]:
-    """The rows at their places, those of one partition of the ring together."""
+    """The rows at their places; rows of one partition of the ring stand together."""
     groups: dict[str, list[Row]] = {}
     for key, count, until in rows:
         place = place_of(key)

@@ -1,4 +1,4 @@
-"""The slots that contain a moment, and those that tile a range of time. Pure."""
+"""The slots that contain a moment, and the slots that tile a range of time. Pure."""
 
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -52,8 +52,8 @@ def end_of_quarter(at: int) -> int:
 
 
 def slots_of(definition: Definition, at: int) -> tuple[KeptSlot, ...]:
-    """The quarter, the hour and the day that contain this second since 1970, but for those that the definition does not
-    keep. They are the same for all definitions of one zone that keep their counts equally long.
+    """The quarter, the hour and the day that contain this second since 1970, of the grains that the definition
+    keeps. They are the same for all definitions of one zone that keep their counts equally long.
     """
     return _slots(definition.grid, at // QUARTER_S)
 

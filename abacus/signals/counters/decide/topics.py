@@ -37,7 +37,7 @@ def in_force(catalog: Catalog, topic: str, events_topic: str) -> InForce:
 
 
 def counts_events_on(definition: Definition, on_topic: Collection[str]) -> bool:
-    """Whether it counts events of these sources, which are those of a topic."""
+    """Whether it counts events of these sources, the sources of a topic."""
     return not definition.retired and any(name in on_topic for name, _ in definition.on)
 
 

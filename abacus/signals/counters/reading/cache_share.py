@@ -1,6 +1,6 @@
 """Of which definitions closed parts are kept. It is set for all processes, while they run.
 
-It is a share of the definitions, without those that were just published or that a backfill counts for: what was 0 a
+It is a share of the definitions, without definitions just published or counted by a backfill: what was 0 a
 moment ago may be counted now. Nothing of these is kept, nor taken from what was kept before, for as long as parts are
 kept. So no cache, in a process or shared, has anything left of the time before.
 """

@@ -18,7 +18,7 @@ class Kept(NamedTuple):
 
 
 class ClosedParts:
-    """At most so many; those of keys that nobody asked for go first."""
+    """At most `most` parts; the parts of keys that nobody asked for go first."""
 
     def __init__(self, most: int) -> None:
         self._most = most

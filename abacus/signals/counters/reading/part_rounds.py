@@ -37,8 +37,8 @@ _Pending: TypeAlias = PendingRequest[Parts, PartSums]
 
 
 class PartRounds:
-    """Reads the sums of ranges, and keeps those of closed parts for `keep_s` at most: in this process, and in the cache
-    that processes share. `name` is the name of the part of the store.
+    """Reads the sums of ranges, and keeps the sums of closed parts for `keep_s` at most: in this process, and in the
+    cache that processes share. `name` is the name of the part of the store.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Rounds of reading: each part of the store has its own, so that one that is away keeps nobody else waiting."""
+"""Rounds of reading: each part of the store has its own, so that a part that is away keeps no other waiting."""
 
 import asyncio
 import random

@@ -27,7 +27,7 @@ class _Reading(NamedTuple):
 
 
 class CountService:
-    """Counts by the catalog as it is at the time of the lookup. `parts` are those that the rounds keep."""
+    """Counts by the catalog as it is at the time of the lookup. The rounds keep `parts`."""
 
     def __init__(
         self,

@@ -25,7 +25,7 @@ class Parts(NamedTuple):
 class Counted(NamedTuple):
     """The count of a lookup, with the range that was counted: the lookup's own, both ends floored to the quarter.
 
-    `units` are those of the definition's last decimal.
+    A unit is one of the definition's last decimal.
     """
 
     begin: int

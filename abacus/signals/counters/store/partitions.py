@@ -71,7 +71,7 @@ class Partitions:
                     log.info("partition of counters dropped", first=partition.first, of_slice=self._number)
 
     async def _keep(self, partition: Partition) -> None:
-        # Another process may have made one that overlaps; then whoever needs this one looks again.
+        # Another process may have made one that overlaps; then the process that needs this one looks again.
         with suppress(asyncpg.DuplicateTableError, asyncpg.InvalidObjectDefinitionError):
             async with passing_failures():
                 await self._slice.pool.execute(*_KEEP(**partition._asdict(), of_slice=self._number))

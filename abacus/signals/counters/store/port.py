@@ -31,10 +31,10 @@ class CounterStore(Protocol):
 
     async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
         """The ranges by the part of the store that has them, by its name; None is a store of one part. A part may be
-        away while others answer, and whoever asks for ranges of both gets no sum.
+        away while others answer: a question about ranges of both gets no sum.
         """
         ...
 
     async def probes(self) -> Mapping[str | None, SlotRange]:
-        """An empty range of each part, by its name: whoever asks for it sees whether the part answers."""
+        """An empty range of each part, by its name: asking for it shows whether the part answers."""
         ...

@@ -51,7 +51,7 @@ class SliceRows:
         return found
 
     async def save(self, rows: Sequence[Row]) -> None:
-        """Those that counted further than what is saved."""
+        """A row that is saved with a higher offset already stays as it is."""
         for some in _stretches(rows):
             await self._save(some)
 

@@ -26,8 +26,8 @@ class EventReader:
 
     `only` has the types that are wanted, by source. Other events are passed over, and so is a message without a value.
     A message is one event at most: where several sources name the topic, of the first of them that takes its type.
-    Without a type it is at fault where every one of them misses it, also those of which nothing is wanted. A message of
-    the transactions topic that is none is passed over: the calculator sets it aside, and once is enough.
+    Without a type it is at fault where every one of them misses it, also a source of which nothing is wanted. A message
+    of the transactions topic that is none is passed over: the calculator sets it aside, and once is enough.
     """
 
     def __init__(self, sources: Iterable[Source], topic: str, *, events_topic: str, only: Only | None = None) -> None:

@@ -73,7 +73,7 @@ def asked_lately(since: Collection[datetime], now: datetime) -> datetime | None:
 class Selection:
     """Picks the messages of a large topic.
 
-    A message that may be of a wanted type but does not fit its source is copied too: whoever reads the sub-stream sets
+    A message that may be of a wanted type but does not fit its source is copied too: the reader of the sub-stream sets
     it aside, with the reason. A message that does not mention a wanted type is passed over unread.
 
     `since` has the types that it picks, by source and type.

@@ -11,8 +11,8 @@ from abacus.signals.counters.types import QUARTER_S, Grain
 
 Slots: TypeAlias = tuple[int, int]  # from the first, up to and without the other
 
-# The quarters of a block. A closed range is cut where blocks begin, so that one that grows by an hour, or moves on with
-# the time, shares all but its ends with the one before.
+# The quarters of a block. A closed range is cut where blocks begin, so that a range that grows by an hour, or moves on
+# with the time, shares all but its ends with the one before.
 _BLOCKS: Final[Mapping[Grain, int]] = {Grain.QUARTER: 1, Grain.HOUR: 6 * 4, Grain.DAY: 8 * 96}
 
 _SHAPES: Final = 20_000
