@@ -15,10 +15,10 @@ from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.oversight.backtest.lapses import lapses, moved
 from abacus.oversight.backtest.replay import backtest
-from abacus.oversight.closing.checks import standing as obstacles
-from abacus.oversight.reconcile.decide.account import Account, What
+from abacus.oversight.closing.checks import readiness
+from abacus.oversight.reconcile.decide.account import Account, Finding
 from abacus.oversight.reconcile.decide.report import document
-from abacus.oversight.reports.accounts import standing
+from abacus.oversight.reports.accounts import balances
 from abacus.oversight.reports.activity import activity
 from abacus.oversight.reports.cohort_store import cohorts
 from abacus.oversight.reports.decide.by import By
@@ -118,7 +118,7 @@ async def _backtest(connection: Connection, _: Homes) -> tuple[object, ...]:
 
 
 async def _closing(connection: Connection, where: Homes) -> tuple[object, object]:
-    stands = await obstacles(connection, where, JULY, NOW)
+    stands = await readiness(connection, where, JULY, NOW)
     return stands.obstacles, stands.seal and stands.seal.number
 
 
@@ -126,7 +126,7 @@ OF_A_CONNECTION: Final[dict[str, Reading]] = {
     "homes": lambda connection, _: homes(connection, BOOK, NOW),
     "rollforward": lambda connection, where: _each_part(lambda by: rollforward(connection, where, JULY, by)),
     "cohorts": lambda connection, where: _each_part(lambda by: cohorts(connection, where, where.whenever(), by)),
-    "standing": lambda connection, where: standing(connection, where, where.end(JULY.last_day)),
+    "balances": lambda connection, where: balances(connection, where, where.end(JULY.last_day)),
     "activity": lambda connection, where: activity(connection, where, where.end(JULY.last_day)),
     "ageing": lambda connection, _: ageing(connection),
     "backtest": _backtest,
@@ -156,7 +156,7 @@ async def test_books_tie(ledgers: tuple[Pool, Pool]) -> None:
 async def test_the_second_seal_covers_the_month(ledgers: tuple[Pool, Pool]) -> None:
     for pool in ledgers:
         async with snapshot(pool) as connection:
-            stands = await obstacles(connection, await homes(connection, BOOK, NOW), JULY, NOW)
+            stands = await readiness(connection, await homes(connection, BOOK, NOW), JULY, NOW)
         assert stands.seal is not None
         assert stands.seal.number == 2
 
@@ -177,8 +177,8 @@ POSTED_BY_HAND: Final = [
     _BY_HAND.format(member=EVE, seq=seq, key=key) for seq, key in ((1, "txn:rides:T-1"), (2, "import:old:eve:GRP"))
 ]
 FOUND: Final = {
-    (What.DOUBLED, "txn:rides:T-1"),
-    (What.UNCLAIMED, "import:old:eve:GRP"),
+    (Finding.DOUBLED, "txn:rides:T-1"),
+    (Finding.UNCLAIMED, "import:old:eve:GRP"),
 }
 
 

@@ -13,7 +13,7 @@ from abacus.cli.terminal.sheets import Decimals, reading, sheet_csv
 from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, errors, pool, print_json, table
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
-from abacus.oversight.closing.checks import standing
+from abacus.oversight.closing.checks import readiness
 from abacus.oversight.closing.decide.account_map import read_mapping
 from abacus.oversight.closing.decide.accounted import reconciled
 from abacus.oversight.closing.decide.journal import JournalLine, journal
@@ -180,7 +180,7 @@ async def _draft(wanted: Close) -> Draft:
     async with reading(f"the books of {month}") as (connection, book):
         where = await homes(connection, book, now)
         books = await rollforward(connection, where, month, _BY)
-        stands = await standing(connection, where, month, now)
+        stands = await readiness(connection, where, month, now)
         assumed = await assumptions(connection)
     since, until = min(where.begin(month.first_day), default=now), max(where.end(month.last_day), default=now)
     obstacles = [*stands.obstacles, *reconciled(wanted.papers.account, since, until)]

@@ -9,7 +9,7 @@ from abacus.cli.terminal.known import check_begun
 from abacus.cli.terminal.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
 from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, CommandGroup, errors
 from abacus.core.clock import SystemClock
-from abacus.oversight.reports.accounts import standing
+from abacus.oversight.reports.accounts import balances
 from abacus.oversight.reports.assumption_store import assumptions
 from abacus.oversight.reports.cohort_store import cohorts as read_cohorts
 from abacus.oversight.reports.decide.by import By, not_asked_for
@@ -77,9 +77,9 @@ async def liability(
         check_begun(read_day(at, "--at", last=False), now)
     async with reading("what members hold") as (connection, book):
         where = await homes(connection, book, now)
-        standings = await standing(connection, where, _until(where, at))
-        rows = in_money(standings, await assumptions(connection), day, decimals)
-    apart = sum(each.apart for each in standings)
+        held = await balances(connection, where, _until(where, at))
+        rows = in_money(held, await assumptions(connection), day, decimals)
+    apart = sum(each.apart for each in held)
     title = f"Points outstanding {f'at the end of {day}' if at else 'now'}"
     output.put(sheet("rows", title, Liability, rows), {"at": str(day), "tied": not apart})
     if apart:

@@ -20,9 +20,9 @@ class StreamCalculator:
     dependency answers again: Kafka keeps the rest of the stream better than a queue would.
     """
 
-    def __init__(self, reader: StreamReader, issuing: PointsIssuer, breaker: Breaker, health: WorkerHealth) -> None:
+    def __init__(self, reader: StreamReader, issuer: PointsIssuer, breaker: Breaker, health: WorkerHealth) -> None:
         self._reader = reader
-        self._issuing = issuing
+        self._issuer = issuer
         self._breaker = breaker
         self._health = health
         self._down: Unavailable | None = None
@@ -38,12 +38,12 @@ class StreamCalculator:
         """Returns when the effect of every record is durable. Raises `LineStopped` before any effect."""
         if self._down is not None:
             self._health.waiting(self._down)
-            await until_available(self._issuing.probe, self._health)
+            await until_available(self._issuer.probe, self._health)
             self._health.ready()
         messages = [
             SourceMessage(record.value, origin_of(record.topic, record.partition, record.offset)) for record in records
         ]
-        decided = await self._issuing.decide(messages)
+        decided = await self._issuer.decide(messages)
         self._breaker.watch(len(messages), len(decided.set_aside))
         self._down = decided.down
-        await self._issuing.hand_over(decided)
+        await self._issuer.hand_over(decided)

@@ -47,7 +47,7 @@ class PointsIssuer:
         rng: random.Random,
         health: WorkerHealth,
     ) -> None:
-        self._deciding = MessageDecider(
+        self._decider = MessageDecider(
             cards=cards, tiers=tiers, postings=postings, retry_policy=retry_policy, clock=clock
         )
         self._award_queue = award_queue
@@ -60,10 +60,10 @@ class PointsIssuer:
 
     async def probe(self) -> None:
         """Checks that the cards and the tiers can be read. Raises `Unavailable`."""
-        await self._deciding.probe()
+        await self._decider.probe()
 
     async def decide(self, messages: Sequence[SourceMessage]) -> DecidedBatch:
-        return await self._deciding.decide(messages)
+        return await self._decider.decide(messages)
 
     async def hand_over(self, decided: DecidedBatch) -> None:
         """Returns when every decision is durable: on a queue or in the quarantine. Waits as long as that takes."""

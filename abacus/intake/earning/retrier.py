@@ -16,8 +16,8 @@ class Retrier:
     delay.
     """
 
-    def __init__(self, issuing: PointsIssuer, quarantine: QuarantinePort, verifier: Verifier) -> None:
-        self._issuing = issuing
+    def __init__(self, issuer: PointsIssuer, quarantine: QuarantinePort, verifier: Verifier) -> None:
+        self._issuer = issuer
         self._quarantine = quarantine
         self._verifier = verifier
 
@@ -30,7 +30,7 @@ class Retrier:
             except SetAside as fault:
                 unreadable.append(Item.of(Stage.ENVELOPE, RETRY_QUEUE, envelope.body.encode(), fault))
         await self._quarantine.add(unreadable)
-        await self._issuing.hand_over(await self._issuing.decide(messages))
+        await self._issuer.hand_over(await self._issuer.decide(messages))
         return received
 
     def _opened(self, body: str) -> Sequence[SourceMessage]:

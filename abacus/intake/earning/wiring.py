@@ -26,21 +26,21 @@ from abacus.programs.tiers.store import MembershipStore
 async def calculator(wiring: Wiring) -> Run:
     settings = wiring.settings
     bootstrap = settings.required("kafka_bootstrap")
-    issuing = await _issuing(wiring, await wiring.pool(size=4), await wiring.sqs(), Producer.CALCULATOR)
+    issuer = await _issuer(wiring, await wiring.pool(size=4), await wiring.sqs(), Producer.CALCULATOR)
     group = f"{settings.queue_prefix}{TRANSACTIONS.group}"
     reader = StreamReader(bootstrap, settings.transactions_topic, group, wiring.health)
-    return StreamCalculator(reader, issuing, Breaker(settings.quarantine_share), wiring.health).run
+    return StreamCalculator(reader, issuer, Breaker(settings.quarantine_share), wiring.health).run
 
 
 async def retrier(wiring: Wiring) -> Run:
     pool = await wiring.pool(size=4)
     client = await wiring.sqs()
-    issuing = await _issuing(wiring, pool, client, Producer.RETRIER)
-    calculation = Retrier(issuing, CountedQuarantine(QuarantineStore(pool, wiring.clock)), wiring.verifier())
+    issuer = await _issuer(wiring, pool, client, Producer.RETRIER)
+    calculation = Retrier(issuer, CountedQuarantine(QuarantineStore(pool, wiring.clock)), wiring.verifier())
     return QueueConsumer(await wiring.queue(client, RETRY), calculation.handle, wiring.health).run
 
 
-async def _issuing(wiring: Wiring, pool: Pool, client: Client, producer: Producer) -> PointsIssuer:
+async def _issuer(wiring: Wiring, pool: Pool, client: Client, producer: Producer) -> PointsIssuer:
     clock = wiring.clock
     return PointsIssuer(
         cards=cards_in_use(wiring, pool),

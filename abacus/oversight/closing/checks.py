@@ -39,7 +39,7 @@ class CloseReadiness(NamedTuple):
     seal: Seal | None
 
 
-async def standing(connection: Connection, where: Homes, month: Month, now: datetime) -> CloseReadiness:
+async def readiness(connection: Connection, where: Homes, month: Month, now: datetime) -> CloseReadiness:
     """Everything but the tie of the books and the ledger's own proof."""
     until = max(where.end(month.last_day), default=now)
     obstacles: list[Obstacle] = []

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from abacus.oversight.reconcile.asked import Asked, Outcomes
 from abacus.oversight.reconcile.campaigns import CampaignEffects
-from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Account, NamedFault, Origin, What
+from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Account, Finding, NamedFault, Origin
 from abacus.oversight.reconcile.decide.verdict import FAULTS, verdict_of
 from abacus.oversight.reconcile.events import EventTable
 from abacus.oversight.reconcile.messages import AsOf, MessageTable
@@ -24,7 +24,7 @@ class Evidence(NamedTuple):
 async def tell(account: Account, evidence: Evidence, as_of: AsOf) -> None:
     """Tell the account everything, as of one moment of the ledger: within a transaction."""
     doubled = [*await evidence.transfers.not_their_claims(), *await evidence.events.doubled()]
-    as_of = as_of._replace(doubled=sorted({each.name for each in doubled if each.what is What.DOUBLED}))
+    as_of = as_of._replace(doubled=sorted({each.name for each in doubled if each.what is Finding.DOUBLED}))
     account.add_messages(await evidence.messages.groups(as_of))
     asks = await evidence.transfers.asks(as_of, account.queues)
     awards = await evidence.campaigns.awards(as_of, account.queues)
@@ -53,7 +53,7 @@ async def _messages_at_fault(account: Account, evidence: Evidence, as_of: AsOf) 
     async for where, facts in evidence.messages.one_by_one(as_of):
         verdict = verdict_of(facts, account.queues)
         if verdict in FAULTS:
-            yield NamedFault(What(verdict), where.key or "(no key)", f"{where.partition}:{where.offset}")
+            yield NamedFault(Finding(verdict), where.key or "(no key)", f"{where.partition}:{where.offset}")
 
 
 def _key(of_award: tuple[Asked, object]) -> str:
@@ -62,14 +62,14 @@ def _key(of_award: tuple[Asked, object]) -> str:
 
 def _awards_at_fault(asks: Outcomes, awards: Outcomes) -> Iterator[NamedFault]:
     for asked, verdict in sorted(asks.faulty, key=_key):
-        yield NamedFault(What(verdict), asked.key, f"asked for by {asked.by}")
+        yield NamedFault(Finding(verdict), asked.key, f"asked for by {asked.by}")
     for asked, verdict in sorted(awards.faulty, key=_key):
-        yield NamedFault(What(verdict), asked.key, f"awarded to {asked.member_id} by the campaign {asked.by}")
+        yield NamedFault(Finding(verdict), asked.key, f"awarded to {asked.member_id} by the campaign {asked.by}")
 
 
 def _other_points(awards: Outcomes) -> list[NamedFault]:
     """The first of the awards that stand in the ledger with other points."""
     return [
-        NamedFault(What.OTHER_POINTS, asked.key, f"{points}, {asked.by} awarded {asked.decided}")
+        NamedFault(Finding.OTHER_POINTS, asked.key, f"{points}, {asked.by} awarded {asked.decided}")
         for asked, points in sorted(awards.differing, key=_key)[:MOST_FINDINGS]
     ]

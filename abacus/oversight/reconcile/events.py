@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.errors import Unreadable
 from abacus.ledger.types.read_point_event import read_point_event, type_of
-from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, NamedFault, What
+from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Finding, NamedFault
 from abacus.oversight.reconcile.decide.lines import Published
 from abacus.oversight.reconcile.ledger import PostedInWindow, place_of
 from abacus.oversight.reconcile.messages import LONG_S
@@ -122,7 +122,7 @@ class EventTable:
         self._unreadable_in_all += 1
         if len(self._unreadable) < MOST_FINDINGS:
             where = f"{record.partition}:{record.offset}"
-            self._unreadable.append(NamedFault(What.UNKNOWN, "an event that cannot be read", where))
+            self._unreadable.append(NamedFault(Finding.UNKNOWN, "an event that cannot be read", where))
 
     async def settle(self) -> None:
         """Analyse the table, and give events about members who were erased their pseudonyms. Before it, `posted` has to
@@ -146,12 +146,12 @@ class EventTable:
 
     async def missing(self) -> list[NamedFault]:
         rows = await self._posted.fetch(_MISSING)
-        return [NamedFault(What.NOT_PUBLISHED, row["key"], place_of(row)) for row in rows]
+        return [NamedFault(Finding.NOT_PUBLISHED, row["key"], place_of(row)) for row in rows]
 
     async def unknown(self) -> list[NamedFault]:
         rows = await self._posted.fetch(_FIRST_UNKNOWN)
         posted_never = [
-            NamedFault(What.UNKNOWN, row["key"], f"{place_of(row)} at {row['partition']}:{row['offset']}")
+            NamedFault(Finding.UNKNOWN, row["key"], f"{place_of(row)} at {row['partition']}:{row['offset']}")
             for row in rows
         ]
         return posted_never + self._unreadable
@@ -159,5 +159,6 @@ class EventTable:
     async def doubled(self) -> list[NamedFault]:
         rows = await self._connection.fetch(_DOUBLED, timeout=LONG_S)
         return [
-            NamedFault(What.DOUBLED, row["claimed"], f"told of as {row['one']} and as {row['another']}") for row in rows
+            NamedFault(Finding.DOUBLED, row["claimed"], f"told of as {row['one']} and as {row['another']}")
+            for row in rows
         ]

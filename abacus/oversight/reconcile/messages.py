@@ -94,7 +94,7 @@ class AsOf(NamedTuple):
         return {**self.of_asks, "partitions": partitions, "next_offsets": next_offsets}
 
 
-class Where(NamedTuple):
+class MessageAddress(NamedTuple):
     """A message, by its key and its place."""
 
     key: str
@@ -151,8 +151,8 @@ class MessageTable:
             Group(row["partition"], row["source"], row_of(Facts, row), row["messages"], row["points"]) for row in rows
         ]
 
-    async def one_by_one(self, as_of: AsOf) -> AsyncIterator[tuple[Where, Facts]]:
+    async def one_by_one(self, as_of: AsOf) -> AsyncIterator[tuple[MessageAddress, Facts]]:
         """The messages without a trace or with a doubled key. Within a transaction."""
         statement = _ONE_BY_ONE(**as_of.of_messages)
         async for row in self._connection.cursor(*statement, prefetch=_BATCH, timeout=LONG_S):
-            yield row_of(Where, row), row_of(Facts, row)
+            yield row_of(MessageAddress, row), row_of(Facts, row)

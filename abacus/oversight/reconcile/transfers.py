@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from abacus.oversight.reconcile.asked import Outcomes, outcomes_of_partners
-from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, NamedFault, Origin, What
+from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Finding, NamedFault, Origin
 from abacus.oversight.reconcile.decide.lines import Posted
 from abacus.oversight.reconcile.decide.verdict import OTHER, Queues
 from abacus.oversight.reconcile.ledger import PostedInWindow, place_of
@@ -73,7 +73,7 @@ class Transfers:
 
     async def without_a_source(self) -> list[NamedFault]:
         rows = await self._posted.fetch(_NOWHERE)
-        return [NamedFault(What.WITHOUT_SOURCE, row["key"], place_of(row)) for row in rows]
+        return [NamedFault(Finding.WITHOUT_SOURCE, row["key"], place_of(row)) for row in rows]
 
     async def not_their_claims(self) -> list[NamedFault]:
         """Transfers under keys that are claimed for another transfer, so the key was posted twice, or for none."""
@@ -81,7 +81,7 @@ class Transfers:
         elsewhere = await self._claimed([row["claim"] for row in rows if not row["is_claimed"]])
         return [
             NamedFault(
-                What.DOUBLED if row["is_claimed"] or row["claim"] in elsewhere else What.UNCLAIMED,
+                Finding.DOUBLED if row["is_claimed"] or row["claim"] in elsewhere else Finding.UNCLAIMED,
                 row["key"],
                 place_of(row),
             )

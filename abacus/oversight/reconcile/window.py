@@ -19,7 +19,7 @@ from abacus.oversight.reconcile.account_report import Evidence, tell
 from abacus.oversight.reconcile.campaigns import CampaignEffects
 from abacus.oversight.reconcile.decide.account import Account, Origin, Window
 from abacus.oversight.reconcile.decide.entry import entry_of, key_of
-from abacus.oversight.reconcile.decide.lines import Read
+from abacus.oversight.reconcile.decide.lines import ReadPartition
 from abacus.oversight.reconcile.decide.verdict import Queues
 from abacus.oversight.reconcile.events import EventTable
 from abacus.oversight.reconcile.ledger import PostedInWindow
@@ -102,7 +102,8 @@ class Reconciliation:
                 window = Window(start, end, now, self._streams.transactions, self._streams.points)
                 account = Account(window, queues)
                 account.reads += [
-                    Read(each.partition, each.first, each.after, each.messages, each.forgotten) for each in ranges
+                    ReadPartition(each.partition, each.first, each.after, each.messages, each.forgotten)
+                    for each in ranges
                 ]
                 settled, overdue = now - SETTLES_IN, now - self._overdue_after
                 # One moment for all queries of the ledger. It writes nothing, so the relay need not wait for it.

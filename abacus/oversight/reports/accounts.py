@@ -32,7 +32,7 @@ group by program, country
 """)
 
 
-async def standing(connection: Connection, where: Homes, until: Sequence[datetime]) -> list[ProgramBalance]:
+async def balances(connection: Connection, where: Homes, until: Sequence[datetime]) -> list[ProgramBalance]:
     """The balances before these moments, one for each country."""
     statement = _STANDING(countries=where.countries, until=until)
     return [ProgramBalance(*row) for row in await slices.sums(connection, statement, facts=2)]

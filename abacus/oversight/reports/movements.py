@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from abacus.oversight.reports.accounts import standing
+from abacus.oversight.reports.accounts import balances
 from abacus.oversight.reports.decide.by import By, columns
 from abacus.oversight.reports.decide.kinds import OF_KIND, SIGNS
 from abacus.oversight.reports.decide.rollforward import Movement, Rollforward, summed, tie
@@ -21,7 +21,7 @@ async def rollforward(connection: Connection, where: Homes, month: Month, by: Co
     statement = _statement(by)(countries=where.countries, since=since, until=until)
     rows = await slices.rows_on(connection, statement, within_s=LONG_S)
     movements = [row_of(Movement, row) for row in rows]
-    return Rollforward(summed(movements, by), tie(movements, await standing(connection, where, until)))
+    return Rollforward(summed(movements, by), tie(movements, await balances(connection, where, until)))
 
 
 def _of(column: str) -> str:

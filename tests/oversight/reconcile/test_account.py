@@ -8,8 +8,8 @@ from itertools import starmap
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Account, NamedFault, What, Window
-from abacus.oversight.reconcile.decide.lines import Group, Posted, Published, Read
+from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Account, Finding, NamedFault, Window
+from abacus.oversight.reconcile.decide.lines import Group, Posted, Published, ReadPartition
 from abacus.oversight.reconcile.decide.report import document
 from abacus.oversight.reconcile.decide.verdict import FAULTS, SAME, Facts, Queues, Verdict
 
@@ -42,7 +42,9 @@ def told(groups: list[Group], held: Queues) -> Account:
     counted = Counter[int]()
     for group in groups:
         counted[group.partition] += group.messages
-    account.reads += [Read(partition, 0, count, count, forgotten=False) for partition, count in sorted(counted.items())]
+    account.reads += [
+        ReadPartition(partition, 0, count, count, forgotten=False) for partition, count in sorted(counted.items())
+    ]
     return account
 
 
@@ -66,7 +68,7 @@ def test_a_message_that_is_lost_or_counted_twice_shows(groups: list[Group], held
     account.close({})
     assert not account.comes_out
     # In the partition, over the partitions, over the sources.
-    assert [finding.what for finding in account.findings] == [What.SUM] * 3
+    assert [finding.what for finding in account.findings] == [Finding.SUM] * 3
 
 
 AWARDED = Facts(
@@ -94,7 +96,7 @@ def test_transfers_that_the_topic_does_not_account_for_show() -> None:
 def test_what_the_topic_forgot_is_said_and_is_a_fault_where_it_was_not_read() -> None:
     for committed, findings in ((7, []), (4, ["gone before it was read: partition 0 (offsets 4 to 6)"])):
         account = told([GROUP], Queues(0, 0, 0))
-        account.reads = [Read(0, 7, 12, 5, forgotten=True)]
+        account.reads = [ReadPartition(0, 7, 12, 5, forgotten=True)]
         account.close({0: committed})
         assert (account.whole, account.comes_out) == (False, not findings)
         assert list(map(str, account.findings)) == findings
@@ -102,7 +104,7 @@ def test_what_the_topic_forgot_is_said_and_is_a_fault_where_it_was_not_read() ->
 
 def test_a_thousand_findings_are_named_and_the_rest_is_counted() -> None:
     account = told([], Queues(0, 0, 0))
-    findings = list(starmap(NamedFault, ((What.MISSING, f"txn:t:{n}", "0:1") for n in range(MOST_FINDINGS + 5))))
+    findings = list(starmap(NamedFault, ((Finding.MISSING, f"txn:t:{n}", "0:1") for n in range(MOST_FINDINGS + 5))))
     for finding in findings[:10]:
         account.found(finding)
     account.found_of(MOST_FINDINGS + 100, findings[10:])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from abacus.oversight.reconcile.decide.account import What
+from abacus.oversight.reconcile.decide.account import Finding
 from abacus.oversight.reconcile.decide.verdict import Verdict
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.kafka.window import TopicWindow
@@ -37,51 +37,51 @@ RELAY_IS_PAST_IT = "update relay_cursor set xid = (select max(xid) from transfer
 
 
 # Statements of somebody with the owner's rights, and the findings that follow: kind, name.
-BROKEN: dict[str, tuple[Sequence[str], set[tuple[What, str]]]] = {
+BROKEN: dict[str, tuple[Sequence[str], set[tuple[Finding, str]]]] = {
     "an award and its claim are gone": (
         LOSE_T1,
-        {(What.MISSING, "txn:rides:T-1"), (What.UNKNOWN, "txn:rides:T-1")},
+        {(Finding.MISSING, "txn:rides:T-1"), (Finding.UNKNOWN, "txn:rides:T-1")},
     ),
     "a transfer is gone": (
         LOSE_T1[1:],
-        {(What.MISSING, "txn:rides:T-1"), (What.UNKNOWN, "txn:rides:T-1")},
+        {(Finding.MISSING, "txn:rides:T-1"), (Finding.UNKNOWN, "txn:rides:T-1")},
     ),
     "a claim is gone": (
         LOSE_T1[:1],
-        {(What.MISSING, "txn:rides:T-1"), (What.UNCLAIMED, "txn:rides:T-1")},
+        {(Finding.MISSING, "txn:rides:T-1"), (Finding.UNCLAIMED, "txn:rides:T-1")},
     ),
     "a quarantined item is gone": (
         ["delete from quarantine where reason = 'unknown-vertical'"],
-        {(What.MISSING, "txn:rides:T-6")},
+        {(Finding.MISSING, "txn:rides:T-6")},
     ),
     "a quarantined item that has no key is gone": (
         ["delete from quarantine where id = (select min(id) from quarantine where reason = 'undecodable')"],
-        {(What.MISSING, "(no key)")},
+        {(Finding.MISSING, "(no key)")},
     ),
     "a quarantined conflict is gone": (
         ["delete from quarantine where reason = 'key-conflict'"],
-        {(What.MISSING, "txn:rides:T-1")},
+        {(Finding.MISSING, "txn:rides:T-1")},
     ),
     "a partner's award is gone": (
         ["delete from claim where key = 'api:acme:a-1'", "delete from transfer where key = 'api:acme:a-1'"],
-        {(What.MISSING, "api:acme:a-1"), (What.UNKNOWN, "api:acme:a-1")},
+        {(Finding.MISSING, "api:acme:a-1"), (Finding.UNKNOWN, "api:acme:a-1")},
     ),
-    "a key is posted twice": ([SECOND_TRANSFER], {(What.DOUBLED, "txn:rides:T-1")}),
+    "a key is posted twice": ([SECOND_TRANSFER], {(Finding.DOUBLED, "txn:rides:T-1")}),
     "points are made from nothing": (
         posted_by_hand("txn:rides:T-NEVER-SENT"),
-        {(What.WITHOUT_SOURCE, "txn:rides:T-NEVER-SENT")},
+        {(Finding.WITHOUT_SOURCE, "txn:rides:T-NEVER-SENT")},
     ),
     "points that no partner asked for": (
         posted_by_hand("api:acme:never"),
-        {(What.WITHOUT_SOURCE, "api:acme:never")},
+        {(Finding.WITHOUT_SOURCE, "api:acme:never")},
     ),
     "the relay left one out": (
         [*posted_by_hand("import:old:eve:GRP"), RELAY_IS_PAST_IT],
-        {(What.NOT_PUBLISHED, "import:old:eve:GRP")},
+        {(Finding.NOT_PUBLISHED, "import:old:eve:GRP")},
     ),
     "points are changed": (
         ["update transfer set points = 1000 where key = 'txn:rides:T-1'"],
-        {(What.UNKNOWN, "txn:rides:T-1")},
+        {(Finding.UNKNOWN, "txn:rides:T-1")},
     ),
     "the relay has not come to one yet": (posted_by_hand("import:old:eve:GRP"), set()),
     "nothing": ([], set()),
@@ -112,10 +112,10 @@ async def test_what_is_broken_on_the_points_topic_is_named(house: House) -> None
         await _tell(house, json.dumps(told).encode(), json.dumps(again).encode(), b"{not json")
         report = await account(house)
     assert [(each.what, each.name) for each in report.findings] == [
-        (What.DOUBLED, "txn:rides:T-1"),  # two transfers are told of under the key
-        (What.DOUBLED, "txn:rides:T-1"),  # and this is the message
-        (What.UNKNOWN, "txn:rides:T-1"),
-        (What.UNKNOWN, "an event that cannot be read"),
+        (Finding.DOUBLED, "txn:rides:T-1"),  # two transfers are told of under the key
+        (Finding.DOUBLED, "txn:rides:T-1"),  # and this is the message
+        (Finding.UNKNOWN, "txn:rides:T-1"),
+        (Finding.UNKNOWN, "an event that cannot be read"),
     ]
     assert report.verdicts[Verdict.DOUBLED] == 1
     assert (report.published.again, report.published.unknown, report.published.unreadable) == (1, 1, 1)

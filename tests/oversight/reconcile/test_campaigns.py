@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from abacus.oversight.reconcile.decide.account import What
+from abacus.oversight.reconcile.decide.account import Finding
 from abacus.oversight.reconcile.decide.verdict import Verdict
 from abacus.platform.sqs.definition import AWARD
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
@@ -65,17 +65,17 @@ OF_MARKET, OF_ALL = "points of the campaign market", "points of campaigns since 
 TOUCHED = ("claim", "transfer", "quarantine", "action", "campaign_claim", "campaign_sum")
 
 # Statements of somebody with the owner's rights, and the findings that follow: kind, name.
-BROKEN: dict[str, tuple[Sequence[str], set[tuple[What, str]]]] = {
-    "an award is not in the ledger": (TRANSFER_GONE, {(What.MISSING, KEY(1)), (What.UNKNOWN, KEY(1))}),
-    "an award was set aside": ((*TRANSFER_GONE, HELD), {(What.UNKNOWN, KEY(1))}),
+BROKEN: dict[str, tuple[Sequence[str], set[tuple[Finding, str]]]] = {
+    "an award is not in the ledger": (TRANSFER_GONE, {(Finding.MISSING, KEY(1)), (Finding.UNKNOWN, KEY(1))}),
+    "an award was set aside": ((*TRANSFER_GONE, HELD), {(Finding.UNKNOWN, KEY(1))}),
     "an award has other points": (
         [f"update transfer set points = 51 where key = '{KEY(1)}'"],
-        {(What.OTHER_POINTS, KEY(1)), (What.UNKNOWN, KEY(1))},
+        {(Finding.OTHER_POINTS, KEY(1)), (Finding.UNKNOWN, KEY(1))},
     ),
-    "a transfer that no campaign decided": ([OF_NOBODY], {(What.WITHOUT_SOURCE, GHOST)}),
+    "a transfer that no campaign decided": ([OF_NOBODY], {(Finding.WITHOUT_SOURCE, GHOST)}),
     "an action is gone, and its claim is there": (
         [f"delete from action where key = '{KEY(1)}'"],
-        {(What.SUM, OF_MARKET), (What.SUM, OF_ALL)},
+        {(Finding.SUM, OF_MARKET), (Finding.SUM, OF_ALL)},
     ),
     "an action and its claim are gone": (
         [
@@ -83,20 +83,20 @@ BROKEN: dict[str, tuple[Sequence[str], set[tuple[What, str]]]] = {
             f"delete from campaign_claim where key || ':1' = '{KEY(1)}'",
         ],
         {
-            (What.WITHOUT_SOURCE, KEY(1)),
-            (What.SUM, OF_MARKET),
-            (What.SUM, OF_ALL),
-            (What.SUM, "events of the campaign market"),
-            (What.SUM, "events of campaigns since they began"),
+            (Finding.WITHOUT_SOURCE, KEY(1)),
+            (Finding.SUM, OF_MARKET),
+            (Finding.SUM, OF_ALL),
+            (Finding.SUM, "events of the campaign market"),
+            (Finding.SUM, "events of campaigns since they began"),
         },
     ),
     "a sum has other points": (
         ["update campaign_sum set points = points + 1 where outcome = 'done'"],
-        {(What.SUM, OF_MARKET), (What.SUM, OF_ALL)},
+        {(Finding.SUM, OF_MARKET), (Finding.SUM, OF_ALL)},
     ),
     "an action is done and refused": (
         ["update action set refused_at = now() where done_at is not null"],
-        {(What.SUM, "actions of campaigns")},
+        {(Finding.SUM, "actions of campaigns")},
     ),
     "nothing": ([], set()),
 }
@@ -148,7 +148,7 @@ async def test_an_award_without_a_trace_is_where_it_can_still_be(house: House) -
         await queue.delete([envelope])
     report = await account(house)
     assert report.campaigns["market"].verdicts == {Verdict.MISSING: 1}
-    assert (What.MISSING, KEY(1)) in {(each.what, each.name) for each in report.findings}
+    assert (Finding.MISSING, KEY(1)) in {(each.what, each.name) for each in report.findings}
 
 
 async def test_an_erased_member_is_accounted_for(house: House) -> None:

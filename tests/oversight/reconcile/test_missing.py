@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from abacus.oversight.reconcile.decide.account import What
+from abacus.oversight.reconcile.decide.account import Finding
 from abacus.oversight.reconcile.decide.verdict import Verdict
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.queue import SqsQueue, sqs_client
@@ -92,5 +92,5 @@ async def test_the_verdict_on_each_award_of_a_partner(house: House) -> None:
     assert report.asks == {verdict: expected.count(verdict) for verdict in expected}
     missing = {f"api:acme:{name}" for name, (_, _, verdict) in ASKS.items() if verdict is Verdict.MISSING}
     assert {(each.what, each.name, each.where) for each in report.findings} == {
-        (What.MISSING, key, "asked for by acme") for key in missing
+        (Finding.MISSING, key, "asked for by acme") for key in missing
     }

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from abacus.oversight.reports.accounts import standing
+from abacus.oversight.reports.accounts import balances
 from abacus.oversight.reports.decide.by import By
 from abacus.oversight.reports.decide.kinds import SIGNS
 from abacus.oversight.reports.decide.rollforward import Movement, Rollforward
@@ -191,7 +191,7 @@ async def test_what_members_hold_and_what_they_owe(pool: Pool) -> None:
     await write(pool, [History("bob", [at(june, "earn", 10), at(july, "spend", -3)]), History("eve", eve)])
     async with snapshot(pool) as connection:
         where = await homes(connection, BOOK, NOW)
-        (in_june,) = await standing(connection, where, where.end(Month(2026, 6).last_day))
-        (now,) = await standing(connection, where, where.whenever())
+        (in_june,) = await balances(connection, where, where.end(Month(2026, 6).last_day))
+        (now,) = await balances(connection, where, where.whenever())
     assert (in_june.members, in_june.outstanding, in_june.owed, in_june.ties) == (2, 20, 0, True)
     assert (now.members, now.outstanding, now.owed, now.ties) == (1, 7, -5, True)

@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 from abacus.oversight.reconcile.decide.lines import (
     Actions,
     AskGroup,
+    ComparedCounts,
     Group,
     Posted,
     Published,
-    Read,
+    ReadPartition,
     SourceAccount,
-    Sum,
     Totals,
 )
 from abacus.oversight.reconcile.decide.verdict import FAULTS, ON_THE_WAY, Queues, Verdict, verdict_of, verdict_of_ask
@@ -34,7 +34,7 @@ class Origin(StrEnum):
     NOWHERE = "without a source"
 
 
-class What(StrEnum):
+class Finding(StrEnum):
     """The kinds of findings; any of them keeps an account from coming out."""
 
     MISSING = "missing"
@@ -52,7 +52,7 @@ class What(StrEnum):
 class NamedFault(NamedTuple):
     """A single fault: the key or other name, and the place."""
 
-    what: What
+    what: Finding
     name: str
     where: str
 
@@ -83,10 +83,10 @@ class Account:
     actions: list[Actions] = field(default_factory=list)
     totals: list[Totals] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
-    reads: list[Read] = field(default_factory=list)
+    reads: list[ReadPartition] = field(default_factory=list)
     posted: list[Posted] = field(default_factory=list)
     published: Published = field(default_factory=lambda: Published(0, 0, 0, 0, 0, 0, 0))
-    sums: list[Sum] = field(default_factory=list)
+    sums: list[ComparedCounts] = field(default_factory=list)
     findings: list[NamedFault] = field(default_factory=list)
     more_findings: int = 0
 
@@ -159,38 +159,44 @@ class Account:
             line = self.partitions.get(read.partition, SourceAccount())
             if line.total != read.messages:
                 self._compare(
-                    Sum(f"messages read of partition {read.partition}", read.messages, "verdicts", line.total)
+                    ComparedCounts(
+                        f"messages read of partition {read.partition}", read.messages, "verdicts", line.total
+                    )
                 )
             if read.forgotten and committed.get(read.partition, 0) < read.first:
                 where = f"offsets {committed.get(read.partition, 0)} to {read.first - 1}"
-                self.found(NamedFault(What.LOST_UNREAD, f"partition {read.partition}", where))
+                self.found(NamedFault(Finding.LOST_UNREAD, f"partition {read.partition}", where))
         told, transfers = self.published, sum(each.transfers for each in self.posted)
         on_topic = told.there + told.not_yet + told.missing
-        self._compare(Sum("messages read", self.messages, "verdicts by partition", self.verdicts.total()))
+        self._compare(ComparedCounts("messages read", self.messages, "verdicts by partition", self.verdicts.total()))
         by_source = sum(line.total for line in self.sources.values())
-        self._compare(Sum("messages read", self.messages, "verdicts by source", by_source))
-        self._compare(Sum("transfers", transfers, "published, not yet published and missing", on_topic))
+        self._compare(ComparedCounts("messages read", self.messages, "verdicts by source", by_source))
+        self._compare(ComparedCounts("transfers", transfers, "published, not yet published and missing", on_topic))
         self._compare_campaigns()
 
     def _compare_campaigns(self) -> None:
         if self.actions:
             decided = sum(each.decided for each in self.actions)
             ended = sum(each.delivered + each.waiting + each.refused for each in self.actions)
-            self._compare(Sum("actions of campaigns", decided, "delivered, waiting and refused", ended))
+            self._compare(ComparedCounts("actions of campaigns", decided, "delivered, waiting and refused", ended))
         for each in self.totals:
             if each.claims != each.events:
-                self._compare(Sum(f"events of the campaign {each.campaign}", each.claims, "outcomes", each.events))
+                self._compare(
+                    ComparedCounts(f"events of the campaign {each.campaign}", each.claims, "outcomes", each.events)
+                )
             if each.awarded != each.points:
                 self._compare(
-                    Sum(f"points of the campaign {each.campaign}", each.points, "in its awards", each.awarded)
+                    ComparedCounts(
+                        f"points of the campaign {each.campaign}", each.points, "in its awards", each.awarded
+                    )
                 )
         if self.totals:
             claims, events = sum(each.claims for each in self.totals), sum(each.events for each in self.totals)
             points, awarded = sum(each.points for each in self.totals), sum(each.awarded for each in self.totals)
-            self._compare(Sum("events of campaigns since they began", claims, "outcomes", events))
-            self._compare(Sum("points of campaigns since they began", points, "in their awards", awarded))
+            self._compare(ComparedCounts("events of campaigns since they began", claims, "outcomes", events))
+            self._compare(ComparedCounts("points of campaigns since they began", points, "in their awards", awarded))
 
-    def _compare(self, both: Sum) -> None:
+    def _compare(self, both: ComparedCounts) -> None:
         self.sums.append(both)
         if both.counted != both.other:
-            self.found(NamedFault(What.SUM, both.what, f"{both.counted}, but {both.other} {both.against}"))
+            self.found(NamedFault(Finding.SUM, both.what, f"{both.counted}, but {both.other} {both.against}"))

@@ -87,7 +87,7 @@ class SourceAccount:
             self.points += points
 
 
-class Read(NamedTuple):
+class ReadPartition(NamedTuple):
     """The messages that were read of a partition, counted by the reader and not by the account."""
 
     partition: int
@@ -97,7 +97,7 @@ class Read(NamedTuple):
     forgotten: bool  # the topic no longer has what came before `first`
 
 
-class Sum(NamedTuple):
+class ComparedCounts(NamedTuple):
     """Two counts of the same messages, obtained in different ways."""
 
     what: str

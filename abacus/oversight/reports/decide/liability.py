@@ -1,4 +1,4 @@
-"""The points outstanding at a date, and their expected cost. Pure; `standing` reads the points."""
+"""The points outstanding at a date, and their expected cost. Pure; `accounts` reads the points."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -40,7 +40,7 @@ class Cost(NamedTuple):
     assumption: str | None = None
 
 
-def liability(standings: Iterable[ProgramBalance], book: AssumptionBook, day: date, decimals: int) -> list[Liability]:
+def liability(balances: Iterable[ProgramBalance], book: AssumptionBook, day: date, decimals: int) -> list[Liability]:
     return [
         Liability(
             each.program,
@@ -50,7 +50,7 @@ def liability(standings: Iterable[ProgramBalance], book: AssumptionBook, day: da
             each.owed,
             *cost(each.outstanding, (each.program, each.country), book, day, decimals),
         )
-        for each in standings
+        for each in balances
     ]
 
 

@@ -69,7 +69,7 @@ def summed(movements: Iterable[Movement], by: Collection[By]) -> list[Movement]:
     ]
 
 
-def tie(movements: Iterable[Movement], standings: Sequence[ProgramBalance]) -> list[Tie]:
+def tie(movements: Iterable[Movement], balances: Sequence[ProgramBalance]) -> list[Tie]:
     """The tie of every program and country that has movements or accounts."""
     closing: dict[tuple[str, str], int] = {}
     opened: dict[tuple[str, str], int] = {}
@@ -78,7 +78,7 @@ def tie(movements: Iterable[Movement], standings: Sequence[ProgramBalance]) -> l
         closing[at] = closing.get(at, 0) + row.closing
         moved = sum(sign * getattr(row, column) for column, sign in SIGNS.items())
         opened[at] = opened.get(at, 0) + row.opening + moved
-    by_account = {(each.program, each.country): each for each in standings}
+    by_account = {(each.program, each.country): each for each in balances}
     nothing = ProgramBalance("", "", 0, 0, 0, 0, 0, 0)
     ties: list[Tie] = []
     for at in sorted(closing.keys() | by_account.keys()):
