@@ -24,13 +24,13 @@ def test_a_decision_carries_its_date_and_status(decision: Path) -> None:
         assert [each for each in DECISIONS if each.name.startswith(status[3])] != []
 
 
-def test_the_list_has_every_decision_as_it_says_itself() -> None:
-    listed = {
-        entry[1]: (entry[0], entry[3], entry[4]) for entry in _ENTRY.findall((ADR / "README.md").read_text("utf-8"))
-    }
-    said = {}
+def test_the_list_has_every_decision_once_in_order_as_it_says_itself() -> None:
+    listed = [
+        (entry[1], entry[0], entry[3], entry[4]) for entry in _ENTRY.findall((ADR / "README.md").read_text("utf-8"))
+    ]
+    said = []
     for decision in DECISIONS:
         status = _STATUS.search(decision.read_text(encoding="utf-8"))
         assert status is not None
-        said[decision.name] = (decision.name[:4], status[1], status[2])
+        said.append((decision.name, decision.name[:4], status[1], status[2]))
     assert listed == said
