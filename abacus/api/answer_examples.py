@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from abacus.api.api_problem import ApiProblem, FieldFault
+
 WORTH: Final = {
     "points": 100,
     "program": "GRP",
@@ -12,12 +14,7 @@ WORTH: Final = {
 QUOTE: Final = {**WORTH, "card": "SG@7", "quoted_for": "2026-01-10T04:30:00Z", "scheduled": False}
 AWARD: Final = {"award_id": "0d7a0f4e-6b1e-5f0c-9a53-2f8a4d0c6e11", "status": "queued", **WORTH}
 POSTED: Final = {**AWARD, "status": "posted", "posted_at": "2026-01-10T04:30:02Z", "balance": 280}
-OVER: Final = {
-    "type": "/problems/budget-exhausted",
-    "title": "The partner's budget is exhausted",
-    "status": 403,
-    "detail": "5000 a day are used up",
-}
+OVER: Final = ApiProblem("budget-exhausted", "5000 a day are used up").document()
 TRANSFER: Final = {
     "id": "bob:GRP:3",
     "program": "GRP",
@@ -41,9 +38,18 @@ HOLD: Final = {
     "until": "2026-01-10T04:45:00Z",
     "status": "open",
 }
-_DIGEST: Final = "3f2a9c1be07d5511c0a1e2b7d94f6a80b5c3d2e1f0a99887766554433221100f"
-ADJUSTMENT: Final = {
+_WAITING: Final = {
     "approval_id": "0c6f1f2f-394b-5e0a-9a55-5b1a6a0c7a11",
+    "status": "pending",
+    "digest": "3f2a9c1be07d5511c0a1e2b7d94f6a80b5c3d2e1f0a99887766554433221100f",
+    "asked_by": "person:ann",
+    "asked_at": "2026-01-10T04:30:00Z",
+    "decided_by": None,
+    "decided_at": None,
+    "note": None,
+}
+ADJUSTMENT: Final = {
+    **_WAITING,
     "adjustment_id": "0c6f1f2f-394b-5e0a-9a55-5b1a6a0c7a11",
     "kind": "adjustment",
     "member_id": "bob",
@@ -52,16 +58,9 @@ ADJUSTMENT: Final = {
     "points": 50000,
     "reason": "Lost account found",
     "actor": "ann",
-    "status": "pending",
-    "digest": _DIGEST,
-    "asked_by": "person:ann",
-    "asked_at": "2026-01-10T04:30:00Z",
-    "decided_by": None,
-    "decided_at": None,
-    "note": None,
 }
 APPROVAL: Final = {
-    "approval_id": "0c6f1f2f-394b-5e0a-9a55-5b1a6a0c7a11",
+    **_WAITING,
     "kind": "limits",
     "subject": "acme",
     "country": None,
@@ -70,13 +69,6 @@ APPROVAL: Final = {
         "limits": {"in_total": 50000, "per_award": None, "per_day": None, "per_member_day": None},
         "partner_id": "acme",
     },
-    "digest": _DIGEST,
-    "asked_by": "person:ann",
-    "asked_at": "2026-01-10T04:30:00Z",
-    "status": "pending",
-    "decided_by": None,
-    "decided_at": None,
-    "note": None,
 }
 CAMPAIGN_DOCUMENT: Final[dict[str, Any]] = {
     "name": "third_order",
@@ -96,25 +88,12 @@ BATCH: Final = {
     ]
 }
 EVENT: Final = {"key": "weather:rain.drop:drop-1"}
+_NO_VARIABLE: Final = FieldFault(
+    pointer="/events/1/var/city", detail="rain.drop has no such variable; did you mean city_id?"
+)
+_NO_EVENT: Final = ApiProblem("invalid", f"{_NO_VARIABLE.pointer}: {_NO_VARIABLE.detail}", errors=[_NO_VARIABLE])
 EVENT_BATCH: Final = {
-    "results": [
-        {"outcome": "accepted", **EVENT},
-        {
-            "outcome": "refused",
-            "problem": {
-                "type": "/problems/invalid",
-                "title": "A field is not as it must be",
-                "status": 422,
-                "detail": "/events/1/var/city: rain.drop has no such variable; did you mean city_id?",
-                "errors": [
-                    {
-                        "pointer": "/events/1/var/city",
-                        "detail": "rain.drop has no such variable; did you mean city_id?",
-                    }
-                ],
-            },
-        },
-    ]
+    "results": [{"outcome": "accepted", **EVENT}, {"outcome": "refused", "problem": _NO_EVENT.document()}]
 }
 MEMBER: Final = {
     "member_id": "bob",

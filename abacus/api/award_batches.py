@@ -25,7 +25,7 @@ from abacus.api.auth import Access, call_of
 from abacus.api.award_entries import check_id, enter, entry_of, tiers_of
 from abacus.api.idempotency import is_idempotency_key
 from abacus.api.lean import LeanRoute
-from abacus.api.problems import problem_of, problem_of_faults
+from abacus.api.problems import MOST_IN_BATCH, problem_of, problem_of_item
 from abacus.api.route_description import answered
 from abacus.core.errors import OF_CARDS, Unavailable
 from abacus.core.ids import IDEMPOTENCY_KEY_PATTERN
@@ -41,9 +41,6 @@ from abacus.intake.partners.decide.ask import (
 )
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
-
-MOST_IN_BATCH: Final = 1000
-_MOST_FAULTS_OF_ITEM: Final = 5
 
 router = APIRouter(prefix="/v1", tags=["awards"], route_class=LeanRoute, default_response_class=Response)
 
@@ -155,7 +152,7 @@ def _readable(items: Sequence[Any], results: Sequence[dict[str, Any]]) -> dict[i
         try:
             readable[place] = _ITEM.validate_python(item)
         except ValidationError as error:
-            problem = problem_of_faults(error, f"/awards/{place}", most=_MOST_FAULTS_OF_ITEM)
+            problem = problem_of_item(error, f"/awards/{place}")
             results[place]["problem"] = problem.document()
     return readable
 

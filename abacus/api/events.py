@@ -13,7 +13,7 @@ from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.auth import Call, call_of
 from abacus.api.award_entries import check_newcomer
 from abacus.api.lean import LeanRoute
-from abacus.api.problems import invalid, problem_of_faults
+from abacus.api.problems import MOST_IN_BATCH, invalid, problem_of_item
 from abacus.api.route_description import answered
 from abacus.core.errors import Reason
 from abacus.intake.partners.decide.ask import Objection
@@ -23,8 +23,6 @@ from abacus.signals.events.decide.posted import NotASender
 from abacus.signals.events.event_desk import EventDesk
 from abacus.signals.events.types import Event
 
-MOST_IN_BATCH: Final = 1000
-_MOST_FAULTS_OF_ITEM: Final = 5
 _ITEM: Final[TypeAdapter[EventMessage]] = TypeAdapter(EventMessage)
 
 router = APIRouter(prefix="/v1", tags=["events"], route_class=LeanRoute, default_response_class=Response)
@@ -80,7 +78,7 @@ async def _read_all(items: Sequence[Any], call: Call) -> tuple[list[dict[str, An
         try:
             event = await _read(_ITEM.validate_python(item), call, within)
         except ValidationError as error:
-            problem = problem_of_faults(error, within, most=_MOST_FAULTS_OF_ITEM)
+            problem = problem_of_item(error, within)
             results.append({"outcome": "refused", "problem": problem.document()})
         except ApiProblem as problem:
             results.append({"outcome": "refused", "problem": problem.document()})

@@ -49,15 +49,11 @@ async def transfers(member_id: MemberId, request: Request, query: Annotated[Page
     partner, access = call_of(request)
     holdings = await _holdings(member_id, partner, access)
     programs = [held.account.program for held in holdings if query.program in {None, held.account.program}]
-    below = dict.fromkeys(programs, _FROM_THE_NEWEST)
-    for name, seq in _positions(query.cursor).items():
-        if name in below:
-            below[name] = seq
+    before = _positions(query.cursor)
+    below = {program: before.get(program, _FROM_THE_NEWEST) for program in programs}
     listed = await access.rooms[LedgerReader].history(member_id, below, query.limit + 1)
     page = listed[: query.limit]
-    for each in page:
-        below[each.program] = each.seq
-    following = _cursor(below) if len(listed) > query.limit else None
+    following = _cursor(below | {each.program: each.seq for each in page}) if len(listed) > query.limit else None
     shown = [answers.transfer_for(each, partner) for each in page]
     return answers.json_answer({"transfers": shown, "next": following})
 

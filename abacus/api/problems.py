@@ -106,7 +106,9 @@ def _problem(error: Exception) -> ApiProblem:
             return ApiProblem("internal")  # the front logs it
 
 
+MOST_IN_BATCH: Final = 1000
 _MOST_FAULTS: Final = 20
+_MOST_FAULTS_OF_ITEM: Final = 5
 _LONGEST_NAME: Final = 100
 _TAGS: Final = {"fixed", "computed"}  # the kind of award that the body was read as
 
@@ -127,6 +129,11 @@ def problem_of_faults(error: ValidationError, within: str, *, most: int = _MOST_
     return invalid(
         [FieldFault(pointer=pointer(within, _untagged(fault["loc"])), detail=words_of(fault)) for fault in faults]
     )
+
+
+def problem_of_item(error: ValidationError, within: str) -> ApiProblem:
+    """The problem for an item of a batch, with fewer faults: a batch may have a thousand of them."""
+    return problem_of_faults(error, within, most=_MOST_FAULTS_OF_ITEM)
 
 
 def invalid(errors: Sequence[FieldFault]) -> ApiProblem:
