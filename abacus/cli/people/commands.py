@@ -27,7 +27,7 @@ from abacus.people.store.audit import log as entries_of
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.deed import Deed, Entry
 from abacus.people.types.person import Registered
-from abacus.platform.postgres import Connection
+from abacus.platform.postgres import together
 
 app = CommandGroup(help="People: roles, personal tokens, and the log of what was done.", no_args_is_help=True)
 
@@ -90,11 +90,7 @@ async def disable(person: PersonId, as_json: AsJson = False) -> None:
         at = await acting(opened)
         told = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="disable")
         end_sessions = all_ended(person, by=at.actor.source, now=at.clock.now())
-
-        async def also(connection: Connection) -> None:
-            await told(connection)
-            await end_sessions(connection)
-
+        also = together(told, end_sessions)
         since = await PeopleStore(opened, at.clock).disable(person, by=at.actor, also=also)
     if as_json:
         print_json({"person_id": person, "disabled_at": since.isoformat()})

@@ -13,9 +13,8 @@ from abacus.documents.decide.states import Act
 from abacus.documents.stated import Change
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.people.store.audit import entry_of, write
-from abacus.people.types.deed import Deed, Entry
-from abacus.platform.postgres import Connection
+from abacus.people.store.audit import entry_of, noted
+from abacus.people.types.deed import Deed
 
 _WHY: Final = "its limit is reached"
 
@@ -34,10 +33,7 @@ class CampaignExhaustion:
         for campaign in campaigns:
             now, source = self._clock.now(), campaign_source(campaign.name)
             entry = entry_of(source, Deed.EDIT_CAMPAIGNS, source, now, country=campaign.country, did="exhausted")
-
-            async def also(connection: Connection, entry: Entry = entry) -> None:
-                await write(connection, [entry])
-
+            also = noted(entry)
             with suppress(Refused):
                 await self._store.move(campaign.name, campaign.version, Act.EXHAUST, Change(source, now, _WHY), also)
                 log.info("campaign exhausted", campaign=campaign.label)
