@@ -1,12 +1,11 @@
 """Rate cards, as published documents: each is in force from its day on, until another takes over."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from abacus.core.fields import Fault
 from abacus.documents.kind import Between, DocumentKind, Table, Withdrawals
-from abacus.documents.types import Record, Version
+from abacus.documents.types import Record
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection
 from abacus.pricing.decide.card import (
@@ -28,14 +27,6 @@ async def alone(_: Connection) -> None:
 
 async def _read(document: Mapping[str, object], _: None) -> RateCard:
     return parse_card(document)
-
-
-def _restore(document: Mapping[str, Any], _: Version) -> RateCard:
-    return parse_card(document)
-
-
-def _check(_: RateCard, __: Iterable[RateCard], ___: None) -> list[Fault]:
-    return []
 
 
 def _described(card: RateCard) -> Iterator[tuple[str, str]]:
@@ -78,11 +69,11 @@ CARDS: Final[DocumentKind[RateCard, None]] = DocumentKind(
     ),
     name_field=None,
     read=_read,
-    restore=_restore,
+    restore=lambda document, _: parse_card(document),
     to_document=to_document,
     described=_described,
     changes=describe_changes,
-    check=_check,
+    check=lambda *_: [],
     key=lambda card: card.scope,
     name=lambda card: card.scope,
     split_label=split_name,

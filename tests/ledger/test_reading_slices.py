@@ -32,9 +32,8 @@ from abacus.engage.limits.pot_store import PotStore
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.expiry_notices import ExpiryReminders
 from abacus.engage.notify.notices import Notices
-from abacus.engage.notify.notifications import Notifications
+from abacus.engage.notify.notifications import Notifications, messages_of
 from abacus.engage.notify.preferences import PreferenceStore
-from abacus.engage.notify.sent import messages_of
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.members import MemberReader
 from abacus.intake.partners.register import AwardStatus, Reception, Register

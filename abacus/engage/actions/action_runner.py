@@ -30,7 +30,7 @@ _RNG: Final = random.Random()
 # receiver may have some of them then, and the handover is done again.
 Handover: TypeAlias = Callable[[Batch, Sequence[DueAction]], Awaitable[Mapping[DueAction, str]]]
 
-# Of the actions wanted, the number that the receiver's pace allows now; those turns are taken. Raises `Unavailable`.
+# Of the actions wanted, the number that the receiver's pace allows now; these turns are taken. Raises `Unavailable`.
 TurnsOf: TypeAlias = Callable[[str, int], Awaitable[int]]
 
 

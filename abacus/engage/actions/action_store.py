@@ -102,7 +102,7 @@ class ActionStore:
         await batch.connection.execute(*_PUT_OFF(**arrays(_Key, later), due_at=self._clock.now() + by))
 
     async def backlog(self, receiver: str) -> Backlog:
-        """The actions of a receiver that are due, in those slices whose servers can be reached."""
+        """The actions of a receiver that are due, in slices whose servers can be reached."""
         statement = _BACKLOG(receiver=receiver, now=self._clock.now())
         rows = await slices.rows_in_reach(self._pool, statement)
         oldest = [row["oldest"] for row in rows if row["oldest"] is not None]

@@ -4,8 +4,8 @@ from typing import Final
 
 from prometheus_client import Counter, Gauge
 
-# Actions of campaigns that were tried, by receiver and outcome (done, refused, failed), those whose time has come and
-# that wait, and the seconds since the oldest of them was due.
+# Actions of campaigns that were tried, by receiver and outcome (done, refused, failed); due actions that wait, and
+# the seconds since the oldest was due.
 CAMPAIGN_ACTIONS: Final = Counter("abacus_campaign_actions", "Actions of campaigns", ["receiver", "outcome"])
 CAMPAIGN_ACTIONS_WAITING: Final = Gauge(
     "abacus_campaign_actions_waiting", "Actions of campaigns that are due and not done", ["receiver"]

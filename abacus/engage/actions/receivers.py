@@ -1,16 +1,20 @@
-"""The receivers that are there from the start: the award queue, members and the topic of events."""
+"""The receivers that are there from the start, the award queue, members and the topic of events; and their pace."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final, TypeAlias
 
-from abacus.engage.actions.action_runner import Handover
+from abacus.core.clock import Clock
+from abacus.engage.actions.action_runner import Handover, TurnsOf
 from abacus.engage.actions.action_store import Batch
 from abacus.engage.actions.messages import NewsOf, told
 from abacus.engage.actions.types import DueAction
+from abacus.engage.downstreams.directory import ByName
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.renderer import Renderer
 from abacus.platform.kafka.publisher import StreamMessage
+from abacus.platform.pace.turns import take_turns
+from abacus.platform.postgres import Pool
 from abacus.platform.sqs.packer import pack
 from abacus.platform.sqs.port import Queue
 
@@ -52,3 +56,15 @@ def to_events(publish: Publish, events_topic: str) -> Handover:
         return _NONE_REFUSED
 
     return hand_over
+
+
+def turns_of(pool: Pool, downstreams: Callable[[], ByName], clock: Clock) -> TurnsOf:
+    """By the pace of the downstream of that name, kept over all processes."""
+
+    async def turns(receiver: str, wanted: int) -> int:
+        signed = downstreams().get(receiver)
+        if signed is None or signed.downstream.retired or signed.downstream.pace is None:
+            return wanted
+        return (await take_turns(pool, receiver, signed.downstream.pace, clock.now(), wanted)).turns
+
+    return turns

@@ -48,7 +48,7 @@ class DueAction(NamedTuple):
 
 
 class Refusals(NamedTuple):
-    """The actions that a guard is against now, with the reason, and those whose guard cannot be looked at now."""
+    """The actions that a guard is against now, with the reason, and the actions whose guard cannot be looked at now."""
 
     against: Mapping[DueAction, str]
     unknown: Collection[DueAction]

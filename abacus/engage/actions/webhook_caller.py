@@ -1,9 +1,9 @@
 """Calls webhooks: what a guard is against is not sent any more, and what fails is tried again."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Final, Protocol
+from typing import Final
 
 import orjson
 import structlog
@@ -16,8 +16,9 @@ from abacus.engage.actions.metrics import CAMPAIGN_ACTIONS, CAMPAIGN_ACTIONS_OLD
 from abacus.engage.actions.types import Guards
 from abacus.engage.downstreams.decide.downstream import WEBHOOK_PREFIX
 from abacus.engage.downstreams.directory import ByName
+from abacus.engage.downstreams.services import Post
 from abacus.engage.downstreams.store import valid_secrets
-from abacus.platform.delivery.decide.reply import Reply, waits_until
+from abacus.platform.delivery.decide.reply import waits_until
 from abacus.platform.delivery.decide.schedule import Schedule, failing_for
 from abacus.platform.delivery.decide.signature import signed_headers
 from abacus.platform.delivery.deliverer import Deliverer
@@ -40,12 +41,6 @@ _COUNTED_AS: Final = {
 }
 
 log = structlog.get_logger(__name__)
-
-
-class Post(Protocol):
-    """Sends to a receiver."""
-
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Reply: ...
 
 
 def caller(

@@ -10,8 +10,7 @@ from abacus.engage.actions.action_store import ActionStore
 from abacus.engage.actions.calls import CallOutbox, webhooks_of
 from abacus.engage.actions.guards import guarded_by
 from abacus.engage.actions.messages import NewsOf
-from abacus.engage.actions.receiver_pace import turns_of
-from abacus.engage.actions.receivers import to_award_queue, to_events, to_members
+from abacus.engage.actions.receivers import to_award_queue, to_events, to_members, turns_of
 from abacus.engage.actions.types import AWARDS, EVENTS, MESSAGES, Guards
 from abacus.engage.actions.webhook_caller import CONCURRENCY, caller
 from abacus.engage.downstreams.wiring import Outside

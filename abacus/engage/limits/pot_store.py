@@ -42,7 +42,7 @@ _SHARE: Final = 32  # the slots of all slices are filled up with this part of wh
 
 Done = TypeVar("Done")
 
-# Takes from pots, on a connection and in its transaction; those that are to be locked whole are named. Raises `Short`.
+# Takes from pots, on a connection and in its transaction; it gets the pots that are locked whole. Raises `Short`.
 Work: TypeAlias = Callable[[Connection, Collection[Pot]], Awaitable[Done]]
 
 # Reads, in the slice of the connection, what owners did before they had a limit: it counts too. Raises `Unavailable`.
@@ -208,7 +208,7 @@ class PotStore:
         }
 
     def _remember(self, rests: Mapping[Pot, _Rest]) -> None:
-        if len(self._rests) > _MOST_RESTS:  # those of days that are over
+        if len(self._rests) > _MOST_RESTS:  # most are of days that are over
             self._rests.clear()
         self._rests |= rests
 

@@ -152,7 +152,7 @@ class Notices:
         return _ENTER(**arrays(_NewNotice, _rows(notices)), due_at=self._clock.now() + gathered_for)
 
     async def gather(self, number: int, channels: Collection[ChannelName]) -> Gathered:
-        """Make messages of the slice's due notices, for those of the channels that the member wants."""
+        """Make messages of the slice's due notices, for each channel that the member wants."""
         now = self._clock.now()
         async with (await slices.slices_of(self._pool))[number].at() as connection:
             if not await connection.fetchval(*_IS_DUE(now=now)):

@@ -1,8 +1,10 @@
-"""The notifications that are still to be sent over each channel, and removing old ones."""
+"""The notifications of a member, sent or not, the backlog of each channel, and removing old ones."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+import orjson
 
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.platform import slices
@@ -10,11 +12,29 @@ from abacus.platform.delivery.types import Backlog
 from abacus.platform.postgres import Pool, rows_changed
 from abacus.platform.sql import Statement
 
+
+class MemberMessage(NamedTuple):
+    """A message on one channel. `about` names the kinds of its news; `failed` is why it did not arrive yet."""
+
+    message_id: str
+    channel: str
+    locale: str
+    about: Sequence[str]
+    created_at: datetime
+    sent_at: datetime | None
+    parked_at: datetime | None
+    failed: str | None
+
+
 _WAITING: Final = Statement("""
 select channel, count(*) as waiting, min(created_at) as oldest from notification
 where sent_at is null and parked_at is null group by channel
 """)
 
+_OF_MEMBER: Final = Statement("""
+select message_id, channel, locale, parts, created_at, sent_at, parked_at, last_error from notification
+where member_id = :member_id order by created_at desc, message_id, channel limit :limit
+""")
 _PRUNED_AT_ONCE: Final = 5000
 
 _PRUNE: Final = (
@@ -58,3 +78,14 @@ class Notifications:
 
 def _backlog(rows: Sequence[Any]) -> Backlog:
     return Backlog(sum(row["waiting"] for row in rows), min((row["oldest"] for row in rows), default=None))
+
+
+async def messages_of(pool: Pool, member_id: str, limit: int) -> Sequence[MemberMessage]:
+    """The newest first. Raises `Unavailable`."""
+    async with slices.at(pool, member_id) as connection:
+        rows = await connection.fetch(*_OF_MEMBER(member_id=member_id, limit=limit))
+    return [MemberMessage(*row)._replace(about=_kinds(row[3])) for row in rows]
+
+
+def _kinds(parts: bytes) -> list[str]:
+    return list(dict.fromkeys(str(each.get("kind", "")) for each in orjson.loads(parts)))

@@ -41,7 +41,7 @@ class Templates:
 
 
 def load_templates(folder: Path | None) -> Templates:
-    """Load the shipped templates, and over them those of the folder. Raises `Refused`, naming the bad template."""
+    """The shipped templates, and over them the templates of the folder. Raises `Refused`, naming the bad template."""
     paths = {path.name: path for path in _templates_in(SHIPPED)}
     if folder is not None:
         try:

@@ -1,8 +1,9 @@
 """The changes that a new rate card makes, in words for the people who have to approve it. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, time
 from decimal import Context, Decimal
+from operator import attrgetter
 from typing import Final
 
 from abacus.core.points import EXACT, plain
@@ -10,6 +11,7 @@ from abacus.pricing.decide.card import RateCard, TierPolicy
 
 _THREE_DIGITS: Final = Context(prec=3)  # of a percentage: enough for the eye
 _HEAD: Final = ("scope", "program", "currency", "timezone", "rounding", "expiry_months", "expiry", "on_shortfall")
+_head: Final[Callable[[RateCard], tuple[str | int, ...]]] = attrgetter(*_HEAD)
 _TABLES: Final = ("verticals", "payment_types", "tiers", "fixed_awards")
 
 
@@ -28,19 +30,6 @@ def describe_changes(old: RateCard | None, new: RateCard) -> list[str]:
     if old.effective_from != new.effective_from:
         changes.append(_start(old.effective_from, new.effective_from))
     return changes
-
-
-def _head(card: RateCard) -> tuple[str | int, ...]:
-    return (
-        card.scope,
-        card.program,
-        card.currency,
-        card.timezone,
-        card.rounding,
-        card.expiry_months,
-        card.expiry,
-        card.on_shortfall,
-    )
 
 
 def _tables(card: RateCard) -> tuple[Mapping[str, Decimal | int], ...]:

@@ -25,14 +25,14 @@ def text(field: TextField, row: str = "t") -> str:
     return f"{row}.explanation ->> '{field}'"
 
 
-def number(field: NumberField, row: str = "t") -> str:
+def number(field: NumberField, row: str) -> str:
     """A whole number of a transfer's explanation; null where it has no such field."""
     return f"({row}.explanation ->> '{field}')::bigint"
 
 
-def factor(name: FactorName, row: str = "t") -> str:
+def factor(name: FactorName) -> str:
     """Which entry of the card a factor of a transfer was; null where its explanation lists no such factor."""
-    return _by_name(name, lambda place, part: f"{row}.explanation #>> '{{factors,{place},{part}}}'")
+    return _by_name(name, lambda place, part: f"t.explanation #>> '{{factors,{place},{part}}}'")
 
 
 def factor_of_facts(name: FactorName) -> str:

@@ -70,7 +70,7 @@ class Granted:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignFormula:
     """How a campaign's points follow from a transaction: a `multiple` of the points of the formula, in which some of
-    the multipliers may be the campaign's own. The entry of those is "campaign".
+    the multipliers may be the campaign's own. The entry of such a multiplier is "campaign".
     """
 
     amount: str
@@ -85,7 +85,7 @@ class CampaignFormula:
 class Campaigned:
     """A campaign awarded points for an event; `card` says in which program, and until when they are good.
 
-    `count` says which event of the member it was, where that mattered. `conditions` are those that were looked at, in
+    `count` says which event of the member it was, where that mattered. `conditions` were looked at in
     this order, each with the value that it had.
     """
 

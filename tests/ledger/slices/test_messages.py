@@ -14,11 +14,10 @@ from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.pace import read_rates
 from abacus.engage.notify.listener import Listener
 from abacus.engage.notify.notices import Notices
-from abacus.engage.notify.notifications import Notifications
+from abacus.engage.notify.notifications import Notifications, messages_of
 from abacus.engage.notify.outbox import NotificationOutbox
 from abacus.engage.notify.parked import ParkedMessages
 from abacus.engage.notify.preferences import PreferenceStore
-from abacus.engage.notify.sent import messages_of
 from abacus.platform.delivery.types import Answer, DeliveryOutcome, Room, Said, Settled, Verdict
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import StartAgain

@@ -131,7 +131,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the turns that an award takes before it leaves",
-        "abacus/engage/actions/receiver_pace.py",
+        "abacus/engage/actions/receivers.py",
         "turns_of.turns",
         Node("(await take_turns(...)).turns", "wanted"),
         (f"{_OUTSIDE}::test_awards_leave_at_the_pace_of_their_downstream",),

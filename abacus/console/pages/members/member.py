@@ -24,7 +24,7 @@ from abacus.console.web.parts import Part
 from abacus.core.errors import Unavailable
 from abacus.core.ids import ID_PATTERN
 from abacus.engage.campaigns.member_progress import MemberProgress
-from abacus.engage.notify.sent import MemberMessage
+from abacus.engage.notify.notifications import MemberMessage
 from abacus.intake.partners.members import AccountAsOf
 from abacus.ledger.store.read import RemainingLot
 from abacus.ledger.types.movement import Hold

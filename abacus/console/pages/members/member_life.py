@@ -6,7 +6,7 @@ from typing import Final
 from abacus.console.decide.tier_progress import TierProgress, earned_in, next_tier
 from abacus.console.web.calls import Call
 from abacus.engage.campaigns.member_progress import MemberProgress, progress_of
-from abacus.engage.notify.sent import MemberMessage, messages_of
+from abacus.engage.notify.notifications import MemberMessage, messages_of
 from abacus.people.types.deed import Deed
 from abacus.programs.tiers.decide.policy import period_of
 from abacus.programs.tiers.store import MembershipStore, Shown

@@ -51,7 +51,7 @@ def parse_downstream(document: Mapping[str, object], *, to_private: bool) -> Dow
 
 
 def restore_downstream(document: Mapping[str, object], version: int, *, retired: bool) -> Downstream:
-    """One that was published, whatever addresses are allowed today. Raises `DocumentFaults`."""
+    """A published version, whatever addresses are allowed today. Raises `DocumentFaults`."""
     return replace(parse_downstream(document, to_private=True), version=version, retired=retired)
 
 

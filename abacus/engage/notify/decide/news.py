@@ -65,7 +65,7 @@ class Expired(_About):
 
 
 class Expiring(_About):
-    """Points will expire at the end of a day, so many days ahead, unless there is a transaction. With `lifetime` no
+    """Points will expire at the end of a day, `days` from now, unless there is a transaction. With `lifetime` no
     transaction changes that.
     """
 
