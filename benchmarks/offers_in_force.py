@@ -10,10 +10,10 @@ from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from abacus.documents.decide.states import Status
 from abacus.documents.store import DocumentStore
-from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.decide.document import to_document
+from abacus.engage.campaigns.publications import publications
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
 from abacus.signals.events.decide.source import parse_source
@@ -90,7 +90,7 @@ async def put_in_force(settings: Settings, number: int) -> Sequence[Campaign]:
     pool = await open_pool(settings.required("database_url"), size=1, role=None)
     now = datetime.now(UTC)
     try:
-        around = await surroundings(pool, built_in_sources(settings), now)
+        around = await publications(pool, built_in_sources(settings), now)
         campaigns = [parse_campaign(each, around).numbered(1) for each in offers(number, now)]
         async with pool.acquire() as connection:
             rows = list(_rows(campaigns, now))

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from abacus.approving.assumptions import assuming
 from abacus.core.clock import Clock
 from abacus.documents.stated_approval import version_approval
-from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignStore
-from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.publications import Publications
+from abacus.engage.campaigns.publications import publications
 from abacus.engage.campaigns.template_trials import tried_campaign
 from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.award_intake import KeyReused
@@ -113,10 +113,10 @@ def _limiting(pool: Pool, clock: Clock) -> Executor:
 
 
 def _running(pool: Pool, clock: Clock, sources: Sequence[Source]) -> Executor:
-    async def around() -> Surroundings:
-        return await surroundings(pool, sources, clock.now())
+    async def around() -> Publications:
+        return await publications(pool, sources, clock.now())
 
-    async def tried(document: Mapping[str, object], published: Surroundings) -> None:
+    async def tried(document: Mapping[str, object], published: Publications) -> None:
         async with rendering() as renderer:  # a process for the occasion, which is seldom
             await tried_campaign(document, published, renderer)
 

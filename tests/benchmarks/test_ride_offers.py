@@ -8,7 +8,7 @@ import pytest
 from abacus.cli.examples import example_cards
 from abacus.engage.campaigns.decide.campaign_index import Armed, CampaignIndex
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
-from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.pricing.decide.card import PublishedCard
 from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.decide.source import parse_source
@@ -32,7 +32,7 @@ SEGMENTS_OF = {
     member_name(number): {segment_name(place, int(digit)) for place, digit in enumerate(digits_of(number))}
     for number in range(MEMBERS)
 }
-AROUND = Surroundings(
+AROUND = Publications(
     {SOURCE: SOURCES[0]},
     NOW,
     {card.scope: PublishedCard(card, 1) for card in example_cards()},

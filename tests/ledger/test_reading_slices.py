@@ -66,7 +66,7 @@ from tests.engage.notify.telling import earned as news
 from tests.ledger.moves import hold, spend
 from tests.programs.expiry.office import Office
 from tests.support.awards import NOW, award
-from tests.support.campaigns import THIRD_ORDER, surroundings
+from tests.support.campaigns import THIRD_ORDER, publications
 from tests.support.fixed_clock import FixedClock
 from tests.support.services import Services, administer, database_address
 
@@ -82,7 +82,7 @@ SINGAPORE: Final = ZoneInfo("Asia/Singapore")
 IDS: Final = [award_id(f"api:acme:{member}") for member in MEMBERS]
 KEYS: Final = [f"txn:rides:{member}" for member in MEMBERS]
 LAPSED: Final = [f"expiry:2026-06:{member}:GRP" for member in MEMBERS]
-CAMPAIGN: Final[Campaign] = parse_campaign(THIRD_ORDER, surroundings())
+CAMPAIGN: Final[Campaign] = parse_campaign(THIRD_ORDER, publications())
 LIMITED: Final = campaign(name="limited", limits={"runs": {"overall": 25, "day": 60}, "points": {"day": 20_000}})
 COUNTING: Final = campaign(name="counting", steps=[{"at": 2, "do": [POINTS]}], split={"control": 50, "a": 50}, goal=2)
 _LIMITS: Final = {pot_of(LIMITED.owner): Limited(LIMITED.limits.overall, 1)}

@@ -7,7 +7,7 @@ from typing import Any, Final
 from abacus.cli.examples import example_cards
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
-from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.pricing.decide.card import PublishedCard
 from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.events.decide.builtin import built_in
@@ -57,10 +57,10 @@ def sources() -> Mapping[str, Source]:
     return {each.name: each for each in (*published, *BUILT_IN)}
 
 
-def surroundings(now: datetime = NOW) -> Surroundings:
+def publications(now: datetime = NOW) -> Publications:
     definition = parse_definition(COUNTER, sources()).published(1, NOW)
     cards = {card.scope: PublishedCard(card, 1) for card in example_cards()}
-    return Surroundings(sources(), now, cards, {"rides": definition}, *NAMES)
+    return Publications(sources(), now, cards, {"rides": definition}, *NAMES)
 
 
 def document(**changes: Any) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def document(**changes: Any) -> dict[str, Any]:
 
 
 def campaign(**changes: Any) -> Campaign:
-    return parse_campaign(document(**changes), surroundings())
+    return parse_campaign(document(**changes), publications())
 
 
 def publishing(name: str, on: str, type_: str) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple, Protocol
 
 from abacus.core.clock import SystemClock
 from abacus.documents.stated import Change
-from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.kind import CAMPAIGNS
+from abacus.engage.campaigns.publications import publications
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.people import PeopleStore
@@ -61,7 +61,7 @@ async def run_campaign(place: Place, *, approved_at: datetime | None = None, **f
         points_topic=settings.points_topic,
         tiers_topic=settings.tiers_topic,
     )
-    around = await surroundings(place.pool, sources, now)
+    around = await publications(place.pool, sources, now)
     store, by_ann = CampaignStore(place.pool), Change("person:ann", now)
     (campaign,) = await store.draft([parse_campaign({**HERE, **times, **fields}, around)], around, by_ann)
     await store.submit(campaign.name, around, by_ann)

@@ -17,7 +17,7 @@ from abacus.core.errors import Refused
 from abacus.engage.campaigns.backtest import Backtest
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.limit_reader import limits_document
-from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.window import BacktestWindow, within
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.shelf import shelf
@@ -89,7 +89,7 @@ def _in_its_time(campaign: Campaign, window: BacktestWindow, *, any_time: bool) 
 
 
 async def _outcome(
-    campaign: Campaign, window: BacktestWindow, desk: CampaignDesk, connections: Pool, beside: Surroundings
+    campaign: Campaign, window: BacktestWindow, desk: CampaignDesk, connections: Pool, beside: Publications
 ) -> _Outcome:
     book = CardBook(await CardStore(connections).all())
     others = await desk.beside(campaign, window)
@@ -115,7 +115,7 @@ async def _read(
     topic: str,
     types: Mapping[str, set[str]],
     window: BacktestWindow,
-    beside: Surroundings,
+    beside: Publications,
     tested: Backtest,
     bars: Progress,
 ) -> None:

@@ -9,14 +9,14 @@ from typing import Final
 from abacus.cli.terminal.shell import settings
 from abacus.core.errors import Refused, SetAside
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.types import Event
 
 STANDARD_INPUT: Final = Path("-")
 
 
-def read_event(file: Path, campaign: Campaign, beside: Surroundings) -> Event:
+def read_event(file: Path, campaign: Campaign, beside: Publications) -> Event:
     """The event of a message, by the first source that takes it. Raises `Refused`."""
     try:
         body = sys.stdin.buffer.read() if file == STANDARD_INPUT else file.read_bytes()
@@ -37,6 +37,6 @@ def read_event(file: Path, campaign: Campaign, beside: Surroundings) -> Event:
     raise Refused(f"{file}: it is no event that {campaign.label} answers to")
 
 
-def _topics(campaign: Campaign, beside: Surroundings) -> Sequence[str]:
+def _topics(campaign: Campaign, beside: Publications) -> Sequence[str]:
     named = (beside.sources[source].topic for source, _ in campaign.on if source in beside.sources)
     return list(dict.fromkeys(topic for topic in named if topic is not None))

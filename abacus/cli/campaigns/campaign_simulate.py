@@ -14,7 +14,7 @@ from abacus.cli.terminal.shell import AsJson, console, print_json, settings, tab
 from abacus.core.clock import SystemClock
 from abacus.engage.actions.types import PlannedAction
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.facts import campaign_facts
 from abacus.engage.campaigns.simulation import Simulated
 from abacus.engage.campaigns.subject import CampaignSubject
@@ -66,7 +66,7 @@ async def not_asked(_: str, events: Sequence[Event]) -> Sequence[Value | NotNow 
 
 
 def facts_now(
-    connections: Pool, beside: Surroundings, ask: AskService, *, adds_event: bool = False
+    connections: Pool, beside: Publications, ask: AskService, *, adds_event: bool = False
 ) -> FactRegistry[CampaignSubject]:
     """What rules look up, as it is now; with `adds_event`, counters as they are once they have counted the event."""
 

@@ -12,7 +12,7 @@ from abacus.cli.people.approvals import large_moves
 from abacus.cli.terminal.command_actor import CommandActor, acting
 from abacus.cli.terminal.shell import pool, settings
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.engage.notify.renderer import rendering
@@ -34,7 +34,7 @@ async def acting_at_desk() -> AsyncIterator[tuple[CampaignDesk, CommandActor]]:
             yield desk, at
 
 
-async def chosen(which: str, desk: CampaignDesk, beside: Surroundings) -> Campaign:
+async def chosen(which: str, desk: CampaignDesk, beside: Publications) -> Campaign:
     """The campaign of a file, or a published version. Raises `Refused` and `DocumentFaults`."""
     if Path(which).suffix in {".toml", ".json"}:
         (draft,) = await faultless([Path(which)], CAMPAIGNS, Judged(desk.read, beside, {}))
@@ -42,8 +42,8 @@ async def chosen(which: str, desk: CampaignDesk, beside: Surroundings) -> Campai
     return (await desk.version(which)).document
 
 
-def _amid(published: Surroundings, drafts: Mapping[str, Sequence[Any]]) -> Surroundings:
-    return published.amid(
+def _amid(published: Publications, drafts: Mapping[str, Sequence[Any]]) -> Publications:
+    return published.with_drafts(
         cards=drafts.get("rates", ()),
         sources=drafts.get("events", ()),
         counters=drafts.get("counters", ()),

@@ -9,9 +9,9 @@ from abacus.engage.campaigns.decide.calendar import day_of
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_index import CampaignIndex, compiled
 from abacus.engage.campaigns.decide.progress import places_of
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.run import Matched, Run
 from abacus.engage.campaigns.decide.same_event import contradictions
-from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.evaluator import Candidate, in_order, matched_by
 from abacus.engage.campaigns.shelf import Shelf
 from abacus.engage.campaigns.subject import CampaignSubject
@@ -54,7 +54,7 @@ class Backtest:
         beside: Sequence[Campaign],
         shelf: Shelf,
         *,
-        around: Surroundings,
+        around: Publications,
         book: CardBook,
         facts: FactRegistry[CampaignSubject],
         members: MemberFacts,
@@ -164,7 +164,7 @@ def _in_tier(candidate: Candidate, decision: Decision, tiers: Mapping[AccountId,
     return matched_by(candidate, decision, tier)
 
 
-def _running(campaign: Campaign, around: Surroundings) -> CampaignIndex:
+def _running(campaign: Campaign, around: Publications) -> CampaignIndex:
     running = CampaignIndex()
     running.put([campaign], around)
     return running

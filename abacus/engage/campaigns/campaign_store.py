@@ -6,7 +6,7 @@ from abacus.documents.stated import Stated
 from abacus.documents.stated_store import StatedStore
 from abacus.documents.statements import Statements
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.platform.postgres import Pool
 
@@ -17,7 +17,7 @@ _OF_GROUP: Final = Statements(CAMPAIGNS.table).where(
 )
 
 
-class CampaignStore(StatedStore[Campaign, Surroundings]):
+class CampaignStore(StatedStore[Campaign, Publications]):
     """Every method raises `Unavailable` while the database is away."""
 
     def __init__(self, pool: Pool) -> None:

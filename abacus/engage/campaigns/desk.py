@@ -6,11 +6,11 @@ from abacus.core.clock import Clock
 from abacus.documents.decide.states import Status
 from abacus.documents.stated import stated
 from abacus.documents.stated_desk import StatedDesk
-from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.window import BacktestWindow, as_it_ran
+from abacus.engage.campaigns.publications import publications
 from abacus.engage.campaigns.report import CampaignReport, Glance, glance, report, used_by
 from abacus.engage.campaigns.simulation import Simulated, simulate
 from abacus.engage.campaigns.subject import CampaignSubject
@@ -27,7 +27,7 @@ from abacus.signals.facts.members import MemberFacts
 from abacus.signals.facts.registry import FactRegistry
 
 
-class CampaignDesk(StatedDesk[Campaign, Surroundings]):
+class CampaignDesk(StatedDesk[Campaign, Publications]):
     """Every method raises `Unavailable` while the database is away, and `Refused` for what cannot be done."""
 
     def __init__(
@@ -38,11 +38,11 @@ class CampaignDesk(StatedDesk[Campaign, Surroundings]):
         self._built_in = tuple(built_in)
         self._renderer = renderer
 
-    async def around(self) -> Surroundings:
+    async def around(self) -> Publications:
         """What is published, by which drafts are judged."""
-        return await surroundings(self._pool, self._built_in, self.now())
+        return await publications(self._pool, self._built_in, self.now())
 
-    async def read(self, document: Mapping[str, object], around: Surroundings | None = None) -> Campaign:
+    async def read(self, document: Mapping[str, object], around: Publications | None = None) -> Campaign:
         """The draft of a document, judged by what is published; its templates are tried. Raises `CampaignFaults`."""
         return await tried_campaign(document, around or await self.around(), self._renderer)
 
@@ -65,7 +65,7 @@ class CampaignDesk(StatedDesk[Campaign, Surroundings]):
         *,
         facts: FactRegistry[CampaignSubject],
         members: MemberFacts,
-        around: Surroundings,
+        around: Publications,
     ) -> Simulated:
         """What the campaign would do for the event; nothing is done. Raises `SetAside` as well."""
         return await simulate(

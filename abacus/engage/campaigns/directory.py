@@ -8,7 +8,7 @@ from abacus.documents.stated_directory import InUse, StatedDirectory
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_index import CampaignIndex
-from abacus.engage.campaigns.decide.surroundings import Everything, Surroundings
+from abacus.engage.campaigns.decide.publications import AnyName, Publications
 from abacus.engage.downstreams.kind import DOWNSTREAMS
 from abacus.engage.limits.types import UNCOUNTED_FROM
 from abacus.platform.postgres import Pool
@@ -23,7 +23,7 @@ class InForce:
     """The campaigns that run, and what is published beside them: another value after each change."""
 
     index: CampaignIndex
-    around: Surroundings
+    around: Publications
 
 
 class CampaignDirectory(StatedDirectory[Campaign, InForce]):
@@ -40,12 +40,12 @@ class CampaignDirectory(StatedDirectory[Campaign, InForce]):
         self._built_in = tuple(built_in)
         self._clock = clock
         self._index = CampaignIndex()
-        self._around: Surroundings | None = None
+        self._around: Publications | None = None
         self._asked: tuple[InForce, Asked] | None = None
         beside = COUNTERS, SOURCES, DOWNSTREAMS
         super().__init__(pool, CampaignStore(pool), clock, self._put_in_force, *beside, kept=counted)
 
-    def around(self) -> Surroundings:
+    def around(self) -> Publications:
         """What was published when the campaigns were read."""
         return self.value().around
 
@@ -69,8 +69,8 @@ class CampaignDirectory(StatedDirectory[Campaign, InForce]):
         around = self._around
         if around is None or (around.sources, around.counters, around.externals) != (sources, counters, services):
             # What was approved names no segment and no webhook that was not there.
-            now, every = self._clock.now(), Everything()
-            around = self._around = Surroundings(
+            now, every = self._clock.now(), AnyName()
+            around = self._around = Publications(
                 sources, now, counters=counters, segments=every, webhooks=every, externals=services
             )
         self._index.put(read.versions, around)

@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from abacus.core.errors import Refused
-from abacus.engage.campaigns.around import surroundings
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
 from abacus.engage.campaigns.decide.campaign import LABELS
 from abacus.engage.campaigns.decide.checks import Given
-from abacus.engage.campaigns.decide.surroundings import Everything, Surroundings
+from abacus.engage.campaigns.decide.publications import AnyName, Publications
+from abacus.engage.campaigns.publications import publications
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
@@ -30,7 +30,7 @@ async def given_of(
         campaign=record.document if record is not None else None,
         approved_by=record.approved_by if record is not None else None,
         card=_card(why.card, book),
-        around=_whatever_was_there(await surroundings(pool, built_in, now)),
+        around=_whatever_was_there(await publications(pool, built_in, now)),
     )
 
 
@@ -49,7 +49,7 @@ def _card(name: str, book: CardBook) -> PublishedCard | None:
     return None
 
 
-def _whatever_was_there(around: Surroundings) -> Surroundings:
+def _whatever_was_there(around: Publications) -> Publications:
     """Segments that were dropped and counters that were retired since were there when the points were given."""
     counters = {name: replace(each, retired_at=None) for name, each in around.counters.items()}
-    return replace(around, segments=Everything(), counters=counters)
+    return replace(around, segments=AnyName(), counters=counters)

@@ -9,8 +9,8 @@ from abacus.core.fields import DocumentFaults
 from abacus.engage.actions.decide.deeds import Action
 from abacus.engage.actions.types import DueAction, Refusals
 from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.sides import of_campaign
-from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.subject import CampaignSubject
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.decide.event_reader import own_reader
@@ -42,7 +42,7 @@ class CampaignGuards:
     def __init__(
         self,
         campaign_of: CampaignOf,
-        around: Callable[[], Surroundings],
+        around: Callable[[], Publications],
         facts: FactRegistry[CampaignSubject],
         cards: Callable[[], CardBook],
         clock: Clock,
@@ -52,7 +52,7 @@ class CampaignGuards:
         self._facts = facts
         self._cards = cards
         self._clock = clock
-        self._plans: dict[tuple[str, int, int, int, str], tuple[Surroundings, RulePlan]] = {}
+        self._plans: dict[tuple[str, int, int, int, str], tuple[Publications, RulePlan]] = {}
 
     async def refusals(self, actions: Sequence[DueAction]) -> Refusals:
         """Looks at the guards of the actions that have any. Raises `Unavailable`."""
@@ -86,7 +86,7 @@ class CampaignGuards:
             _Guarded(waiting, name, Question(subject, plan)) for name, plan in self._plans_of(campaign, waiting, around)
         ]
 
-    def _plans_of(self, campaign: Campaign, waiting: DueAction, around: Surroundings) -> list[tuple[str, RulePlan]]:
+    def _plans_of(self, campaign: Campaign, waiting: DueAction, around: Publications) -> list[tuple[str, RulePlan]]:
         action = _action(campaign, waiting)
         plans = []
         for name, rule in ((UNLESS, action.unless), (IF_STILL, action.if_still)):

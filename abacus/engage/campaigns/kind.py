@@ -12,12 +12,12 @@ from abacus.engage.campaigns.decide.campaign import LABELS, Campaign
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign, restore_campaign
 from abacus.engage.campaigns.decide.cycles import cycle_through
 from abacus.engage.campaigns.decide.document import describe_changes, described, to_document, to_toml
-from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.people.types.approval import ApprovalKind
 from abacus.people.types.deed import Deed
 
 
-async def _read(document: Mapping[str, object], around: Surroundings) -> Campaign:
+async def _read(document: Mapping[str, object], around: Publications) -> Campaign:
     return parse_campaign(document, around)
 
 
@@ -32,7 +32,7 @@ def _circles(campaign: Campaign, others: Sequence[Campaign]) -> list[Fault]:
     return [] if path is None else [Fault("steps", f"would set itself off without end: {' → '.join(path)}")]
 
 
-CAMPAIGNS: Final[StatedKind[Campaign, Surroundings]] = StatedKind(
+CAMPAIGNS: Final[StatedKind[Campaign, Publications]] = StatedKind(
     word="campaign",
     plural="campaigns",
     noun="campaign",

@@ -16,8 +16,8 @@ from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.conditions import condition_text, conditions_of, value_text
 from abacus.engage.campaigns.decide.effects import actions_of
 from abacus.engage.campaigns.decide.progress import places_of
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.run import Matched, Run
-from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.evaluator import worth_of_steps
 from abacus.engage.campaigns.progress_rows import read_progress
 from abacus.engage.campaigns.subject import CampaignSubject
@@ -62,7 +62,7 @@ async def simulate(
     pool: Pool,
     facts: FactRegistry[CampaignSubject],
     members: MemberFacts,
-    around: Surroundings,
+    around: Publications,
     book: CardBook,
     renderer: Renderer,
     now: datetime,
@@ -118,7 +118,7 @@ def _against(campaign: Campaign, event: Event) -> str | None:
     return None
 
 
-async def _decision(subject: CampaignSubject, facts: FactRegistry[CampaignSubject], around: Surroundings) -> Decision:
+async def _decision(subject: CampaignSubject, facts: FactRegistry[CampaignSubject], around: Publications) -> Decision:
     armed, _ = compiled(subject.campaign, around)
     if armed.plan is None:
         return Decision(holds=True, wanted=None, looked=())

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_reader import Read, read_campaign
-from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.notify.renderer import Renderer
 
 
-async def tried_campaign(document: Mapping[str, object], around: Surroundings, renderer: Renderer) -> Campaign:
+async def tried_campaign(document: Mapping[str, object], around: Publications, renderer: Renderer) -> Campaign:
     """The draft of a document, judged by what is published. Raises `CampaignFaults` with every fault that it has, and
     `Unavailable`.
     """

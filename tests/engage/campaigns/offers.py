@@ -9,8 +9,8 @@ from abacus.cli.examples import example_cards
 from abacus.engage.actions.decide.deeds import Award
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.run import Matched, Run
-from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import worth_of
 from abacus.engage.campaigns.effects import Effects
 from abacus.pricing.decide.card import PublishedCard
@@ -21,7 +21,7 @@ NOW = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)  # noon of a Monday in Singapore
 TOPICS = {"transactions_topic": "transactions", "points_topic": "points", "tiers_topic": "tiers"}
 SOURCES = {source.name: source for source in built_in(**TOPICS)}
 CARDS = {card.scope: PublishedCard(card, 1) for card in example_cards()}
-AROUND = Surroundings(SOURCES, NOW, CARDS, segments={"regulars"}, webhooks={"crm"})
+AROUND = Publications(SOURCES, NOW, CARDS, segments={"regulars"}, webhooks={"crm"})
 
 POINTS = {"award": {"points": 500}}
 MARKET: dict[str, Any] = {

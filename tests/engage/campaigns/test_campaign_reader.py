@@ -17,7 +17,7 @@ from abacus.engage.campaigns.decide.campaign_reader import (
 from abacus.engage.campaigns.decide.document import describe_changes, to_document, to_toml
 from abacus.engage.notify.decide.message import Words
 from abacus.engage.notify.decide.template import FilledTemplate, Unrenderable, rendered, written
-from tests.support.campaigns import campaign, document, surroundings
+from tests.support.campaigns import campaign, document, publications
 
 EQ = {"operator": "eq", "lhs": "var.vertical", "rhs": "mart"}
 RIDES: dict[str, Any] = {"on": ["rides/ride.done"], "when": None}
@@ -26,7 +26,7 @@ FREE: dict[str, Any] = {"limits": {"unlimited": True}}
 
 def faults(document: dict[str, Any]) -> list[str]:
     """What is wrong with it, as text."""
-    read = read_campaign(document, surroundings())
+    read = read_campaign(document, publications())
     with pytest.raises(CampaignFaults) as caught:
         read.judged([answer_of(each.rendering) for each in read.trials])
     return str(caught.value).splitlines()
@@ -317,14 +317,14 @@ def reordered(value: Any) -> Any:
 @pytest.mark.long
 @given(documents())
 def test_a_document_is_the_same_campaign_again(written: dict[str, Any]) -> None:
-    read = parse_campaign(written, surroundings())
+    read = parse_campaign(written, publications())
     told = to_document(read)
-    assert parse_campaign(json.loads(json.dumps(told)), surroundings()) == read
+    assert parse_campaign(json.loads(json.dumps(told)), publications()) == read
     restored = restore_campaign(reordered(told), 3)
     assert restored == read.numbered(3)
     assert to_document(restored) == told
     assert restored.split == read.split
-    assert parse_campaign(read_toml(to_toml(read)), surroundings()) == read
+    assert parse_campaign(read_toml(to_toml(read)), publications()) == read
     assert describe_changes(read, restored) == []
 
 
@@ -360,6 +360,6 @@ def test_changes_in_words(changes: dict[str, Any], words: list[str]) -> None:
 @pytest.mark.parametrize("name", [*document(), "about", "hours", "weekdays", "over", "split", "priority", "exclusive"])
 def test_whatever_stands_in_a_field_is_a_fault_and_no_failure(name: str, value: Any) -> None:
     try:
-        parse_campaign({**document(), name: value}, surroundings())
+        parse_campaign({**document(), name: value}, publications())
     except CampaignFaults as error:
         assert all(fault.path for fault in error.faults)  # noqa: PT017  # some values are good

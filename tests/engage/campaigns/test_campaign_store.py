@@ -13,9 +13,9 @@ from abacus.documents.stated import Change
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.platform.postgres import Pool
-from tests.support.campaigns import NOW, document, publishing, surroundings
+from tests.support.campaigns import NOW, document, publications, publishing
 
-AROUND = surroundings()
+AROUND = publications()
 BY_ANN = Change("person:ann", NOW)
 BY_BEN = Change("person:ann", NOW, approved_by="person:ben")
 WITHOUT_SOURCES = replace(AROUND, sources={name: AROUND.sources[name] for name in ("transactions", "points", "tiers")})

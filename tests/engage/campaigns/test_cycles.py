@@ -5,11 +5,11 @@ import pytest
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.decide.cycles import cycle_through
-from tests.support.campaigns import campaign, publishing, surroundings
+from tests.support.campaigns import campaign, publications, publishing
 
 
 def by(name: str, on: str, type_: str) -> Campaign:
-    return parse_campaign(publishing(name, on, type_), surroundings())
+    return parse_campaign(publishing(name, on, type_), publications())
 
 
 DONE, CANCELLED, PRAISED = "rides/ride.done", "rides/ride.cancelled", "rides/ride.praised"

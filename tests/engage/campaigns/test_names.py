@@ -6,9 +6,9 @@ from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.names import CampaignNames
 from abacus.platform.postgres import Pool
-from tests.support.campaigns import NOW, document, surroundings
+from tests.support.campaigns import NOW, document, publications
 
-AROUND = surroundings()
+AROUND = publications()
 BY_ANN = Change("person:ann", NOW)
 BY_BEN = Change("person:ann", NOW, approved_by="person:ben")
 

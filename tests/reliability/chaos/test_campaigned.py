@@ -11,7 +11,7 @@ from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.signals.events.decide.source import parse_source
 from tests.reliability.chaos.campaigned import HOUSE, NAMES, Campaigned, orders_in
 from tests.reliability.chaos.campaigns_judged import Action, Told, Transfer, faults_of_campaigns
-from tests.support.campaigns import surroundings
+from tests.support.campaigns import publications
 
 
 def body(number: int, **changes: Any) -> bytes:
@@ -74,7 +74,7 @@ def test_orders_are_those_of_members_in_the_country_that_can_be_read() -> None:
 
 
 def test_the_campaigns_can_be_published() -> None:
-    house, around = parse_source({**HOUSE}).published(1), surroundings()
+    house, around = parse_source({**HOUSE}).published(1), publications()
     around = replace(around, sources={**around.sources, house.name: house})
     names = [parse_campaign(document, around).name for document in Campaigned(ORDERS).documents()]
     assert names == [*NAMES]

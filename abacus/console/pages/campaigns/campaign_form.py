@@ -19,8 +19,8 @@ from abacus.console.pages.drafts.editor import Edit
 from abacus.console.web.forms import Form
 from abacus.core.errors import Refused
 from abacus.core.fields import Bad, Fault
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.sides import sides_there_are
-from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.signals.events.decide.vocabulary import Vocabulary, event_type_of
 from abacus.signals.events.types import VariableType
 from abacus.signals.rules.decide.document import OPERATORS
@@ -39,7 +39,7 @@ _DEEDS: Final = (
 class CampaignEditor:
     """Rows that may be added are of left sides with their types, and of the operators that fit the chosen one."""
 
-    def form(self, document: Mapping[str, Any], typed: Form, around: Surroundings) -> DraftForm:
+    def form(self, document: Mapping[str, Any], typed: Form, around: Publications) -> DraftForm:
         types = _sides(document, around)
         sides = [(text, f"{text} ({type_})") for text, type_ in types.items()]
         chosen = typed.get("lhs") or next(iter(types), "")
@@ -65,7 +65,7 @@ class CampaignEditor:
         )
         return DraftForm(lists=[conditions, RowList("Steps", steps_in(document), step, "add-step")])
 
-    def edit(self, act: str, document: Mapping[str, Any], typed: Form, around: Surroundings) -> Edit:
+    def edit(self, act: str, document: Mapping[str, Any], typed: Form, around: Publications) -> Edit:
         try:
             changed = _changed(act, document, typed, around)
         except Refused as fault:
@@ -76,7 +76,7 @@ class CampaignEditor:
         return {}
 
 
-def _sides(document: Mapping[str, Any], around: Surroundings) -> Mapping[str, VariableType]:
+def _sides(document: Mapping[str, Any], around: Publications) -> Mapping[str, VariableType]:
     """None while the types of events are at fault."""
     on = document.get("on")
     try:
@@ -86,7 +86,7 @@ def _sides(document: Mapping[str, Any], around: Surroundings) -> Mapping[str, Va
     return sides_there_are(Vocabulary(types, around.sources), around) if types else {}
 
 
-def _changed(act: str, document: Mapping[str, Any], typed: Form, around: Surroundings) -> Mapping[str, Any] | None:
+def _changed(act: str, document: Mapping[str, Any], typed: Form, around: Publications) -> Mapping[str, Any] | None:
     """The document after the act; None for an act that changes nothing. Raises `Refused`."""
     name, _, place = act.partition(":")
     match name:

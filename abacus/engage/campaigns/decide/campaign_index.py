@@ -8,8 +8,8 @@ from abacus.core.fields import DocumentFaults, Fault
 from abacus.engage.actions.decide.deeds import Award
 from abacus.engage.campaigns.decide.calendar import runs_at
 from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.sides import CAMPAIGN, of_campaign
-from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import needs_tier
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary
 from abacus.signals.events.types import Event
@@ -66,15 +66,15 @@ class CampaignIndex:
     """The campaigns in force. Each is compiled once, and a change costs as much as the campaigns that it is about."""
 
     def __init__(self) -> None:
-        self._campaigns: dict[str, tuple[Campaign, Surroundings]] = {}
+        self._campaigns: dict[str, tuple[Campaign, Publications]] = {}
         self._shelves: dict[EventType, dict[str, _Shelf]] = {}
         self.misfits: dict[str, tuple[Fault, ...]] = {}
 
     def __len__(self) -> int:
         return len(self._campaigns) - len(self.misfits)
 
-    def put(self, campaigns: Iterable[Campaign], around: Surroundings) -> None:
-        """From now on these run, and no others. Where their surroundings are others, each is compiled anew."""
+    def put(self, campaigns: Iterable[Campaign], around: Publications) -> None:
+        """From now on these run, and no others. Where something else is published, each is compiled anew."""
         now = {campaign.name: campaign for campaign in campaigns}
         for name, (campaign, known) in list(self._campaigns.items()):
             if now.get(name) is not campaign or known is not around:
@@ -114,7 +114,7 @@ class CampaignIndex:
             return shelf.answering(event) if shelf is not None else []
         return [armed for shelf in shelves.values() for armed in shelf.answering(event)]
 
-    def _add(self, campaign: Campaign, around: Surroundings) -> None:
+    def _add(self, campaign: Campaign, around: Publications) -> None:
         self._campaigns[campaign.name] = campaign, around
         try:
             armed, rule = compiled(campaign, around)
@@ -137,7 +137,7 @@ class CampaignIndex:
                 del self._shelves[type_]
 
 
-def compiled(campaign: Campaign, around: Surroundings) -> tuple[Armed, Rule | None]:
+def compiled(campaign: Campaign, around: Publications) -> tuple[Armed, Rule | None]:
     """The campaign ready to be decided, and its rule. Raises `DocumentFaults` where it does not fit what there is."""
     rule = _rule(campaign, around)
     awards = [each.deed for step in campaign.steps for each in step.actions if isinstance(each.deed, Award)]
@@ -147,7 +147,7 @@ def compiled(campaign: Campaign, around: Surroundings) -> tuple[Armed, Rule | No
     return Armed(campaign, plan, bool(looked_up), looks_back, any(map(needs_tier, awards))), rule
 
 
-def _rule(campaign: Campaign, around: Surroundings) -> Rule | None:
+def _rule(campaign: Campaign, around: Publications) -> Rule | None:
     """Raises `DocumentFaults` where the campaign does not fit what is published now."""
     if missing := [each for each in campaign.on if not _is_there(each, around)]:
         raise DocumentFaults([Fault("on", f"{'/'.join(missing[0])} is not published any more")])
@@ -156,6 +156,6 @@ def _rule(campaign: Campaign, around: Surroundings) -> Rule | None:
     return parse_rule(campaign.when, of_campaign(Vocabulary(campaign.on, around.sources), around))
 
 
-def _is_there(event_type: EventType, around: Surroundings) -> bool:
+def _is_there(event_type: EventType, around: Publications) -> bool:
     source, type_ = event_type
     return source in around.sources and type_ in around.sources[source].types

@@ -12,8 +12,8 @@ from abacus.engage.actions.decide.templates import Trial
 from abacus.engage.campaigns.decide.campaign import CONTROL, NAME_PATTERN, Campaign, Period, Window
 from abacus.engage.campaigns.decide.lengths import read_hours, read_length
 from abacus.engage.campaigns.decide.limit_reader import read_limits
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.step_reader import read_steps
-from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.text import faults_of_text
 from abacus.engage.campaigns.decide.vocabulary import Words
 from abacus.engage.notify.decide.template import Unrenderable
@@ -64,7 +64,7 @@ class Read(NamedTuple):
         return self.campaign
 
 
-def read_campaign(document: Mapping[str, object], around: Surroundings) -> Read:
+def read_campaign(document: Mapping[str, object], around: Publications) -> Read:
     """The draft of a document, be it from TOML or from JSON, judged by what is published. Its templates are not tried:
     `trying.py` does that.
     """
@@ -76,7 +76,7 @@ def read_campaign(document: Mapping[str, object], around: Surroundings) -> Read:
     return Read(None if faults else campaign, faults, trials[:MOST_TRIALS])
 
 
-def parse_campaign(document: Mapping[str, object], around: Surroundings) -> Campaign:
+def parse_campaign(document: Mapping[str, object], around: Publications) -> Campaign:
     """The draft of a document whose templates were tried before. Raises `CampaignFaults` with every fault."""
     read = read_campaign(document, around)
     return read.judged([None] * len(read.trials))
@@ -94,7 +94,7 @@ def restore_campaign(document: Mapping[str, object], version: int) -> Campaign:
 
 
 def _campaign(
-    document: Mapping[str, object], around: Surroundings | None, faults: list[Fault], trials: list[Trial]
+    document: Mapping[str, object], around: Publications | None, faults: list[Fault], trials: list[Trial]
 ) -> Campaign:
     """Adds to the faults and the trials; where there are faults, what it returns is no campaign."""
     top = Fields(document, "", faults)
@@ -141,7 +141,7 @@ def _campaign(
     )
 
 
-def _judge(top: Fields, starts_at: datetime, ends_at: datetime, around: Surroundings, words: Words) -> None:
+def _judge(top: Fields, starts_at: datetime, ends_at: datetime, around: Publications, words: Words) -> None:
     if {"starts_at", "ends_at"} <= top.values.keys():
         if ends_at <= starts_at:
             top.note("ends_at", "not after starts_at")
@@ -153,7 +153,7 @@ def _judge(top: Fields, starts_at: datetime, ends_at: datetime, around: Surround
         top.note("on", f"a campaign is for members: {bad}")
 
 
-def _card(top: Fields, country: str, around: Surroundings | None) -> PublishedCard | None:
+def _card(top: Fields, country: str, around: Publications | None) -> PublishedCard | None:
     if around is None or not country:
         return None
     if country not in around.cards:
@@ -188,7 +188,7 @@ def _texts(value: object) -> Sequence[str]:
     return [string(each) for each in value]
 
 
-def _on(texts: Sequence[str], around: Surroundings | None, faults: list[Fault]) -> tuple[EventType, ...]:
+def _on(texts: Sequence[str], around: Publications | None, faults: list[Fault]) -> tuple[EventType, ...]:
     """Each type once; nothing, where one has a fault."""
     on: dict[EventType, None] = {}
     before = len(faults)

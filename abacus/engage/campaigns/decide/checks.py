@@ -15,9 +15,9 @@ from abacus.engage.actions.decide.deeds import Award, FixedPoints, MultipleOfEar
 from abacus.engage.campaigns.decide.calendar import runs_at
 from abacus.engage.campaigns.decide.campaign import Campaign, Step
 from abacus.engage.campaigns.decide.campaign_index import compiled
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.recomputation import recompute
 from abacus.engage.campaigns.decide.split import arm_of
-from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.engage.campaigns.decide.worth import worth_of
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard
@@ -59,7 +59,7 @@ class Given:
     campaign: Campaign | None
     approved_by: str | None
     card: PublishedCard | None
-    around: Surroundings
+    around: Publications
     erased: bool = False
     event: Event | None = None
 

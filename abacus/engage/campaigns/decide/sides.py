@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.downstreams.decide.service_sides import service_sides
 from abacus.signals.events.decide.vocabulary import Vocabulary
 from abacus.signals.events.types import VariableType
@@ -25,17 +25,17 @@ CAMPAIGN_SIDES: Final = FixedSides(
 )
 
 
-def of_campaign(on: Vocabulary | None, around: Surroundings) -> Resolver:
+def of_campaign(on: Vocabulary | None, around: Publications) -> Resolver:
     """The left sides of a campaign that answers to these types of events. Without them no variable is judged."""
     return _catalog(on, around).resolver(of_unknown_event if on is None else of_event(on.any()))
 
 
-def sides_there_are(on: Vocabulary, around: Surroundings) -> Mapping[str, VariableType]:
+def sides_there_are(on: Vocabulary, around: Publications) -> Mapping[str, VariableType]:
     """The left sides that `of_campaign` knows, with their types: of each counter one, with a range to be changed."""
     return {**sides_of_event(on.any()), **_catalog(on, around).types()}
 
 
-def _catalog(on: Vocabulary | None, around: Surroundings) -> Catalog:
+def _catalog(on: Vocabulary | None, around: Publications) -> Catalog:
     return Catalog(
         MEMBER_SIDES,
         CAMPAIGN_SIDES,

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, mapping
 from abacus.engage.actions.decide.templates import Trial, sample
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.sides import of_campaign
-from abacus.engage.campaigns.decide.surroundings import Surroundings
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary
 from abacus.signals.events.types import Event, VariableType
 from abacus.signals.rules.decide.document import parse_rule, restore_document, rule_document
@@ -19,7 +19,7 @@ class Words:
     def __init__(
         self,
         on: Sequence[EventType] | None,
-        around: Surroundings | None,
+        around: Publications | None,
         faults: list[Fault],
         trials: list[Trial],
     ) -> None:

@@ -12,7 +12,7 @@ from abacus.signals.events.types import VariableType
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Publications:
     """Sources and counters by name, the card of each country, the names of segments and webhooks, and external services
     with the type of their answer.
     """
@@ -25,14 +25,14 @@ class Surroundings:
     webhooks: Collection[str] = frozenset()
     externals: Mapping[str, VariableType] = field(default_factory=dict)
 
-    def amid(
+    def with_drafts(
         self,
         *,
         cards: Iterable[RateCard],
         sources: Iterable[Source],
         counters: Iterable[Definition],
         downstreams: Iterable[Downstream],
-    ) -> "Surroundings":
+    ) -> "Publications":
         """The same, once these drafts are published too."""
         here = {card.scope: PublishedCard(card, 0) for card in cards if card.effective_from <= self.now}
         there = list(downstreams)
@@ -46,7 +46,7 @@ class Surroundings:
         )
 
 
-class Everything(Collection[str]):
+class AnyName(Collection[str]):
     """All names: for campaigns that were judged before."""
 
     def __contains__(self, name: object) -> bool:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from abacus.core.errors import SetAside, Unavailable
 from abacus.documents.moment import read_moment
-from abacus.engage.campaigns.decide.surroundings import Surroundings
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.downstreams.decide.downstream import DownstreamKind
 from abacus.engage.downstreams.kind import DOWNSTREAMS
 from abacus.platform.postgres import Pool
@@ -19,11 +19,11 @@ from abacus.signals.events.kind import SOURCES, by_name
 from abacus.signals.segments.store import SegmentStore
 
 
-async def surroundings(pool: Pool, built_in: Iterable[Source], now: datetime) -> Surroundings:
+async def publications(pool: Pool, built_in: Iterable[Source], now: datetime) -> Publications:
     """Raises `Unavailable`."""
     published = await read_moment(pool, COUNTERS, SOURCES, DOWNSTREAMS)
     downstreams = published.of(DOWNSTREAMS)
-    return Surroundings(
+    return Publications(
         sources=by_name(built_in, published.of(SOURCES)),
         now=now,
         cards=cards_in_force(CardBook(await CardStore(pool).all()), now),
