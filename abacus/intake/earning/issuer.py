@@ -13,7 +13,6 @@ from abacus.core.clock import Clock
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
 from abacus.intake.earning.decider import CardsToProbe, DecidedBatch, MessageDecider, PostedClaims, Tiers
-from abacus.intake.earning.metrics import RETRIES, TRANSACTIONS
 from abacus.ledger.types.award_envelope import encode_award
 from abacus.ledger.types.reversal_message import encode_reversal
 from abacus.platform.health import WorkerHealth
@@ -58,6 +57,10 @@ class PointsIssuer:
         self._rng = rng
         self._health = health
 
+    @property
+    def worker(self) -> str:
+        return self._health.name
+
     async def probe(self) -> None:
         """Checks that the cards and the tiers can be read. Raises `Unavailable`."""
         await self._decider.probe()
@@ -73,7 +76,6 @@ class PointsIssuer:
             for body in pack("retries", map(encode_retry, together)):
                 await self._send(self._retry_queue, [body], delay_s=self._retry_policy.delay_s(attempt, self._rng))
         await until_available(lambda: self._quarantine.add(decided.set_aside), self._health)
-        self._count(decided)
 
     def _envelopes(self, things: Sequence[Thing], encode: Callable[[Thing], bytes]) -> list[str]:
         slices = self._slice_map.by_slice(things, _member_of).values()
@@ -92,13 +94,3 @@ class PointsIssuer:
 
         if left:
             await until_available(send, self._health)
-
-    def _count(self, decided: DecidedBatch) -> None:
-        worker = self._health.name
-        TRANSACTIONS.labels(worker, "awarded").inc(len(decided.awards))
-        TRANSACTIONS.labels(worker, "refunded").inc(len(decided.reversals))
-        TRANSACTIONS.labels(worker, "ignored").inc(decided.ignored)
-        TRANSACTIONS.labels(worker, "set_aside").inc(len(decided.set_aside))
-        TRANSACTIONS.labels(worker, "deferred").inc(len(decided.deferred))
-        for each in decided.deferred:
-            RETRIES.labels(each.dependency.partition(" ")[0]).inc()

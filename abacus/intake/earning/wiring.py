@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from abacus.core.signature import Producer
 from abacus.intake.earning.calculator import StreamCalculator
+from abacus.intake.earning.counted import CountedIssuer
 from abacus.intake.earning.decide.breaker import Breaker
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.issuer import PointsIssuer
@@ -42,7 +43,7 @@ async def retrier(wiring: Wiring) -> Run:
 
 async def _issuer(wiring: Wiring, pool: Pool, client: Client, producer: Producer) -> PointsIssuer:
     clock = wiring.clock
-    return PointsIssuer(
+    return CountedIssuer(
         cards=cards_in_use(wiring, pool),
         tiers=MembershipStore(pool, clock),
         postings=LedgerReader(pool),
