@@ -9,7 +9,8 @@ import typer
 from typer.core import TyperGroup
 
 from abacus import __version__
-from abacus.cli.terminal.shell import CommandGroup, fail
+from abacus.cli.terminal.answer import fail
+from abacus.cli.terminal.shell import CommandGroup
 from abacus.core.errors import AbacusError
 
 if TYPE_CHECKING:

@@ -8,8 +8,10 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+import typer
 
-from abacus.cli.terminal import shell
+from abacus.cli.terminal import answer
+from abacus.cli.terminal.answer import Answer, Aside, Secret, Table
 from abacus.cli.terminal.documents import text_of
 from abacus.cli.terminal.layout import visible
 from tests.support.commands import not_rfc3339
@@ -19,16 +21,16 @@ DATA = ("txn:taxi:T1", "[bold]not bold[/bold]", "[/]", "https://example.com/:smi
 
 @pytest.fixture
 def width(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shell.console, "_width", 80)
+    monkeypatch.setattr(answer.console, "_width", 80)
 
 
 @pytest.mark.usefixtures("width")
 @pytest.mark.parametrize("data", DATA)
 def test_data_is_printed_as_it_is(capsys: pytest.CaptureFixture[str], data: str) -> None:
-    shell.console.print(data)
-    shell.errors.print(data)
-    shell.table(data, ["key", data], [[data, "1"]])
-    shell.table(data, ["key"], [[data], ["long " * 20]])
+    answer.console.print(data)
+    answer.errors.print(data)
+    Table(data, ["key", data], [[data, "1"]]).print()
+    Table(data, ["key"], [[data], ["long " * 20]]).print()
     printed = capsys.readouterr()
     assert printed.err == f"{data}\n"
     assert printed.out.count(data) == 6
@@ -37,10 +39,10 @@ def test_data_is_printed_as_it_is(capsys: pytest.CaptureFixture[str], data: str)
 @pytest.mark.usefixtures("width")
 def test_control_characters_are_shown_and_not_obeyed(capsys: pytest.CaptureFixture[str]) -> None:
     data = "\x1b[31mred\x1b[0m \x9b2J \u202egnp.exe\rx\x07"
-    shell.console.print(data)
-    shell.errors.print(data)
-    shell.table("title", ["name"], [[data]])
-    shell.print_json({"data": data, "half": "\ud83d"})
+    answer.console.print(data)
+    answer.errors.print(data)
+    Table("title", ["name"], [[data]]).print()
+    answer.print_json({"data": data, "half": "\ud83d"})
     printed = capsys.readouterr()
     for character in "\x1b\x9b\u202e\r\x07\ud83d":
         assert character not in printed.out + printed.err
@@ -71,7 +73,7 @@ def test_an_address_and_other_scripts_are_not_escaped() -> None:
 def test_a_row_that_does_not_fit_is_a_block_of_lines(
     capsys: pytest.CaptureFixture[str], columns: Sequence[str], rows: Sequence[Sequence[str]], lines: Sequence[str]
 ) -> None:
-    shell.table("Title", columns, rows)
+    Table("Title", columns, rows).print()
     assert capsys.readouterr().out.splitlines() == ["Title", *lines]
 
 
@@ -79,9 +81,28 @@ def test_a_row_that_does_not_fit_is_a_block_of_lines(
 @pytest.mark.parametrize("longest", range(60, 80))
 def test_no_cell_is_ever_folded(capsys: pytest.CaptureFixture[str], longest: int) -> None:
     cells = ["20,610", "k" * longest]
-    shell.table("Title", ["points", "key"], [cells])
+    Table("Title", ["points", "key"], [cells]).print()
     printed = capsys.readouterr().out
     assert all(cell in printed for cell in cells)
+
+
+@pytest.mark.usefixtures("width")
+@pytest.mark.parametrize(
+    ("as_json", "out", "err"),
+    [
+        (True, ['{"key": "k", "points": 1200}'], []),
+        (False, ["k", "Points", "points: 1,200", "key: " + "k" * 80], ["shown this once:", "beware"]),
+    ],
+)
+def test_an_answer_is_a_document_or_what_a_person_reads(
+    capsys: pytest.CaptureFixture[str], *, as_json: bool, out: list[str], err: list[str]
+) -> None:
+    table = Table("Points", ["points", "until", "key"], [[1200, None, "k" * 80]])
+    answered = Answer({"key": "k", "points": 1200}, Secret("shown this once", "k"), Aside("beware"), table, exit_code=1)
+    with pytest.raises(typer.Exit) as ended:
+        answered.print(as_json=as_json)
+    printed = capsys.readouterr()
+    assert (printed.out.splitlines(), printed.err.splitlines(), ended.value.exit_code) == (out, err, 1)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import typer
 
-from abacus.cli.documents.commands import add_commands, opened
+from abacus.cli.documents.commands import add_commands
 from abacus.cli.documents.family import Family, Rows
+from abacus.cli.terminal.command_actor import at_desk
 from abacus.cli.terminal.shell import CommandGroup
 from abacus.core import fields
 from abacus.core.clock import Clock
@@ -139,7 +140,7 @@ add_commands(app, FAMILY, Rows(title="Notes", columns=("name", "version", "text"
 @app.command()
 async def withdraw(name: str, reason: str) -> None:
     """Take the latest version of a note back."""
-    async with opened(FAMILY) as (desk, at):
+    async with at_desk(FAMILY.desk) as (desk, at):
         at.check(NOTES.deed)
         record = await desk.withdraw(name, reason, at.actor)
     typer.echo(f"{NOTES.label(record)} is withdrawn")

@@ -9,16 +9,17 @@ from typing import Any, Final
 from uuid import UUID
 
 from abacus.api.document_routes import DocumentRoutes
-from abacus.cli.documents.commands import add_commands, opened
-from abacus.cli.documents.family import Family, Rows
-from abacus.cli.documents.submissions import submission_row, submitted
-from abacus.cli.terminal.command_actor import CommandActor
+from abacus.cli.documents.commands import add_commands
+from abacus.cli.documents.family import Rows
+from abacus.cli.documents.stated_family import StatedFamily, add_moves
+from abacus.cli.terminal.command_actor import CommandActor, at_desk
 from abacus.cli.terminal.shell import CommandGroup
 from abacus.core import fields
 from abacus.core.clock import Clock
 from abacus.core.fields import DocumentFaults, Fault, Fields
 from abacus.documents.decide.change_words import all_parts, changed_parts
 from abacus.documents.decide.labels import Labels
+from abacus.documents.decide.states import Act
 from abacus.documents.stated import StatedKind, stated, stated_table
 from abacus.documents.stated_approval import version_approval
 from abacus.documents.stated_desk import StatedDesk
@@ -143,7 +144,7 @@ async def _desk(at: CommandActor) -> AsyncIterator[SaleDesk]:
 ROUTES: Final = DocumentRoutes(SALES, SaleDesk, manual="their manual", example=SPRING, wrong_state="campaign-state")
 
 
-FAMILY: Final = Family(
+FAMILY: Final = StatedFamily(
     kind=SALES,
     desk=_desk,
     offline=lambda: None,
@@ -152,9 +153,6 @@ FAMILY: Final = Family(
     one="a sale",
     nothing_new="the sales are there already",
     sentence=lambda sale: f"{sale.name} of {sale.percent} percent",
-    told=lambda outcome: submitted(outcome.label, outcome.approval),
-    row=submission_row,
-    done=lambda rows: {"submitted": rows},
 )
 
 
@@ -164,10 +162,11 @@ def _row(record: Record[Sale]) -> dict[str, Any]:
 
 app = CommandGroup()
 add_commands(app, FAMILY, Rows(title="Sales", columns=("name", "percent", "status"), row=_row))
+add_moves(app, FAMILY, {Act.WITHDRAW: "Take a sale back.", Act.END: "End a sale."})
 
 
 @app.command()
 async def approve(approval: UUID, digest: str = "") -> None:
     """Approve a sale as the second person."""
-    async with opened(FAMILY) as (_, at):
+    async with at_desk(FAMILY.desk) as (_, at):
         await sale_approvals(at.pool, at.clock).approve(approval, at.actor, digest)

@@ -1,9 +1,8 @@
 """The commands of campaigns."""
 
-from collections.abc import Mapping
 from typing import Final
 
-COMMANDS: Final[Mapping[str, str]] = {
+COMMANDS: Final = {
     "campaigns": "commands:app",
     "campaigns simulate": "campaign_simulate:simulate_campaign",
     "campaigns backtest": "campaign_backtest:backtest_campaign",

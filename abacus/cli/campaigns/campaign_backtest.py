@@ -1,18 +1,20 @@
 """`abacus campaigns backtest`: what a campaign would have done in a window of the past. Nothing is done."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated, Any, NamedTuple
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress
 
 from abacus.cli.campaigns.campaign_simulate import facts_now, members_now, not_asked
-from abacus.cli.campaigns.family import acting_at_desk, chosen
-from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import AsJson, console, counted, moment, print_json, settings, table
+from abacus.cli.campaigns.family import campaign_desk, chosen
+from abacus.cli.terminal.answer import Answer, Shown, Table, counted
+from abacus.cli.terminal.command_actor import at_desk
+from abacus.cli.terminal.progress import bars
+from abacus.cli.terminal.shell import moment, settings
 from abacus.core.errors import Refused
 from abacus.engage.campaigns.backtest import Backtest
 from abacus.engage.campaigns.decide.campaign import Campaign
@@ -55,8 +57,7 @@ async def backtest_campaign(
     any_time: Annotated[
         bool, typer.Option("--any-time", help="As if starts_at and ends_at were those of the window.")
     ] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Say what a campaign would have done with what the topics still hold of a window: who, how often, at what cost.
 
     It runs in its own times, beside the campaigns of its exclusive group that ran then. Limits begin unused, and what
@@ -65,14 +66,11 @@ async def backtest_campaign(
     window = BacktestWindow(moment("--from", begin), moment("--to", end))
     if window.end <= window.begin:
         raise Refused("--to: not after --from")
-    async with acting_at_desk() as (desk, at):
+    async with at_desk(campaign_desk) as (desk, at):
         beside = await desk.around()
         campaign = _in_its_time(await chosen(which, desk, beside), window, any_time=any_time)
         outcome = await _outcome(campaign, window, desk, at.pool, beside)
-    if as_json:
-        print_json(_document(campaign, window, outcome))
-    else:
-        _print(campaign, outcome)
+    return Answer(_document(campaign, window, outcome), *_shown(campaign, outcome))
 
 
 def _in_its_time(campaign: Campaign, window: BacktestWindow, *, any_time: bool) -> Campaign:
@@ -99,10 +97,9 @@ async def _outcome(
         types: dict[str, set[str]] = {}
         for source, type_ in (each for one in (campaign, *others) for each in one.on):
             types.setdefault(source, set()).add(type_)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with shown_progress(*columns) as bars:
+        with bars() as progress:
             for topic in sorted(followed_topics(types, beside.sources, settings().events_topic)):
-                await _read(topic, types, window, beside, tested, bars)
+                await _read(topic, types, window, beside, tested, progress)
         members, most = memory.members()
     points = sum(line.points for line in tested.lines())
     program = book.in_force(campaign.country, beside.now).card.program
@@ -162,21 +159,18 @@ def _document(campaign: Campaign, window: BacktestWindow, outcome: _Outcome) -> 
     }
 
 
-def _print(campaign: Campaign, outcome: _Outcome) -> None:
+def _shown(campaign: Campaign, outcome: _Outcome) -> Iterator[str | Shown]:
     lines = outcome.tested.lines()
-    rows: Sequence[list[str]] = [
-        [line.day, line.variant or "-", line.outcome, f"{line.events:,}", f"{line.points:,}"] for line in lines
-    ]
-    table(f"{campaign.name}, as it would have been", ["day", "arm", "outcome", "events", "points"], list(rows))
+    rows = [[line.day, line.variant or "-", line.outcome, line.events, line.points] for line in lines]
+    yield Table(f"{campaign.name}, as it would have been", ["day", "arm", "outcome", "events", "points"], rows)
     points = sum(line.points for line in lines)
-    console.print(
+    yield (
         f"{counted(outcome.tested.read, 'event')} read, {counted(outcome.members, 'member')} got {points:,} points,"
-        f" one of them {outcome.most_points:,}",
-        soft_wrap=True,
+        f" one of them {outcome.most_points:,}"
     )
     if outcome.beside:
-        console.print(f"beside it in {campaign.exclusive}: {', '.join(outcome.beside)}", soft_wrap=True)
+        yield f"beside it in {campaign.exclusive}: {', '.join(outcome.beside)}"
     if outcome.liability is not None:
-        console.print(f"liability: {outcome.liability} {outcome.currency}", soft_wrap=True)
+        yield f"liability: {outcome.liability} {outcome.currency}"
     if outcome.tested.faulty:
-        console.print(f"{outcome.tested.faulty:,} messages could not be decided", soft_wrap=True)
+        yield f"{outcome.tested.faulty:,} messages could not be decided"

@@ -1,6 +1,6 @@
 """`abacus campaigns simulate`: what a campaign would do for an event, condition by condition. Nothing is done."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,9 +8,11 @@ import orjson
 import typer
 
 from abacus.cli.campaigns.campaign_events import read_event
-from abacus.cli.campaigns.family import acting_at_desk, chosen
+from abacus.cli.campaigns.family import campaign_desk, chosen
 from abacus.cli.campaigns.services import services
-from abacus.cli.terminal.shell import AsJson, console, print_json, settings, table
+from abacus.cli.terminal.answer import Answer, Shown, Table
+from abacus.cli.terminal.command_actor import at_desk
+from abacus.cli.terminal.shell import settings
 from abacus.core.clock import SystemClock
 from abacus.engage.actions.types import PlannedAction
 from abacus.engage.campaigns.decide.campaign import Campaign
@@ -43,10 +45,9 @@ async def simulate_campaign(
         ),
     ],
     member: Annotated[str | None, typer.Option(metavar="ID", help="Another member than the event's.")] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Say what a campaign would do for an event: each condition with its value, in the order looked at."""
-    async with acting_at_desk() as (desk, at), services(at) as asking:
+    async with at_desk(campaign_desk) as (desk, at), services(at) as asking:
         beside = await desk.around()
         campaign = await chosen(which, desk, beside)
         posted = read_event(event, campaign, beside)
@@ -54,10 +55,7 @@ async def simulate_campaign(
             posted = posted._replace(member_id=member)
         facts, members = facts_now(at.pool, beside, asking.ask, adds_event=True), members_now(at.pool)
         simulated = await desk.simulate(campaign, posted, facts=facts, members=members, around=beside)
-    if as_json:
-        print_json(_document(campaign, posted, simulated))
-    else:
-        _print(campaign, posted, simulated)
+    return Answer(_document(campaign, posted, simulated), *_shown(campaign, posted, simulated))
 
 
 async def not_asked(_: str, events: Sequence[Event]) -> Sequence[Value | NotNow | None]:
@@ -117,17 +115,17 @@ def _action(due: PlannedAction) -> dict[str, Any]:
     }
 
 
-def _print(campaign: Campaign, event: Event, simulated: Simulated) -> None:
+def _shown(campaign: Campaign, event: Event, simulated: Simulated) -> Iterator[str | Shown]:
     rows = [[each.condition, each.value, each.origin, "holds" if each.holds else "no"] for each in simulated.seen]
     if rows:
-        table(f"{campaign.label} for {event.key}", ["condition", "value", "from", "outcome"], rows)
+        yield Table(f"{campaign.label} for {event.key}", ["condition", "value", "from", "outcome"], rows)
     done = simulated.run
     if done is None:
-        console.print(f"{campaign.label} does nothing: {simulated.against}", soft_wrap=True)
+        yield f"{campaign.label} does nothing: {simulated.against}"
         return
     which = f", at count {done.count}" if done.count is not None else ""
     arm = f", in the arm {done.variant}" if done.variant is not None else ""
     why = f" by {done.refusal}" if done.refusal is not None else ""
-    console.print(f"{done.outcome}{why}{which}{arm}, {done.amounts.points} points", soft_wrap=True)
+    yield f"{done.outcome}{why}{which}{arm}, {done.amounts.points} points"
     for each in simulated.actions:
-        console.print(f"{each.kind} to {each.receiver} at {each.due_at:%Y-%m-%d %H:%M:%S} UTC: {each.key}")
+        yield f"{each.kind} to {each.receiver} at {each.due_at:%Y-%m-%d %H:%M:%S} UTC: {each.key}"

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from abacus.cli.documents.drafts import Judged, faultless
-from abacus.cli.documents.family import Family
-from abacus.cli.documents.submissions import submission_row, submitted
+from abacus.cli.documents.stated_family import StatedFamily
 from abacus.cli.people.approvals import large_moves
-from abacus.cli.terminal.command_actor import CommandActor, acting
-from abacus.cli.terminal.shell import pool, settings
+from abacus.cli.terminal.command_actor import CommandActor
+from abacus.cli.terminal.shell import settings
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.desk import CampaignDesk
@@ -26,14 +25,6 @@ async def campaign_desk(at: CommandActor) -> AsyncIterator[CampaignDesk]:
         yield CampaignDesk(at.pool, at.clock, built_in_sources(settings()), approvals, renderer)
 
 
-@asynccontextmanager
-async def acting_at_desk() -> AsyncIterator[tuple[CampaignDesk, CommandActor]]:
-    async with pool() as connections:
-        at = await acting(connections)
-        async with campaign_desk(at) as desk:
-            yield desk, at
-
-
 async def chosen(which: str, desk: CampaignDesk, beside: Publications) -> Campaign:
     """The campaign of a file, or a published version. Raises `Refused` and `DocumentFaults`."""
     if Path(which).suffix in {".toml", ".json"}:
@@ -42,7 +33,7 @@ async def chosen(which: str, desk: CampaignDesk, beside: Publications) -> Campai
     return (await desk.version(which)).document
 
 
-def _amid(published: Publications, drafts: Mapping[str, Sequence[Any]]) -> Publications:
+def _with_drafts(published: Publications, drafts: Mapping[str, Sequence[Any]]) -> Publications:
     return published.with_drafts(
         cards=drafts.get("rates", ()),
         sources=drafts.get("events", ()),
@@ -51,16 +42,13 @@ def _amid(published: Publications, drafts: Mapping[str, Sequence[Any]]) -> Publi
     )
 
 
-FAMILY: Final = Family(
+FAMILY: Final = StatedFamily(
     kind=CAMPAIGNS,
     desk=campaign_desk,
     files="Campaigns, in TOML or JSON.",
     drafts="campaigns",
     one="a campaign",
     nothing_new="the campaigns are there already",
-    amid=_amid,
+    with_drafts=_with_drafts,
     sentence=lambda campaign: f"{campaign.name} of {campaign.country}",
-    told=lambda outcome: submitted(outcome.label, outcome.approval),
-    row=submission_row,
-    done=lambda rows: {"submitted": rows},
 )

@@ -18,15 +18,15 @@ from abacus.cli.documents.commands import (
     files_argument,
     lint_beside,
     lint_files,
-    opened,
-    print_document,
+    shown,
 )
 from abacus.cli.documents.drafts import Judged
 from abacus.cli.documents.family import Family
-from abacus.cli.terminal.command_actor import CommandActor
+from abacus.cli.terminal.answer import Answer, Table
+from abacus.cli.terminal.command_actor import CommandActor, actor, at_desk
 from abacus.cli.terminal.draft_files import read_files, refuse
-from abacus.cli.terminal.shell import AsJson, CommandGroup, print_json, settings, table
-from abacus.core.errors import Refused
+from abacus.cli.terminal.known import checked_reason
+from abacus.cli.terminal.shell import CommandGroup, settings
 from abacus.documents.types import Record
 from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.counters.decide.definition import Definition, to_document
@@ -47,7 +47,7 @@ def _desk(at: CommandActor) -> CounterDesk:
     return CounterDesk(at.pool, at.clock, built_in_sources(settings()))
 
 
-def _amid(sources: Sources, drafts: Mapping[str, Sequence[Any]]) -> Sources:
+def _with_drafts(sources: Sources, drafts: Mapping[str, Sequence[Any]]) -> Sources:
     return {**sources, **{source.name: source for source in drafts.get("events", ())}}
 
 
@@ -58,7 +58,7 @@ FAMILY: Final = Family(
     drafts="definitions",
     one="a definition",
     nothing_new="the definitions are in force already",
-    amid=_amid,
+    with_drafts=_with_drafts,
     sentence=lambda definition: f"{definition.name} counts {definition.template}",
 )
 
@@ -70,13 +70,11 @@ async def lint(
         list[Path] | None,
         typer.Option(metavar="FILE", help="Judge by these sources of events, without a database. May be repeated."),
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Check definitions, beside each other and what is published, and print every fault with its path."""
     if source:
-        await lint_beside(FAMILY, files, Judged(COUNTERS.read, _in_files(source), {}), as_json=as_json)
-    else:
-        await lint_files(FAMILY, files, as_json=as_json)
+        return await lint_beside(FAMILY, files, Judged(COUNTERS.read, _in_files(source), {}))
+    return await lint_files(FAMILY, files)
 
 
 add_diff(app, FAMILY)
@@ -86,57 +84,45 @@ add_publish(app, FAMILY)
 @app.command("list")
 async def list_counters(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Every version of this one.")] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """List the latest version of each definition, with its state."""
-    async with opened(FAMILY) as (desk, _):
+    async with at_desk(FAMILY.desk) as (desk, _):
         sources, latest = await desk.around(), await desk.records()
         records = latest if name is None else await desk.versions(name)
     in_question = {each.version.key: each.version.number for each in latest}
     rows = [_row(record, sources, in_question) for record in records]
-    if as_json:
-        print_json(rows)
-    else:
-        shown = ("name", "id", "template", "on", "timezone", "keep", "state")
-        table("Counters", shown, [[cell(row[column]) for column in shown] for row in rows])
+    shown = ("name", "id", "template", "on", "timezone", "keep", "state")
+    return Answer(rows, Table("Counters", shown, [[cell(row[column]) for column in shown] for row in rows]))
 
 
 @app.command()
 async def show(
     which: Annotated[str, typer.Argument(metavar="NAME[@N]", show_default=False)],
-    as_json: AsJson = False,
     as_toml: AsToml = False,
-) -> None:
+) -> Answer:
     """Show a definition, the latest version or another, and how many keys began to count on each of the last days."""
-    async with opened(FAMILY) as (_, at):
+    async with actor() as at:
         desk = _desk(at)
         record = await desk.version(which)
         days = await desk.new_keys(record.document)
     definition = record.document
     new_keys = {"new_keys": [each._asdict() for each in days]}
-    print_document(FAMILY, definition.label, definition, new_keys, as_json=as_json, as_toml=as_toml)
-    if days and not (as_json or as_toml):
-        most = f"{definition.most_new_keys:,}"
-        rows = [[str(day), f"{admitted:,}", most, f"{refused:,}"] for day, admitted, refused in days]
-        table("New keys", ["day", "admitted", "at most", "events refused"], rows)
+    rows = [[day, admitted, definition.most_new_keys, refused] for day, admitted, refused in days]
+    tables = [Table("New keys", ["day", "admitted", "at most", "events refused"], rows)] if days else []
+    return shown(FAMILY, definition.label, definition, new_keys, *tables, as_toml=as_toml)
 
 
 @app.command()
-async def retire(
-    name: Name,
-    reason: Annotated[str, typer.Option(help="For the log.", show_default=False)],
-    as_json: AsJson = False,
-) -> None:
+async def retire(name: Name, reason: Annotated[str, typer.Option(help="For the log.", show_default=False)]) -> Answer:
     """Count no more by a definition. Its counts can be asked for until they are forgotten."""
-    if not reason.strip():
-        raise Refused("--reason: say why")
-    async with opened(FAMILY) as (desk, at):
+    why = checked_reason(reason)
+    async with at_desk(FAMILY.desk) as (desk, at):
         at.check(COUNTERS.deed)
-        definition = (await desk.withdraw(name, reason.strip(), at.actor)).document
-    if as_json:
-        print_json({"name": definition.label, "retired": definition.retired_at})
-    else:
-        typer.echo(f"{definition.label} counts no more; its counts can be asked for until they are forgotten")
+        definition = (await desk.withdraw(name, why, at.actor)).document
+    return Answer(
+        {"name": definition.label, "retired": definition.retired_at},
+        f"{definition.label} counts no more; its counts can be asked for until they are forgotten",
+    )
 
 
 app.command("get")(get)

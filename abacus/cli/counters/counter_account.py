@@ -1,11 +1,12 @@
 """`abacus counters reconcile`: what became of every event that a counter has seen."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, settings, table
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Line, Shown, Table, counted
+from abacus.cli.terminal.shell import pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import absent
 from abacus.platform.kafka.offsets import ends_of
@@ -20,8 +21,7 @@ _COLUMNS: Final = (
 
 async def reconcile(
     topic: Annotated[str | None, typer.Argument(metavar="[TOPIC]", show_default=False)] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Account for the events of each topic: seen = counted + ignored + repeated + set aside. Exit 1 when it does not
     come out. Where a broker is set, it also says how many wait to be counted. Counters that
     refused keys because a day had enough new ones are named too, whatever their topic.
@@ -36,39 +36,39 @@ async def reconcile(
     ends = {} if bootstrap is None else {each: await ends_of(bootstrap, each) for each in topics}
     left = waiting(found, ends)
     faults = [(each, fault) for each in found for fault in each.faults]
-    if as_json:
-        partitions = [_document(each, left.get(each)) for each in found]
-        days = [{"counter": each.counter, **each.of_day._asdict()} for each in refused]
-        print_json({"comes_out": not faults, "partitions": partitions, "refused_keys": days})
-    else:
-        _show(found, left, faults)
-        for counter, (day, admitted, events) in refused:
-            words = f"{counter} had {counted(admitted, 'new key')} on {day}, and refused {counted(events, 'event')}"
-            console.print(f"{words} of more", style="yellow", soft_wrap=True)
-    if faults:
-        raise typer.Exit(EXIT_FAILED)
+    partitions = [_document(each, left.get(each)) for each in found]
+    days = [{"counter": each.counter, **each.of_day._asdict()} for each in refused]
+    document = {"comes_out": not faults, "partitions": partitions, "refused_keys": days}
+    warnings = (
+        Line(
+            f"{counter} had {counted(admitted, 'new key')} on {day}, and refused {counted(events, 'event')} of more",
+            "yellow",
+        )
+        for counter, (day, admitted, events) in refused
+    )
+    return Answer(document, *_shown(found, left, faults), *warnings, exit_code=EXIT_FAILED if faults else 0)
 
 
 def _document(each: PartitionAccount, left: int | None) -> Mapping[str, Any]:
     return {**each._asdict(), "without_event": each.without_event, "waiting": left, "faults": each.faults}
 
 
-def _show(
+def _shown(
     found: Sequence[PartitionAccount],
     left: Mapping[PartitionAccount, int],
     faults: Sequence[tuple[PartitionAccount, str]],
-) -> None:
+) -> Iterator[str | Shown]:
     together: dict[tuple[str, int, str | None], list[PartitionAccount]] = {}
     for each in found:
         together.setdefault((each.topic, each.generation, each.counter), []).append(each)
-    table("Events by topic", _COLUMNS, [_row(some, left) for some in together.values()])
+    yield Table("Events by topic", _COLUMNS, [_row(some, left) for some in together.values()])
     for each, fault in faults:
-        console.print(f"{each.topic}, partition {each.partition}: {fault}", style="red")
+        yield Line(f"{each.topic}, partition {each.partition}: {fault}", "red")
     seen = sum(each.seen for each in found)
-    console.print(f"{counted(seen, 'event')}: {'IT DOES NOT COME OUT' if faults else 'it comes out'}")
+    yield f"{counted(seen, 'event')}: {'IT DOES NOT COME OUT' if faults else 'it comes out'}"
 
 
-def _row(some: Sequence[PartitionAccount], left: Mapping[PartitionAccount, int]) -> list[str]:
+def _row(some: Sequence[PartitionAccount], left: Mapping[PartitionAccount, int]) -> list[object]:
     """The partitions of one topic and writer together."""
     first, total = some[0], Total.of(some)
     name = first.topic if first.generation == 1 else f"{first.topic}, created again ({first.generation})"

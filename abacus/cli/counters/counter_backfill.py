@@ -10,8 +10,9 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
+from abacus.cli.terminal.answer import Answer, counted, errors
 from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.shell import AsJson, console, counted, errors, moment, pool, print_json, settings
+from abacus.cli.terminal.shell import moment, pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable, absent
 from abacus.documents.moment import read_moment
@@ -46,8 +47,7 @@ async def backfill(
     since: Annotated[
         str, typer.Option("--from", metavar="TIME", help="Count what is as young as this.", show_default=False)
     ],
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Count what the topics still hold of the time before a definition was published, beside the counter worker.
 
     A run that was broken off goes on where it stopped; doing it again changes nothing. A later run may go further back.
@@ -63,11 +63,10 @@ async def backfill(
             async with AsyncExitStack() as stack, _forgotten(opened, definition, at.actor.source):
                 for each in await _backfills(stack, opened, config, catalog):
                     done += await _followed(each, start, bars)
-    if as_json:
-        print_json({"name": definition.label, "from": start, "topics": [each._asdict() for each in done]})
-        return
-    for topic, _, of, events in done:
-        console.print(f"{topic}: {counted(events, 'event')} of {counted(of, 'message')} counted", soft_wrap=True)
+    return Answer(
+        {"name": definition.label, "from": start, "topics": [each._asdict() for each in done]},
+        *(f"{topic}: {counted(events, 'event')} of {counted(of, 'message')} counted" for topic, _, of, events in done),
+    )
 
 
 @asynccontextmanager

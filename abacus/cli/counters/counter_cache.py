@@ -4,8 +4,9 @@ from typing import Annotated, Final
 
 import typer
 
+from abacus.cli.terminal.answer import Answer
 from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.shell import AsJson, console, pool, print_json
+from abacus.cli.terminal.shell import pool
 from abacus.core.clock import SystemClock
 from abacus.people.types.deed import Deed
 from abacus.signals.counters.reading.cache_share import ALL, CacheShareStore, Share
@@ -18,8 +19,7 @@ async def cache(
         int | None,
         typer.Option(min=0, max=ALL, help="The percentage of counters, by the last two digits of their ids."),
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Show for how many counters the closed parts of answers are kept, or set it; it is in force within a second."""
     async with pool() as opened:
         if share is None:
@@ -28,10 +28,7 @@ async def cache(
             at = await acting(opened)
             also = at.does(Deed.RUN_JOBS, "counters", did="cache", share=share)
             known = await CacheShareStore(opened, at.clock).set(share, by=at.actor.source, also=also)
-    if as_json:
-        print_json(_NOBODY if known is None else known._asdict())
-    else:
-        console.print(_in_words(known), soft_wrap=True)
+    return Answer(_NOBODY if known is None else known._asdict(), _in_words(known))
 
 
 def _in_words(share: Share | None) -> str:

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from abacus.cli.terminal.shell import AsJson, console, moment, pool, print_json, settings
+from abacus.cli.terminal.answer import Answer
+from abacus.cli.terminal.shell import moment, pool, settings
 from abacus.core.clock import SystemClock
 from abacus.signals.counters.decide.tiles import end_of_quarter
 from abacus.signals.counters.reading.types import Lookup
@@ -21,8 +22,7 @@ async def get(
             "--to", metavar="TIME", help="With an offset. Default: the end of the running quarter of an hour."
         ),
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Count the events of a key in a range of time, whose ends are floored to the quarter of an hour.
 
     Without --to everything is in it that was counted so far.
@@ -33,13 +33,10 @@ async def get(
     async with pool() as connections:
         (counted,) = await counts_now([lookup], connections, settings(), now)
     times = [datetime.fromtimestamp(at, UTC) for at in (counted.begin, counted.end)]
-    if as_json:
-        print_json({"key": key, "from": times[0], "to": times[1], "count": counted.value})
-    else:
-        console.print(
-            f"{key}: {counted.value:,} from {times[0]:%Y-%m-%d %H:%M} to {times[1]:%Y-%m-%d %H:%M} UTC",
-            soft_wrap=True,
-        )
+    return Answer(
+        {"key": key, "from": times[0], "to": times[1], "count": counted.value},
+        f"{key}: {counted.value:,} from {times[0]:%Y-%m-%d %H:%M} to {times[1]:%Y-%m-%d %H:%M} UTC",
+    )
 
 
 def _second(option: str, text: str) -> int:

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from abacus.cli.terminal.shell import CommandGroup, console, settings
+from abacus.cli.terminal.answer import console
+from abacus.cli.terminal.shell import CommandGroup, settings
 from abacus.core.errors import Refused
 from abacus.signals.counters.store.cassandra.schema import make, statements
 from abacus.signals.counters.store.cassandra.session import Session
@@ -38,4 +39,4 @@ async def init(
         async with Session(cluster.address) as session:
             await make(session, cluster.keyspace, datacenter, replicas)
     for each in statements(cluster.keyspace, datacenter, replicas):
-        console.print(f"{each};", soft_wrap=True)
+        console.print(f"{each};")

@@ -27,7 +27,8 @@ from abacus.cli.house.stack import make_ready, running, services
 from abacus.cli.house.start_progress import StartProgress
 from abacus.cli.ledger.explain import explained
 from abacus.cli.people.console import links_for
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, database, print_json, settings, table
+from abacus.cli.terminal.answer import EXIT_FAILED, AsJson, Table, console, print_json, tell
+from abacus.cli.terminal.shell import database, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused
 from abacus.core.ids import transaction_key
@@ -126,7 +127,7 @@ async def _stay(complete: Settings, starting: StartProgress, *, as_json: bool) -
         else:
             console.print("The console is open. Each link lets one person in, once:")
             for person_id, link in links.items():
-                console.print(f"{person_id:>8}  {link}", soft_wrap=True)
+                console.print(f"{person_id:>8}  {link}")
             console.print("Two people, say two windows, are what an approval takes; Ctrl-C ends.")
         await asyncio.wait((workers,))
 
@@ -247,6 +248,4 @@ def _show(summary: Summary, reasons: dict[str, int], explanations: list[str]) ->
         ["ledger verified", "yes" if summary.ledger_verified else "NO"],
         ["messages reconciled", {True: "yes", False: "NO", None: "too many to keep"}[summary.reconciled]],
     ]
-    table("Abacus demo", ["what", "result"], rows)
-    for line in explanations:
-        console.print(line, soft_wrap=True)
+    tell(Table("Abacus demo", ["what", "result"], rows), *explanations)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from abacus.cli.examples.stream import Sent
-from abacus.cli.terminal.shell import errors
+from abacus.cli.terminal.answer import errors
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused, Unavailable
 from abacus.engage.notify.metrics import NOTIFICATIONS

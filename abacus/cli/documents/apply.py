@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from abacus.cli.documents.house_plan import KindPlan, plan_of
-from abacus.cli.terminal.command_actor import CommandActor, acting
+from abacus.cli.terminal.answer import EXIT_FAILED, AsJson, print_json
+from abacus.cli.terminal.command_actor import CommandActor, actor
 from abacus.cli.terminal.draft_plans import Say, say_changes, unchanged
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, pool, print_json
 from abacus.core.errors import Refused
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="With a folder a kind.", show_default=False)]
@@ -32,8 +32,7 @@ async def apply(
     ask = not yes and sys.stdin.isatty()
     say = partial(typer.echo, err=as_json)  # standard output is for the one document
     rows: list[dict[str, Any]] = []
-    async with pool() as connections:
-        at = await acting(connections)
+    async with actor() as at:
         plans = await plan_of(directory, at)
         _say(plans, say)
         if not dry_run:

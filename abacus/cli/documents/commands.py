@@ -1,8 +1,7 @@
 """The commands of a kind: lint, diff, publish, list and show."""
 
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,9 +10,10 @@ import typer
 
 from abacus.cli.documents.drafts import FileDraft, Judged, faultless, file_plans, judged_by, read_drafts
 from abacus.cli.documents.family import Family, Rows
-from abacus.cli.terminal.command_actor import CommandActor, acting
-from abacus.cli.terminal.draft_plans import agreed, print_difference, print_faults, unchanged
-from abacus.cli.terminal.shell import AsJson, CommandGroup, pool, print_json, table
+from abacus.cli.terminal.answer import Answer, AsJson, Raw, Table, print_json
+from abacus.cli.terminal.command_actor import CommandActor, at_desk
+from abacus.cli.terminal.draft_plans import agreed, compared, linted, unchanged
+from abacus.cli.terminal.shell import CommandGroup
 from abacus.core.errors import Refused
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import Around, DocumentKind
@@ -42,9 +42,8 @@ def add_lint(app: CommandGroup, family: Family[Document, Around]) -> None:
     @app.command(help=f"Check {family.drafts} and print every fault with its path.{without}")
     async def lint(
         files: Annotated[list[Path], files_argument(family)],
-        as_json: AsJson = False,
-    ) -> None:
-        await lint_files(family, files, as_json=as_json)
+    ) -> Answer:
+        return await lint_files(family, files)
 
 
 def add_diff(app: CommandGroup, family: Family[Document, Around]) -> None:
@@ -54,9 +53,17 @@ def add_diff(app: CommandGroup, family: Family[Document, Around]) -> None:
     async def diff(
         file: Annotated[Path, typer.Argument(help=f"{family.one.capitalize()}, in TOML or JSON.", show_default=False)],
         against: Annotated[str | None, typer.Option(metavar=version, help=f"Default: {family.against}.")] = None,
-        as_json: AsJson = False,
-    ) -> None:
-        await compare(family, file, against, as_json=as_json)
+    ) -> Answer:
+        kind = family.kind
+        async with at_desk(family.desk) as (desk, _):
+            (draft,) = await faultless([file], kind, await judged_by(desk))
+            if against is None:
+                (difference,) = await desk.differences([draft.document])
+                name, changes = difference.against, difference.changes
+            else:
+                old = await desk.version(against)
+                name, changes = kind.label(old), kind.changes(old.document, draft.document)
+        return compared(draft.file, name, changes)
 
 
 def add_publish(app: CommandGroup, family: Family[Document, Around], *, help_: str | None = None) -> None:
@@ -68,7 +75,11 @@ def add_publish(app: CommandGroup, family: Family[Document, Around], *, help_: s
         yes: Yes = False,
         as_json: AsJson = False,
     ) -> None:
-        await publish_files(family, files, ask=not yes and sys.stdin.isatty(), as_json=as_json)
+        ask = not yes and sys.stdin.isatty()
+        async with at_desk(family.desk) as (desk, at):
+            desk.check_publishes(at.actor)
+            drafts = await faultless(files, family.kind, await judged_by(desk))
+            await publish_drafts(family, desk, at, drafts, ask=ask, as_json=as_json)
 
 
 def add_list(app: CommandGroup, family: Family[Document, Around], rows: Rows[Document]) -> None:
@@ -77,9 +88,11 @@ def add_list(app: CommandGroup, family: Family[Document, Around], rows: Rows[Doc
     @app.command("list", help=f"List the {family.drafts} in force.")
     async def list_documents(
         name: Annotated[str | None, typer.Argument(metavar=metavar, help="Every version of this one.")] = None,
-        as_json: AsJson = False,
-    ) -> None:
-        await print_list(family, rows, name, as_json=as_json)
+    ) -> Answer:
+        async with at_desk(family.desk) as (desk, _):
+            found = [rows.row(record) for record in await (desk.records() if name is None else desk.versions(name))]
+        cells = [[cell(row[column]) for column in rows.columns] for row in found]
+        return Answer(found, Table(rows.title, rows.columns, cells))
 
 
 def add_show(app: CommandGroup, family: Family[Document, Around]) -> None:
@@ -89,57 +102,24 @@ def add_show(app: CommandGroup, family: Family[Document, Around]) -> None:
     @app.command(help=f"Show {family.one}: {which_ones}.")
     async def show(
         which: Annotated[str, typer.Argument(metavar=metavar, show_default=False)],
-        as_json: AsJson = False,
         as_toml: AsToml = False,
-    ) -> None:
-        await print_one(family, which, as_json=as_json, as_toml=as_toml)
+    ) -> Answer:
+        label, document = await _of_file(family, which) or await _published(family, which)
+        return shown(family, label, document, {}, as_toml=as_toml, title=which)
 
 
-@asynccontextmanager
-async def opened(
-    family: Family[Document, Around],
-) -> AsyncIterator[tuple[DocumentDesk[Document, Around], CommandActor]]:
-    async with pool() as connections:
-        at = await acting(connections)
-        async with family.desk(at) as desk:
-            yield desk, at
-
-
-async def lint_files(family: Family[Document, Around], files: Sequence[Path], *, as_json: bool) -> None:
+async def lint_files(family: Family[Document, Around], files: Sequence[Path]) -> Answer:
     if family.offline is not None:
-        await lint_beside(family, files, Judged(family.kind.read, family.offline(), {}), as_json=as_json)
-        return
-    async with opened(family) as (desk, _):
-        await lint_beside(family, files, await judged_by(desk), as_json=as_json)
+        return await lint_beside(family, files, Judged(family.kind.read, family.offline(), {}))
+    async with at_desk(family.desk) as (desk, _):
+        return await lint_beside(family, files, await judged_by(desk))
 
 
 async def lint_beside(
-    family: Family[Document, Around], files: Sequence[Path], judged: Judged[Document, Around], *, as_json: bool
-) -> None:
+    family: Family[Document, Around], files: Sequence[Path], judged: Judged[Document, Around]
+) -> Answer:
     drafts, faults = await read_drafts(files, family.kind, judged)
-    valid = {draft.file: family.sentence(draft.document) for draft in drafts}
-    print_faults(valid, faults, as_json=as_json)
-
-
-async def compare(family: Family[Document, Around], file: Path, against: str | None, *, as_json: bool) -> None:
-    kind = family.kind
-    async with opened(family) as (desk, _):
-        (draft,) = await faultless([file], kind, await judged_by(desk))
-        if against is None:
-            (difference,) = await desk.differences([draft.document])
-            name, changes = difference.against, difference.changes
-        else:
-            old = await desk.version(against)
-            name, changes = kind.label(old), kind.changes(old.document, draft.document)
-    print_difference(draft.file, name, changes, as_json=as_json)
-
-
-async def publish_files(family: Family[Document, Around], files: Sequence[Path], *, ask: bool, as_json: bool) -> None:
-    """Say what the drafts change, ask, and publish the drafts with a change: all of them, or none. Raises `Refused`."""
-    async with opened(family) as (desk, at):
-        desk.check_publishes(at.actor)
-        drafts = await faultless(files, family.kind, await judged_by(desk))
-        await publish_drafts(family, desk, at, drafts, ask=ask, as_json=as_json)
+    return linted({draft.file: family.sentence(draft.document) for draft in drafts}, faults)
 
 
 async def publish_drafts(
@@ -167,42 +147,24 @@ async def publish_drafts(
         print_json({**family.done(rows), "unchanged": unchanged(plans)})
 
 
-async def print_list(
-    family: Family[Document, Around], rows: Rows[Document], name: str | None, *, as_json: bool
-) -> None:
-    async with opened(family) as (desk, _):
-        found = [rows.row(record) for record in await (desk.records() if name is None else desk.versions(name))]
-    if as_json:
-        print_json(found)
-        return
-    cells = [[cell(row[column]) for column in rows.columns] for row in found]
-    table(rows.title, rows.columns, cells)
-
-
-async def print_one(family: Family[Document, Around], which: str, *, as_json: bool, as_toml: bool) -> None:
-    label, document = await _of_file(family, which) or await _published(family, which)
-    print_document(family, label, document, {}, as_json=as_json, as_toml=as_toml, title=which)
-
-
-def print_document(
+def shown(
     family: Family[Document, Around],
     label: str | None,
     document: Document,
     more: Mapping[str, Any],
-    *,
-    as_json: bool,
+    *tables: Table,
     as_toml: bool,
     title: str = "",
-) -> None:
-    """`more` is for JSON alone. A document of a file has no label, and the file's name for a title."""
+) -> Answer:
+    """`more` is for JSON alone, `tables` for people. A document of a file has no label, and the file's name for a
+    title.
+    """
     kind = family.kind
-    written = kind.to_document(document)
-    if as_json:
-        print_json({"name": label, kind.word: written, **more})
-    elif as_toml:
-        typer.echo(kind.to_toml(document), nl=False)
-    else:
-        table(label or title, ["field", "value"], [list(line) for line in kind.described(document)])
+    told = {"name": label, kind.word: kind.to_document(document), **more}
+    if as_toml:
+        return Answer(told, Raw(kind.to_toml(document)))
+    fields = [list(line) for line in kind.described(document)]
+    return Answer(told, Table(label or title, ["field", "value"], fields), *tables)
 
 
 async def _of_file(family: Family[Document, Around], which: str) -> tuple[None, Document] | None:
@@ -224,7 +186,7 @@ def _names_one(kind: DocumentKind[Any, Any], which: str) -> bool:
 
 
 async def _published(family: Family[Document, Around], which: str) -> tuple[str, Document]:
-    async with opened(family) as (desk, _):
+    async with at_desk(family.desk) as (desk, _):
         record = await desk.version(which)
     return family.kind.label(record), record.document
 

@@ -6,15 +6,14 @@ from typing import Annotated
 import typer
 
 from abacus.cli.documents.house_plan import FAMILIES
-from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.shell import AsJson, pool, print_json
+from abacus.cli.terminal.answer import Answer
+from abacus.cli.terminal.command_actor import actor
 from abacus.core.errors import Refused
 
 
 async def export(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Made where it is not there.", show_default=False)],
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Write the documents in force to DIR, in a folder a kind; `abacus apply` of them changes nothing.
 
     A campaign that waits for its approval, or is a draft, is written too. A folder that has files is refused.
@@ -24,8 +23,7 @@ async def export(
         if folder.exists() and any(folder.iterdir()):
             raise Refused(f"{folder} has files already: a document that is over would stay among them")
     written: list[str] = []
-    async with pool() as connections:
-        at = await acting(connections)
+    async with actor() as at:
         for family in FAMILIES:
             async with family.desk(at) as desk:
                 records = await desk.standing()
@@ -35,7 +33,4 @@ async def export(
                 file = folder / f"{family.kind.file_name(record.document)}.toml"
                 file.write_text(family.kind.to_toml(record.document), encoding="utf-8")
                 written.append(str(file))
-    if as_json:
-        print_json({"written": written})
-    else:
-        typer.echo("\n".join(written) or "nothing is published")
+    return Answer({"written": written}, "\n".join(written) or "nothing is published")

@@ -46,8 +46,8 @@ class Family(Generic[Document, Around]):
     nothing_new: str  # "the sources are in the store already"
     sentence: Callable[[Document], str]  # of a file without faults
     offline: Callable[[], Around] | None = None
-    # What drafts of the kind are judged by, beside the drafts of other kinds, by the commands of these.
-    amid: Callable[[Around, Mapping[str, Sequence[Any]]], Around] = _as_it_is
+    # What drafts of the kind are judged by together with drafts of other kinds, by the command of each kind.
+    with_drafts: Callable[[Around, Mapping[str, Sequence[Any]]], Around] = _as_it_is
     metavar: str = "NAME"
     against: str = "the latest version"  # what a draft is compared with
     told: Callable[[DraftOutcome[Document]], str] = _published

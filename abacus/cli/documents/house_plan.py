@@ -40,7 +40,7 @@ async def plan_of(directory: Path, at: CommandActor) -> list[KindPlan]:
     for family, files in _folders(directory):
         kind = family.kind
         async with family.desk(at) as desk:
-            around = family.amid(await desk.around(), drafts)
+            around = family.with_drafts(await desk.around(), drafts)
             read, bad = await read_drafts(files, kind, Judged(desk.read, around, await desk.latest()))
             faults += bad
             differences = await desk.differences([draft.document for draft in read])

@@ -5,21 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
-from abacus.cli.documents.commands import add_diff, add_lint, add_publish, cell, opened
+from abacus.cli.documents.commands import add_diff, add_lint, add_publish, cell
 from abacus.cli.downstreams.family import FAMILY, downstream_desk
-from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.shell import (
-    EXIT_FAILED,
-    AsJson,
-    CommandGroup,
-    console,
-    counted,
-    errors,
-    pool,
-    print_json,
-    settings,
-    table,
-)
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Secret, Table, counted
+from abacus.cli.terminal.command_actor import actor, at_desk
+from abacus.cli.terminal.shell import CommandGroup, settings
 from abacus.core.errors import Absent, absent
 from abacus.documents.types import Record
 from abacus.engage.actions.calls import call_again
@@ -42,13 +32,10 @@ add_publish(app, FAMILY)
 
 
 @app.command("list")
-async def list_downstreams(as_json: AsJson = False) -> None:
+async def list_downstreams() -> Answer:
     """List the latest version of each downstream."""
-    async with opened(FAMILY) as (desk, _):
+    async with at_desk(FAMILY.desk) as (desk, _):
         records = await desk.records()
-    if as_json:
-        print_json([_document(each) for each in records])
-        return
     rows = [
         [
             each.document.label,
@@ -60,50 +47,48 @@ async def list_downstreams(as_json: AsJson = False) -> None:
         ]
         for each in records
     ]
-    table("Downstreams", ["name", "kind", "url", "pace", "published", "by"], rows)
+    return Answer(
+        [_document(each) for each in records],
+        Table("Downstreams", ["name", "kind", "url", "pace", "published", "by"], rows),
+    )
 
 
 @app.command()
-async def show(name: Name, as_json: AsJson = False) -> None:
+async def show(name: Name) -> Answer:
     """Show a downstream as it was published last, with its earlier versions."""
-    async with opened(FAMILY) as (desk, _):
+    async with at_desk(FAMILY.desk) as (desk, _):
         try:
             history = await desk.versions(name)
         except Absent:
             paced = f"nothing limits the pace of {name}; " if name in OWN else ""
             raise absent("downstream", name, f"{paced}`abacus downstreams list` prints all") from None
-    if as_json:
-        print_json({"name": name, "versions": [_document(each) for each in history]})
-        return
     latest = history[-1].document
     document = to_document(latest) | ({"retired": True} if latest.retired else {})
-    table(latest.label, ["field", "value"], [[field, str(value)] for field, value in document.items()])
     versions = [[each.document.label, cell(each.published_at), each.published_by] for each in history]
-    table("Versions", ["version", "published", "by"], versions)
+    return Answer(
+        {"name": name, "versions": [_document(each) for each in history]},
+        Table(latest.label, ["field", "value"], [[field, str(value)] for field, value in document.items()]),
+        Table("Versions", ["version", "published", "by"], versions),
+    )
 
 
 @app.command("test")
-async def send_trial(name: Name, as_json: AsJson = False) -> None:
+async def send_trial(name: Name) -> Answer:
     """Send a webhook a message of the type abacus.test, or ask a service about no event, and print the outcome.
 
     It is sent once. The command fails unless the answer is a 2xx, and of a service one that can be read.
     """
     poster = Poster(to_private=settings().webhooks_to_private, at_once=1, whole_up_to=LONGEST_ANSWER)
     try:
-        async with pool() as connections:
-            at = await acting(connections)
+        async with actor() as at:
             at.check(Deed.PUBLISH_DOWNSTREAMS)
             downstream, trial = await downstream_desk(at).test(name, poster)
     finally:
         await poster.close()
-    if as_json:
-        print_json({"name": name, "url": downstream.url, **trial._asdict()})
-    else:
-        outcome = f"answered {trial.status}" if trial.fault is None else f"no success: {trial.fault}"
-        line = f"{name} at {downstream.url}: {outcome}, after {trial.seconds:.2f} s ({trial.message_id})"
-        console.print(line, soft_wrap=True)
-    if trial.fault is not None:
-        raise typer.Exit(EXIT_FAILED)
+    outcome = f"answered {trial.status}" if trial.fault is None else f"no success: {trial.fault}"
+    line = f"{name} at {downstream.url}: {outcome}, after {trial.seconds:.2f} s ({trial.message_id})"
+    exit_code = 0 if trial.fault is None else EXIT_FAILED
+    return Answer({"name": name, "url": downstream.url, **trial._asdict()}, line, exit_code=exit_code)
 
 
 @app.command("rotate-secret")
@@ -113,49 +98,37 @@ async def rotate_secret(
         float,
         typer.Option(min=0, max=24 * 90, help="Hours for which messages are also signed with the current secret."),
     ] = 24.0,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Print a new secret. For a while each message carries two signatures, by the new secret and by the one before."""
-    async with pool() as connections:
-        at = await acting(connections)
+    async with actor() as at:
         at.check(Deed.PUBLISH_DOWNSTREAMS)
         secret, until = await downstream_desk(at).rotate_secret(name, timedelta(hours=overlap_hours), at.actor)
-    if as_json:
-        print_json({"name": name, "secret": secret, "former_secret_until": until.isoformat()})
-        return
-    errors.print(f"the secret so far signs too until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once:")
-    console.print(secret, soft_wrap=True)
+    document = {"name": name, "secret": secret, "former_secret_until": until}
+    words = f"the secret so far signs too until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once"
+    return Answer(document, Secret(words, secret))
 
 
 @app.command()
-async def retire(name: Name, as_json: AsJson = False) -> None:
+async def retire(name: Name) -> Answer:
     """From now on nothing is sent to a webhook: what waits is refused. A service is not asked: its values are missing.
 
     For one of our own the pace ends.
     """
-    async with pool() as connections:
-        at = await acting(connections)
+    async with actor() as at:
         at.check(Deed.PUBLISH_DOWNSTREAMS)
         retired = (await downstream_desk(at).retire(name, at.actor)).document
-    if as_json:
-        print_json({"name": retired.label, "retired": True})
-    else:
-        typer.echo(f"{name} is retired")
+    return Answer({"name": retired.label, "retired": True}, f"{name} is retired")
 
 
 @app.command()
-async def retry(name: Name, as_json: AsJson = False) -> None:
+async def retry(name: Name) -> Answer:
     """Send the calls of a webhook that were given up, now and for three days more."""
-    async with pool() as connections:
-        at = await acting(connections)
+    async with actor() as at:
         await at.begins(Deed.REPLAY, f"downstream:{name}", did="retry-calls")
-        due = await call_again(connections, name, at.clock.now())
+        due = await call_again(at.pool, name, at.clock.now())
         if not due:
             await downstream_desk(at).versions(name)
-    if as_json:
-        print_json({"name": name, "due": due})
-    else:
-        typer.echo(f"{counted(due, 'call')} due now")
+    return Answer({"name": name, "due": due}, f"{counted(due, 'call')} due now")
 
 
 def _document(record: Record[Downstream]) -> dict[str, Any]:

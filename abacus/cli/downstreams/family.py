@@ -4,8 +4,9 @@ from contextlib import nullcontext
 from typing import Final
 
 from abacus.cli.documents.family import Family
+from abacus.cli.terminal.answer import Secret, tell
 from abacus.cli.terminal.command_actor import CommandActor
-from abacus.cli.terminal.shell import console, errors, secrets, settings
+from abacus.cli.terminal.shell import secrets, settings
 from abacus.documents.types import DraftOutcome
 from abacus.engage.downstreams.decide.downstream import Downstream
 from abacus.engage.downstreams.desk import DownstreamDesk
@@ -22,8 +23,7 @@ def downstream_desk(at: CommandActor) -> DownstreamDesk:
 
 def _show_secret(outcome: DraftOutcome[Downstream]) -> None:
     if (secret := outcome.told["secret"]) is not None:
-        errors.print("what it gets is signed with this secret, which is shown this once:")
-        console.print(secret, soft_wrap=True)
+        tell(Secret("what it gets is signed with this secret, which is shown this once", secret))
 
 
 FAMILY: Final = Family(

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from abacus.cli.documents.commands import add_commands
 from abacus.cli.documents.family import Family, Rows
-from abacus.cli.terminal.shell import CommandGroup, counted, settings
+from abacus.cli.terminal.answer import counted
+from abacus.cli.terminal.shell import CommandGroup, settings
 from abacus.documents.types import Record
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.kind import SOURCES, Reserved, source_desk

@@ -1,9 +1,8 @@
 """The commands of reports and of a month's close."""
 
-from collections.abc import Mapping
 from typing import Final
 
-COMMANDS: Final[Mapping[str, str]] = {
+COMMANDS: Final = {
     "report": "report:app",
     "report revenue": "revenue:revenue",
     "report allocate": "revenue:allocate",

@@ -8,9 +8,10 @@ from typing import Annotated, Final, NamedTuple
 import typer
 
 from abacus.cli.ledger.verify import verified
-from abacus.cli.terminal.command_actor import acting
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, Table, tell
+from abacus.cli.terminal.command_actor import acting, actor
 from abacus.cli.terminal.sheets import Decimals, reading, sheet_csv
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, errors, pool, print_json, table
+from abacus.cli.terminal.shell import pool
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.oversight.closing.checks import readiness
@@ -53,20 +54,17 @@ async def close(
     check: Annotated[bool, typer.Option("--check", help="Say what stands in the way. Nothing is signed.")] = False,
     show: Annotated[bool, typer.Option("--show", help="Show who closed and reopened which month.")] = False,
     decimals: Decimals = 2,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Close a month's books: refuse while they do not tie, write rollforward and journal as CSV, and sign their hashes.
     Exit 1 when something stands in the way.
     """
     if show:
-        await _show(Month.parse(month) if month else None, as_json=as_json)
-        return
+        return await _record(Month.parse(month) if month else None)
     if month is None:
         raise Refused("say which month: --month 2026-04; or --show")
     wanted = Month.parse(month)
     if reopen:
-        _put(await _reopened(wanted, reason), as_json=as_json)
-        return
+        return _answer(await _reopened(wanted, reason))
     if mapping is None:
         raise Refused("--mapping: name the file with the accounts of the journal")
     if unknown := sorted(set(accept or ()) - set(ACCEPTABLE)):
@@ -77,10 +75,7 @@ async def close(
         raise Refused(f"--out: there is no directory {out}")
     papers = Papers(mapping, _read(mapping), account, None if account is None else _read(account))
     close_ = Close(wanted, papers, out, accept or [], reason, decimals)
-    if check:
-        await _checked(close_, as_json=as_json)
-    else:
-        _put(await _closed(close_), as_json=as_json)
+    return await _checked(close_) if check else _answer(await _closed(close_))
 
 
 class Papers(NamedTuple):
@@ -125,9 +120,8 @@ async def _closed(wanted: Close) -> Signed:
         check_close(await MonthCloses(opened).all(), wanted.month)
     draft = await _draft(wanted)
     _stop_at(left(draft.obstacles, wanted.accepted))
-    async with pool() as opened:
-        at = await acting(opened)
-        report = await verified(opened)
+    async with actor() as at:
+        report = await verified(at.pool)
         if not report.clean:
             _stop_at([_NOT_VERIFIED])
         for name, content in draft.files.items():
@@ -146,10 +140,10 @@ async def _closed(wanted: Close) -> Signed:
             seal_hash=draft.seal.hash.hex() if draft.seal else None,
         )
         also = at.does(Deed.CLOSE_BOOKS, f"month:{wanted.month}", reason=wanted.reason, accepted=list(wanted.accepted))
-        return await MonthCloses(opened).sign(signed, also)
+        return await MonthCloses(at.pool).sign(signed, also)
 
 
-async def _checked(wanted: Close, *, as_json: bool) -> None:
+async def _checked(wanted: Close) -> Answer:
     """Everything that a close looks at, to the end. Ends with 1 where something stands in the way."""
     async with pool() as opened:
         (await acting(opened)).check(Deed.CLOSE_BOOKS)
@@ -160,18 +154,12 @@ async def _checked(wanted: Close, *, as_json: bool) -> None:
         if not (await verified(opened)).clean:
             obstacles.append(_NOT_VERIFIED)
     open_ = left(obstacles, wanted.accepted)
-    if as_json:
-        rows = [{"name": each.name, "said": each.said, "left": each in open_} for each in obstacles]
-        seal = draft.seal.number if draft.seal else None
-        print_json({"month": str(wanted.month), "may_be_signed": not open_, "seal": seal, "obstacles": rows})
-        if open_:
-            raise typer.Exit(EXIT_FAILED)
-        return
-    for each in obstacles:
-        if each not in open_:
-            console.print(f"accepted: {each}", soft_wrap=True)
-    _stop_at(open_)
-    console.print(f"{wanted.month} can be signed")
+    rows = [{"name": each.name, "said": each.said, "left": each in open_} for each in obstacles]
+    seal = draft.seal.number if draft.seal else None
+    document = {"month": str(wanted.month), "may_be_signed": not open_, "seal": seal, "obstacles": rows}
+    accepted = [f"accepted: {each}" for each in obstacles if each not in open_]
+    verdict = [_aside(each) for each in open_] if open_ else [f"{wanted.month} can be signed"]
+    return Answer(document, *accepted, *verdict, exit_code=EXIT_FAILED if open_ else 0)
 
 
 async def _draft(wanted: Close) -> Draft:
@@ -196,41 +184,36 @@ async def _draft(wanted: Close) -> Draft:
 
 
 def _stop_at(obstacles: Sequence[Obstacle]) -> None:
-    for each in obstacles:
-        errors.print(f"abacus: {each}", style=None)
+    tell(*map(_aside, obstacles))
     if obstacles:
         raise typer.Exit(EXIT_FAILED)
+
+
+def _aside(obstacle: Obstacle) -> Aside:
+    return Aside(f"abacus: {obstacle}")
 
 
 async def _reopened(month: Month, reason: str) -> Signed:
     if not reason:
         raise Refused("--reopen needs a --reason; auditors read it")
-    async with pool() as opened:
-        at = await acting(opened)
+    async with actor() as at:
         also = at.does(Deed.CLOSE_BOOKS, f"month:{month}", reason=reason, reopened=True)
         row = Signed(month, 0, Act.REOPENED, at.actor.source, at.clock.now(), reason, files={}, accepted=())
-        return await MonthCloses(opened).sign(row, also)
+        return await MonthCloses(at.pool).sign(row, also)
 
 
-async def _show(month: Month | None, *, as_json: bool) -> None:
+async def _record(month: Month | None) -> Answer:
     async with pool() as opened:
         record = [each for each in await MonthCloses(opened).all() if month in {None, each.month}]
-    if as_json:
-        print_json({"rows": [_document(each) for each in record]})
-        return
     names = ["month", "number", "act", "signed by", "signed at", "seal", "files", "reason"]
-    table("Closed months", names, [_cells(each) for each in record])
+    rows = [_cells(each) for each in record]
+    return Answer({"rows": [_document(each) for each in record]}, Table("Closed months", names, rows))
 
 
-def _put(signed: Signed, *, as_json: bool) -> None:
-    if as_json:
-        print_json(_document(signed))
-        return
-    console.print(f"{signed.month} {signed.act} by {signed.signed_by}", soft_wrap=True)
-    for name, digest in signed.files.items():
-        console.print(f"  {digest}  {name}", soft_wrap=True)
-    for said in signed.accepted:
-        console.print(f"  accepted: {said}", soft_wrap=True)
+def _answer(signed: Signed) -> Answer:
+    files = (f"  {digest}  {name}" for name, digest in signed.files.items())
+    accepted = (f"  accepted: {said}" for said in signed.accepted)
+    return Answer(_document(signed), f"{signed.month} {signed.act} by {signed.signed_by}", *files, *accepted)
 
 
 def _document(signed: Signed) -> dict[str, object]:
@@ -238,7 +221,7 @@ def _document(signed: Signed) -> dict[str, object]:
     return {**signed._asdict(), "month": str(signed.month), "act": str(signed.act), "signed_at": at}
 
 
-def _cells(each: Signed) -> list[str]:
+def _cells(each: Signed) -> list[object]:
     at, files = each.signed_at.isoformat(timespec="seconds"), ", ".join(each.files)
     return [str(each.month), str(each.number), each.act, each.signed_by, at, str(each.seal or ""), files, each.reason]
 

@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
+from abacus.cli.terminal.answer import EXIT_FAILED, AsJson, errors
 from abacus.cli.terminal.known import check_begun
 from abacus.cli.terminal.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, CommandGroup, errors
+from abacus.cli.terminal.shell import CommandGroup
 from abacus.core.clock import SystemClock
 from abacus.oversight.reports.accounts import balances
 from abacus.oversight.reports.assumption_store import assumptions

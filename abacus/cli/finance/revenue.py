@@ -8,11 +8,12 @@ from typing import Annotated, Final, NamedTuple
 import typer
 
 from abacus.approving.assumptions import Assumed, assumption_proposal
-from abacus.cli.people.approvals import large_moves, show_waiting
-from abacus.cli.terminal.command_actor import acting
+from abacus.cli.people.approvals import large_moves, waiting
+from abacus.cli.terminal.answer import Answer, AsJson
+from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.known import check_cards, check_priced
 from abacus.cli.terminal.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
-from abacus.cli.terminal.shell import AsJson, CommandGroup, console, pool, print_json, settings
+from abacus.cli.terminal.shell import CommandGroup, pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.ids import PROGRAM_PATTERN
@@ -68,8 +69,7 @@ async def set_assumption(
     cost_per_point: Price = None,
     selling_price: Price = None,
     allocated_per_point: Price = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Set finance's assumptions for a program's points in a country, as a new version. Earlier versions stay."""
     _check(re.compile(PROGRAM_PATTERN), program, "--program")
     _check(_COUNTRY, country, "--country")
@@ -81,24 +81,20 @@ async def set_assumption(
         _price(selling_price, "--selling-price"),
         _price(allocated_per_point, "--allocated-per-point"),
     )
-    async with pool() as opened:
-        at = await acting(opened)
+    async with actor() as at:
         now = at.clock.now()
         since = read_day(effective_from, "--from", last=False) if effective_from else now.date()
-        wanted, store = Assumed(program, country, since, estimate, reason), AssumptionStore(opened)
+        wanted, store = Assumed(program, country, since, estimate, reason), AssumptionStore(at.pool)
         also = at.does(Deed.SET_ASSUMPTIONS, wanted.subject, country=country, reason=reason, start=since)
         await store.check(program, country, since, estimate)
         if settings().assumptions_need_approval:
-            request = await large_moves(opened, at).approvals.ask(assumption_proposal(wanted), at.actor.agent)
-            show_waiting(request, as_json=as_json)
-            return
+            request = await large_moves(at.pool, at).approvals.ask(assumption_proposal(wanted), at.actor.agent)
+            return waiting(request)
         assumption = await store.set(
             program, country, since, estimate, by=at.actor.source, why=reason, now=now, also=also
         )
-    if as_json:
-        print_json(_row(assumption)._asdict())
-    else:
-        console.print(f"{assumption.name} set, in force from {assumption.effective_from}", soft_wrap=True)
+    set_ = f"{assumption.name} set, in force from {assumption.effective_from}"
+    return Answer(_row(assumption)._asdict(), set_)
 
 
 @app.command("show")

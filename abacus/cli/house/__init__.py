@@ -1,9 +1,8 @@
 """The commands that start the house, or say how it does."""
 
-from collections.abc import Mapping
 from typing import Final
 
-COMMANDS: Final[Mapping[str, str]] = {
+COMMANDS: Final = {
     "up": "up:up",
     "worker": "worker:worker",
     "status": "status:status",

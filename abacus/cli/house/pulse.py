@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from abacus.cli.terminal.answer import Answer, Table
 from abacus.cli.terminal.known import check_country
-from abacus.cli.terminal.shell import AsJson, pool, print_json, table
+from abacus.cli.terminal.shell import pool
 from abacus.core.clock import SystemClock
 from abacus.intake.pulse.decide.steps import Beat, Range, beats
 from abacus.intake.pulse.store import PulseStore
@@ -15,8 +16,7 @@ from abacus.intake.pulse.store import PulseStore
 async def pulse(
     over: Annotated[Range, typer.Option("--range", help="How far back to look.")] = Range.HOUR,
     country: Annotated[str | None, typer.Option(help="Only awards of this country.")] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Show points a minute, and how long they took to come: an hour by minutes, a day or a week by quarters of an hour.
 
     Those who post write these sums every few seconds; one that is killed takes its last ones with it. The ledger has
@@ -27,16 +27,16 @@ async def pulse(
     async with pool() as database:
         sums = await PulseStore(database).since(over.step, over.begins(now), None if country is None else [country])
     found = beats(sums, over, now)
-    if as_json:
-        print_json([each._asdict() for each in found])
-    else:
-        table("Points", ["since", "awards a minute", "points a minute", "half within", "99 % within"], _rows(found))
+    return Answer(
+        [each._asdict() for each in found],
+        Table("Points", ["since", "awards a minute", "points a minute", "half within", "99 % within"], _rows(found)),
+    )
 
 
-def _rows(found: Sequence[Beat]) -> list[list[str]]:
+def _rows(found: Sequence[Beat]) -> list[list[object]]:
     return [
         [
-            f"{each.since:%Y-%m-%d %H:%M}",
+            each.since,
             f"{each.awards:,.0f}",
             f"{each.points:,.0f}",
             _within(each.half_s),

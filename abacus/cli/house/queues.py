@@ -5,20 +5,10 @@ from typing import Annotated
 
 import typer
 
-from abacus.cli.house.status import show_queues
+from abacus.cli.house.status import queue_table
+from abacus.cli.terminal.answer import Answer, Table, counted
 from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.shell import (
-    AsJson,
-    CommandGroup,
-    console,
-    counted,
-    database,
-    pool,
-    print_json,
-    settings,
-    sqs,
-    table,
-)
+from abacus.cli.terminal.shell import CommandGroup, database, pool, settings, sqs
 from abacus.core.clock import SystemClock
 from abacus.core.errors import absent
 from abacus.oversight.status.sources import notes, queues
@@ -31,19 +21,16 @@ dead = CommandGroup(help="Dead letters: messages that kept failing.", no_args_is
 
 
 @app.command()
-async def ensure(as_json: AsJson = False) -> None:
+async def ensure() -> Answer:
     """Create the queues that are missing and bring the others' attributes in line. Doing it again changes nothing."""
     config = settings()
     async with sqs(config) as client:
         names = await ensure_queues(client, config.queue_prefix)
-    if as_json:
-        print_json(names)
-    else:
-        console.print("\n".join(names))
+    return Answer(names, "\n".join(names))
 
 
 @app.command("list")
-async def list_queues(as_json: AsJson = False) -> None:
+async def list_queues() -> Answer:
     """Show how many messages of each queue wait, are in a worker's hands, and are delayed.
 
     With a database, also the age of the oldest message of each queue that a worker receives from.
@@ -55,30 +42,26 @@ async def list_queues(as_json: AsJson = False) -> None:
             oldest_s = (await notes(opened, SystemClock())).oldest_s
     async with sqs(config) as client:
         states = await queues(client, config.queue_prefix, oldest_s)
-    if as_json:
-        print_json([state._asdict() for state in states])
-    else:
-        show_queues(states)
+    return Answer([state._asdict() for state in states], queue_table(states))
 
 
 @dead.command("list")
-async def list_dead(as_json: AsJson = False) -> None:
+async def list_dead() -> Answer:
     """Show how many messages each dead-letter queue holds."""
     config = settings()
     async with sqs(config) as client:
         counted = await dead_letters(client, config.queue_prefix)
-    if as_json:
-        print_json([letters._asdict() for letters in counted])
-    else:
-        table("Dead letters", ["queue", "messages"], [[letters.queue, str(letters.messages)] for letters in counted])
+    return Answer(
+        [letters._asdict() for letters in counted],
+        Table("Dead letters", ["queue", "messages"], [[letters.queue, str(letters.messages)] for letters in counted]),
+    )
 
 
 @dead.command("redrive")
 async def redrive_dead(
     name: Annotated[str, typer.Argument(help="The queue to send back to: award, retry, expiry or campaign-retry.")],
     limit: Annotated[int, typer.Option(min=1, help="At most so many messages.")] = 10_000,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Send a queue's dead letters back to it. An award that was posted already is not posted again."""
     config = settings()
     known = [queue.name for queue in definitions("") if queue.dead_letter is not None]
@@ -87,7 +70,6 @@ async def redrive_dead(
     async with pool() as opened, sqs(config) as client:
         await (await acting(opened)).begins(Deed.REPLAY, f"queue:{name}", did="redrive", limit=limit)
         moved = await redrive(client, config.queue_prefix, name, limit=limit)
-    if as_json:
-        print_json({"queue": name, "moved": moved})
-    else:
-        console.print(f"{counted(moved, 'message')} sent back to {config.queue_prefix}{name}")
+    return Answer(
+        {"queue": name, "moved": moved}, f"{counted(moved, 'message')} sent back to {config.queue_prefix}{name}"
+    )

@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from abacus.bootstrap import Service
-from abacus.cli.terminal.shell import errors
+from abacus.cli.terminal.answer import errors
 from abacus.platform.health import Health, WorkerState
 from abacus.platform.settings import PREFIX, Settings
 

@@ -1,13 +1,12 @@
 """`abacus status`: the state of everything, what is wrong with it, and what to do."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
 from typing import Any, Final
 
-import typer
-
-from abacus.cli.terminal.shell import AsJson, console, database, print_json, settings, sqs, table
+from abacus.cli.terminal.answer import Answer, Line, Shown, Table
+from abacus.cli.terminal.shell import database, settings, sqs
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.core.status import Problem
@@ -21,7 +20,7 @@ from workers import PIPELINE
 _QUEUE: Final = ("queue", "waiting", "in flight", "delayed", "oldest")
 
 
-async def status(as_json: AsJson = False) -> None:
+async def status() -> Answer:
     """Show workers, streams, queues, the relay, what is set aside or undelivered, and jobs; a line for each problem.
 
     Exit 0 if all is well, 1 if something is wrong, 2 if nothing is known to be wrong and not everything can be read.
@@ -37,69 +36,57 @@ async def status(as_json: AsJson = False) -> None:
         kafka, prefix, topic = config.kafka_bootstrap, config.queue_prefix, config.points_topic
         snapshot = await read(Places(pool, client, kafka, prefix, topic, groups_of(config), PIPELINE), clock, unknown)
     faults = problems(snapshot, PIPELINE, prefix)
-    if as_json:
-        print_json(_document(snapshot, faults))
-    else:
-        _show(snapshot, faults)
-    if code := exit_code(snapshot, faults):
-        raise typer.Exit(code)
+    return Answer(_document(snapshot, faults), *_shown(snapshot, faults), exit_code=exit_code(snapshot, faults))
 
 
-def queue_rows(queues: Sequence[QueueState]) -> list[list[str]]:
-    return [
-        [
-            each.queue,
-            f"{each.waiting:,}",
-            f"{each.in_flight:,}",
-            f"{each.delayed:,}",
-            "" if each.oldest_s is None else f"{each.oldest_s:,.0f} s",
-        ]
-        for each in queues
-    ]
+def queue_table(queues: Sequence[QueueState]) -> Table:
+    rows = [[each.queue, each.waiting, each.in_flight, each.delayed, _age(each.oldest_s)] for each in queues]
+    return Table("Queues", _QUEUE, rows)
 
 
-def show_queues(queues: Sequence[QueueState]) -> None:
-    table("Queues", _QUEUE, queue_rows(queues))
+def _age(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds:,.0f} s"
 
 
-def _show(snapshot: Snapshot, faults: Sequence[Problem]) -> None:
+def _shown(snapshot: Snapshot, faults: Sequence[Problem]) -> Iterator[str | Shown]:
     if snapshot.workforce is not None:
         columns = ["worker", "host", "pid", "state", "since", "why"]
-        table("Workers", columns, [_worker(each, snapshot.at) for each in snapshot.workforce.workers])
+        yield Table("Workers", columns, [_worker(each, snapshot.at) for each in snapshot.workforce.workers])
         if without := snapshot.workforce.without:
-            table(
-                "Done without",
-                ["what", "host", "pid", "why"],
-                [[e.dependency, e.host, str(e.pid), e.why] for e in without],
-            )
+            rows = [[each.dependency, each.host, str(each.pid), each.why] for each in without]
+            yield Table("Done without", ["what", "host", "pid", "why"], rows)
     if snapshot.lags is not None:
-        table("Streams", ["group", "topic", "to read"], [[e.group, e.topic, f"{e.messages:,}"] for e in snapshot.lags])
+        yield Table("Streams", ["group", "topic", "to read"], [[e.group, e.topic, e.messages] for e in snapshot.lags])
     if snapshot.queues is not None:
-        show_queues(snapshot.queues)
+        yield queue_table(snapshot.queues)
     if snapshot.relay is not None:
-        console.print(f"relay: {snapshot.relay.waiting:,} transfers to publish")
+        yield f"relay: {snapshot.relay.waiting:,} transfers to publish"
     if snapshot.workforce is not None and snapshot.workforce.cards_age_s is not None:
-        console.print(f"rate cards in use: {snapshot.workforce.cards_age_s:,.0f} s old")
-    _show_left(snapshot)
-    for each in faults:
-        console.print(f"WRONG: {each.fault}: {each.remedy}", style="red", soft_wrap=True)
-    for name, why in snapshot.unknown.items():
-        console.print(f"UNKNOWN: {name}: {why}", style="yellow", soft_wrap=True)
-    if not faults and not snapshot.unknown:
-        console.print("all is well")
+        yield f"rate cards in use: {snapshot.workforce.cards_age_s:,.0f} s old"
+    yield from _left(snapshot)
+    yield from _verdict(snapshot, faults)
 
 
-def _show_left(snapshot: Snapshot) -> None:
+def _left(snapshot: Snapshot) -> Iterator[str]:
     """What a person may have to see to."""
     if snapshot.quarantine is not None:
-        console.print(f"quarantine: {sum(snapshot.quarantine.values()):,} held")
+        yield f"quarantine: {sum(snapshot.quarantine.values()):,} held"
     if (left := snapshot.undelivered) is not None:
-        console.print(f"not delivered: {', '.join(each.told for each in left)}")
+        yield f"not delivered: {', '.join(each.told for each in left)}"
 
 
-def _worker(each: WorkerState, now: datetime) -> list[str]:
+def _verdict(snapshot: Snapshot, faults: Sequence[Problem]) -> Iterator[str | Shown]:
+    for each in faults:
+        yield Line(f"WRONG: {each.fault}: {each.remedy}", "red")
+    for name, why in snapshot.unknown.items():
+        yield Line(f"UNKNOWN: {name}: {why}", "yellow")
+    if not faults and not snapshot.unknown:
+        yield "all is well"
+
+
+def _worker(each: WorkerState, now: datetime) -> list[object]:
     state = f"gone ({(now - each.seen_at).total_seconds():,.0f} s)" if each.gone else each.state
-    return [each.worker, each.host, str(each.pid), state, f"{each.started_at:%Y-%m-%d %H:%M}", each.detail]
+    return [each.worker, each.host, str(each.pid), state, each.started_at, each.detail]
 
 
 def _document(snapshot: Snapshot, faults: Sequence[Problem]) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from abacus.cli.house.own_key import key_file
 from abacus.cli.house.stack import make_ready, running, services
 from abacus.cli.house.start_progress import StartProgress
 from abacus.cli.people.console import console_url, first_link
-from abacus.cli.terminal.shell import AsJson, console, print_json, settings
+from abacus.cli.terminal.answer import AsJson, console, print_json
+from abacus.cli.terminal.shell import settings
 from abacus.platform.migrations import make_sandbox
 from abacus.platform.patience import unless_stopped
 from abacus.platform.settings import Settings
@@ -72,8 +73,7 @@ def _announce(config: Settings, environment: Path, link: str | None, *, as_json:
         print_json(addresses)
         return
     for name, address in addresses.items():
-        console.print(f"{name:>9}  {address}", soft_wrap=True)
+        console.print(f"{name:>9}  {address}")
     console.print(
-        f"ready; Ctrl-C stops. To use the other commands, in another terminal:\n  source {quote(str(environment))}",
-        soft_wrap=True,
+        f"ready; Ctrl-C stops. To use the other commands, in another terminal:\n  source {quote(str(environment))}"
     )

@@ -1,9 +1,8 @@
 """The commands of the ledger: its schema, its slices, its proof, and where things are in it."""
 
-from collections.abc import Mapping
 from typing import Final
 
-COMMANDS: Final[Mapping[str, str]] = {
+COMMANDS: Final = {
     "migrate": "commands:migrate",
     "explain": "explain:explain",
     "where": "where:where",

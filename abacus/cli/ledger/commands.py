@@ -5,12 +5,13 @@ from contextlib import contextmanager
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import TaskID
 
 from abacus.cli.ledger import seals
 from abacus.cli.ledger import verify as verifying
-from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import AsJson, CommandGroup, console, print_json, settings
+from abacus.cli.terminal.answer import Answer
+from abacus.cli.terminal.progress import bars
+from abacus.cli.terminal.shell import CommandGroup, settings
 from abacus.platform.cluster.placement import placement_at
 from abacus.platform.migrations import cut, make_sandbox, split
 from abacus.platform.migrations import migrate as migrate_database
@@ -46,8 +47,7 @@ async def migrate(
             "--split-logins", help="Then take from the workers' login what makes persons; see docs/operate/deploy.md."
         ),
     ] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Bring the database to the schema of this version, the sandbox too. Doing it again changes nothing.
 
     A ledger in slices is changed slice by slice, and what was interrupted is gone on with.
@@ -64,20 +64,18 @@ async def migrate(
         await make_sandbox(url, anew=new_sandbox)
     if split_logins:
         await split(url)
-    if as_json:
-        asked_for = {"slices": slices, "placed": placed}
-        done = {name: value for name, value in asked_for.items() if value is not None}
-        print_json({"before": before, "after": after} | done)
-        return
-    console.print(f"schema {after}" + (" (nothing to do)" if before == after else f", was {before or 'empty'}"))
+    asked_for = {"slices": slices, "placed": placed}
+    done = {name: value for name, value in asked_for.items() if value is not None}
+    lines = [f"schema {after}" + (" (nothing to do)" if before == after else f", was {before or 'empty'}")]
     if was_cut:
-        console.print(f"the ledger is cut into {slices} slices")
+        lines.append(f"the ledger is cut into {slices} slices")
     if sandbox or new_sandbox:
-        console.print("test keys have a sandbox; the API looks for it when it starts")
+        lines.append("test keys have a sandbox; the API looks for it when it starts")
     if split_logins:
-        console.print("the workers' login enters nobody, begins no session and changes no segment")
+        lines.append("the workers' login enters nobody, begins no session and changes no segment")
     if placed is not None:
-        console.print(f"placed on the servers of Citus: {', '.join(placed) or 'nothing more'}")
+        lines.append(f"placed on the servers of Citus: {', '.join(placed) or 'nothing more'}")
+    return Answer({"before": before, "after": after} | done, *lines)
 
 
 async def _placed(database_url: str) -> list[str]:
@@ -89,14 +87,13 @@ async def _placed(database_url: str) -> list[str]:
 @contextmanager
 def _shown(what: str) -> Iterator[Callable[[str, int, int], None]]:
     """How many slices are done, as long as that takes."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with shown_progress(*columns) as progress:
-        bars: dict[str, TaskID] = {}
+    with bars() as progress:
+        tasks: dict[str, TaskID] = {}
 
         def told(name: str, done: int, of: int) -> None:
             title = f"{what} {name}, slices" if name else what
-            if title not in bars:
-                bars[title] = progress.add_task(title, total=of)
-            progress.update(bars[title], completed=done)
+            if title not in tasks:
+                tasks[title] = progress.add_task(title, total=of)
+            progress.update(tasks[title], completed=done)
 
         yield told

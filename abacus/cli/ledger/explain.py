@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from abacus.cli.campaigns.campaign_events import read_event
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, pool, print_json, settings
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer
+from abacus.cli.terminal.shell import pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
 from abacus.core.ids import award_id
@@ -40,8 +41,7 @@ async def explain(
             metavar="FILE", help="Of a campaign's points: the event, as it was published; - is standard input."
         ),
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Show how points were awarded, and calculate them again from the card, and from the campaign's document; or how
     they lapsed. Exit 1 when something does not agree.
     """
@@ -54,13 +54,11 @@ async def explain(
         book = CardBook(await CardStore(opened).all())
         checks = await _checked(transfer, book, event, opened)
     difference = recompute(transfer, book)
-    if as_json:
-        print_json(_document(transfer, difference, checks))
-    else:
-        for line in explained(transfer, difference, checks):
-            console.print(line, soft_wrap=True)
-    if difference is not None or any(check.agrees is False for check in checks):
-        raise typer.Exit(EXIT_FAILED)
+    return Answer(
+        _document(transfer, difference, checks),
+        *explained(transfer, difference, checks),
+        exit_code=EXIT_FAILED if difference is not None or any(check.agrees is False for check in checks) else 0,
+    )
 
 
 async def _checked(transfer: Transfer, book: CardBook, event: Path | None, opened: Pool) -> Sequence[Check]:

@@ -8,21 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import (
-    EXIT_FAILED,
-    AsJson,
-    CommandGroup,
-    console,
-    counted,
-    errors,
-    pool,
-    print_json,
-    settings,
-)
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, counted
+from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.progress import percents
+from abacus.cli.terminal.shell import CommandGroup, pool, settings
 from abacus.core.clock import Clock
 from abacus.core.csv_text import CsvWriter
 from abacus.core.errors import Refused, SetAside
@@ -58,8 +48,7 @@ async def accounts(
         bool, typer.Option("--skip-bad", help="Import the good lines of a file with bad ones.")
     ] = False,
     faults: Annotated[Path | None, typer.Option("--errors", metavar="FILE.csv", help="Write every bad line.")] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Open accounts with the balances that members had in another system.
 
     All lines are checked first; a file with a bad one imports nothing. Done again, it changes nothing. Exit 1 when
@@ -69,29 +58,25 @@ async def accounts(
     look_for_garbage_seldom()
     if re.fullmatch(NAME_PATTERN, source) is None:
         raise Refused(f"--source: {source!r} is not a name: letters, digits, '.', '_' and '-', 64 at most")
-    with _telling(faults, as_json=as_json) as told, opened(file) as lines:
-        async with pool() as asking:
-            at = await acting(asking)
+    with _telling(faults) as told, opened(file) as lines:
+        async with actor() as at:
             if not dry_run:
                 await at.begins(Deed.IMPORT, f"import:{source}", file=file.name)
         async with _importing(at.clock, Origin(source, at.actor.source), told) as (job, known):
             tally, written = await _through(job, lines, known, dry_run=dry_run, skip_bad=skip_bad)
-    if as_json:
-        print_json(_document(file, source, tally, told, dry_run=dry_run, written=written))
-    else:
-        console.print(_sentence(tally, told, dry_run=dry_run, written=written), soft_wrap=True)
-    if tally.bad:
-        raise typer.Exit(EXIT_FAILED)
+    document = _document(file, source, tally, told, dry_run=dry_run, written=written)
+    bad = (Aside(str(fault), "red") for fault in told.first)
+    sentence = _sentence(tally, told, dry_run=dry_run, written=written)
+    return Answer(document, *bad, sentence, exit_code=EXIT_FAILED if tally.bad else 0)
 
 
 class _Told:
-    """Reports the faults: the first ones for people, all of them for the file."""
+    """Takes the faults: the first ones are told, the file gets all."""
 
-    def __init__(self, rows: CsvWriter | None, *, quiet: bool) -> None:
+    def __init__(self, rows: CsvWriter | None) -> None:
         self.first: list[Fault] = []
         self.more = 0
         self._rows = rows
-        self._quiet = quiet
 
     def __call__(self, fault: Fault) -> None:
         if self._rows is not None:
@@ -100,20 +85,18 @@ class _Told:
             self.more += 1
             return
         self.first.append(fault)
-        if not self._quiet:
-            errors.print(str(fault), style="red")
 
 
 @contextmanager
-def _telling(path: Path | None, *, as_json: bool) -> Iterator[_Told]:
+def _telling(path: Path | None) -> Iterator[_Told]:
     if path is None:
-        yield _Told(None, quiet=as_json)
+        yield _Told(None)
         return
     try:
         with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
             rows = CsvWriter(file)
             rows.row(Fault._fields)
-            yield _Told(rows, quiet=as_json)
+            yield _Told(rows)
     except OSError as error:
         raise Refused(f"--errors: {path}: {error.strerror or error}") from error
 
@@ -142,8 +125,7 @@ def _lapses_by_lots(book: CardBook, country: str, now: datetime) -> bool:
 
 async def _through(job: Import, lines: Lines, known: Known, *, dry_run: bool, skip_bad: bool) -> tuple[Tally, bool]:
     """Import the lines; return the result, and whether anything was posted."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with shown_progress(*columns) as progress:
+    with percents() as progress:
         reading = progress.add_task("reading", total=lines.total)
         await job.stage(lines, known, lambda _: progress.update(reading, completed=lines.done))
         checking = progress.add_task("checking", total=job.staged)

@@ -4,29 +4,19 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, TaskID
 
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Line, Shown, Table, counted
 from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import (
-    EXIT_FAILED,
-    AsJson,
-    console,
-    counted,
-    moment,
-    pool,
-    print_json,
-    settings,
-    sqs,
-    table,
-)
+from abacus.cli.terminal.progress import spinner
+from abacus.cli.terminal.shell import moment, pool, settings, sqs
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.oversight.reconcile.decide.account import Account
@@ -53,8 +43,7 @@ async def reconcile(
     ] = None,
     wait: Annotated[float, typer.Option(min=0, help="Seconds to stay while something is on its way.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write the JSON document to this file, to be kept.")] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Account for every message of the transactions topic in a window: awarded once, duplicate, ignored, quarantined,
     on its way, missing or doubled; and hold the ledger against the points topic. Exit 1 when it does not come out.
     """
@@ -62,20 +51,14 @@ async def reconcile(
     since, until = moment("--from", start), moment("--to", end) if end is not None else SystemClock().now()
     if out is not None:
         _check_writable(out)
-    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,}"), TimeElapsedColumn())
-    with shown_progress(*columns) as progress:
+    with spinner("{task.description}: {task.completed:,}") as progress:
         async with pool() as opened:
             by = (await acting(opened)).actor.source
             account = await _settled(config, opened, since, until, look_back, wait, _bars(progress))
     filed = document(account, by)
     if out is not None:
         out.write_text(json.dumps(filed, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-    if as_json:
-        print_json(filed)
-    else:
-        _show(account)
-    if not account.comes_out:
-        raise typer.Exit(EXIT_FAILED)
+    return Answer(filed, *_shown(account), exit_code=0 if account.comes_out else EXIT_FAILED)
 
 
 def _check_writable(out: Path) -> None:
@@ -146,49 +129,47 @@ def _bars(progress: Progress) -> MessagesRead:
     return told
 
 
-def _show(account: Account) -> None:
+def _shown(account: Account) -> Iterator[str | Shown]:
     window = account.window
-    console.print(f"{window.start.isoformat()} to {window.end.isoformat()}, as of {window.as_of.isoformat()}")
+    yield f"{window.start.isoformat()} to {window.end.isoformat()}, as of {window.as_of.isoformat()}"
     by_partition = {str(each): line for each, line in sorted(account.partitions.items())}
-    _show_lines(f"Messages of {window.transactions_topic}", "partition", by_partition)
-    _show_lines("By source", "source", account.sources)
+    yield _lines(f"Messages of {window.transactions_topic}", "partition", by_partition)
+    yield _lines("By source", "source", account.sources)
     if account.partners:
-        _show_lines("Asked for by partners", "partner", account.partners)
+        yield _lines("Asked for by partners", "partner", account.partners)
     if account.actions:
-        _show_lines("Awarded by campaigns", "campaign", account.campaigns)
+        yield _lines("Awarded by campaigns", "campaign", account.campaigns)
         actions = [[each.campaign, each.kind, *(f"{count:,}" for count in each[2:])] for each in account.actions]
-        table("Decided by campaigns", ["campaign", "kind", "decided", "delivered", "waiting", "refused"], actions)
-    rows = [[each.kind, each.origin, f"{each.transfers:,}", f"{each.points:,}"] for each in account.posted]
-    table("Transfers posted in the window", ["kind", "goes back to", "transfers", "points"], rows)
+        yield Table("Decided by campaigns", ["campaign", "kind", "decided", "delivered", "waiting", "refused"], actions)
+    rows = [[each.kind, each.origin, each.transfers, each.points] for each in account.posted]
+    yield Table("Transfers posted in the window", ["kind", "goes back to", "transfers", "points"], rows)
     names = {"there": "published", "again": "of them again"}
-    told = [
-        [names.get(name, name.replace("_", " ")), f"{count:,}"] for name, count in account.published._asdict().items()
-    ]
-    table(f"As {window.points_topic} tells them", ["transfers", "count"], told)
+    told = [[names.get(name, name.replace("_", " ")), count] for name, count in account.published._asdict().items()]
+    yield Table(f"As {window.points_topic} tells them", ["transfers", "count"], told)
     for finding in account.findings[:_SHOWN]:
-        console.print(str(finding), style="red", soft_wrap=True)
+        yield Line(str(finding), "red")
     beyond = len(account.findings) - _SHOWN + account.more_findings
     if beyond > 0:
-        console.print(f"and {beyond:,} more", style="red")
+        yield Line(f"and {beyond:,} more", "red")
     for each in account.sums:
         sign = "=" if each.counted == each.other else "≠"
-        console.print(f"{each.counted:,} {each.what} {sign} {each.other:,} {each.against}")
+        yield f"{each.counted:,} {each.what} {sign} {each.other:,} {each.against}"
     if not account.whole:
         partitions = ", ".join(str(read.partition) for read in account.reads if read.forgotten)
-        console.print(f"the topic no longer has what came before: partitions {partitions}", style="yellow")
+        yield Line(f"the topic no longer has what came before: partitions {partitions}", "yellow")
     if account.on_the_way:
-        console.print(f"{account.on_the_way:,} on the way; run it again later, or with --wait")
+        yield f"{account.on_the_way:,} on the way; run it again later, or with --wait"
     verdict = "it comes out" if account.comes_out else "IT DOES NOT COME OUT"
-    console.print(f"{counted(account.messages, 'message')}: {verdict}")
+    yield f"{counted(account.messages, 'message')}: {verdict}"
 
 
-def _show_lines(title: str, name: str, lines: Mapping[str, SourceAccount]) -> None:
+def _lines(title: str, name: str, lines: Mapping[str, SourceAccount]) -> Table:
     there = [verdict for verdict in Verdict if any(line.verdicts[verdict] for line in lines.values())]
     rows = [
-        [each, f"{line.total:,}", *(f"{line.verdicts[verdict]:,}" for verdict in there), f"{line.points:,}"]
+        [each, line.total, *(f"{line.verdicts[verdict]:,}" for verdict in there), line.points]
         for each, line in sorted(lines.items(), key=lambda pair: (len(pair[0]) if pair[0].isdecimal() else 0, pair[0]))
     ]
     all_ = sum((line.verdicts for line in lines.values()), Counter[Verdict]())
     points = sum(line.points for line in lines.values())
-    rows.append(["all", f"{all_.total():,}", *(f"{all_[verdict]:,}" for verdict in there), f"{points:,}"])
-    table(title, [name, "total", *map(str, there), "points"], rows)
+    rows.append(["all", all_.total(), *(f"{all_[verdict]:,}" for verdict in there), points])
+    return Table(title, [name, "total", *map(str, there), "points"], rows)

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from abacus.cli.terminal.answer import Answer, counted
 from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.shell import AsJson, CommandGroup, console, counted, moment, pool, print_json, settings
+from abacus.cli.terminal.shell import CommandGroup, moment, pool, settings
 from abacus.core.clock import SystemClock
 from abacus.ledger.relay.cursor import Position, RelayCursor
 from abacus.people.types.deed import Deed
@@ -15,17 +16,17 @@ app = CommandGroup(help="The points stream.", no_args_is_help=True)
 
 
 @app.command()
-async def status(as_json: AsJson = False) -> None:
+async def status() -> Answer:
     """Show how far the ledger is published."""
     topic = settings().points_topic
     async with pool() as opened:
         cursor = RelayCursor(opened, topic, SystemClock())
         positions, waiting = await cursor.positions(), await cursor.waiting()
-    if as_json:
-        print_json({"topic": topic} | _where(positions) | {"waiting": waiting})
-    else:
-        after = ", ".join(str(tuple(position)) for position in positions)
-        console.print(f"{topic}: {counted(waiting, 'transfer')} to publish, after {after}")
+    after = ", ".join(str(tuple(position)) for position in positions)
+    return Answer(
+        {"topic": topic} | _where(positions) | {"waiting": waiting},
+        f"{topic}: {counted(waiting, 'transfer')} to publish, after {after}",
+    )
 
 
 @app.command()
@@ -33,8 +34,7 @@ async def rewind(
     start: Annotated[
         str, typer.Option("--from", help="A time with an offset (2026-05-01T00:00:00+08:00), or `start`.")
     ],
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Publish again everything posted since a time. A running relay goes on from there; consumers see the same ids
     again.
     """
@@ -44,10 +44,7 @@ async def rewind(
         at = await acting(opened)
         await cursor.rewind(since, also=at.does(Deed.REPLAY, "relay", did="rewind", start=start))
         positions, waiting = await cursor.positions(), await cursor.waiting()
-    if as_json:
-        print_json(_where(positions) | {"waiting": waiting})
-    else:
-        console.print(f"rewound; {counted(waiting, 'transfer')} to publish")
+    return Answer(_where(positions) | {"waiting": waiting}, f"rewound; {counted(waiting, 'transfer')} to publish")
 
 
 def _where(positions: Sequence[Position]) -> dict[str, object]:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, table
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Line, Table, counted
+from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.progress import spinner
+from abacus.cli.terminal.shell import pool
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
 from abacus.ledger.store.read import LedgerReader
@@ -30,34 +30,26 @@ async def seal(
         float | None,
         typer.Option("--if-older-than", metavar="HOURS", min=0, help="Do nothing if the last seal is younger."),
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Seal the ledger: one hash over every account. The relay publishes it on the points topic."""
-    async with pool() as opened:
-        at = await acting(opened)
+    async with actor() as at:
         await at.begins(Deed.RUN_JOBS, "job:seal")
-        seals = Seals(opened, at.clock)
+        seals = Seals(at.pool, at.clock)
         with _progress() as told:
             made = await seals.make(if_older_than=timedelta(hours=if_older_than or 0), progress=told)
-    if as_json:
-        print_json({"made": made.is_new, "seal": described(made.seal)})
-    else:
-        line = _told(made.seal) if made.is_new else f"seal {made.seal.number} is from {_at(made.seal)}: none made"
-        console.print(line, soft_wrap=True)
+    line = _told(made.seal) if made.is_new else f"seal {made.seal.number} is from {_at(made.seal)}: none made"
+    return Answer({"made": made.is_new, "seal": described(made.seal)}, line)
 
 
-async def show_seals(as_json: AsJson = False) -> None:
+async def show_seals() -> Answer:
     """List the seals, the last one first."""
     async with pool() as opened:
         seals = (await Seals(opened, SystemClock()).all())[::-1]
-    if as_json:
-        print_json({"seals": [described(each) for each in seals]})
-    else:
-        rows = [
-            [str(each.number), _at(each), f"{each.accounts:,}", f"{each.transfers:,}", f"{each.root.hex()[:16]}…"]
-            for each in seals
-        ]
-        table("Seals", ["number", "sealed at", "accounts", "transfers", "root"], rows)
+    rows = [[str(each.number), _at(each), each.accounts, each.transfers, f"{each.root.hex()[:16]}…"] for each in seals]
+    return Answer(
+        {"seals": [described(each) for each in seals]},
+        Table("Seals", ["number", "sealed at", "accounts", "transfers", "root"], rows),
+    )
 
 
 async def prove(
@@ -89,31 +81,31 @@ async def check_proof(
     root: Annotated[
         str | None, typer.Option(metavar="HEX", help="The seal's root, as you know it from elsewhere.")
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Check a proof, without a database. Exit 1 when it does not hold."""
     try:
         proof = read_proof(path.read_bytes())
     except OSError as error:
         raise Refused(f"{path}: {error.strerror}") from None
     fault = proof.fault(root)
-    if as_json:
-        said = {"member_id", "program", "seq", "balance", "seal"}
-        document = proof.model_dump(mode="json", include=said)
-        print_json({"holds": fault is None, "root_given": root is not None, "fault": fault, **document})
-    elif fault is not None:
-        console.print(f"does not hold: {fault}", style="red", soft_wrap=True)
-    else:
-        for line in _proven(proof, root):
-            console.print(line, soft_wrap=True)
+    said = {"member_id", "program", "seq", "balance", "seal"}
+    document = proof.model_dump(mode="json", include=said)
     if fault is not None:
-        raise typer.Exit(EXIT_FAILED)
+        return Answer(
+            {"holds": fault is None, "root_given": root is not None, "fault": fault, **document},
+            Line(f"does not hold: {fault}", "red"),
+            exit_code=EXIT_FAILED if fault is not None else 0,
+        )
+    return Answer(
+        {"holds": fault is None, "root_given": root is not None, "fault": fault, **document},
+        *_proven(proof, root),
+        exit_code=EXIT_FAILED if fault is not None else 0,
+    )
 
 
 @contextmanager
 def _progress() -> Iterator[LeavesAdded]:
-    columns = (SpinnerColumn(), TextColumn("{task.completed:,} accounts"), TimeElapsedColumn())
-    with shown_progress(*columns) as progress:
+    with spinner("{task.completed:,} accounts") as progress:
         bar = progress.add_task("", total=None)
         yield lambda done: progress.update(bar, completed=done)
 

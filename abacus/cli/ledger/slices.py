@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, DownloadColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from abacus.cli.terminal.answer import Answer, AsJson, Table, console, counted, print_json
 from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import AsJson, CommandGroup, console, counted, pool, print_json, settings, table
+from abacus.cli.terminal.shell import CommandGroup, pool, settings
 from abacus.core.errors import Absent, Refused, absent
 from abacus.people.types.deed import Deed
 from abacus.platform.cluster.placement import Move, SlicePlacement, placement_at
@@ -27,15 +28,15 @@ Blocking = Annotated[
 
 
 @app.command("list")
-async def list_slices(as_json: AsJson = False) -> None:
+async def list_slices() -> Answer:
     """Show which server has which slice, and how large it is; a slice whose server is away has no size."""
     async with _of_a_cut_ledger() as slices:
         placed = await slices.placed()
     rows = [(each.schema, str(each.address), each.size) for each in placed]
-    if as_json:
-        print_json([{"slice": schema, "server": server, "bytes": size} for schema, server, size in rows])
-    else:
-        table("Slices", ["slice", "server", "size"], [[schema, server, _told(size)] for schema, server, size in rows])
+    return Answer(
+        [{"slice": schema, "server": server, "bytes": size} for schema, server, size in rows],
+        Table("Slices", ["slice", "server", "size"], [[schema, server, _told(size)] for schema, server, size in rows]),
+    )
 
 
 @app.command()

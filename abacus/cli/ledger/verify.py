@@ -9,8 +9,9 @@ import typer
 from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Line, Shown, counted
 from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, console, counted, pool, print_json, settings
+from abacus.cli.terminal.shell import pool, settings
 from abacus.core.errors import Refused
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
@@ -34,8 +35,7 @@ async def verify(
     processes: Annotated[
         int | None, typer.Option(min=1, max=256, help="How many; else one for each core, or one for a small ledger.")
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Recompute every balance, sequence, hash chain, explanation and seal from the rows. Exit 1 when a row is wrong."""
     span = _span(member, first, last)
     if seals is not None and span != EVERYBODY:
@@ -43,9 +43,7 @@ async def verify(
     many = _how_many(seals)
     async with pool() as opened:
         report = await verified(opened, span=span, seals=many, processes=processes)
-    _show(report, as_json=as_json)
-    if not report.clean:
-        raise typer.Exit(EXIT_FAILED)
+    return Answer(_document(report), *_shown(report), exit_code=0 if report.clean else EXIT_FAILED)
 
 
 async def verified(
@@ -108,23 +106,22 @@ class _Rate(ProgressColumn):
         return Text(f"{task.completed / task.elapsed:,.0f}/s" if task.elapsed else "")
 
 
-def _show(report: Report, *, as_json: bool) -> None:
-    if as_json:
-        print_json(
-            {
-                "clean": report.clean,
-                "accounts": report.accounts,
-                "transfers": report.transfers,
-                "seals": report.seals,
-                "faults": [fault._asdict() for fault in report.faults],
-                "more_faults": report.more_faults,
-            }
-        )
-        return
+def _document(report: Report) -> dict[str, object]:
+    return {
+        "clean": report.clean,
+        "accounts": report.accounts,
+        "transfers": report.transfers,
+        "seals": report.seals,
+        "faults": [fault._asdict() for fault in report.faults],
+        "more_faults": report.more_faults,
+    }
+
+
+def _shown(report: Report) -> Iterator[str | Shown]:
     for fault in report.faults:
-        console.print(str(fault), style="red", soft_wrap=True)
+        yield Line(str(fault), "red")
     verdict = "clean" if report.clean else counted(len(report.faults) + report.more_faults, "fault")
     checked = [counted(report.accounts, "account"), counted(report.transfers, "transfer")]
     if report.seals:
         checked.append(counted(len(report.seals), "seal"))
-    console.print(f"{', '.join(checked)}: {verdict}")
+    yield f"{', '.join(checked)}: {verdict}"

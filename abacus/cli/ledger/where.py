@@ -6,7 +6,8 @@ from typing import Annotated, Final
 
 import typer
 
-from abacus.cli.terminal.shell import AsJson, console, database, print_json, settings, sqs
+from abacus.cli.terminal.answer import Answer
+from abacus.cli.terminal.shell import database, settings, sqs
 from abacus.core.clock import SystemClock
 from abacus.core.errors import AbacusError
 from abacus.oversight.where.decide.mentions import Wanted
@@ -48,8 +49,7 @@ async def where(
     ],
     source: Annotated[str | None, typer.Option(help="The source of the transaction, such as rides.")] = None,
     hours: Annotated[int, typer.Option(min=1, max=24 * 31, help="Look so far back in the stream.")] = 24,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Say where an award or a transaction is: posted, rejected, with a partner's awards, in the quarantine, among dead
     letters, in the stream.
 
@@ -70,7 +70,7 @@ async def where(
         await search.look(Station.LEDGER, in_ledger(pool, keys))
         await search.look(Station.PARTNERS, in_register(pool, clock, keys))
         waiting = await _waiting(client, config)
-    _tell(wanted, search, waiting, as_json=as_json)
+    return _answer(wanted, search, waiting)
 
 
 async def _waiting(client: Client, config: Settings) -> dict[str, Depth]:
@@ -83,23 +83,17 @@ async def _waiting(client: Client, config: Settings) -> dict[str, Depth]:
         return {}
 
 
-def _tell(wanted: Wanted, search: _Search, waiting: dict[str, Depth], *, as_json: bool) -> None:
+def _answer(wanted: Wanted, search: _Search, waiting: dict[str, Depth]) -> Answer:
     sightings = sorted(search.sightings, key=lambda each: _ORDER.index(each.place))
-    if as_json:
-        print_json(
-            {
-                "wanted": wanted.text,
-                "found": bool(sightings),
-                "places": [each._asdict() for each in sightings],
-                "waiting": {name: sum(depth) for name, depth in waiting.items()},
-                "unknown": search.unknown,
-            }
-        )
-    else:
-        for line in _lines(wanted, sightings, search, waiting):
-            console.print(line, soft_wrap=True)
-    if not sightings:
-        raise typer.Exit(_UNCERTAIN if search.unknown else _NOT_FOUND)
+    document = {
+        "wanted": wanted.text,
+        "found": bool(sightings),
+        "places": [each._asdict() for each in sightings],
+        "waiting": {name: sum(depth) for name, depth in waiting.items()},
+        "unknown": search.unknown,
+    }
+    nowhere = _UNCERTAIN if search.unknown else _NOT_FOUND
+    return Answer(document, *_lines(wanted, sightings, search, waiting), exit_code=0 if sightings else nowhere)
 
 
 def _lines(wanted: Wanted, sightings: Sequence[Sighting], search: _Search, waiting: dict[str, Depth]) -> list[str]:

@@ -1,9 +1,8 @@
 """The commands of members: their points, tiers, expiry and messages."""
 
-from collections.abc import Mapping
 from typing import Final
 
-COMMANDS: Final[Mapping[str, str]] = {
+COMMANDS: Final = {
     "tiers": "tiers:app",
     "expiry": "expiry:app",
     "points": "points:app",

@@ -5,12 +5,10 @@ from uuid import uuid4
 
 import typer
 
-from abacus.cli.members.points import Country, Key, Member, Program, desk, ordered, show
-from abacus.cli.people.approvals import show_waiting
-from abacus.cli.terminal.shell import AsJson, CommandGroup
+from abacus.cli.members.points import Country, Key, Member, Program, desk, ordered
+from abacus.cli.terminal.answer import Answer
+from abacus.cli.terminal.shell import CommandGroup
 from abacus.intake.partners.orders import AdjustmentOrder, adjustment_of, opening_of
-from abacus.ledger.types.port import Status
-from abacus.people.types.approval import Approval
 from abacus.people.types.deed import Deed
 
 app = CommandGroup(help="Points that a person adds or takes.", no_args_is_help=True)
@@ -32,8 +30,7 @@ async def add(
     new_member: Annotated[
         bool, typer.Option("--new-member", help="The member is new: open the first account, in --country.")
     ] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Add points to a member, or take them. A large adjustment waits until a second person approves it."""
     order = ordered(
         AdjustmentOrder, points=points, reason=reason, program=program, country=country, new_member=new_member
@@ -41,8 +38,4 @@ async def add(
     async with desk() as at:
         target = await at.target(member, order, opening=opening_of(order))
         agent = at.agent(Deed.ADJUST, target.country)
-        outcome = await at.large(adjustment_of(order, target, f"adjust:{key or uuid4()}", agent, at.clock.now()))
-        if isinstance(outcome, Approval):
-            show_waiting(outcome, as_json=as_json)
-        else:
-            show(await at.posted(outcome), outcome.status is Status.DUPLICATE, as_json=as_json)
+        return await at.large(adjustment_of(order, target, f"adjust:{key or uuid4()}", agent, at.clock.now()))

@@ -3,23 +3,13 @@
 import re
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from abacus.cli.terminal.answer import Answer, AsJson, Table, console, counted, errors, print_json
 from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.shell import (
-    AsJson,
-    CommandGroup,
-    console,
-    counted,
-    errors,
-    moment,
-    pool,
-    print_json,
-    settings,
-    table,
-)
+from abacus.cli.terminal.shell import CommandGroup, moment, pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
 from abacus.core.ids import ID_PATTERN
@@ -45,8 +35,7 @@ async def show(
     as_of: Annotated[
         str | None, typer.Option("--as-of", help="A time that is past, with an offset; now if left out.")
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Show a member's accounts: as they are, or as they were at a time that is past. Exit 1 for nobody."""
     at = moment("--as-of", as_of) if as_of is not None else None
     if at is not None and at > SystemClock().now():
@@ -59,22 +48,22 @@ async def show(
             accounts = list(await reader.as_of(member, at))
         if not (accounts or (at is not None and await reader.holdings(member))):
             raise absent("account of", member)
-    if as_json:
-        documents = [{**each._asdict(), "available": each.available} for each in accounts]
-        print_json({"member_id": member, "as_of": at and at.isoformat(), "accounts": documents})
-        return
+    documents = [{**each._asdict(), "available": each.available} for each in accounts]
     rows = [
         [
             each.program,
             each.country,
             *(f"{points:,}" for points in (each.balance, each.held, each.available)),
             each.tier,
-            str(each.expires_on or ""),
+            each.expires_on,
         ]
         for each in accounts
     ]
     columns = ["program", "country", "balance", "held", "available", "tier", "good until"]
-    table(f"Accounts of {member}" + (f" as of {at.isoformat()}" if at is not None else ""), columns, rows)
+    return Answer(
+        {"member_id": member, "as_of": at and at.isoformat(), "accounts": documents},
+        Table(f"Accounts of {member}" + (f" as of {at.isoformat()}" if at is not None else ""), columns, rows),
+    )
 
 
 @app.command("erase")
@@ -109,20 +98,20 @@ async def erase(
 
         erased = await eraser.erase(member, by=at.actor.source, reason=reason, also=also)
     if as_json:
-        print_json({"dry_run": False} | _document(erased))
+        print_json({"dry_run": False} | erased._asdict())
     else:
-        console.print(f"erased; now {erased.pseudonym}", soft_wrap=True)
+        console.print(f"erased; now {erased.pseudonym}")
 
 
 @app.command("erasures")
-async def erasures(limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100, as_json: AsJson = False) -> None:
+async def erasures(limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100) -> Answer:
     """List the erasures, the newest first. The list does not say who was erased."""
     async with pool() as opened:
         records = await recorded(opened, limit)
-    if as_json:
-        print_json([_document(each) for each in records])
-    else:
-        table("Erasures", ["pseudonym", "when", "by", "why", "accounts"], [_row(each) for each in records])
+    return Answer(
+        [each._asdict() for each in records],
+        Table("Erasures", ["pseudonym", "when", "by", "why", "accounts"], [_row(each) for each in records]),
+    )
 
 
 async def _eraser(owner: Pool) -> Eraser:
@@ -160,13 +149,9 @@ def _show(member: str, looked: Erasure, *, as_json: bool) -> None:
             console.print(f"{count:>12,}  {name}")
 
 
-def _document(erasure: Erasure) -> dict[str, Any]:
-    return erasure._asdict() | {"erased_at": erasure.erased_at.isoformat()}
-
-
-def _row(erasure: Erasure) -> list[str]:
+def _row(erasure: Erasure) -> list[object]:
     accounts = "\n".join(
         f"{each['program']}: {counted(each['transfers'], 'transfer')}, balance {each['balance']:,}"
         for each in erasure.accounts
     )
-    return [erasure.pseudonym, f"{erasure.erased_at:%Y-%m-%d %H:%M}", erasure.erased_by, erasure.reason, accounts]
+    return [erasure.pseudonym, erasure.erased_at, erasure.erased_by, erasure.reason, accounts]

@@ -7,25 +7,16 @@ from functools import partial
 from typing import Annotated, Any, Final
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, TaskID
 
+from abacus.cli.terminal.answer import Answer, AsJson, Table, counted, print_json, tell
 from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.known import check_priced
-from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import (
-    AsJson,
-    CommandGroup,
-    SeveralRefused,
-    counted,
-    pool,
-    print_json,
-    settings,
-    sqs,
-    table,
-)
+from abacus.cli.terminal.progress import bars, spinner
+from abacus.cli.terminal.shell import CommandGroup, SeveralRefused, pool, settings, sqs
 from abacus.core.clock import SystemClock
 from abacus.core.csv_text import csv_text
-from abacus.core.errors import Refused
+from abacus.core.errors import AbacusError, Refused
 from abacus.people.types.deed import Deed
 from abacus.platform.sqs.definition import EXPIRY
 from abacus.platform.sqs.queue import SqsQueue
@@ -54,8 +45,7 @@ async def run_month(
         bool, typer.Option("--again", help="Put the accounts that are not expired yet on the queue once more.")
     ] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Stay until the expirer is through.")] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Find the members whose points lapse with a month's end and put them on the expiry queue.
 
     Without --month it takes the last month that is over in each country. A run that was cut off goes on where it
@@ -74,10 +64,9 @@ async def run_month(
         done, refused = await _sweep_all(MonthEndJob(opened, queue, at.clock), tasks, again=again)
         if wait:
             done = await _watch(runs, done)
-    if done or not refused:
-        _show(done, as_json=as_json)
-    if refused:
+    if refused and not done:
         raise SeveralRefused(refused)
+    return _answer(done, error=SeveralRefused(refused) if refused else None)
 
 
 @app.command("preview")
@@ -103,17 +92,17 @@ async def preview(
     elif as_csv:
         sys.stdout.write(csv_text([Expected._fields, *expected]))
     else:
-        cells = [[each.country, each.program, f"{each.members:,}", f"{each.points:,}"] for each in expected]
-        table(f"Lapses with the end of {wanted}", list(Expected._fields), cells)
+        cells = [[each.country, each.program, each.members, each.points] for each in expected]
+        tell(Table(f"Lapses with the end of {wanted}", list(Expected._fields), cells))
 
 
 @app.command("runs")
-async def show_runs(month: OnlyMonth = None, country: OnlyCountry = None, as_json: AsJson = False) -> None:
+async def show_runs(month: OnlyMonth = None, country: OnlyCountry = None) -> Answer:
     """Show the record of each month's end: members found, enqueued, expired and skipped, and points."""
     async with pool() as opened:
         await check_priced(opened, country)
         records = await ExpiryRuns(opened).all(country, Month.parse(month) if month else None)
-    _show(records, as_json=as_json)
+    return _answer(records)
 
 
 async def _sweep_all(job: MonthEndJob, tasks: Sequence[Task], *, again: bool) -> tuple[list[Run], list[Refused]]:
@@ -122,8 +111,7 @@ async def _sweep_all(job: MonthEndJob, tasks: Sequence[Task], *, again: bool) ->
     """
     done: list[Run] = []
     refused: list[Refused] = []
-    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,} on the queue"), TimeElapsedColumn())
-    with shown_progress(*columns) as progress:
+    with spinner("{task.description}: {task.completed:,} on the queue") as progress:
         for task in tasks:
             bar = progress.add_task(f"{task.country} {task.month}", total=None)
             try:
@@ -139,8 +127,7 @@ def _advance(progress: Progress, bar: TaskID, accounts: int) -> None:
 
 async def _watch(runs: ExpiryRuns, begun: Sequence[Run]) -> list[Run]:
     """Wait until the expirer has finished these runs."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with shown_progress(*columns) as progress:
+    with bars() as progress:
         bar = progress.add_task("expired or skipped", total=sum(each.found for each in begun))
         while True:
             now = [each for one in begun for each in await runs.all(one.country, Month.parse(one.month))]
@@ -150,13 +137,11 @@ async def _watch(runs: ExpiryRuns, begun: Sequence[Run]) -> list[Run]:
             await asyncio.sleep(_LOOK_EVERY_S)
 
 
-def _show(runs: Sequence[Run], *, as_json: bool) -> None:
-    if as_json:
-        print_json({"runs": [_document(each) for each in runs]})
-        return
+def _answer(runs: Sequence[Run], *, error: AbacusError | None = None) -> Answer:
     counts = ("found", "enqueued", "expired", "skipped", "points")
-    rows = [[each.country, each.month, *(f"{getattr(each, name):,}" for name in counts), _state(each)] for each in runs]
-    table("Month's ends", ["country", "month", *counts, "state"], rows)
+    rows = [[each.country, each.month, *(getattr(each, name) for name in counts), _state(each)] for each in runs]
+    shown = Table("Month's ends", ["country", "month", *counts, "state"], rows)
+    return Answer({"runs": [_document(each) for each in runs]}, shown, error=error)
 
 
 def _state(each: Run) -> str:
@@ -176,6 +161,6 @@ def _document(each: Run) -> dict[str, Any]:
         "expired": each.expired,
         "skipped": each.skipped,
         "points": each.points,
-        "started": each.started_at.isoformat(),
-        "finished": each.finished_at.isoformat() if each.finished_at else None,
+        "started": each.started_at,
+        "finished": each.finished_at,
     }

@@ -1,14 +1,14 @@
 """`abacus notify`: notifications of members, failed ones, and the daily job for points that will expire."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import AsJson, CommandGroup, console, counted, pool, print_json, settings, table
+from abacus.cli.terminal.answer import Answer, Table, counted
+from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.progress import spinner
+from abacus.cli.terminal.shell import CommandGroup, pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage, preview
@@ -35,33 +35,25 @@ async def preview_event(
     event: Annotated[NewsKind, typer.Argument(help="The kind of event.")],
     locale: Annotated[str, typer.Option(help="The language, for example id.")] = DEFAULT_LOCALE,
     channel: Annotated[ChannelName, typer.Option(help="As this channel carries it.")] = ChannelName.LOG,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Show the message that a member would get, with made-up figures; a locale without templates gets English."""
     sample = SAMPLES[event][0]
     words = words_of(templates_of(settings()), [sample], locale)
     outgoing = OutgoingMessage("bob", "ntf_0123456789abcdef", locale, words, [sample], _WHEN)
-    if as_json:
-        shown = {"event": event, "locale": locale, "channel": channel, **words._asdict()}
-        print_json({**shown, "carried": preview(channel, outgoing)})
-    else:
-        console.print(preview(channel, outgoing), soft_wrap=True)
+    shown = {"event": event, "locale": locale, "channel": channel, **words._asdict()}
+    return Answer({**shown, "carried": preview(channel, outgoing)}, preview(channel, outgoing))
 
 
 @app.command("expiring")
-async def expiring(
-    country: Annotated[str | None, typer.Option(help="Only there, for example SG.")] = None, as_json: AsJson = False
-) -> None:
+async def expiring(country: Annotated[str | None, typer.Option(help="Only there, for example SG.")] = None) -> Answer:
     """Tell members of points that will expire, 30 and 7 days ahead. Run it once a day; a second run tells nobody
     twice, and a run that was cut off goes on.
     """
     gathered_for = timedelta(seconds=settings().notify_gather_seconds)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    async with pool() as opened:
-        at = await acting(opened)
+    async with actor() as at:
         await at.begins(Deed.RUN_JOBS, "job:notify-expiring", country=country)
-        book = CardBook(await CardStore(opened).all())
-        with shown_progress(*columns) as progress:
+        book = CardBook(await CardStore(at.pool).all())
+        with spinner() as progress:
             task = progress.add_task("points that will expire")
 
             def show(done: ReminderRun) -> None:
@@ -69,29 +61,24 @@ async def expiring(
                     task, description=f"{done.country}: {done.accounts:,} accounts, {done.entered:,} new notices"
                 )
 
-            job = ExpiryReminders(opened, Notices(opened, at.clock), at.clock, gathered_for=gathered_for)
+            job = ExpiryReminders(at.pool, Notices(at.pool, at.clock), at.clock, gathered_for=gathered_for)
             done = await job.run(book, country, on_progress=show)
-    if as_json:
-        print_json([each._asdict() for each in done])
-    else:
-        rows = [[each.country, str(each.today), f"{each.accounts:,}", f"{each.entered:,}"] for each in done]
-        table("Points that will expire", ["country", "today", "accounts", "new notices"], rows)
+    rows = [[each.country, str(each.today), each.accounts, each.entered] for each in done]
+    return Answer(
+        [each._asdict() for each in done],
+        Table("Points that will expire", ["country", "today", "accounts", "new notices"], rows),
+    )
 
 
 @app.command("parked")
 async def parked(
-    channel: ChannelOption = None,
-    limit: Annotated[int, typer.Option(min=1, max=100_000)] = 100,
-    as_json: AsJson = False,
-) -> None:
+    channel: ChannelOption = None, limit: Annotated[int, typer.Option(min=1, max=100_000)] = 100
+) -> Answer:
     """List the messages that did not reach their channel in time, the oldest first, with the reason."""
     async with pool() as opened:
         messages = await ParkedMessages(opened, SystemClock()).list(channel, limit)
-    if as_json:
-        print_json([each._asdict() for each in messages])
-    else:
-        columns = ["message", "channel", "member", "since", "tries", "reason"]
-        table("Parked", columns, [_row(each) for each in messages])
+    columns = ["message", "channel", "member", "since", "tries", "reason"]
+    return Answer([each._asdict() for each in messages], Table("Parked", columns, [_row(each) for each in messages]))
 
 
 @app.command("resend")
@@ -99,21 +86,16 @@ async def resend(
     ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]…", help="These messages.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Every parked message, or every one of --channel.")] = False,
     channel: ChannelOption = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Send parked messages now, under their ids, with all their time again."""
     if bool(ids) == every:
         raise Refused("say which: ids of parked messages, or --all")
-    async with pool() as opened:
-        at = await acting(opened)
+    async with actor() as at:
         also = at.does(Deed.REPLAY, "notifications", ids=ids or None, channel=channel)
-        due = await ParkedMessages(opened, at.clock).resend(ids or [], channel, also=also)
-    if as_json:
-        print_json({"due": due})
-    else:
-        console.print(f"{counted(due, 'message')} due now")
+        due = await ParkedMessages(at.pool, at.clock).resend(ids or [], channel, also=also)
+    return Answer({"due": due}, f"{counted(due, 'message')} due now")
 
 
-def _row(each: ParkedMessage) -> list[Any]:
+def _row(each: ParkedMessage) -> list[object]:
     since = f"{each.parked_at:%Y-%m-%d %H:%M}"
     return [each.message_id, each.channel, each.member_id, since, str(each.attempts), each.reason]

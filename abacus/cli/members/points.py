@@ -9,9 +9,10 @@ from uuid import UUID, uuid4
 import typer
 from pydantic import BaseModel, ValidationError
 
-from abacus.cli.people.approvals import large_moves, show_waiting
+from abacus.cli.people.approvals import large_moves, waiting
+from abacus.cli.terminal.answer import Answer, Table
 from abacus.cli.terminal.command_actor import CommandActor, acting
-from abacus.cli.terminal.shell import AsJson, CommandGroup, console, pool, print_json, table
+from abacus.cli.terminal.shell import CommandGroup, pool
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused, Unavailable, absent
 from abacus.core.sources import Agent
@@ -101,21 +102,24 @@ class Desk(NamedTuple):
             raise absent(_account(program), member_id)
         return accounts
 
-    async def move(self, movement: Movement) -> tuple[Transfer, bool]:
-        """Post the movement; return its transfer, and whether it was there before. Raises `Refused`."""
+    async def move(self, movement: Movement) -> Answer:
+        """Post the movement, and tell of its transfer. Raises `Refused`."""
         (moved,) = await self.moves.move([movement])
-        return await self.posted(moved), moved.status is Status.DUPLICATE
+        return _told(await self._posted(moved), is_new=moved.status is not Status.DUPLICATE)
 
-    async def large(self, movement: Adjustment | Reversal) -> Moved | Approval:
+    async def large(self, movement: Adjustment | Reversal) -> Answer:
         """Post the movement, or ask for a second person where it is large. Raises `Refused`."""
         try:
-            return await large_moves(self.pool, self.acting).do(movement)
+            outcome = await large_moves(self.pool, self.acting).do(movement)
         except CannotDecide as error:
             if error.kind == "idempotency-key-reused":
                 raise _reused(movement, error.detail) from None
             raise Refused(error.detail) from None
+        if isinstance(outcome, Approval):
+            return waiting(outcome)
+        return _told(await self._posted(outcome), is_new=outcome.status is not Status.DUPLICATE)
 
-    async def posted(self, moved: Moved) -> Transfer:
+    async def _posted(self, moved: Moved) -> Transfer:
         if moved.transfer is not None:
             return moved.transfer
         if moved.fault is not None:
@@ -153,16 +157,13 @@ async def spend(
     program: Program = None,
     country: Country = None,
     key: Key = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Spend a member's points, at most the available ones."""
     order = ordered(SpendOrder, points=points, reason=reason, program=program, country=country)
     async with desk() as at:
         target = await at.target(member, order)
-        show(
-            *await at.move(spend_of(order, target, _key(key), at.agent(Deed.MOVE_POINTS, target.country))),
-            as_json=as_json,
-        )
+        agent = at.agent(Deed.MOVE_POINTS, target.country)
+        return await at.move(spend_of(order, target, _key(key), agent))
 
 
 @app.command("hold")
@@ -174,14 +175,13 @@ async def hold(
     program: Program = None,
     country: Country = None,
     key: Key = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Hold points for a purchase: nobody can spend them meanwhile."""
     order = ordered(HoldOrder, points=points, reason=reason, program=program, country=country, expires_in=seconds)
     async with desk() as at:
         target = await at.target(member, order)
         agent = at.agent(Deed.MOVE_POINTS, target.country)
-        show(*await at.move(hold_of(order, target, _key(key), agent, at.clock.now())), as_json=as_json)
+        return await at.move(hold_of(order, target, _key(key), agent, at.clock.now()))
 
 
 HoldId = Annotated[UUID, typer.Argument(metavar="HOLD", help="The id of the hold; `abacus points holds` prints it.")]
@@ -192,22 +192,20 @@ async def capture(
     member: Member,
     hold_id: HoldId,
     points: Annotated[int | None, typer.Option(help="So many of them; all where it is not given.")] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Spend the points of a hold, or part of them; the rest is released."""
     order = ordered(CaptureOrder, points=points)
     async with desk() as at:
         held = await _hold(at, member, hold_id)
-        show(*await at.move(capture_of(order, held, at.agent(Deed.MOVE_POINTS, held.country))), as_json=as_json)
+        return await at.move(capture_of(order, held, at.agent(Deed.MOVE_POINTS, held.country)))
 
 
 @app.command("release")
-async def release(member: Member, hold_id: HoldId, as_json: AsJson = False) -> None:
+async def release(member: Member, hold_id: HoldId) -> Answer:
     """Release the points of a hold."""
     async with desk() as at:
         held = await _hold(at, member, hold_id)
-        agent = at.agent(Deed.MOVE_POINTS, held.country)
-        show(*await at.move(let_go(held, agent)), as_json=as_json)
+        return await at.move(let_go(held, at.agent(Deed.MOVE_POINTS, held.country)))
 
 
 @app.command("reverse")
@@ -216,8 +214,7 @@ async def reverse(
     points: Annotated[int | None, typer.Option(help="So many of them; all that is left where it is not given.")] = None,
     reason: Annotated[str, typer.Option(help="Why.")] = "reversed",
     key: Key = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Take back points that were earned or adjusted, or give back points that were spent. Many points of one transfer
     wait until a second person approves it.
     """
@@ -231,39 +228,35 @@ async def reverse(
         now = at.clock.now()
         card = at.book.in_force(original.country, now)
         agent = at.agent(Deed.REVERSE, original.country)
-        outcome = await at.large(reversal_of(order, original, card, key=_key(key), agent=agent, now=now))
-        if isinstance(outcome, Approval):
-            show_waiting(outcome, as_json=as_json)
-        else:
-            show(await at.posted(outcome), outcome.status is Status.DUPLICATE, as_json=as_json)
+        return await at.large(reversal_of(order, original, card, key=_key(key), agent=agent, now=now))
 
 
 @app.command("holds")
-async def holds(member: Member, as_json: AsJson = False) -> None:
+async def holds(member: Member) -> Answer:
     """List a member's open holds. Exit 1 for nobody."""
     async with desk() as at:
         open_holds = await at.holds.open_holds(member)
         if not open_holds:
             await at.accounts(member)
-    if as_json:
-        print_json({"member_id": member, "holds": [_hold_document(each) for each in open_holds]})
-    else:
-        columns = ["hold", "program", "points", "until", "held by"]
-        rows = [
-            [
-                str(each.hold_id),
-                each.program,
-                f"{each.points:,}",
-                f"{each.until:%Y-%m-%d %H:%M:%S} UTC",
-                each.held_by,
-            ]
-            for each in open_holds
+    columns = ["hold", "program", "points", "until", "held by"]
+    rows = [
+        [
+            str(each.hold_id),
+            each.program,
+            each.points,
+            f"{each.until:%Y-%m-%d %H:%M:%S} UTC",
+            each.held_by,
         ]
-        table(f"Open holds of {member}", columns, rows)
+        for each in open_holds
+    ]
+    return Answer(
+        {"member_id": member, "holds": [each._asdict() for each in open_holds]},
+        Table(f"Open holds of {member}", columns, rows),
+    )
 
 
 @app.command("lots")
-async def lots(member: Member, program: Program = None, as_json: AsJson = False) -> None:
+async def lots(member: Member, program: Program = None) -> Answer:
     """List the points that remain of each award, in the order in which they are spent. Exit 1 for nobody."""
     remaining: list[RemainingLot] = []
     async with desk() as at:
@@ -275,47 +268,41 @@ async def lots(member: Member, program: Program = None, as_json: AsJson = False)
                 if len(page) < _PAGE:
                     break
                 after = page[-1].seq
-    if as_json:
-        print_json({"member_id": member, "lots": [_lot_document(each) for each in remaining]})
-    else:
-        columns = ["key", "program", "kind", "points", "remaining", "good until"]
-        rows = [
-            [
-                each.key,
-                each.program,
-                each.kind,
-                f"{each.points:,}",
-                f"{each.remaining:,}",
-                str(each.expires_on or ""),
-            ]
-            for each in remaining
+    columns = ["key", "program", "kind", "points", "remaining", "good until"]
+    rows = [
+        [
+            each.key,
+            each.program,
+            each.kind,
+            each.points,
+            each.remaining,
+            each.expires_on,
         ]
-        table(f"What remains of the points of {member}", columns, rows)
+        for each in remaining
+    ]
+    return Answer(
+        {"member_id": member, "lots": [each._asdict() for each in remaining]},
+        Table(f"What remains of the points of {member}", columns, rows),
+    )
 
 
-def show(transfer: Transfer, was_there: bool, *, as_json: bool) -> None:  # as `Desk.move` gives it
-    if as_json:
-        print_json(
-            {
-                "id": f"{transfer.member_id}:{transfer.program}:{transfer.seq}",
-                "key": transfer.key,
-                "kind": str(transfer.kind),
-                "points": transfer.points,
-                "balance": transfer.balance_after,
-                "replayed": was_there,
-                "explanation": json.loads(transfer.explanation),
-            }
-        )
-        return
-    again = " (done before)" if was_there else ""
-    console.print(
+def _told(transfer: Transfer, *, is_new: bool) -> Answer:
+    document = {
+        "id": f"{transfer.member_id}:{transfer.program}:{transfer.seq}",
+        "key": transfer.key,
+        "kind": str(transfer.kind),
+        "points": transfer.points,
+        "balance": transfer.balance_after,
+        "replayed": not is_new,
+        "explanation": json.loads(transfer.explanation),
+    }
+    line = (
         f"{transfer.kind} {transfer.points:+,} {transfer.program} for {transfer.member_id}: balance"
-        f" {transfer.balance_after:,}, {transfer.key}{again}",
-        soft_wrap=True,
+        f" {transfer.balance_after:,}, {transfer.key}{'' if is_new else ' (done before)'}"
     )
     if transfer.kind == TransferKind.HOLD and isinstance(explanation := read(transfer.explanation), Held):
-        until = explanation.until.isoformat()
-        console.print(f"hold {explanation.hold} until {until}", soft_wrap=True)
+        return Answer(document, line, f"hold {explanation.hold} until {explanation.until.isoformat()}")
+    return Answer(document, line)
 
 
 def ordered(order: type[BaseModel], **values: Any) -> Any:
@@ -343,15 +330,3 @@ async def _hold(at: Desk, member_id: str, hold_id: UUID) -> Hold:
     if held is None:
         raise absent(f"hold of {member_id!r} with the id", hold_id)
     return held
-
-
-def _hold_document(each: Hold) -> dict[str, Any]:
-    return {**each._asdict(), "hold_id": str(each.hold_id), "until": each.until.isoformat()}
-
-
-def _lot_document(each: RemainingLot) -> dict[str, Any]:
-    return {
-        **each._asdict(),
-        "occurred_at": each.occurred_at.isoformat(),
-        "expires_on": each.expires_on.isoformat() if each.expires_on else None,
-    }

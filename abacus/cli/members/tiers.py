@@ -1,15 +1,14 @@
 """`abacus tiers`: members' tiers and their reasons, tiers that an operator sets, and the end of a period."""
 
 import re
-from datetime import date
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
-from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import AsJson, CommandGroup, SeveralRefused, console, counted, pool, print_json, table
+from abacus.cli.terminal.answer import Answer, AsJson, Table, console, counted, print_json
+from abacus.cli.terminal.command_actor import acting, actor
+from abacus.cli.terminal.progress import bars
+from abacus.cli.terminal.shell import CommandGroup, SeveralRefused, pool
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
 from abacus.core.ids import ID_PATTERN
@@ -23,7 +22,7 @@ from abacus.programs.tiers.decide.policy import Tally
 from abacus.programs.tiers.decide.tier_change import Change
 from abacus.programs.tiers.roll import Roll
 from abacus.programs.tiers.roll import Run as RollRun
-from abacus.programs.tiers.store import Membership, MembershipStore, Shown
+from abacus.programs.tiers.store import MembershipStore, Shown
 
 app = CommandGroup(help="Members' tiers.", no_args_is_help=True)
 
@@ -38,8 +37,7 @@ async def set_tier(
     tier: Annotated[str, typer.Argument(help="A tier that the program's cards price.")],
     program: Program,
     reason: Why,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Give a member a tier in a program until it is cleared, whatever the points say. The next transaction is priced
     by it.
     """
@@ -59,14 +57,11 @@ async def set_tier(
         membership = await MembershipStore(opened, at.clock).set(
             account, tier, reason=reason, actor=at.actor.source, also=also
         )
-    if as_json:
-        print_json(_fields(membership))
-    else:
-        console.print(f"{member} is {tier} in {program}")
+    return Answer(membership._asdict(), f"{member} is {tier} in {program}")
 
 
 @app.command("clear")
-async def clear(member: Member, program: Program, reason: Why, as_json: AsJson = False) -> None:
+async def clear(member: Member, program: Program, reason: Why) -> Answer:
     """Clear a tier that was set: the member's tier goes by the points again."""
     _needs(reason)
     async with pool() as opened:
@@ -74,14 +69,13 @@ async def clear(member: Member, program: Program, reason: Why, as_json: AsJson =
         country = await _country(opened, account)
         also = at.does(Deed.SET_TIERS, f"member:{member}", country=country, did="clear", program=program, reason=reason)
         tier = await MembershipStore(opened, at.clock).clear(account, reason=reason, actor=at.actor.source, also=also)
-    if as_json:
-        print_json({"member_id": member, "program": program, "tier": tier})
-    else:
-        console.print(f"{member} is {tier} in {program}, by points")
+    return Answer(
+        {"member_id": member, "program": program, "tier": tier}, f"{member} is {tier} in {program}, by points"
+    )
 
 
 @app.command("show")
-async def show(member: Member, as_json: AsJson = False) -> None:
+async def show(member: Member) -> Answer:
     """Show a member's tiers: the tier in force, the tier by points, and the tier that was set. A member not listed
     is `member`.
     """
@@ -89,29 +83,27 @@ async def show(member: Member, as_json: AsJson = False) -> None:
         memberships = await MembershipStore(opened, SystemClock()).show(_checked(member))
         if not memberships:
             await _check_there(opened, member)
-    if as_json:
-        print_json([_shown(each) for each in memberships])
-    else:
-        columns = ["program", "tier", "by points", "lasts through", "points earned in", "set by hand"]
-        table(f"Tiers of {member}", columns, [_row(each) for each in memberships])
+    columns = ["program", "tier", "by points", "lasts through", "points earned in", "set by hand"]
+    return Answer(
+        [_shown(each) for each in memberships],
+        Table(f"Tiers of {member}", columns, [_row(each) for each in memberships]),
+    )
 
 
 @app.command("history")
 async def history(
-    member: Member,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many at most.")] = 50,
-    as_json: AsJson = False,
-) -> None:
+    member: Member, limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many at most.")] = 50
+) -> Answer:
     """Show every change of a member's tiers, the newest first: the tiers before and after, the reason, and the time."""
     async with pool() as opened:
         changes = await MembershipStore(opened, SystemClock()).history(member, limit)
         if not changes:
             await _check_there(opened, member)
-    if as_json:
-        print_json([_fields(change) for change in changes])
-    else:
-        columns = ["when", "program", "from", "to", "why", "points earned", "lasts through"]
-        table(f"Changes of {member}", columns, [_change(change) for change in changes])
+    columns = ["when", "program", "from", "to", "why", "points earned", "lasts through"]
+    return Answer(
+        [change._asdict() for change in changes],
+        Table(f"Changes of {member}", columns, [_change(change) for change in changes]),
+    )
 
 
 @app.command("roll")
@@ -129,19 +121,17 @@ async def roll(
         raise Refused("say --due: a period can be rolled when it is over, and all that are over are rolled")
     done: list[RollRun] = []
     refused: list[Refused] = []
-    async with pool() as opened:
-        at = await acting(opened)
+    async with actor() as at:
         await at.begins(Deed.RUN_JOBS, "job:tiers-roll", country=country)
-        book = CardBook(await CardStore(opened).all())
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with shown_progress(*columns) as progress:
+        book = CardBook(await CardStore(at.pool).all())
+        with bars() as progress:
             task = progress.add_task("", total=None)
 
             def moved(each: RollRun) -> None:
                 done, name = each.stepped_down + each.kept, f"{each.country} through {each.through}"
                 progress.update(task, completed=done, total=each.found, description=name)
 
-            job = Roll(opened, book, at.clock, progress=moved)
+            job = Roll(at.pool, book, at.clock, progress=moved)
             if country is not None and country not in book.countries():
                 raise absent("rate card of", country, "`abacus rates list` prints all scopes")
             for each in [country] if country is not None else book.countries():
@@ -154,7 +144,7 @@ async def roll(
                     _print_runs(each, runs)
                 done.extend(runs)
     if as_json and (done or not refused):
-        print_json([_fields(each) for each in done])
+        print_json([each._asdict() for each in done])
     if refused:
         raise SeveralRefused(refused)
 
@@ -206,10 +196,6 @@ async def _refuse_unpriced(opened: Pool, program: str, tier: str) -> None:
         raise Refused(f"no card of {program} prices the tier {tier!r}; there are {', '.join(sorted(priced))}")
 
 
-def _fields(row: Change | RollRun | Membership) -> dict[str, Any]:
-    return {name: value.isoformat() if isinstance(value, date) else value for name, value in row._asdict().items()}
-
-
 def _shown(shown: Shown) -> dict[str, Any]:
     account = shown.known.account
     return {
@@ -218,7 +204,7 @@ def _shown(shown: Shown) -> dict[str, Any]:
         "country": account.country,
         "tier": shown.known.tier,
         "computed": {"tier": account.tier, "until": account.until, "periods": [_tally(each) for each in shown.tallies]},
-        "override": _fields(shown.membership) if shown.membership is not None else None,
+        "override": shown.membership._asdict() if shown.membership is not None else None,
     }
 
 
@@ -231,21 +217,21 @@ def _tally(tally: Tally) -> dict[str, Any]:
     }
 
 
-def _row(shown: Shown) -> list[str]:
+def _row(shown: Shown) -> list[object]:
     account, set_ = shown.known.account, shown.membership
     earned = [f"{tally.period.starts_on} to {tally.period.ends_on}: {tally.earned:,}" for tally in shown.tallies]
     by_hand = f"{set_.tier}, {set_.set_at:%Y-%m-%d} by {set_.actor}: {set_.reason}" if set_ is not None else ""
-    return [account.program, shown.known.tier, account.tier, str(account.until or ""), "\n".join(earned), by_hand]
+    return [account.program, shown.known.tier, account.tier, account.until, "\n".join(earned), by_hand]
 
 
-def _change(change: Change) -> list[str]:
+def _change(change: Change) -> list[object]:
     why = f"{change.reason} by {change.actor}: {change.note}" if change.actor is not None else str(change.reason)
     return [
-        f"{change.changed_at:%Y-%m-%d %H:%M}",
+        change.changed_at,
         change.program,
         change.from_tier,
         change.to_tier,
         why,
-        "" if change.earned is None else f"{change.earned:,}",
-        str(change.until or ""),
+        change.earned,
+        change.until,
     ]

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.terminal.shell import AsJson, pool, print_json, table
+from abacus.cli.terminal.answer import Answer, Table
+from abacus.cli.terminal.shell import pool
 from abacus.core.errors import absent
 from abacus.core.ids import award_id
 from abacus.ledger.store.read import LedgerReader
@@ -18,8 +19,7 @@ async def transfers(
     member: Annotated[str, typer.Argument(metavar="ID", help="The member's id.")],
     program: Annotated[str | None, typer.Option(help="Only these points.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """List a member's transfers, the newest first. Exit 1 for nobody."""
     async with pool() as opened:
         ledger = LedgerReader(opened)
@@ -28,24 +28,24 @@ async def transfers(
             raise absent(f"account of {program} of" if program else "account of", member)
         ends = {each.program: each.last_seq + 1 for each in accounts}
         history = await ledger.history(member, ends, limit)
-    if as_json:
-        print_json({"member_id": member, "transfers": [_document(each) for each in history]})
-    else:
-        whole = sum(each.last_seq for each in accounts)
-        title = f"Transfers of {member}" + (f", the last {limit:,} of {whole:,}" if whole > limit else "")
-        table(title, _COLUMNS, [_row(each) for each in history])
+    whole = sum(each.last_seq for each in accounts)
+    title = f"Transfers of {member}" + (f", the last {limit:,} of {whole:,}" if whole > limit else "")
+    return Answer(
+        {"member_id": member, "transfers": [_document(each) for each in history]},
+        Table(title, _COLUMNS, [_row(each) for each in history]),
+    )
 
 
-def _row(transfer: Transfer) -> list[str]:
+def _row(transfer: Transfer) -> list[object]:
     return [
-        f"{transfer.posted_at:%Y-%m-%d %H:%M}",
+        transfer.posted_at,
         transfer.program,
         transfer.kind,
         f"{transfer.points:+,}",
-        f"{transfer.balance_after:,}",
+        transfer.balance_after,
         transfer.key,
-        transfer.reverses or "",
-        transfer.actor or "",
+        transfer.reverses,
+        transfer.actor,
     ]
 
 

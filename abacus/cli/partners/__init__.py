@@ -1,9 +1,8 @@
 """The commands of partners and their webhooks."""
 
-from collections.abc import Mapping
 from typing import Final
 
-COMMANDS: Final[Mapping[str, str]] = {
+COMMANDS: Final = {
     "partners": "commands:app",
     "partners webhook": "webhooks:app",
 }

@@ -9,21 +9,10 @@ from abacus.approving.executors import limits_proposal
 from abacus.cli.partners.partner_requests import requests
 from abacus.cli.partners.partner_rights import set_rights, show
 from abacus.cli.partners.partner_words import document, limits_in_words, row
-from abacus.cli.people.approvals import large_moves, show_waiting
-from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.shell import (
-    EXIT_REFUSED,
-    AsJson,
-    CommandGroup,
-    console,
-    counted,
-    errors,
-    pool,
-    print_json,
-    secrets,
-    settings,
-    table,
-)
+from abacus.cli.people.approvals import large_moves, waiting
+from abacus.cli.terminal.answer import EXIT_REFUSED, Answer, Aside, Secret, Table, counted
+from abacus.cli.terminal.command_actor import acting, actor
+from abacus.cli.terminal.shell import CommandGroup, pool, secrets, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
@@ -102,13 +91,11 @@ async def create(
         ),
     ] = 60_000,
     sign: Annotated[bool, typer.Option("--sign", help="Its requests must be signed.")] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Register a partner and print its API key. The key is not shown again."""
     key, secret = LIVE_KEY.new(), new_signing_secret() if sign else None
     limits = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
-    async with pool() as opened:
-        at = await acting(opened)
+    async with actor() as at:
         made = Partner(
             partner_id=partner,
             name=name or partner,
@@ -132,15 +119,11 @@ async def create(
         also = at.does(
             Deed.EDIT_PARTNERS, f"partner:{partner}", did="create", **said, limits=limits._asdict(), signed=sign
         )
-        await PartnerStore(opened, at.clock, secrets()).create(made, limits, key, also=also)
-    if as_json:
-        print_json({"partner_id": partner, "key": key.text, "signing_secret": secret})
-        return
-    console.print(f"{partner} may award with this key, which is shown this once:")
-    console.print(key.text, soft_wrap=True)
+        await PartnerStore(at.pool, at.clock, secrets()).create(made, limits, key, also=also)
+    shown = [Secret(f"{partner} may award with this key, which is shown this once", key.text)]
     if secret is not None:
-        console.print("and signs its requests with:")
-        console.print(secret, soft_wrap=True)
+        shown.append(Secret("and signs its requests with", secret))
+    return Answer({"partner_id": partner, "key": key.text, "signing_secret": secret}, *shown)
 
 
 @app.command("rotate-key")
@@ -149,42 +132,36 @@ async def rotate_key(
     overlap_hours: Annotated[
         float, typer.Option(min=0, max=24 * 90, help="Hours for which the current key stays valid beside the new one.")
     ] = 24.0,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Print a new key for a partner. The current key stays valid for a while; older keys end now."""
     key = LIVE_KEY.new()
-    async with pool() as opened:
-        at = await acting(opened)
+    async with actor() as at:
         also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="rotate-key", overlap_hours=overlap_hours)
-        until = await PartnerStore(opened, at.clock).rotate(
+        until = await PartnerStore(at.pool, at.clock).rotate(
             partner, key, overlap=timedelta(hours=overlap_hours), also=also
         )
-    if as_json:
-        print_json({"partner_id": partner, "key": key.text, "former_key_valid_until": until.isoformat()})
-        return
-    errors.print(f"the key so far is valid until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once:")
-    console.print(key.text, soft_wrap=True)
+    return Answer(
+        {"partner_id": partner, "key": key.text, "former_key_valid_until": until.isoformat()},
+        Secret(f"the key so far is valid until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once", key.text),
+    )
 
 
 @app.command("sign")
 async def sign_requests(
     partner: PartnerId,
     off: Annotated[bool, typer.Option("--off", help="Its requests need not be signed any more.")] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Print a secret that a partner must sign its requests with from now on. An earlier secret ends now."""
     secret = None if off else new_signing_secret()
-    async with pool() as opened:
-        at = await acting(opened)
+    async with actor() as at:
         also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="sign", signed=not off)
-        await PartnerStore(opened, at.clock, secrets()).sign(partner, secret, also=also)
-    if as_json:
-        print_json({"partner_id": partner, "signing_secret": secret})
-    elif secret is None:
-        console.print(f"{partner} need not sign its requests")
-    else:
-        errors.print(f"{partner} signs its requests with this secret, which is shown this once:")
-        console.print(secret, soft_wrap=True)
+        await PartnerStore(at.pool, at.clock, secrets()).sign(partner, secret, also=also)
+    if secret is None:
+        return Answer({"partner_id": partner, "signing_secret": secret}, f"{partner} need not sign its requests")
+    return Answer(
+        {"partner_id": partner, "signing_secret": secret},
+        Secret(f"{partner} signs its requests with this secret, which is shown this once", secret),
+    )
 
 
 @app.command("limit")
@@ -195,72 +172,60 @@ async def limit(
     cap_per_award: CapPerAward = None,
     cap_per_member_day: CapPerMemberDay = None,
     no_limits: Annotated[bool, typer.Option("--no-limits", help="Take every limit away.")] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Change a partner's limits. A limit without an option stays as it is, and earlier awards still count."""
     given = Limits(cap_per_award, cap_per_member_day, budget_per_day, budget_total)
     if no_limits == any(value is not None for value in given):
         raise Refused("say which limits to change, or --no-limits to take all away")
-    async with pool() as opened:
-        at = await acting(opened)
-        store = PartnerStore(opened, at.clock)
+    async with actor() as at:
+        store = PartnerStore(at.pool, at.clock)
         current = next((e.allowance.limits for e in await store.all() if e.partner.partner_id == partner), Limits())
         limits = Limits(*(new if new is not None else old for new, old in zip(given, current, strict=True)))
         limits = Limits() if no_limits else limits
         also = at.does(Deed.EDIT_LIMITS, f"partner:{partner}", before=current._asdict(), after=limits._asdict())
         if settings().limits_need_approval and limits.allows_more_than(current):
-            approvals = large_moves(opened, at).approvals
+            approvals = large_moves(at.pool, at).approvals
             request = await approvals.ask(limits_proposal(partner, current, limits), at.actor.agent)
-            show_waiting(request, as_json=as_json)
-            return
+            return waiting(request)
         await store.limit(partner, limits, also=also)
-    if as_json:
-        print_json({"partner_id": partner, "limits": limits._asdict()})
-    else:
-        console.print(f"{partner}: {limits_in_words(limits)}")
+    return Answer({"partner_id": partner, "limits": limits._asdict()}, f"{partner}: {limits_in_words(limits)}")
 
 
 @app.command("list")
-async def list_partners(as_json: AsJson = False) -> None:
+async def list_partners() -> Answer:
     """List the partners with their rights, their limits, their awards, and the beginnings of their keys."""
     async with pool() as opened:
         registered = await PartnerStore(opened, SystemClock()).all()
-    if as_json:
-        print_json([document(each) for each in registered])
-    else:
-        now = SystemClock().now()
-        columns = ["partner", "name", "may", "countries", "limits", "awarded", "keys", "since"]
-        table("Partners", columns, [row(each, now) for each in registered])
+    now = SystemClock().now()
+    columns = ["partner", "name", "may", "countries", "limits", "awarded", "keys", "since"]
+    return Answer(
+        [document(each) for each in registered], Table("Partners", columns, [row(each, now) for each in registered])
+    )
 
 
 @app.command("disable")
-async def disable(partner: PartnerId, as_json: AsJson = False) -> None:
+async def disable(partner: PartnerId) -> Answer:
     """Close a partner's keys within seconds. Awards that were accepted before are still posted."""
-    async with pool() as opened:
-        at = await acting(opened)
+    async with actor() as at:
         also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="disable")
-        since = await PartnerStore(opened, at.clock).disable(partner, also=also)
-    if as_json:
-        print_json({"partner_id": partner, "disabled_at": since.isoformat()})
-    else:
-        console.print(f"{partner} is disabled since {since:%Y-%m-%d %H:%M} UTC")
+        since = await PartnerStore(at.pool, at.clock).disable(partner, also=also)
+    return Answer(
+        {"partner_id": partner, "disabled_at": since.isoformat()},
+        f"{partner} is disabled since {since:%Y-%m-%d %H:%M} UTC",
+    )
 
 
 @app.command("enable")
-async def enable(partner: PartnerId, as_json: AsJson = False) -> None:
+async def enable(partner: PartnerId) -> Answer:
     """Let a disabled partner's keys in again, within seconds; keys that have ended stay closed."""
-    async with pool() as opened:
-        at = await acting(opened)
+    async with actor() as at:
         also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="enable")
-        await PartnerStore(opened, at.clock).enable(partner, also=also)
-    if as_json:
-        print_json({"partner_id": partner, "disabled_at": None})
-    else:
-        console.print(f"{partner} is enabled")
+        await PartnerStore(at.pool, at.clock).enable(partner, also=also)
+    return Answer({"partner_id": partner, "disabled_at": None}, f"{partner} is enabled")
 
 
 @app.command("rewrap")
-async def rewrap_secrets(as_json: AsJson = False) -> None:
+async def rewrap_secrets() -> Answer:
     """Encrypt every stored secret, of partners and of downstreams, under the first key of ABACUS_SECRETS_KEY."""
     async with pool() as live, pool(session=SESSION) as own:
         await (await acting(live)).begins(Deed.EDIT_PARTNERS, "partners", did="rewrap")
@@ -269,18 +234,16 @@ async def rewrap_secrets(as_json: AsJson = False) -> None:
             more = await rewrap(own, secrets(), OF_PARTNERS)
             changed, current = changed + more.changed, current + more.current
             unreadable = [*unreadable, *(f"sandbox: {line}" for line in more.unreadable)]
-    if as_json:
-        print_json({"changed": changed, "current": current, "unreadable": unreadable})
-    else:
-        console.print(f"{counted(changed, 'secret')} encrypted anew, {current:,} under the key before")
-        for line in unreadable:
-            errors.print(f"abacus: {line}")
-    if unreadable:
-        raise typer.Exit(EXIT_REFUSED)
+    return Answer(
+        {"changed": changed, "current": current, "unreadable": unreadable},
+        f"{counted(changed, 'secret')} encrypted anew, {current:,} under the key before",
+        *(Aside(f"abacus: {line}") for line in unreadable),
+        exit_code=EXIT_REFUSED if unreadable else 0,
+    )
 
 
 @app.command("test-key")
-async def make_test_key(partner: PartnerId, as_json: AsJson = False) -> None:
+async def make_test_key(partner: PartnerId) -> Answer:
     """Print a key for the sandbox: the same API and rights, other points. The partner's earlier test keys end now.
 
     It keeps the limits of this moment there. A partner that signs gets a signing secret for the sandbox too.
@@ -294,14 +257,10 @@ async def make_test_key(partner: PartnerId, as_json: AsJson = False) -> None:
         also = at.told(Deed.EDIT_LIMITS, f"partner:{partner}", did="test-key")
         there = PartnerStore(own, clock, secrets())
         made = await new_test_access(PartnerStore(live, clock), there, partner, also=also)
-    if as_json:
-        print_json({"partner_id": partner, **made._asdict()})
-        return
-    errors.print(f"{partner} may try everything in the sandbox with this key, which is shown this once:")
-    console.print(made.key, soft_wrap=True)
+    shown = [Secret(f"{partner} may try everything in the sandbox with this key, which is shown this once", made.key)]
     if made.signing_secret is not None:
-        errors.print("and signs its requests there with:")
-        console.print(made.signing_secret, soft_wrap=True)
+        shown.append(Secret("and signs its requests there with", made.signing_secret))
+    return Answer({"partner_id": partner, **made._asdict()}, *shown)
 
 
 app.command("show")(show)

@@ -5,7 +5,8 @@ from typing import Annotated, Final
 
 import typer
 
-from abacus.cli.terminal.shell import AsJson, errors, pool, print_json, table
+from abacus.cli.terminal.answer import Answer, Aside, Table
+from abacus.cli.terminal.shell import pool
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.requests.store import RequestStore
 from abacus.intake.partners.requests.types import Noted
@@ -19,8 +20,7 @@ async def requests(
     request: Annotated[str | None, typer.Option(help="Only requests with this X-Request-Id.")] = None,
     refused: Annotated[bool, typer.Option("--refused", help="Only what was refused.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many, the newest.")] = 50,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Show what a partner asked the API for in the last 7 days: changes, and all that was refused.
 
     Of each sort a process of the API notes 10 requests a second; what was posted is in the ledger.
@@ -33,15 +33,12 @@ async def requests(
             found = [each for each in found if each.is_refused or not refused]
         else:
             found = await store.latest(partner, refused=refused, limit=limit)
-    if as_json:
-        print_json([each._asdict() for each in found])
-    elif found:
-        table(f"Requests of {partner}", _COLUMNS, _rows(found))
-    else:
-        errors.print("none was noted")
+    if found:
+        return Answer([each._asdict() for each in found], Table(f"Requests of {partner}", _COLUMNS, _rows(found)))
+    return Answer([each._asdict() for each in found], Aside("none was noted"))
 
 
-def _rows(found: Sequence[Noted]) -> list[list[str]]:
+def _rows(found: Sequence[Noted]) -> list[list[object]]:
     return [
         [
             f"{each.at:%Y-%m-%d %H:%M:%S}",
@@ -50,8 +47,8 @@ def _rows(found: Sequence[Noted]) -> list[list[str]]:
             f"{each.method} {each.path}",
             str(each.status),
             f"{each.took_s * 1000:,.0f} ms",
-            each.problem or "",
-            each.detail or "",
+            each.problem,
+            each.detail,
         ]
         for each in found
     ]

@@ -5,8 +5,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from abacus.cli.partners.partner_words import document, lines, sources_in_words
+from abacus.cli.terminal.answer import Answer
 from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.shell import AsJson, console, pool, print_json
+from abacus.cli.terminal.shell import pool
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner, RightsChange
@@ -32,16 +33,12 @@ _OPTIONS: Final = {
 }
 
 
-async def show(partner: _PartnerId, as_json: AsJson = False) -> None:
+async def show(partner: _PartnerId) -> Answer:
     """Show a partner: its rights, its limits, its awards, and the last use of each key."""
     clock = SystemClock()
     async with pool() as opened:
         registered = await PartnerStore(opened, clock).get(partner)
-    if as_json:
-        print_json(document(registered))
-        return
-    for line in lines(registered, clock.now()):
-        console.print(line, soft_wrap=True)
+    return Answer(document(registered), *lines(registered, clock.now()))
 
 
 async def set_rights(
@@ -84,8 +81,7 @@ async def set_rights(
     requests_per_minute: Annotated[
         int | None, typer.Option(min=1, max=MOST_REQUESTS_PER_MINUTE, help="Requests a minute.")
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Change the rights that the options name, and print each before and after. All others stay as they are.
 
     Limits are changed by `limit`, keys by `rotate-key`, signatures by `sign`.
@@ -118,13 +114,9 @@ async def set_rights(
         also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="set", **change)
         before, after = await PartnerStore(opened, at.clock).change(partner, named, also=also)
     changed = {field: (getattr(before, field), getattr(after, field)) for field in _OPTIONS if field in change}
-    if as_json:
-        shown = {field: {"before": old, "after": new} for field, (old, new) in changed.items()}
-        print_json({"partner_id": partner, "changed": shown})
-        return
-    for field in changed:
-        line = f"{partner}: {_OPTIONS[field]} {_shown(before, field)} -> {_shown(after, field)}"
-        console.print(line, soft_wrap=True)
+    shown = {field: {"before": old, "after": new} for field, (old, new) in changed.items()}
+    lines = (f"{partner}: {_OPTIONS[field]} {_shown(before, field)} -> {_shown(after, field)}" for field in changed)
+    return Answer({"partner_id": partner, "changed": shown}, *lines)
 
 
 def _shown(partner: Partner, field: str) -> str:

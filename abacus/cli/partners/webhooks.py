@@ -5,20 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.shell import (
-    EXIT_FAILED,
-    AsJson,
-    CommandGroup,
-    console,
-    counted,
-    errors,
-    pool,
-    print_json,
-    secrets,
-    settings,
-    table,
-)
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, Secret, Table, counted
+from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.shell import CommandGroup, pool, secrets, settings
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.webhooks.store import Undelivered, UndeliveredCounts, Webhook, WebhookStore
 from abacus.intake.partners.webhooks.trial import Trial, try_webhook
@@ -36,40 +25,29 @@ PartnerId = Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's
 async def set_webhook(
     partner: PartnerId,
     url: Annotated[str, typer.Argument(metavar="URL", help="The address that messages are posted to; https.")],
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Tell a partner of its awards from now on, and print the secret that signs the messages. It is not shown again.
 
     If the partner has a webhook, it gets the new address, is enabled, and keeps its secret.
     """
     checked = checked_url(url, to_private=settings().webhooks_to_private)
     fresh = new_secret()
-    async with pool() as opened:
-        at = await acting(opened)
+    async with actor() as at:
         also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="webhook", url=checked)
-        is_new = await WebhookStore(opened, at.clock, secrets()).set(partner, checked, fresh, also=also)
+        is_new = await WebhookStore(at.pool, at.clock, secrets()).set(partner, checked, fresh, also=also)
     secret = fresh if is_new else None
-    if as_json:
-        print_json({"partner_id": partner, "url": checked, "secret": secret})
-        return
-    console.print(f"{partner} is told at {checked}", soft_wrap=True)
-    if secret is None:
-        errors.print("the secret stays the same; `abacus partners webhook rotate-secret` makes a new one")
-        return
-    console.print("and messages are signed with this secret, which is shown this once:")
-    console.print(secret, soft_wrap=True)
+    same = Aside("the secret stays the same; `abacus partners webhook rotate-secret` makes a new one")
+    signed = Secret("and messages are signed with this secret, which is shown this once", fresh)
+    document = {"partner_id": partner, "url": checked, "secret": secret}
+    return Answer(document, f"{partner} is told at {checked}", same if secret is None else signed)
 
 
 @app.command("show")
-async def show(partner: PartnerId, as_json: AsJson = False) -> None:
+async def show(partner: PartnerId) -> Answer:
     """Show a partner's webhook, its age, and how many messages did not arrive."""
     async with pool() as opened:
         webhook, counts = await WebhookStore(opened, SystemClock()).get(partner)
-    if as_json:
-        print_json(webhook._asdict() | counts._asdict())
-        return
-    for line in _lines(webhook, counts):
-        console.print(line, soft_wrap=True)
+    return Answer(webhook._asdict() | counts._asdict(), *_lines(webhook, counts))
 
 
 @app.command("rotate-secret")
@@ -79,27 +57,24 @@ async def rotate_secret(
         float,
         typer.Option(min=0, max=24 * 90, help="Hours for which messages are also signed with the current secret."),
     ] = 24.0,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Print a new secret. For a while each message carries two signatures, by the new secret and by the one before."""
     secret = new_secret()
-    async with pool() as opened:
-        at = await acting(opened)
+    async with actor() as at:
         also = at.does(
             Deed.EDIT_PARTNERS, f"partner:{partner}", did="rotate-webhook-secret", overlap_hours=overlap_hours
         )
-        until = await WebhookStore(opened, at.clock, secrets()).rotate_secret(
+        until = await WebhookStore(at.pool, at.clock, secrets()).rotate_secret(
             partner, secret, overlap=timedelta(hours=overlap_hours), also=also
         )
-    if as_json:
-        print_json({"partner_id": partner, "secret": secret, "former_secret_until": until.isoformat()})
-        return
-    errors.print(f"the secret so far signs too until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once:")
-    console.print(secret, soft_wrap=True)
+    return Answer(
+        {"partner_id": partner, "secret": secret, "former_secret_until": until.isoformat()},
+        Secret(f"the secret so far signs too until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once", secret),
+    )
 
 
 @app.command("test")
-async def send_trial(partner: PartnerId, as_json: AsJson = False) -> None:
+async def send_trial(partner: PartnerId) -> Answer:
     """Send a message of the type abacus.test, signed as every other, and print the receiver's answer.
 
     It is sent once, also to a disabled webhook. The command fails unless the answer is a 2xx.
@@ -110,40 +85,30 @@ async def send_trial(partner: PartnerId, as_json: AsJson = False) -> None:
             trial = await try_webhook(WebhookStore(opened, clock, secrets()), poster, clock, partner)
     finally:
         await poster.close()
-    if as_json:
-        print_json(_document(partner, trial))
-    else:
-        for line in _trial_lines(partner, trial):
-            console.print(line, soft_wrap=True)
-    if not trial.accepted:
-        raise typer.Exit(EXIT_FAILED)
+    return Answer(
+        _document(partner, trial), *_trial_lines(partner, trial), exit_code=EXIT_FAILED if not trial.accepted else 0
+    )
 
 
 @app.command("remove")
-async def remove(partner: PartnerId, as_json: AsJson = False) -> None:
+async def remove(partner: PartnerId) -> Answer:
     """Remove a partner's webhook. Waiting messages are given up."""
-    async with pool() as opened:
-        at = await acting(opened)
+    async with actor() as at:
         also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="remove-webhook")
-        await WebhookStore(opened, at.clock).remove(partner, also=also)
-    if as_json:
-        print_json({"partner_id": partner, "removed": True})
-    else:
-        console.print(f"{partner} has no webhook any more")
+        await WebhookStore(at.pool, at.clock).remove(partner, also=also)
+    return Answer({"partner_id": partner, "removed": True}, f"{partner} has no webhook any more")
 
 
 @app.command("deliveries")
-async def deliveries(
-    partner: PartnerId, limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100, as_json: AsJson = False
-) -> None:
+async def deliveries(partner: PartnerId, limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100) -> Answer:
     """List the messages that wait or were given up, the oldest first, with the result of the last attempt."""
     async with pool() as opened:
         messages = await WebhookStore(opened, SystemClock()).undelivered(partner, limit)
-    if as_json:
-        print_json([each._asdict() for each in messages])
-    else:
-        columns = ["message", "type", "since", "tries", "next", "last error"]
-        table(f"Not delivered to {partner}", columns, [_row(each) for each in messages])
+    columns = ["message", "type", "since", "tries", "next", "last error"]
+    return Answer(
+        [each._asdict() for each in messages],
+        Table(f"Not delivered to {partner}", columns, [_row(each) for each in messages]),
+    )
 
 
 @app.command("retry")
@@ -153,17 +118,12 @@ async def retry(
         list[str] | None, typer.Argument(metavar="[ID]…", help="These messages; all that did not arrive otherwise.")
     ] = None,
     enable: Annotated[bool, typer.Option("--enable", help="Use a disabled webhook again.")] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Send messages that wait or were given up now, and for three days more."""
-    async with pool() as opened:
-        at = await acting(opened)
+    async with actor() as at:
         also = at.does(Deed.REPLAY, f"partner:{partner}", did="retry-webhook", ids=ids or None, enable=enable)
-        due = await WebhookStore(opened, at.clock).retry(partner, ids or [], enable=enable, also=also)
-    if as_json:
-        print_json({"partner_id": partner, "due": due})
-    else:
-        console.print(f"{counted(due, 'message')} due now")
+        due = await WebhookStore(at.pool, at.clock).retry(partner, ids or [], enable=enable, also=also)
+    return Answer({"partner_id": partner, "due": due}, f"{counted(due, 'message')} due now")
 
 
 def _document(partner: str, trial: Trial) -> dict[str, Any]:
@@ -204,13 +164,13 @@ def _lines(webhook: Webhook, counts: UndeliveredCounts) -> list[str]:
     return lines
 
 
-def _row(each: Undelivered) -> list[Any]:
+def _row(each: Undelivered) -> list[object]:
     given_up = each.given_up_at is not None
     return [
         each.message_id,
         each.type,
-        f"{each.created_at:%Y-%m-%d %H:%M}",
+        each.created_at,
         str(each.attempts),
-        "given up" if given_up else f"{each.due_at:%Y-%m-%d %H:%M}",
-        each.last_error or "",
+        "given up" if given_up else each.due_at,
+        each.last_error,
     ]

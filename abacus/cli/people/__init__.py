@@ -1,9 +1,8 @@
 """The commands of people: their roles, approvals, and ways into the console."""
 
-from collections.abc import Mapping
 from typing import Final
 
-COMMANDS: Final[Mapping[str, str]] = {
+COMMANDS: Final = {
     "approvals": "approvals:app",
     "people": "commands:app",
     "people password": "people_entry:password",

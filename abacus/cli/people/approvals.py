@@ -10,8 +10,9 @@ from uuid import UUID
 import typer
 
 from abacus.approving.executors import approving
-from abacus.cli.terminal.command_actor import CommandActor, acting
-from abacus.cli.terminal.shell import AsJson, CommandGroup, console, pool, print_json, settings, table
+from abacus.cli.terminal.answer import Answer, Table, tell
+from abacus.cli.terminal.command_actor import CommandActor, actor
+from abacus.cli.terminal.shell import CommandGroup, settings
 from abacus.core.errors import Refused, absent
 from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.moves import PostgresMoves
@@ -48,27 +49,23 @@ class Room(NamedTuple):
 async def list_approvals(
     status: Annotated[Status | None, typer.Option(help="Only those with this status.")] = None,
     kind: Annotated[ApprovalKind | None, typer.Option(help="Only of this kind.")] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """List what needs, or needed, a second person; the newest first."""
     async with _room() as room:
         approvals = await room.approvals.all(status=status, kinds=[kind] if kind is not None else None)
-    if as_json:
-        print_json({"approvals": [document(each) for each in approvals]})
-        return
     columns = ["approval", "what", "asked by", "digest", "status"]
-    table("Approvals", columns, [_row(each) for each in approvals])
+    return Answer(
+        {"approvals": [document(each) for each in approvals]},
+        Table("Approvals", columns, [_row(each) for each in approvals]),
+    )
 
 
 @app.command("show")
-async def show(approval: ApprovalId, as_json: AsJson = False) -> None:
+async def show(approval: ApprovalId) -> Answer:
     """Show an approval: exactly what takes effect, and its digest."""
     async with _room() as room:
         shown = await room.find(approval)
-    if as_json:
-        print_json(document(shown))
-    else:
-        _print(shown)
+    return Answer(document(shown), *_lines(shown))
 
 
 @app.command("approve")
@@ -77,8 +74,7 @@ async def approve(
     digest: Annotated[
         str | None, typer.Option(help="The digest of what you looked at, at least 8 characters. A terminal asks.")
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Approve as the second person, with a person's token. It takes effect at once."""
     async with _room() as room:
         found = await room.find(approval)
@@ -89,16 +85,11 @@ async def approve(
             done = await room.approvals.approve(approval, room.at.actor, digest or _seen(found))
         except (CannotDecide, CannotExecute) as error:
             raise Refused(error.detail) from None
-    if as_json:
-        print_json(document(done))
-    else:
-        console.print(f"{done.status}: {done.summary}", soft_wrap=True)
+    return Answer(document(done), f"{done.status}: {done.summary}")
 
 
 @app.command("reject")
-async def reject(
-    approval: ApprovalId, reason: Annotated[str, typer.Option(help="Why.")], as_json: AsJson = False
-) -> None:
+async def reject(approval: ApprovalId, reason: Annotated[str, typer.Option(help="Why.")]) -> Answer:
     """Reject it, or withdraw what you asked for. Nothing happens."""
     async with _room() as room:
         await room.find(approval)
@@ -106,10 +97,7 @@ async def reject(
             done = await room.approvals.reject(approval, room.at.actor, reason)
         except CannotDecide as error:
             raise Refused(error.detail) from None
-    if as_json:
-        print_json(document(done))
-    else:
-        console.print(f"rejected: {done.summary}", soft_wrap=True)
+    return Answer(document(done), f"rejected: {done.summary}")
 
 
 def large_moves(opened: Pool, at: CommandActor) -> LargeMoves:
@@ -125,66 +113,50 @@ def large_moves(opened: Pool, at: CommandActor) -> LargeMoves:
 
 
 def document(approval: Approval) -> dict[str, Any]:
-    return {
-        **approval._asdict(),
-        "approval_id": str(approval.approval_id),
-        "document": json.loads(approval.document),
-        "asked_at": approval.asked_at.isoformat(),
-        "decided_at": approval.decided_at.isoformat() if approval.decided_at else None,
-    }
+    return {**approval._asdict(), "document": json.loads(approval.document)}
 
 
-def show_waiting(approval: Approval, *, as_json: bool) -> None:
-    """Tell the caller who asked for it that it waits."""
-    if as_json:
-        print_json({"approval": document(approval)})
-        return
-    line = f"{approval.status}, {approval.approval_id}: {approval.summary}"
-    console.print(line, soft_wrap=True)
+def waiting(approval: Approval) -> Answer:
+    """What a command answers when a second person is asked."""
+    lines = [f"{approval.status}, {approval.approval_id}: {approval.summary}"]
     if approval.status == Status.PENDING:
-        hint = f"another person approves it: abacus approvals approve {approval.approval_id}"
-        console.print(hint, soft_wrap=True)
+        lines.append(f"another person approves it: abacus approvals approve {approval.approval_id}")
     elif approval.status == Status.EXPIRED:
-        hint = f"{approval.note}: ask for it again, under another key"
-        console.print(hint, soft_wrap=True)
+        lines.append(f"{approval.note}: ask for it again, under another key")
+    return Answer({"approval": document(approval)}, *lines)
 
 
 @asynccontextmanager
 async def _room() -> AsyncIterator[Room]:
-    async with pool() as opened:
-        at = await acting(opened)
-        yield Room(large_moves(opened, at).approvals, at)
+    async with actor() as at:
+        yield Room(large_moves(at.pool, at).approvals, at)
 
 
 def _seen(approval: Approval) -> str:
     """Show the document that would take effect, and ask; return its digest. Raises `Refused`."""
     if not sys.stdin.isatty():
         raise Refused("nobody can be asked here; --digest names what you looked at with `abacus approvals show`")
-    _print(approval)
+    tell(*_lines(approval))
     if not typer.confirm("approve", err=True):
         raise Refused("nothing was approved")
     return approval.digest
 
 
-def _print(approval: Approval) -> None:
-    decided = f" by {approval.decided_by}" if approval.decided_by else ""
-    lines = [
+def _lines(approval: Approval) -> list[str]:
+    return [
         approval.summary,
         json.dumps(json.loads(approval.document), indent=2, ensure_ascii=False),
         f"asked by {approval.asked_by} on {approval.asked_at:%Y-%m-%d %H:%M} UTC",
-        f"{approval.status}{decided}{': ' + approval.note if approval.note else ''}",
+        _decided(approval),
         f"digest {approval.digest}",
     ]
-    for line in lines:
-        console.print(line, soft_wrap=True)
 
 
-def _row(approval: Approval) -> list[str]:
-    decided = f" by {approval.decided_by}" if approval.decided_by else ""
-    return [
-        str(approval.approval_id),
-        approval.summary,
-        approval.asked_by,
-        approval.digest[:_SHORT],
-        f"{approval.status}{decided}{': ' + approval.note if approval.note else ''}",
-    ]
+def _decided(approval: Approval) -> str:
+    by = f" by {approval.decided_by}" if approval.decided_by else ""
+    return f"{approval.status}{by}{': ' + approval.note if approval.note else ''}"
+
+
+def _row(approval: Approval) -> list[object]:
+    digest = approval.digest[:_SHORT]
+    return [str(approval.approval_id), approval.summary, approval.asked_by, digest, _decided(approval)]

@@ -6,19 +6,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.terminal.command_actor import acting
+from abacus.cli.terminal.answer import Answer, Secret, Table, console
+from abacus.cli.terminal.command_actor import acting, actor
 from abacus.cli.terminal.known import check_country
-from abacus.cli.terminal.shell import (
-    AsJson,
-    CommandGroup,
-    console,
-    errors,
-    moment,
-    people_pool,
-    pool,
-    print_json,
-    table,
-)
+from abacus.cli.terminal.shell import CommandGroup, moment, people_pool, pool
 from abacus.console.entry.sessions import all_ended
 from abacus.core.clock import SystemClock
 from abacus.core.tokens import NewToken
@@ -33,6 +24,7 @@ app = CommandGroup(help="People: roles, personal tokens, and the log of what was
 
 _MOST_DAYS: Final = 366
 _FOR_DAYS: Final = 90
+_OF_A_TOKEN: Final = ("prefix", "created_at", "expires_at", "revoked_at", "last_used_at", "created_by")
 
 PersonId = Annotated[str, typer.Argument(metavar="PERSON", help="The person's id, for example ann.")]
 Roles = Annotated[
@@ -43,89 +35,72 @@ Days = Annotated[int, typer.Option(min=1, max=_MOST_DAYS, help="Days for which t
 
 
 @app.command("create")
-async def create(person: PersonId, role: Roles, as_json: AsJson = False) -> None:
+async def create(person: PersonId, role: Roles) -> Answer:
     """Enter a person with roles. Takes an admin; the first admin may be entered by anybody."""
     checked_person_id(person)
     grants = parse_grants(role)
-    async with people_pool() as opened:
-        at = await acting(opened)
+    async with actor(people_pool) as at:
         also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="create", roles=list(map(str, grants)))
-        await PeopleStore(opened, at.clock).create(person, grants, by=at.actor, also=also)
-    if as_json:
-        print_json({"person_id": person, "roles": list(map(str, grants))})
-    else:
-        _say(f"{person} is {', '.join(map(str, grants))}; `abacus people token {person}` makes a token")
+        await PeopleStore(at.pool, at.clock).create(person, grants, by=at.actor, also=also)
+    return Answer(
+        {"person_id": person, "roles": list(map(str, grants))},
+        f"{person} is {', '.join(map(str, grants))}; `abacus people token {person}` makes a token",
+    )
 
 
 @app.command("list")
-async def list_people(as_json: AsJson = False) -> None:
+async def list_people() -> Answer:
     """List the people, their roles, and the beginnings of their valid tokens."""
     async with pool() as opened:
         people = await PeopleStore(opened, SystemClock()).all()
-    if as_json:
-        print_json([_document(each) for each in people])
-    else:
-        columns = ["person", "roles", "tokens", "until", "last used", "since"]
-        table("People", columns, [_row(each) for each in people])
+    columns = ["person", "roles", "tokens", "until", "last used", "since"]
+    return Answer([_document(each) for each in people], Table("People", columns, [_row(each) for each in people]))
 
 
 @app.command("roles")
-async def roles(person: PersonId, role: Roles, as_json: AsJson = False) -> None:
+async def roles(person: PersonId, role: Roles) -> Answer:
     """Replace the roles of a person by these. Takes an admin."""
     grants = parse_grants(role)
-    async with people_pool() as opened:
-        at = await acting(opened)
+    async with actor(people_pool) as at:
         also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="roles", roles=list(map(str, grants)))
-        await PeopleStore(opened, at.clock).give_roles(person, grants, by=at.actor, also=also)
-    if as_json:
-        print_json({"person_id": person, "roles": list(map(str, grants))})
-    else:
-        _say(f"{person} is {', '.join(map(str, grants))}")
+        await PeopleStore(at.pool, at.clock).give_roles(person, grants, by=at.actor, also=also)
+    return Answer({"person_id": person, "roles": list(map(str, grants))}, f"{person} is {', '.join(map(str, grants))}")
 
 
 @app.command("disable")
-async def disable(person: PersonId, as_json: AsJson = False) -> None:
+async def disable(person: PersonId) -> Answer:
     """Refuse a person's tokens from now on, and end its sessions. Takes an admin."""
-    async with people_pool() as opened:
-        at = await acting(opened)
+    async with actor(people_pool) as at:
         told = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="disable")
         end_sessions = all_ended(person, by=at.actor.source, now=at.clock.now())
         also = together(told, end_sessions)
-        since = await PeopleStore(opened, at.clock).disable(person, by=at.actor, also=also)
-    if as_json:
-        print_json({"person_id": person, "disabled_at": since.isoformat()})
-    else:
-        _say(f"{person} is disabled since {since:%Y-%m-%d %H:%M} UTC")
+        since = await PeopleStore(at.pool, at.clock).disable(person, by=at.actor, also=also)
+    document = {"person_id": person, "disabled_at": since}
+    return Answer(document, f"{person} is disabled since {since:%Y-%m-%d %H:%M} UTC")
 
 
 @app.command("enable")
-async def enable(person: PersonId, as_json: AsJson = False) -> None:
+async def enable(person: PersonId) -> Answer:
     """Accept a disabled person's tokens again. Takes an admin."""
-    async with people_pool() as opened:
-        at = await acting(opened)
+    async with actor(people_pool) as at:
         also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="enable")
-        await PeopleStore(opened, at.clock).enable(person, by=at.actor, also=also)
-    if as_json:
-        print_json({"person_id": person, "disabled_at": None})
-    else:
-        _say(f"{person} is enabled")
+        await PeopleStore(at.pool, at.clock).enable(person, by=at.actor, also=also)
+    return Answer({"person_id": person, "disabled_at": None}, f"{person} is enabled")
 
 
 @app.command("token")
-async def token(person: PersonId, days: Days = _FOR_DAYS, as_json: AsJson = False) -> None:
+async def token(person: PersonId, days: Days = _FOR_DAYS) -> Answer:
     """Print a new personal token. It is not shown again. Takes an admin, or the person itself."""
-    async with people_pool() as opened:
-        at = await acting(opened)
+    async with actor(people_pool) as at:
         also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="token", days=days)
         made: NewToken
-        made, until = await PeopleStore(opened, at.clock).add_token(
+        made, until = await PeopleStore(at.pool, at.clock).add_token(
             person, holds_for=timedelta(days=days), by=at.actor, also=also
         )
-    if as_json:
-        print_json({"person_id": person, "token": made.text, "expires_at": until.isoformat()})
-        return
-    errors.print(f"the token of {person}, valid until {until:%Y-%m-%d %H:%M} UTC and shown this once:")
-    console.print(made.text, soft_wrap=True)
+    return Answer(
+        {"person_id": person, "token": made.text, "expires_at": until.isoformat()},
+        Secret(f"the token of {person}, valid until {until:%Y-%m-%d %H:%M} UTC and shown this once", made.text),
+    )
 
 
 @app.command("revoke")
@@ -135,31 +110,31 @@ async def revoke(
         str | None,
         typer.Option("--token", metavar="PREFIX", help="Only the token that `list` shows so; all otherwise."),
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """End a person's tokens now. Takes an admin, or the person itself."""
-    async with people_pool() as opened:
-        at = await acting(opened)
+    async with actor(people_pool) as at:
         also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="revoke", token=which)
-        ended = await PeopleStore(opened, at.clock).revoke(person, which, by=at.actor, also=also)
-    if as_json:
-        print_json({"person_id": person, "revoked": ended})
-    else:
-        _say(f"revoked: {', '.join(ended) or 'nothing, no token was valid'}")
+        ended = await PeopleStore(at.pool, at.clock).revoke(person, which, by=at.actor, also=also)
+    return Answer(
+        {"person_id": person, "revoked": ended}, f"revoked: {', '.join(ended) or 'nothing, no token was valid'}"
+    )
 
 
 @app.command("whoami")
-async def whoami(as_json: AsJson = False) -> None:
+async def whoami() -> Answer:
     """Show who runs the commands here: the person of ABACUS_TOKEN, or the login."""
     async with pool() as opened:
         actor = (await acting(opened)).actor
-    if as_json:
-        granted = list(map(str, actor.grants or ()))
-        print_json({"source": actor.source, "authenticated": actor.is_authenticated, "roles": granted})
-    elif actor.grants is None:
-        _say(f"{actor.name}, a login: nobody has checked who that is, and it may not approve")
-    else:
-        _say(f"{actor.name}: {', '.join(map(str, actor.grants))}")
+    granted = list(map(str, actor.grants or ()))
+    if actor.grants is None:
+        return Answer(
+            {"source": actor.source, "authenticated": actor.is_authenticated, "roles": granted},
+            f"{actor.name}, a login: nobody has checked who that is, and it may not approve",
+        )
+    return Answer(
+        {"source": actor.source, "authenticated": actor.is_authenticated, "roles": granted},
+        f"{actor.name}: {', '.join(map(str, actor.grants))}",
+    )
 
 
 @app.command("log")
@@ -170,8 +145,7 @@ async def log(
     country: Annotated[str | None, typer.Option(help="Only what was done in this country: SG.")] = None,
     since: Annotated[str | None, typer.Option(help="Only since this time, with an offset.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """List what was done and by whom, the newest first."""
     check_country(country)
     start = moment("--since", since) if since is not None else None
@@ -180,15 +154,14 @@ async def log(
         entries = await entries_of(
             opened, actor=actor, deed=deed, subject=subject, since=start, countries=countries, limit=limit
         )
-    if as_json:
-        print_json([_entry_document(each) for each in entries])
-    else:
-        columns = ["when", "who", "deed", "subject", "country", "details"]
-        table("Log", columns, [_entry_row(each) for each in entries])
+    columns = ["when", "who", "deed", "subject", "country", "details"]
+    return Answer(
+        [_entry_document(each) for each in entries], Table("Log", columns, [_entry_row(each) for each in entries])
+    )
 
 
 def _say(line: str) -> None:
-    console.print(line, soft_wrap=True)
+    console.print(line)
 
 
 def _document(registered: Registered) -> dict[str, Any]:
@@ -196,28 +169,11 @@ def _document(registered: Registered) -> dict[str, Any]:
     return {
         **person._asdict(),
         "grants": list(map(str, person.grants)),
-        "created_at": person.created_at.isoformat(),
-        "disabled_at": person.disabled_at.isoformat() if person.disabled_at else None,
-        "tokens": [
-            {
-                "prefix": each.prefix,
-                **{
-                    name: value.isoformat() if value else None
-                    for name, value in (
-                        ("created_at", each.created_at),
-                        ("expires_at", each.expires_at),
-                        ("revoked_at", each.revoked_at),
-                        ("last_used_at", each.last_used_at),
-                    )
-                },
-                "created_by": each.created_by,
-            }
-            for each in tokens
-        ],
+        "tokens": [{name: getattr(each, name) for name in _OF_A_TOKEN} for each in tokens],
     }
 
 
-def _row(registered: Registered) -> list[str]:
+def _row(registered: Registered) -> list[object]:
     person, now = registered.person, SystemClock().now()
     valid = [token for token in registered.tokens if token.holds(now)]
     since = f"{person.created_at:%Y-%m-%d} by {person.created_by}"
@@ -232,13 +188,12 @@ def _row(registered: Registered) -> list[str]:
 
 
 def _entry_document(entry: Entry) -> dict[str, Any]:
-    shown = {"entry_id": str(entry.entry_id), "at": entry.at.isoformat(), "details": json.loads(entry.details)}
-    return entry._asdict() | shown
+    return entry._asdict() | {"details": json.loads(entry.details)}
 
 
-def _entry_row(entry: Entry) -> list[str]:
+def _entry_row(entry: Entry) -> list[object]:
     details = ", ".join(f"{name} {_plain(value)}" for name, value in json.loads(entry.details).items())
-    return [f"{entry.at:%Y-%m-%d %H:%M}", entry.actor, entry.deed, entry.subject, entry.country or "", details]
+    return [entry.at, entry.actor, entry.deed, entry.subject, entry.country, details]
 
 
 def _plain(value: Any) -> str:

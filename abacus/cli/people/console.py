@@ -7,17 +7,9 @@ from typing import Annotated, Final
 import typer
 
 from abacus.cli.people.commands import PersonId
-from abacus.cli.terminal.command_actor import CommandActor, acting, login
-from abacus.cli.terminal.shell import (
-    AsJson,
-    CommandGroup,
-    console,
-    errors,
-    people_database,
-    people_pool,
-    print_json,
-    settings,
-)
+from abacus.cli.terminal.answer import Answer, Secret
+from abacus.cli.terminal.command_actor import CommandActor, actor, login
+from abacus.cli.terminal.shell import CommandGroup, people_database, people_pool, settings
 from abacus.console.entry.links import Links
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
@@ -46,19 +38,16 @@ def _group() -> None:
 async def link(
     person: PersonId,
     minutes: Annotated[int, typer.Option(min=1, max=_MOST_MINUTES, help="Minutes for which it works.")] = _MINUTES,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Print an address by which a person gets into the console, once. Takes an admin, or the person itself."""
     config = settings()
-    async with people_pool() as opened:
-        at = await acting(opened)
-        await check_manages(opened, at, person)
-        address, until = await new_link(opened, at, person, config, timedelta(minutes=minutes))
-    if as_json:
-        print_json({"person_id": person, "link": address, "expires_at": until})
-        return
-    errors.print(f"for {person}, once, until {until}:")
-    console.print(address, soft_wrap=True)
+    async with actor(people_pool) as at:
+        await check_manages(at.pool, at, person)
+        address, until = await new_link(at.pool, at, person, config, timedelta(minutes=minutes))
+    return Answer(
+        {"person_id": person, "link": address, "expires_at": until},
+        Secret(f"for {person}, once, until {until}", address),
+    )
 
 
 async def new_link(

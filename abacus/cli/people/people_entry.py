@@ -7,41 +7,35 @@ import typer
 
 from abacus.cli.people.commands import PersonId
 from abacus.cli.people.console import check_manages
-from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.shell import AsJson, console, errors, people_pool, print_json, secrets
+from abacus.cli.terminal.answer import Answer, Secret
+from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.shell import people_pool, secrets
 from abacus.console.entry.authenticators import Authenticators
 from abacus.console.entry.passwords import Passwords
 from abacus.core.errors import Refused
 from abacus.people.types.deed import Deed
 
 
-async def password(person: PersonId, as_json: AsJson = False) -> None:
+async def password(person: PersonId) -> Answer:
     """Set the password by which a person signs in to the console; asked for without an echo, or read from standard
     input. Takes an admin, or the person itself.
     """
-    async with people_pool() as opened:
-        at = await acting(opened)
-        await check_manages(opened, at, person)
+    async with actor(people_pool) as at:
+        await check_manages(at.pool, at, person)
         also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="password")
-        await Passwords(opened, at.clock).set(person, _read(), by=at.actor.source, also=also)
-    if as_json:
-        print_json({"person_id": person})
-    else:
-        console.print(f"{person} has a new password", soft_wrap=True)
+        await Passwords(at.pool, at.clock).set(person, _read(), by=at.actor.source, also=also)
+    return Answer({"person_id": person}, f"{person} has a new password")
 
 
 async def totp(
-    person: PersonId,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the authenticator away.")] = False,
-    as_json: AsJson = False,
-) -> None:
+    person: PersonId, remove: Annotated[bool, typer.Option("--remove", help="Take the authenticator away.")] = False
+) -> Answer:
     """Print the address that a person's authenticator reads; it replaces an earlier one. Takes an admin, or the person
     itself.
     """
-    async with people_pool() as opened:
-        at = await acting(opened)
-        await check_manages(opened, at, person)
-        store = Authenticators(opened, at.clock, secrets())
+    async with actor(people_pool) as at:
+        await check_manages(at.pool, at, person)
+        store = Authenticators(at.pool, at.clock, secrets())
         did = "totp-remove" if remove else "totp"
         also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did=did)
         if remove:
@@ -50,13 +44,9 @@ async def totp(
             uri = None
         else:
             uri = await store.enrol(person, by=at.actor.source, also=also)
-    if as_json:
-        print_json({"person_id": person, "uri": uri})
-    elif uri is None:
-        console.print(f"{person} has no authenticator any more", soft_wrap=True)
-    else:
-        errors.print(f"for the authenticator of {person}, shown this once:")
-        console.print(uri, soft_wrap=True)
+    if uri is None:
+        return Answer({"person_id": person, "uri": uri}, f"{person} has no authenticator any more")
+    return Answer({"person_id": person, "uri": uri}, Secret(f"for the authenticator of {person}, shown this once", uri))
 
 
 def _read() -> str:

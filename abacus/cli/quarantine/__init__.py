@@ -1,8 +1,5 @@
 """The commands of the quarantine."""
 
-from collections.abc import Mapping
 from typing import Final
 
-COMMANDS: Final[Mapping[str, str]] = {
-    "quarantine": "commands:app",
-}
+COMMANDS: Final = {"quarantine": "commands:app"}

@@ -6,26 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
 import typer
-from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from abacus.cli.quarantine.replay_preview import previews
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, AsJson, Table, console, counted, errors, print_json, tell
 from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.known import check_country
-from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import (
-    EXIT_FAILED,
-    AsJson,
-    CommandGroup,
-    console,
-    counted,
-    errors,
-    moment,
-    pool,
-    print_json,
-    settings,
-    sqs,
-    table,
-)
+from abacus.cli.terminal.progress import spinner
+from abacus.cli.terminal.shell import CommandGroup, moment, pool, settings, sqs
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused, absent
 from abacus.core.signature import Producer, read_keys, signer_for
@@ -66,8 +53,7 @@ async def list_items(
     until: Annotated[str | None, typer.Option(help="Only items set aside before this time, with its offset.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Also those that were replayed.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many; the counts are of all.")] = 100,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """List the held items, newest first, with counts by reason."""
     check_country(country)
     which = Which(
@@ -82,9 +68,6 @@ async def list_items(
             items, counts = list(await store.list(which, limit=limit)), await store.counts(which)
         else:
             items, counts = await _of_source_and_country(store.all(which), source, country, limit)
-    if as_json:
-        print_json([_document(held) for held in items])
-        return
     rows = [
         [
             held.item.id,
@@ -100,10 +83,13 @@ async def list_items(
     status = ["status"] if everything else []
     shown = f"; the newest {limit:,}:" if sum(counts.values()) > len(items) else ""
     total = f"{sum(counts.values()):,} {'items' if everything else 'held'}"
-    table(
-        f"{total}{': ' if by_reason else ''}{by_reason}{shown}",
-        ["id", *status, "reason", "origin", "set aside", "detail"],
-        rows,
+    return Answer(
+        [_document(held) for held in items],
+        Table(
+            f"{total}{': ' if by_reason else ''}{by_reason}{shown}",
+            ["id", *status, "reason", "origin", "set aside", "detail"],
+            rows,
+        ),
     )
 
 
@@ -121,19 +107,15 @@ async def _of_source_and_country(
 
 
 @app.command()
-async def show(id_: Annotated[str, typer.Argument(metavar="ID")], as_json: AsJson = False) -> None:
+async def show(id_: Annotated[str, typer.Argument(metavar="ID")]) -> Answer:
     """Show one item with its whole body."""
     async with pool() as opened:
         held = await QuarantineStore(opened, SystemClock()).get(id_)
     if held is None:
         raise absent("item of the quarantine", id_, "`abacus quarantine list` prints all")
-    if as_json:
-        print_json(_document(held))
-        return
-    for name, value in _document(held).items():
-        if value is not None and name != "body":
-            console.print(f"{name}: {value}")
-    console.print(readable(held.item.body))
+    document = _document(held)
+    lines = (f"{name}: {value}" for name, value in document.items() if value is not None and name != "body")
+    return Answer(document, *lines, readable(held.item.body))
 
 
 @app.command()
@@ -207,7 +189,9 @@ async def _previewed(chosen: _Chosen, *, as_json: bool) -> None:
         return
     told = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(counts.items()))
     cells = [[each.id, str(each.reason), each.outcome, each.says] for each in found]
-    table(f"{counted(len(found), 'item')}{': ' if told else ''}{told}", ["id", "reason", "outcome", "says"], cells)
+    tell(
+        Table(f"{counted(len(found), 'item')}{': ' if told else ''}{told}", ["id", "reason", "outcome", "says"], cells)
+    )
     _say_missing(missing)
     if missing:
         raise typer.Exit(EXIT_FAILED)
@@ -216,13 +200,12 @@ async def _previewed(chosen: _Chosen, *, as_json: bool) -> None:
 async def _replayed(chosen: _Chosen, *, as_json: bool) -> None:
     config, replayed, unfit, began = settings(), list[str](), list[str](), SystemClock().now()
     signer = signer_for(read_keys(config.envelope_keys), Producer.OPERATOR)
-    columns = (SpinnerColumn(), TextColumn("{task.completed:,} sent on"), TimeElapsedColumn())
     async with pool() as opened, sqs(config) as client:
         at = await acting(opened)
         told = at.does(Deed.REPLAY, "quarantine", ids=chosen.ids or None, reason=chosen.reason, limit=chosen.limit)
         queues = {origin: await SqsQueue.find(client, config.queue_prefix + name) for origin, name in _QUEUES.items()}
         left = list(chosen.ids)
-        with shown_progress(*columns) as progress:
+        with spinner("{task.completed:,} sent on") as progress:
             task = progress.add_task("sent on", total=len(left) or None)
             while wanted := _wanted(chosen, len(replayed) + len(unfit)):
                 ids, left = left[:wanted], left[wanted:]

@@ -1,9 +1,8 @@
 """The commands of rate cards."""
 
-from collections.abc import Mapping
 from typing import Final
 
-COMMANDS: Final[Mapping[str, str]] = {
+COMMANDS: Final = {
     "rates": "commands:app",
     "rates backtest": "backtest:backtest",
     "rates quote": "quote:quote",

@@ -10,8 +10,8 @@ import typer
 from abacus.cli.documents.drafts import Judged, faultless
 from abacus.cli.rates.family import FAMILY
 from abacus.cli.rates.lapse_preview import preview
+from abacus.cli.terminal.answer import AsJson
 from abacus.cli.terminal.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
-from abacus.cli.terminal.shell import AsJson
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.oversight.backtest.decide.difference import DIMENSIONS, Backtest, Difference, Step, Unpriced

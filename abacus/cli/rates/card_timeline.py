@@ -8,8 +8,11 @@ import typer
 
 from abacus.cli.documents.commands import publish_drafts
 from abacus.cli.documents.drafts import FileDraft
-from abacus.cli.rates.family import FAMILY, acting_at_desk
-from abacus.cli.terminal.shell import AsJson, moment, print_json, table
+from abacus.cli.rates.family import FAMILY, card_desk
+from abacus.cli.terminal.answer import Answer, AsJson, Table
+from abacus.cli.terminal.command_actor import at_desk
+from abacus.cli.terminal.known import checked_reason
+from abacus.cli.terminal.shell import moment
 from abacus.core.errors import Refused, SetAside, absent
 from abacus.documents.store import by_key
 from abacus.people.types.deed import Deed
@@ -21,58 +24,52 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking. Only a t
 Version = Annotated[str, typer.Argument(metavar="SCOPE@N", show_default=False)]
 
 
-async def list_cards(as_json: AsJson = False) -> None:
+async def list_cards() -> Answer:
     """List the scopes: the card in force now, and the one that takes over next."""
-    async with acting_at_desk() as (desk, _):
+    async with at_desk(card_desk) as (desk, _):
         book, now = await desk.book(), desk.now()
     rows = [_row(book, scope, now) for scope in book.scopes()]
-    if as_json:
-        print_json(rows)
-        return
     columns = ["scope", "program", "in_force", "since", "next", "next_from"]
-    table("rate cards", columns, [[str(row[column] or "-") for column in columns] for row in rows])
+    return Answer(rows, Table("rate cards", columns, [[str(row[column] or "-") for column in columns] for row in rows]))
 
 
 async def show_timeline(
-    scope: Annotated[str | None, typer.Argument(metavar="[SCOPE]", show_default=False)] = None, as_json: AsJson = False
-) -> None:
+    scope: Annotated[str | None, typer.Argument(metavar="[SCOPE]", show_default=False)] = None,
+) -> Answer:
     """Show every version: from when until when it is in force, and who published, approved or withdrew it."""
     if scope is not None and split_name(scope)[1] is not None:
         raise Refused(f"{scope!r} is a version; a timeline is of a scope, such as {split_name(scope)[0]}")
-    async with acting_at_desk() as (desk, _):
+    async with at_desk(card_desk) as (desk, _):
         records, now = await desk.history(scope), desk.now()
     if scope is not None and not records:
         raise absent("rate card of", scope, "`abacus rates list` prints all scopes")
     rows = [_span(span) for group in by_key(records).values() for span in timeline(group, now)]
-    if as_json:
-        print_json(rows)
-        return
     columns = ["name", "phase", "effective_from", "until", "published_by", "approved_by", "withdrawn_by"]
-    table("rate cards along time", columns, [[str(row[column] or "-") for column in columns] for row in rows])
+    return Answer(
+        rows, Table("rate cards along time", columns, [[str(row[column] or "-") for column in columns] for row in rows])
+    )
 
 
 async def withdraw(
     card: Version,
     reason: Annotated[str, typer.Option(help="Why; kept with the card.", show_default=False)],
     yes: Yes = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Withdraw a card that is scheduled: it will never be in force. Until 10 minutes before it begins."""
     ask = not yes and sys.stdin.isatty()
     scope, version = _version(card)
-    if not reason.strip():
-        raise Refused("--reason: say why")
+    why = checked_reason(reason)
     if ask and not typer.confirm(f"Withdraw {card}? It cannot be published again under this number.", err=True):
         raise Refused("nothing withdrawn")
-    async with acting_at_desk() as (desk, at):
+    async with at_desk(card_desk) as (desk, at):
         at.check(Deed.PUBLISH_RATES, country_of(scope))
-        withdrawn = published_card(await desk.take_back(scope, version, reason.strip(), at.actor))
+        withdrawn = published_card(await desk.take_back(scope, version, why, at.actor))
         instead = _instead(await desk.book(), withdrawn)
-    if as_json:
-        print_json({"withdrawn": withdrawn.name, "instead": instead})
-    else:
-        start = withdrawn.card.effective_from.isoformat()
-        typer.echo(f"{withdrawn.name} withdrawn; {instead or 'no card'} is in force from {start} on")
+    start = withdrawn.card.effective_from.isoformat()
+    return Answer(
+        {"withdrawn": withdrawn.name, "instead": instead},
+        f"{withdrawn.name} withdrawn; {instead or 'no card'} is in force from {start} on",
+    )
 
 
 async def restore(
@@ -85,7 +82,7 @@ async def restore(
     ask = not yes and sys.stdin.isatty()
     _version(card)
     begins = moment("--from", start)
-    async with acting_at_desk() as (desk, at):
+    async with at_desk(card_desk) as (desk, at):
         drafts = [FileDraft(card, await desk.restored(card, begins))]
         await publish_drafts(FAMILY, desk, at, drafts, ask=ask, as_json=as_json)
 

@@ -1,7 +1,6 @@
 """Rate cards on the command line: their desk, and drafts in files."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Final
 
 from abacus.approving.card_desk import CardDesk
@@ -9,23 +8,17 @@ from abacus.cli.documents.drafts import FilePlan
 from abacus.cli.documents.family import Family
 from abacus.cli.people.approvals import document as approval_document
 from abacus.cli.people.approvals import large_moves
-from abacus.cli.terminal.command_actor import CommandActor, acting
-from abacus.cli.terminal.shell import pool, settings
+from abacus.cli.terminal.command_actor import CommandActor
+from abacus.cli.terminal.shell import settings
 from abacus.documents.types import DraftOutcome
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.kind import CARDS
 
 
-def card_desk(at: CommandActor) -> CardDesk:
+def card_desk(at: CommandActor) -> AbstractAsyncContextManager[CardDesk]:
     needs_approval = settings().cards_need_approval
-    return CardDesk(at.pool, at.clock, large_moves(at.pool, at).approvals, needs_approval=needs_approval)
-
-
-@asynccontextmanager
-async def acting_at_desk() -> AsyncIterator[tuple[CardDesk, CommandActor]]:
-    async with pool() as connections:
-        at = await acting(connections)
-        yield card_desk(at), at
+    approvals = large_moves(at.pool, at).approvals
+    return nullcontext(CardDesk(at.pool, at.clock, approvals, needs_approval=needs_approval))
 
 
 def _told(outcome: DraftOutcome[RateCard]) -> str:
@@ -47,7 +40,7 @@ def _done(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 FAMILY: Final = Family(
     kind=CARDS,
-    desk=lambda at: nullcontext(card_desk(at)),
+    desk=card_desk,
     offline=lambda: None,
     metavar="SCOPE",
     files="Rate cards in TOML.",

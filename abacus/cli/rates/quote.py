@@ -6,8 +6,10 @@ from typing import Annotated, Final
 
 import typer
 
-from abacus.cli.rates.family import acting_at_desk
-from abacus.cli.terminal.shell import AsJson, moment, print_json
+from abacus.cli.rates.family import card_desk
+from abacus.cli.terminal.answer import Answer
+from abacus.cli.terminal.command_actor import at_desk
+from abacus.cli.terminal.shell import moment
 from abacus.core.errors import Refused
 from abacus.intake.earning.decide.quote import BadSale, Sale, quoted
 from abacus.ledger.types.award import Award
@@ -27,35 +29,30 @@ async def quote(
     tier: Annotated[str, typer.Option(metavar="NAME", help="The member's tier.")] = BASE_TIER,
     currency: Annotated[str | None, typer.Option(metavar="SGD", help="Default: the card's.")] = None,
     at: Annotated[str | None, typer.Option(metavar="TIME", help="When, with an offset. Default: now.")] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Say what a transaction earns: now, in the past, or by the card that is scheduled for a day to come."""
-    async with acting_at_desk() as (desk, _):
+    async with at_desk(card_desk) as (desk, _):
         now, book = desk.now(), await desk.book()
     when = now if at is None else moment("--at", at)
-    _quote(Sale(country, vertical, payment, amount, currency, tier, when), book, now, as_json=as_json)
+    return _quote(Sale(country, vertical, payment, amount, currency, tier, when), book, now)
 
 
-def _quote(sale: Sale, book: CardBook, now: datetime, *, as_json: bool) -> None:
+def _quote(sale: Sale, book: CardBook, now: datetime) -> Answer:
     try:
         award, published = quoted(book, sale)
     except BadSale as bad:
         raise Refused(f"--{_OPTIONS.get(bad.field, bad.field)}: {bad.fault}") from None
     scheduled = published.card.effective_from > now
-    if as_json:
-        print_json(
-            {
-                "points": award.points,
-                "program": award.program,
-                "card": published.name,
-                "quoted_for": sale.at.isoformat(),
-                "scheduled": scheduled,
-                "expires_on": award.expires_on.isoformat(),
-                "explanation": json.loads(award.explanation),
-            }
-        )
-        return
-    typer.echo("\n".join(_told(sale, award, published, scheduled=scheduled)))
+    document = {
+        "points": award.points,
+        "program": award.program,
+        "card": published.name,
+        "quoted_for": sale.at.isoformat(),
+        "scheduled": scheduled,
+        "expires_on": award.expires_on,
+        "explanation": json.loads(award.explanation),
+    }
+    return Answer(document, *_told(sale, award, published, scheduled=scheduled))
 
 
 def _told(sale: Sale, award: Award, published: PublishedCard, *, scheduled: bool) -> list[str]:

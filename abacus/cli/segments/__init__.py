@@ -1,8 +1,5 @@
 """The commands of segments."""
 
-from collections.abc import Mapping
 from typing import Final
 
-COMMANDS: Final[Mapping[str, str]] = {
-    "segments": "commands:app",
-}
+COMMANDS: Final = {"segments": "commands:app"}

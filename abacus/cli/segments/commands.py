@@ -8,7 +8,8 @@ import typer
 from abacus.cli.segments.segment_changes import change, combine, drop_segment, load_file
 from abacus.cli.segments.segment_files import Wanted
 from abacus.cli.segments.segment_views import Name, export_segment, has_member, list_segments, show_segment
-from abacus.cli.terminal.shell import AsJson, CommandGroup
+from abacus.cli.terminal.answer import Answer
+from abacus.cli.terminal.shell import CommandGroup
 from abacus.signals.segments.types import How
 
 app = CommandGroup(no_args_is_help=True, help="Segments: named sets of members, which campaigns ask for.")
@@ -36,73 +37,50 @@ async def load(
     no_header: NoHeader = False,
     skip_bad: SkipBad = False,
     country: Country = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Make a segment of the members in a file, or give a segment these members instead of its own.
 
     All lines are checked first; a file with a bad one changes nothing. Done again, it changes nothing. Exit 1 when
     there are bad lines.
     """
     wanted = Wanted((), file, column, named=not no_header, skip_bad=skip_bad)
-    await load_file(name, wanted, country, as_json=as_json)
+    return await load_file(name, wanted, country)
 
 
-@app.command()
-async def add(
-    name: Name,
-    members: Ids = None,
-    file: File = None,
-    column: Column = None,
-    no_header: NoHeader = False,
-    skip_bad: SkipBad = False,
-    as_json: AsJson = False,
-) -> None:
-    """Put members into a segment."""
-    wanted = Wanted(tuple(members or ()), file, column, named=not no_header, skip_bad=skip_bad)
-    await change(name, How.ADD, wanted, as_json=as_json)
+def _add_change(how: How, help_: str) -> None:
+    @app.command(how.value, help=help_)
+    async def change_members(
+        name: Name,
+        members: Ids = None,
+        file: File = None,
+        column: Column = None,
+        no_header: NoHeader = False,
+        skip_bad: SkipBad = False,
+    ) -> Answer:
+        wanted = Wanted(tuple(members or ()), file, column, named=not no_header, skip_bad=skip_bad)
+        return await change(name, how, wanted)
 
 
-@app.command()
-async def remove(
-    name: Name,
-    members: Ids = None,
-    file: File = None,
-    column: Column = None,
-    no_header: NoHeader = False,
-    skip_bad: SkipBad = False,
-    as_json: AsJson = False,
-) -> None:
-    """Take members out of a segment."""
-    wanted = Wanted(tuple(members or ()), file, column, named=not no_header, skip_bad=skip_bad)
-    await change(name, How.REMOVE, wanted, as_json=as_json)
+def _add_combination(how: How, help_: str) -> None:
+    @app.command(how.value, help=help_)
+    async def combine_two(name: Name, other: Other, into: Into = None) -> Answer:
+        return await combine(name, how, other, into)
 
 
-@app.command()
-async def intersect(name: Name, other: Other, into: Into = None, as_json: AsJson = False) -> None:
-    """Keep the members that another segment has, too."""
-    await combine(name, How.INTERSECT, other, into, as_json=as_json)
-
-
-@app.command()
-async def union(name: Name, other: Other, into: Into = None, as_json: AsJson = False) -> None:
-    """Put the members of another segment in, too."""
-    await combine(name, How.UNION, other, into, as_json=as_json)
-
-
-@app.command()
-async def subtract(name: Name, other: Other, into: Into = None, as_json: AsJson = False) -> None:
-    """Take the members of another segment out."""
-    await combine(name, How.SUBTRACT, other, into, as_json=as_json)
+_add_change(How.ADD, "Put members into a segment.")
+_add_change(How.REMOVE, "Take members out of a segment.")
+_add_combination(How.INTERSECT, "Keep the members that another segment has, too.")
+_add_combination(How.UNION, "Put the members of another segment in, too.")
+_add_combination(How.SUBTRACT, "Take the members of another segment out.")
 
 
 @app.command()
 async def drop(
     name: Name,
     yes: Annotated[bool, typer.Option("--yes", help="Drop it without asking. Only a terminal is asked.")] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Leave nobody in a segment, and list it no more. A campaign that asks for it finds no member in it."""
-    await drop_segment(name, yes=yes, as_json=as_json)
+    return await drop_segment(name, yes=yes)
 
 
 app.command("list")(list_segments)

@@ -5,9 +5,10 @@ from typing import Any
 
 import typer
 
-from abacus.cli.segments.segment_files import Found, Wanted, check_wanted, found
+from abacus.cli.segments.segment_files import Found, Wanted, check_wanted, found, refusal
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, counted
 from abacus.cli.terminal.command_actor import CommandActor, acting
-from abacus.cli.terminal.shell import EXIT_FAILED, counted, people_pool, print_json, settings
+from abacus.cli.terminal.shell import people_pool, settings
 from abacus.core.errors import Refused
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
@@ -18,7 +19,7 @@ from abacus.signals.segments.store import Author, SegmentStore
 from abacus.signals.segments.types import NOBODY, Changed, How
 
 
-async def load_file(name: str, wanted: Wanted, country: str | None, *, as_json: bool) -> None:
+async def load_file(name: str, wanted: Wanted, country: str | None) -> Answer:
     settings()
     check_name(name)
     async with people_pool() as connections:
@@ -28,14 +29,16 @@ async def load_file(name: str, wanted: Wanted, country: str | None, *, as_json: 
         at.check(Deed.PUBLISH_SEGMENTS, of)
         if latest is not None:  # it may have been dropped by somebody whom this one may not overrule
             at.check(Deed.PUBLISH_SEGMENTS, latest.country)
-        checked = check_wanted(wanted, as_json=as_json)
+        checked = check_wanted(wanted)
+        if (refused := refusal(wanted, checked)) is not None:
+            return refused
         members = await found(wanted, checked, MemberNumbers(connections).give)
         author = _author(at, How.LOAD, name, of, file=wanted.file and wanted.file.name)
         changed = await SegmentStore(connections).change(name, How.LOAD, members.members, author, country=of)
-    _tell(changed, members, as_json=as_json)
+    return _answer(changed, members)
 
 
-async def combine(left: str, how: How, right: str, into: str | None, *, as_json: bool) -> None:
+async def combine(left: str, how: How, right: str, into: str | None) -> Answer:
     settings()
     target = into or left
     async with people_pool() as connections:
@@ -46,10 +49,10 @@ async def combine(left: str, how: How, right: str, into: str | None, *, as_json:
             at.check(Deed.PUBLISH_SEGMENTS, latest.country)
         author = _author(at, how, target, country, of=left, other=right)
         changed = await store.combine(left, how, right, author, into=target, country=country)
-    _tell(changed, None, as_json=as_json)
+    return _answer(changed, None)
 
 
-async def drop_segment(name: str, *, yes: bool, as_json: bool) -> None:
+async def drop_segment(name: str, *, yes: bool) -> Answer:
     settings()
     async with people_pool() as connections:
         store, at = SegmentStore(connections), await acting(connections)
@@ -58,23 +61,22 @@ async def drop_segment(name: str, *, yes: bool, as_json: bool) -> None:
         if not yes and sys.stdin.isatty():
             _ask(f"Drop {segment.label}, with {counted(segment.size, 'member')}?")
         changed = await store.change(name, How.DROP, NOBODY, author, country=segment.country)
-    if as_json:
-        print_json(_document(changed, None))
-    else:
-        typer.echo(f"{name} is dropped; {counted(changed.removed, 'member')} were in it")
+    return Answer(_document(changed, None), f"{name} is dropped; {counted(changed.removed, 'member')} were in it")
 
 
-async def change(name: str, how: How, wanted: Wanted, *, as_json: bool) -> None:
+async def change(name: str, how: How, wanted: Wanted) -> Answer:
     """Only `add` gives numbers: a member without one is in no segment."""
     settings()
     async with people_pool() as connections:
         store, at = SegmentStore(connections), await acting(connections)
         segment = await store.latest(name)
         author = _author(at, how, name, segment.country, file=wanted.file and wanted.file.name)
-        checked = check_wanted(wanted, as_json=as_json)
+        checked = check_wanted(wanted)
+        if (refused := refusal(wanted, checked)) is not None:
+            return refused
         members = await found(wanted, checked, _give(connections, how))
         changed = await store.change(name, how, members.members, author, country=segment.country)
-    _tell(changed, members, as_json=as_json)
+    return _answer(changed, members)
 
 
 def _ask(question: str) -> None:
@@ -94,15 +96,11 @@ def _author(at: CommandActor, how: How, name: str, country: str | None, **detail
     return Author(at.actor.source, at.clock.now(), also)
 
 
-def _tell(changed: Changed, members: Found | None, *, as_json: bool) -> None:
-    bad = members.lines.bad if members is not None else 0
-    if as_json:
-        print_json(_document(changed, members))
-    else:
-        skipped = f"; {counted(bad, 'bad line')} left out" if bad else ""
-        typer.echo(_sentence(changed) + skipped)
-    if bad:
-        raise typer.Exit(EXIT_FAILED)
+def _answer(changed: Changed, members: Found | None) -> Answer:
+    bad, faults = (members.lines.bad, members.faults) if members is not None else (0, [])
+    skipped = f"; {counted(bad, 'bad line')} left out" if bad else ""
+    exit_code = EXIT_FAILED if bad else 0
+    return Answer(_document(changed, members), *faults, _sentence(changed) + skipped, exit_code=exit_code)
 
 
 def _sentence(changed: Changed) -> str:

@@ -5,11 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import typer
-from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import EXIT_FAILED, counted, errors, print_json
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, counted
+from abacus.cli.terminal.progress import percents
 from abacus.core.errors import Refused
 from abacus.core.members import fault_of_member
 from abacus.signals.segments.files import BadLine, member_ids, open_members
@@ -39,11 +36,13 @@ class Found(NamedTuple):
     def document(self) -> dict[str, object]:
         return {"lines": self.lines.total, "bad": self.lines.bad, "faults": [each._asdict() for each in self.bad]}
 
+    @property
+    def faults(self) -> list[Aside]:
+        return [Aside(str(each), "red") for each in self.bad]
 
-def check_wanted(wanted: Wanted, *, as_json: bool) -> tuple[Lines, list[BadLine]]:
-    """How many lines the file has, and the first bad ones. Raises `Refused` for faults of the command line, and ends
-    the command at a file with bad lines, unless they are skipped.
-    """
+
+def check_wanted(wanted: Wanted) -> tuple[Lines, list[BadLine]]:
+    """How many lines the file has, and the first bad ones. Raises `Refused` for faults of the command line."""
     if not wanted.members and wanted.file is None:
         raise Refused("name members, or a file with --file")
     for each in wanted.members:
@@ -56,13 +55,9 @@ def check_wanted(wanted: Wanted, *, as_json: bool) -> tuple[Lines, list[BadLine]
     def tell(bad: BadLine) -> None:
         if len(shown) < _SHOWN:
             shown.append(bad)
-            if not as_json:
-                errors.print(str(bad), style="red")
 
     with open_members(wanted.file, wanted.column, named=wanted.named) as rows, _progress("checking") as progress:
         lines = check(member_ids(rows), tell, lambda: progress(rows.done / max(1, rows.total)))
-    if lines.bad and not wanted.skip_bad:
-        _refuse(lines, shown, as_json=as_json)
     return lines, shown
 
 
@@ -76,22 +71,23 @@ async def found(wanted: Wanted, checked: tuple[Lines, list[BadLine]], give: Give
     return Found(members, *checked)
 
 
-def _refuse(lines: Lines, shown: list[BadLine], *, as_json: bool) -> None:
-    if as_json:
-        print_json({"changed": False, **Found(NOBODY, lines, shown).document()})
-    else:
-        more = f" ({lines.bad - len(shown):,} more than shown)" if lines.bad > len(shown) else ""
-        errors.print(
-            f"abacus: {counted(lines.bad, 'bad line')} of {lines.total:,}{more};"
-            " nothing is changed by a file with bad lines, unless with --skip-bad"
-        )
-    raise typer.Exit(EXIT_FAILED)
+def refusal(wanted: Wanted, checked: tuple[Lines, list[BadLine]]) -> Answer | None:
+    """Of a file with bad lines, unless they are skipped."""
+    lines, shown = checked
+    if not lines.bad or wanted.skip_bad:
+        return None
+    nobody = Found(NOBODY, lines, shown)
+    more = f" ({lines.bad - len(shown):,} more than shown)" if lines.bad > len(shown) else ""
+    why = (
+        f"abacus: {counted(lines.bad, 'bad line')} of {lines.total:,}{more};"
+        " nothing is changed by a file with bad lines, unless with --skip-bad"
+    )
+    return Answer({"changed": False, **nobody.document()}, *nobody.faults, Aside(why), exit_code=EXIT_FAILED)
 
 
 @contextmanager
 def _progress(what: str) -> Iterator[Callable[[float], None]]:
     """Called with the part that is done."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with shown_progress(*columns) as progress:
+    with percents() as progress:
         task = progress.add_task(what, total=1.0)
         yield lambda done: progress.update(task, completed=done)

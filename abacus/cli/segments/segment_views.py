@@ -5,7 +5,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.terminal.shell import EXIT_FAILED, AsJson, counted, pool, print_json, settings, table
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Table, counted
+from abacus.cli.terminal.shell import pool, settings
 from abacus.core.csv_text import CsvWriter
 from abacus.core.errors import Refused, absent
 from abacus.core.members import fault_of_member
@@ -21,21 +22,19 @@ _COLUMNS: Final = ("version", "country", "size", "how", "created", "by")
 _PAGE: Final = 20_000  # members read at once
 
 
-async def list_segments(as_json: AsJson = False) -> None:
+async def list_segments() -> Answer:
     """List the segments."""
     async with pool() as connections:
         segments = await SegmentStore(connections).all()
-    if as_json:
-        print_json([_document(each) for each in segments])
-    else:
-        table("Segments", ("name", *_COLUMNS), [[each.name, *_cells(each)] for each in segments])
+    return Answer(
+        [_document(each) for each in segments],
+        Table("Segments", ("name", *_COLUMNS), [[each.name, *_cells(each)] for each in segments]),
+    )
 
 
 async def show_segment(
-    name: Name,
-    members: Annotated[int, typer.Option(min=0, max=1000, help="Print so many of its members, too.")] = 0,
-    as_json: AsJson = False,
-) -> None:
+    name: Name, members: Annotated[int, typer.Option(min=0, max=1000, help="Print so many of its members, too.")] = 0
+) -> Answer:
     """Show a segment with the versions of it that are kept."""
     async with pool() as connections:
         store = SegmentStore(connections)
@@ -45,19 +44,16 @@ async def show_segment(
         shown: list[str] = []
         if members and not history[0].dropped:
             shown = await _first(MemberNumbers(connections), (await store.members(name))[1], members)
-    if as_json:
-        print_json({"name": name, "versions": [_document(each) for each in history], "members": shown})
-        return
-    table(name, _COLUMNS, [_cells(each) for each in history])
-    for each in shown:
-        typer.echo(each)
+    return Answer(
+        {"name": name, "versions": [_document(each) for each in history], "members": shown},
+        Table(name, _COLUMNS, [_cells(each) for each in history]),
+        *shown,
+    )
 
 
 async def has_member(
-    label: Label,
-    member: Annotated[str, typer.Argument(metavar="MEMBER", show_default=False)],
-    as_json: AsJson = False,
-) -> None:
+    label: Label, member: Annotated[str, typer.Argument(metavar="MEMBER", show_default=False)]
+) -> Answer:
     """Say whether a member is in a segment. Exit 1 when not."""
     if (problem := fault_of_member(member)) is not None:
         raise Refused(problem)
@@ -65,19 +61,16 @@ async def has_member(
         segment, members = await SegmentStore(connections).members(label)
         numbers = await MemberNumbers(connections).known([member])
     is_in = member in numbers and numbers[member] in members
-    if as_json:
-        print_json({"name": segment.name, "version": segment.version, "member_id": member, "has": is_in})
-    else:
-        typer.echo(f"{member} is {'' if is_in else 'not '}in {segment.label}")
-    if not is_in:
-        raise typer.Exit(EXIT_FAILED)
+    return Answer(
+        {"name": segment.name, "version": segment.version, "member_id": member, "has": is_in},
+        f"{member} is {'' if is_in else 'not '}in {segment.label}",
+        exit_code=EXIT_FAILED if not is_in else 0,
+    )
 
 
 async def export_segment(
-    label: Label,
-    file: Annotated[Path, typer.Argument(metavar="FILE.csv", show_default=False)],
-    as_json: AsJson = False,
-) -> None:
+    label: Label, file: Annotated[Path, typer.Argument(metavar="FILE.csv", show_default=False)]
+) -> Answer:
     """Write the members of a segment into a file that `load` can read. The file must not be there yet."""
     settings()
     async with pool() as connections:
@@ -87,10 +80,10 @@ async def export_segment(
                 written = await _write(CsvWriter(opened), members, MemberNumbers(connections))
         except OSError as error:
             raise Refused(f"{file}: {error.strerror or error}") from error
-    if as_json:
-        print_json({"name": segment.name, "version": segment.version, "file": str(file), "members": written})
-    else:
-        typer.echo(f"{file} has {counted(written, 'member')} of {segment.label}")
+    return Answer(
+        {"name": segment.name, "version": segment.version, "file": str(file), "members": written},
+        f"{file} has {counted(written, 'member')} of {segment.label}",
+    )
 
 
 async def _write(rows: CsvWriter, members: Members, numbers: MemberNumbers) -> int:
@@ -114,11 +107,11 @@ async def _first(numbers: MemberNumbers, members: Members, most: int) -> list[st
     return found[:most]
 
 
-def _cells(segment: Segment) -> list[str]:
+def _cells(segment: Segment) -> list[object]:
     return [
         str(segment.version),
         segment.country or "all",
-        f"{segment.size:,}",
+        segment.size,
         segment.how,
         segment.created_at.isoformat(timespec="seconds"),
         segment.created_by,

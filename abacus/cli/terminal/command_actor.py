@@ -3,8 +3,11 @@
 import getpass
 import os
 import socket
-from typing import Final, NamedTuple
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Final, NamedTuple, TypeVar
 
+from abacus.cli.terminal.shell import pool
 from abacus.console.errands.errand_actor import ERRAND_TOKEN, actor_of
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
@@ -16,6 +19,8 @@ from abacus.people.types.deed import Deed
 from abacus.platform.database_clock import clock_of
 from abacus.platform.postgres import Also, Pool, passing_failures
 from abacus.platform.settings import read_settings
+
+Desk = TypeVar("Desk")
 
 _LONGEST_NAME: Final = 120  # of a source
 
@@ -61,6 +66,22 @@ async def acting(opened: Pool, own: Clock | None = None) -> CommandActor:
         except Refused as fault:
             raise Refused(f"ABACUS_TOKEN: {fault}") from None
     return CommandActor(actor, settings.people_required, opened, clock)
+
+
+@asynccontextmanager
+async def actor(session: Callable[[], AbstractAsyncContextManager[Pool]] = pool) -> AsyncIterator[CommandActor]:
+    """The actor of a command, with a pool for it; `people_pool` for a command that enters people."""
+    async with session() as opened:
+        yield await acting(opened)
+
+
+@asynccontextmanager
+async def at_desk(
+    desk: Callable[[CommandActor], AbstractAsyncContextManager[Desk]],
+) -> AsyncIterator[tuple[Desk, CommandActor]]:
+    """The desk of a capability, and the actor of a command at it."""
+    async with actor() as at, desk(at) as opened:
+        yield opened, at
 
 
 async def _holder(token: str, opened: Pool, people: PeopleStore) -> Actor:

@@ -34,8 +34,14 @@ def read_files(files: Sequence[Path], parse: Parse[Value]) -> tuple[list[tuple[s
 
 def refuse(faults: Sequence[FileFault]) -> None:
     """Raises `DocumentFaults` if there is any."""
-    if faults:
-        raise DocumentFaults(Fault(f"{file}: {fault.path}", fault.message) for file, fault in faults)
+    if (error := error_of(faults)) is not None:
+        raise error
+
+
+def error_of(faults: Sequence[FileFault]) -> DocumentFaults | None:
+    if not faults:
+        return None
+    return DocumentFaults(Fault(f"{file}: {fault.path}", fault.message) for file, fault in faults)
 
 
 def fault_documents(faults: Sequence[FileFault]) -> list[dict[str, str]]:

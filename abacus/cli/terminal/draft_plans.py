@@ -5,8 +5,8 @@ from typing import Protocol, TypeVar
 
 import typer
 
-from abacus.cli.terminal.draft_files import FileFault, fault_documents, refuse
-from abacus.cli.terminal.shell import print_json
+from abacus.cli.terminal.answer import Answer
+from abacus.cli.terminal.draft_files import FileFault, error_of, fault_documents
 from abacus.core.errors import Refused
 
 Say = Callable[[str], None]
@@ -30,21 +30,16 @@ class DraftPlan(Protocol):
 Planned = TypeVar("Planned", bound=DraftPlan)
 
 
-def print_faults(valid: Mapping[str, str], faults: Sequence[FileFault], *, as_json: bool) -> None:
-    """A sentence for each file without faults. Raises `DocumentFaults` if there is any fault."""
-    if as_json:
-        print_json({"valid": list(valid), "faults": fault_documents(faults)})
-    else:
-        for file, sentence in valid.items():
-            typer.echo(f"{file}: {sentence}, no faults")
-    refuse(faults)
+def linted(valid: Mapping[str, str], faults: Sequence[FileFault]) -> Answer:
+    """A sentence for each file without faults, and every fault of the others."""
+    document = {"valid": list(valid), "faults": fault_documents(faults)}
+    lines = (f"{file}: {sentence}, no faults" for file, sentence in valid.items())
+    return Answer(document, *lines, error=error_of(faults))
 
 
-def print_difference(file: str, against: str | None, changes: Sequence[str], *, as_json: bool) -> None:
-    if as_json:
-        print_json({"file": file, "against": against, "changes": changes})
-    else:
-        typer.echo("\n".join(changes or [f"{file}: nothing changes against {against}"]))
+def compared(file: str, against: str | None, changes: Sequence[str]) -> Answer:
+    lines = changes or [f"{file}: nothing changes against {against}"]
+    return Answer({"file": file, "against": against, "changes": changes}, *lines)
 
 
 def say_changes(plans: Sequence[DraftPlan], say: Say) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from abacus.core.errors import absent
+from abacus.core.errors import Refused, absent
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.store.cards import CardStore
@@ -34,6 +34,13 @@ def check_cards(cards: Iterable[RateCard], country: str | None, program: str | N
         raise absent("rate card of", country, "`abacus rates list` prints all scopes")
     if program is not None and program not in {card.program for card in known}:
         raise absent("program", program, "`abacus rates list` prints the program of each card")
+
+
+def checked_reason(reason: str) -> str:
+    """Raises `Refused` where nothing is said."""
+    if not reason.strip():
+        raise Refused("--reason: say why")
+    return reason.strip()
 
 
 def check_begun(day: date, now: datetime) -> None:

@@ -4,9 +4,19 @@ import os
 import time
 from typing import Any, Final
 
-from rich.progress import Progress, ProgressColumn, TaskID
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
-from abacus.cli.terminal.shell import errors
+from abacus.cli.terminal.answer import errors
 from abacus.console.errands.decide.command_output import PROGRESS
 from abacus.console.errands.errand_actor import ERRAND_TOKEN
 
@@ -17,6 +27,19 @@ def shown_progress(*columns: str | ProgressColumn) -> Progress:
     if ERRAND_TOKEN.fits(os.environ.get("ABACUS_TOKEN", "")):
         return _Lines(disable=True)
     return Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal)
+
+
+def bars() -> Progress:
+    """Bars with how many of how many."""
+    return shown_progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+
+
+def percents() -> Progress:
+    return shown_progress(TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+
+
+def spinner(text: str = "{task.description}") -> Progress:
+    return shown_progress(SpinnerColumn(), TextColumn(text), TimeElapsedColumn())
 
 
 class _Lines(Progress):

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
-from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import pool, print_json, table
+from abacus.cli.terminal.answer import Table, print_json, tell
+from abacus.cli.terminal.progress import spinner
+from abacus.cli.terminal.shell import pool
 from abacus.core.csv_text import csv_text
 from abacus.core.errors import Refused
 from abacus.core.points import plain
@@ -63,7 +63,7 @@ class Output(NamedTuple):
 
 def _show(each: Sheet) -> None:
     names = [name.replace("_", " ") for name in each.header]
-    table(each.title, names, [[_text(cell, grouped=True) for cell in row] for row in each.rows])
+    tell(Table(each.title, names, [[_text(cell, grouped=True) for cell in row] for row in each.rows]))
 
 
 def sheet_csv(data: Sheet) -> str:
@@ -81,8 +81,7 @@ class SheetSource(NamedTuple):
 @asynccontextmanager
 async def reading(what: str) -> AsyncIterator[SheetSource]:
     """Open a snapshot to read a report from. On a terminal a spinner shows that the ledger is being read."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with shown_progress(*columns) as progress:
+    with spinner() as progress:
         progress.add_task(what, total=None)
         async with pool() as opened:
             book = CardBook(await CardStore(opened).all())

@@ -1,21 +1,17 @@
 """Code that the commands share: running, failing in one line, printing for people and for machines."""
 
 import asyncio
-import sys
+import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from abacus.cli.terminal.documents import text_of
-from abacus.cli.terminal.layout import blocks, fits, visible
-from abacus.core.errors import AbacusError, Absent, Refused, Unavailable
+from abacus.cli.terminal.answer import Answer, AsJson, fail
+from abacus.core.errors import AbacusError, Refused
 from abacus.platform.encryption import Secrets
 from abacus.platform.logins import people_login, role_for
 from abacus.platform.logs import configure_logging
@@ -27,28 +23,8 @@ from abacus.platform.settings import Settings, read_settings
 if TYPE_CHECKING:
     from abacus.platform.sqs.queue import Client
 
-Main = TypeVar("Main", bound=Callable[..., Coroutine[Any, Any, None]])
-
-EXIT_FAILED: Final = 1
-EXIT_REFUSED: Final = 2
-
-
-class PlainConsole(Console):
-    """Prints data as it is: `:taxi:` is no picture and `[bold]` no style, and control characters are shown instead of
-    obeyed.
-    """
-
-    def __init__(self, *, stderr: bool = False, soft_wrap: bool = False) -> None:
-        super().__init__(stderr=stderr, soft_wrap=soft_wrap, highlight=False, markup=False, emoji=False)
-
-    def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str(visible(text), **options)
-
-
-console: Final = PlainConsole()
-errors: Final = PlainConsole(stderr=True, soft_wrap=True)
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
+Value = TypeVar("Value")
+Main = TypeVar("Main", bound=Callable[..., Coroutine[Any, Any, Answer | None]])
 
 
 class SeveralRefused(Refused):
@@ -60,37 +36,48 @@ class SeveralRefused(Refused):
 
 
 class CommandGroup(typer.Typer):
-    """Commands that are coroutines."""
+    """Commands that are coroutines. A command that returns an `Answer` has the option `--json`."""
 
     def command(self, *args: Any, **options: Any) -> Callable[[Main], Main]:
         enter = super().command(*args, **options)
 
         def entered(main: Main) -> Main:
-            @wraps(main)
-            def command(*args: Any, **options: Any) -> None:
-                run(main(*args, **options))
-
-            enter(command)
+            enter(_answering(main) if inspect.signature(main).return_annotation is Answer else _running(main))
             return main
 
         return entered
 
 
-def run(main: Coroutine[Any, Any, None]) -> None:
+def _running(main: Callable[..., Coroutine[Any, Any, object]]) -> Callable[..., None]:
+    @wraps(main)
+    def command(**options: Any) -> None:
+        run(main(**options))
+
+    return command
+
+
+def _answering(main: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., None]:
+    @wraps(main)
+    def command(*, as_json: bool, **options: Any) -> None:
+        answer: Answer = run(main(**options))
+        answer.print(as_json=as_json)
+
+    signature = inspect.signature(main)
+    flag = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
+    parameters = [*signature.parameters.values(), flag]
+    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # typer reads it
+    return command
+
+
+def run(main: Coroutine[Any, Any, Value]) -> Value:
     """Run a command. An expected failure ends it with one line (or one per fault) and an exit code."""
     try:
         with _runner() as runner:
-            runner.run(main)
+            return runner.run(main)
     except AbacusError as error:
         fail(error)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
-
-
-def fail(error: AbacusError) -> None:
-    for line in getattr(error, "faults", None) or [error]:
-        errors.print(f"abacus: {line}")
-    raise typer.Exit(EXIT_FAILED if isinstance(error, Unavailable | Absent) else EXIT_REFUSED)
 
 
 def settings() -> Settings:
@@ -151,32 +138,6 @@ async def pool(*, role: str | None = APPLICATION_ROLE, session: Mapping[str, str
 def secrets() -> Secrets:
     """Secrets as this process stores them."""
     return Secrets.of(read_settings().secrets_key)
-
-
-def print_json(document: object) -> None:
-    """Print one document in one line."""
-    sys.stdout.write(text_of(document) + "\n")
-    sys.stdout.flush()
-
-
-def counted(count: int, thing: str) -> str:
-    """A number with its noun, such as "1 item" or "2,000 items"."""
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
-
-
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows under their title: as a table if every cell fits in its line, else one after the other."""
-    console.print(title, style="bold", soft_wrap=True)
-    if not fits(columns, rows, console.width):
-        for line in blocks(columns, rows) if rows else ["none"]:
-            console.print(line, soft_wrap=True)
-        return
-    shown = Table()
-    for column in columns:
-        shown.add_column(column, no_wrap=True)
-    for row in rows:
-        shown.add_row(*row)
-    console.print(shown)
 
 
 def moment(option: str, text: str) -> datetime:
