@@ -40,6 +40,7 @@ DEMO_KEYS = {
     "notifications",
     "counters",
     "campaigns",
+    "documents",
     "ledger_verified",
     "reconciled",
 }
@@ -217,6 +218,7 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new() -> N
         assert first["expired_points"] >= first["expired_members"]
         assert first["counters"] == plain_counts(first["transactions"] - NAMED - 1)
         assert first["campaigns"] == CAMPAIGNS
+        assert first["documents"] == {"exported": 6 + 1 + 3 + 5, "changed_by_apply": 0}
         again = (await abacus("demo", "--transactions", "500", "--data-dir", data_dir, "--json")).json
         assert (again["awarded"], again["points"], again["expired_members"], again["tier_changes"]) == (0, 0, 0, 0)
         assert again["duplicates"] == first["awarded"] + first["duplicates"]

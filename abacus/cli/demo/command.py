@@ -20,6 +20,7 @@ from abacus.cli.demo.afterwards import (
 )
 from abacus.cli.demo.campaigns import play_events, start_campaigns, until_all_is_done
 from abacus.cli.demo.counters import publish_counters, shown_counts
+from abacus.cli.demo.documents import export_documents
 from abacus.cli.demo.stream import Counts, play
 from abacus.cli.examples.stream import BOB, EVE, EVE_AGAIN, JANE, NAMED, TIERS, sent, stream
 from abacus.cli.house.free_ports import on_free_ports
@@ -79,6 +80,7 @@ class Summary:
     notifications: int
     counters: Mapping[str, int] | None  # by key; nothing where the stream is longer than the embedded broker keeps
     campaigns: Mapping[str, Mapping[str, int]]  # by name: all events, events at which something was done, points
+    documents: Mapping[str, int]  # files of an export, and changes that applying them would make
     ledger_verified: bool
     reconciled: bool | None  # nothing where the stream is longer than the embedded broker keeps
 
@@ -177,6 +179,8 @@ async def _play(
             async with running(("campaigner",), followed, starting):
                 await play_events(complete)
                 campaigned = await until_all_is_done(pool, campaigns)
+        starting.tell("exporting every document, as files that `abacus apply` publishes elsewhere")
+        documents = await export_documents(pool)
         book = CardBook(await CardStore(pool).all())
         starting.tell("verifying the ledger")
         report = await verify(pool, lambda transfer: recompute(transfer, book), beside=[Tiers(book)])
@@ -197,6 +201,7 @@ async def _play(
             notifications=figures["notifications"],
             counters=_since(counted_before, await shown_counts(complete, pool)) if is_kept_whole else None,
             campaigns=campaigned,
+            documents=documents,
             ledger_verified=report.clean,
             reconciled=reconciled,
         )
@@ -245,6 +250,10 @@ def _show(summary: Summary, reasons: dict[str, int], explanations: list[str]) ->
             [f"campaign: {name}", f"{did['points']:,} points, {did['done']:,} of {did['events']:,} events"]
             for name, did in summary.campaigns.items()
         ),
+        [
+            "documents exported",
+            f"{summary.documents['exported']:,}; applied again, {summary.documents['changed_by_apply']:,} change",
+        ],
         ["ledger verified", "yes" if summary.ledger_verified else "NO"],
         ["messages reconciled", {True: "yes", False: "NO", None: "too many to keep"}[summary.reconciled]],
     ]
