@@ -76,7 +76,6 @@ async def examine(sight: Sight, part: Part, by: By) -> Findings:
         case Log():
             return Findings(await check_chain(sight.shared, part))
         case House():
-            await sight.shared.lead(None)
             findings = Findings(await check_approvals(sight))
             findings.report.add(await check_ends(sight.shared))
             findings.report.add(await check_stated(sight.shared))

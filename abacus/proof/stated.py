@@ -4,6 +4,7 @@ from typing import Final
 
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection
+from abacus.platform.slices import WHOLE
 from abacus.proof.decide.report import Fault, Report, StatedFault
 from abacus.proof.decide.stated import faults_of_state
 
@@ -30,7 +31,7 @@ with last as (
 )
 select coalesce('member:' || m.member_id, l.subject) as subject, coalesce(m.program, l.program) as program,
     m.tier as tier, l.tier as logged
-from membership m full join last l on l.subject = 'member:' || m.member_id and l.program = m.program
+from {WHOLE}.membership m full join last l on l.subject = 'member:' || m.member_id and l.program = m.program
 where m.tier is distinct from l.tier order by 1, 2
 """
 _SET_ASIDE: Final = """
@@ -40,7 +41,6 @@ select (select count(*) from quarantine) as there,
 
 
 async def check_stated(connection: Connection) -> Report:
-    """In no slice."""
     report = Report()
     for name, recorded, now in await connection.fetch(_STATED):
         report.note(*(StatedFault(name, fault) for fault in faults_of_state(recorded, now)))

@@ -4,7 +4,7 @@
 """
 
 from abacus.platform.slices.keys import with_own_keys
-from abacus.platform.slices.layout import CUT, MOST, SliceMap
+from abacus.platform.slices.layout import CUT, MOST, WHOLE, SliceMap
 from abacus.platform.slices.parts import (
     PATIENCE_S,
     Split,
@@ -37,6 +37,7 @@ __all__ = [
     "CUT",
     "MOST",
     "PATIENCE_S",
+    "WHOLE",
     "Slice",
     "SliceMap",
     "Split",
