@@ -5,7 +5,7 @@ from typing import Any
 
 from abacus.documents.kind import DocumentKind
 from abacus.documents.moment import NOTHING_READ, Moment, read_moment
-from abacus.platform.fresh_copy import USUAL, FreshCopy, Timing, Value
+from abacus.platform.fresh_copy import USUAL, Cadence, FreshCopy, Value
 from abacus.platform.postgres import Pool
 
 
@@ -22,9 +22,9 @@ class DocumentDirectory(FreshCopy[Moment, Value]):
         kind: DocumentKind[Any, Any],
         build: Callable[[Moment], Value],
         *beside: DocumentKind[Any, Any],
-        timing: Timing = USUAL,
+        cadence: Cadence = USUAL,
     ) -> None:
         async def load(before: Moment | None) -> Moment:
             return await read_moment(pool, kind, *beside, before=before or NOTHING_READ)
 
-        super().__init__(kind.plural, load, build, timing)
+        super().__init__(kind.plural, load, build, cadence)

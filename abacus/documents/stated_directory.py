@@ -8,10 +8,10 @@ from abacus.documents.kind import DocumentKind
 from abacus.documents.moment import NOTHING_READ, Moment, read_moment
 from abacus.documents.stated import Running
 from abacus.documents.stated_store import StatedStore
-from abacus.platform.fresh_copy import FreshCopy, Timing, Value
+from abacus.platform.fresh_copy import Cadence, FreshCopy, Value
 from abacus.platform.postgres import Pool
 
-_TIMING = Timing(load_within_s=30.0)
+_CADENCE = Cadence(load_within_s=30.0)
 
 
 class InUse(NamedTuple, Generic[Running]):
@@ -44,4 +44,4 @@ class StatedDirectory(FreshCopy[InUse[Running], Value], Generic[Running, Value])
             moment = before.beside if before is not None else NOTHING_READ
             return InUse(versions, await read_moment(pool, *beside, before=moment))
 
-        super().__init__(store.kind.plural, load, build, _TIMING)
+        super().__init__(store.kind.plural, load, build, _CADENCE)

@@ -22,7 +22,7 @@ _RNG: Final = random.Random()
 log = structlog.get_logger(__name__)
 
 
-class Timing(NamedTuple):
+class Cadence(NamedTuple):
     """How often a copy is read, and how long a reading may take. Readings that callers and announcements ask for are
     `look_again_every_s` apart.
     """
@@ -34,7 +34,7 @@ class Timing(NamedTuple):
     rng: random.Random = _RNG
 
 
-USUAL: Final = Timing()
+USUAL: Final = Cadence()
 
 
 class FreshCopy(Generic[Rows, Value]):
@@ -50,14 +50,14 @@ class FreshCopy(Generic[Rows, Value]):
         name: str,
         load: Callable[[Rows | None], Awaitable[Rows]],
         build: Callable[[Rows], Value],
-        timing: Timing = USUAL,
+        cadence: Cadence = USUAL,
     ) -> None:
         self._name = name
         self._load = load
         self._build = build
-        self._timing = timing
-        self._monotonic = timing.monotonic
-        self._backoff = Backoff(longest_s=timing.refresh_every_s)
+        self._cadence = cadence
+        self._monotonic = cadence.monotonic
+        self._backoff = Backoff(longest_s=cadence.refresh_every_s)
         self._one_at_a_time = asyncio.Lock()
         self._changed = asyncio.Event()
         self._rows: Rows | None = None
@@ -92,7 +92,7 @@ class FreshCopy(Generic[Rows, Value]):
         called_at = self._monotonic()
         async with self._one_at_a_time:
             if self._tried_at < called_at:
-                too_soon_by_s = self._tried_at + self._timing.look_again_every_s - self._monotonic()
+                too_soon_by_s = self._tried_at + self._cadence.look_again_every_s - self._monotonic()
                 if wait and too_soon_by_s > 0:
                     await asyncio.sleep(too_soon_by_s)
                 if wait or too_soon_by_s <= 0:
@@ -128,12 +128,12 @@ class FreshCopy(Generic[Rows, Value]):
                 failures, lacked = failures + 1, error.dependency
                 if failures == 1:
                     log.warning("%s cannot be read", self._name, away=error, serving=self._value is not None)
-                await self._pause(self._backoff.wait(failures, self._timing.rng))
+                await self._pause(self._backoff.wait(failures, self._cadence.rng))
             else:
                 if failures:
                     log.info("%s can be read again", self._name, after_failures=failures, back=lacked)
                 failures = 0
-                await self._pause(self._timing.refresh_every_s * self._timing.rng.uniform(0.8, 1.0))
+                await self._pause(self._cadence.refresh_every_s * self._cadence.rng.uniform(0.8, 1.0))
 
     async def _pause(self, seconds: float) -> None:
         """Waits until it is time to read again, or until the rows have changed. Many changes are read together:
@@ -142,15 +142,15 @@ class FreshCopy(Generic[Rows, Value]):
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._changed.wait()
-                await asyncio.sleep(self._tried_at + self._timing.look_again_every_s - self._monotonic())
+                await asyncio.sleep(self._tried_at + self._cadence.look_again_every_s - self._monotonic())
 
     async def _read(self) -> None:
         began = self._tried_at = self._monotonic()
         try:
-            async with asyncio.timeout(self._timing.load_within_s):
+            async with asyncio.timeout(self._cadence.load_within_s):
                 rows = await self._load(self._rows)
         except TimeoutError:
-            self._why_not = f"not read within {self._timing.load_within_s:g} s"
+            self._why_not = f"not read within {self._cadence.load_within_s:g} s"
             raise Unavailable(self._name, self._why_not) from None
         except Unavailable as error:
             self._why_not = error.detail if error.dependency == self._name else str(error)

@@ -9,9 +9,9 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.core.tokens import TokenForm, has_digest
-from abacus.platform.fresh_copy import FreshCopy, Timing
+from abacus.platform.fresh_copy import Cadence, FreshCopy
 
-_TIMING: Final = Timing(refresh_every_s=2.0, look_again_every_s=0.5)  # however many wrong tokens are tried
+_CADENCE: Final = Cadence(refresh_every_s=2.0, look_again_every_s=0.5)  # however many wrong tokens are tried
 _NOTE_EVERY_S: Final = 30.0
 
 Owner = TypeVar("Owner")
@@ -62,7 +62,7 @@ class Keyring(Generic[Owner]):
         self._note_use = note_use
         self._clock = clock
         self._is_open = is_open
-        self._copy: FreshCopy[Sequence[Owner], Owners[Owner]] = FreshCopy(name, lambda _: load(), build, _TIMING)
+        self._copy: FreshCopy[Sequence[Owner], Owners[Owner]] = FreshCopy(name, lambda _: load(), build, _CADENCE)
         self._last_used: dict[str, datetime] = {}
 
     async def find(self, text: str) -> Owner | None:

@@ -19,7 +19,7 @@ from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 from abacus.platform.announcements import Announced, Announcements
-from abacus.platform.fresh_copy import Timing
+from abacus.platform.fresh_copy import Cadence
 from abacus.platform.postgres import Pool, open_connection
 from abacus.pricing.store.cards import CardStore
 from abacus.pricing.store.reader import CardReader
@@ -80,7 +80,7 @@ async def test_a_published_card_is_in_force_within_a_second(pool: Pool, database
     """Nothing but the announcement has the reader read."""
     store = CardStore(pool)
     await store.publish(CARDS[0], by="ann", now=NOW)
-    reader = CardReader(store.all, Timing(refresh_every_s=3600))
+    reader = CardReader(store.all, Cadence(refresh_every_s=3600))
     keeping = asyncio.create_task(reader.keep_fresh())
     async with listening(database_url) as announcements:
         announcements.call(reader.wake, on=Announced.RATE_CARDS)

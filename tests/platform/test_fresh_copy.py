@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from abacus.core.errors import Unavailable
-from abacus.platform.fresh_copy import FreshCopy, Timing
+from abacus.platform.fresh_copy import Cadence, FreshCopy
 from tests.support.soon import soon
 
 
@@ -53,8 +53,8 @@ class Hands:
         return self.at
 
 
-def copy_of(load: Callable[[Rows | None], Awaitable[Rows]], **timing: Any) -> Copy:
-    return FreshCopy("things", load, by_name, Timing(refresh_every_s=0.001)._replace(**timing))
+def copy_of(load: Callable[[Rows | None], Awaitable[Rows]], **cadence: Any) -> Copy:
+    return FreshCopy("things", load, by_name, Cadence(refresh_every_s=0.001)._replace(**cadence))
 
 
 def by_name(rows: Rows) -> Mapping[str, Row]:

@@ -8,7 +8,7 @@ import pytest
 
 from abacus.cli.examples import example_cards
 from abacus.core.errors import Unavailable
-from abacus.platform.fresh_copy import Timing
+from abacus.platform.fresh_copy import Cadence
 from abacus.pricing.decide.card import PublishedCard, parse_card, to_document
 from abacus.pricing.store.reader import CardReader
 
@@ -66,7 +66,7 @@ async def test_no_card_at_all_counts_as_not_readable_yet() -> None:
 
 async def test_the_last_known_cards_outlive_the_store() -> None:
     shelf, clock = Shelf(2), Hands()
-    reader = CardReader(shelf.all, Timing(monotonic=clock))
+    reader = CardReader(shelf.all, Cadence(monotonic=clock))
     await reader.refresh()
     book = reader.book()
     shelf.down = True
@@ -100,7 +100,7 @@ async def test_known_cards_stay_the_same_objects() -> None:
 
 async def test_looking_again_finds_what_was_published_just_now_once_in_a_while() -> None:
     shelf, clock = Shelf(1), Hands()
-    reader = CardReader(shelf.all, Timing(monotonic=clock, look_again_every_s=1.0))
+    reader = CardReader(shelf.all, Cadence(monotonic=clock, look_again_every_s=1.0))
     await reader.refresh()
     shelf.cards = 2
     clock.at += 0.9
@@ -114,7 +114,7 @@ async def test_looking_again_finds_what_was_published_just_now_once_in_a_while()
 async def test_looking_again_while_the_store_is_down() -> None:
     shelf, clock = Shelf(1), Hands()
     shelf.down = True
-    reader = CardReader(shelf.all, Timing(monotonic=clock))
+    reader = CardReader(shelf.all, Cadence(monotonic=clock))
     for _ in range(2):  # the second at the same moment, so without asking the store
         with pytest.raises(Unavailable, match="rate cards unavailable: database unavailable: connection refused"):
             await reader.look_again()
@@ -131,7 +131,7 @@ async def test_looking_again_while_the_store_is_down() -> None:
 async def test_a_card_that_may_be_missing_is_missing_only_after_a_reading() -> None:
     """It is read after the question. While the store is away, nobody can say that there is no such card."""
     shelf, hands = Shelf(1), Hands()
-    reader = CardReader(shelf.all, Timing(look_again_every_s=0.001, monotonic=hands))
+    reader = CardReader(shelf.all, Cadence(look_again_every_s=0.001, monotonic=hands))
     await reader.refresh()
     shelf.cards = 2
     hands.at += 1

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from abacus.core.errors import Unavailable
-from abacus.platform.fresh_copy import USUAL, FreshCopy, Timing
+from abacus.platform.fresh_copy import USUAL, Cadence, FreshCopy
 from abacus.pricing.decide.book import DEPENDENCY, CardBook
 from abacus.pricing.decide.card import PublishedCard
 
@@ -17,7 +17,7 @@ class CardReader(FreshCopy[list[PublishedCard], CardBook]):
     keep for it stay good. `load` gets the cards that are known, by name, and need not read them again.
     """
 
-    def __init__(self, load: Load, timing: Timing = USUAL) -> None:
+    def __init__(self, load: Load, cadence: Cadence = USUAL) -> None:
         async def some(before: list[PublishedCard] | None) -> list[PublishedCard]:
             """Raises `Unavailable` when there is no card."""
             cards = await load({card.name: card for card in before or ()})
@@ -25,7 +25,7 @@ class CardReader(FreshCopy[list[PublishedCard], CardBook]):
                 raise Unavailable(DEPENDENCY, "no rate card is published yet")
             return cards
 
-        super().__init__(DEPENDENCY, some, CardBook, timing)
+        super().__init__(DEPENDENCY, some, CardBook, cadence)
 
     def book(self) -> CardBook:
         """The last known cards. Raises `Unavailable` when none was ever read."""

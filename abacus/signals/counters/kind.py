@@ -10,7 +10,7 @@ from abacus.documents.kind import DocumentKind, Table, Withdrawals
 from abacus.documents.store import Look
 from abacus.documents.types import Version, documents
 from abacus.people.types.deed import Deed
-from abacus.platform.fresh_copy import USUAL, Timing
+from abacus.platform.fresh_copy import USUAL, Cadence
 from abacus.platform.postgres import Connection, Pool
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import NAME_PATTERN, Definition, to_document
@@ -60,7 +60,7 @@ COUNTERS: Final[DocumentKind[Definition, Sources]] = DocumentKind(
 )
 
 
-def counter_directory(pool: Pool, built_in: Iterable[Source], timing: Timing = USUAL) -> DocumentDirectory[Catalog]:
+def counter_directory(pool: Pool, built_in: Iterable[Source], cadence: Cadence = USUAL) -> DocumentDirectory[Catalog]:
     """Serves the catalogue of all definitions, with the sources of the same moment: no event may be read by a source
     that is older than the definition which counts it, because it would lack the newest variables.
     """
@@ -70,7 +70,7 @@ def counter_directory(pool: Pool, built_in: Iterable[Source], timing: Timing = U
         COUNTERS,
         lambda moment: Catalog(moment.of(COUNTERS), by_name(reserved, moment.of(SOURCES))),
         SOURCES,
-        timing=timing,
+        cadence=cadence,
     )
 
 

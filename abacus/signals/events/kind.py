@@ -13,7 +13,7 @@ from abacus.documents.kind import DocumentKind, Table
 from abacus.documents.store import Reader
 from abacus.documents.types import Record, Version
 from abacus.people.types.deed import Deed
-from abacus.platform.fresh_copy import USUAL, Timing
+from abacus.platform.fresh_copy import USUAL, Cadence
 from abacus.platform.postgres import Connection, Pool
 from abacus.signals.events.decide.diff import describe_changes, described
 from abacus.signals.events.decide.neighbours import faults_beside
@@ -74,10 +74,10 @@ def by_name(built_in: Iterable[Source], published: Iterable[Source]) -> Sources:
     return MappingProxyType({source.name: source for source in (*published, *built_in)})
 
 
-def source_directory(pool: Pool, built_in: Iterable[Source], timing: Timing = USUAL) -> DocumentDirectory[Sources]:
+def source_directory(pool: Pool, built_in: Iterable[Source], cadence: Cadence = USUAL) -> DocumentDirectory[Sources]:
     """Serves the latest version of each source by its name, with the sources that are there from the start."""
     reserved = tuple(built_in)
-    return DocumentDirectory(pool, SOURCES, lambda moment: by_name(reserved, moment.of(SOURCES)), timing=timing)
+    return DocumentDirectory(pool, SOURCES, lambda moment: by_name(reserved, moment.of(SOURCES)), cadence=cadence)
 
 
 def source_desk(pool: Pool, clock: Clock, reserved: Reserved) -> DocumentDesk[Source, Reserved]:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.errors import Unavailable
-from abacus.platform.fresh_copy import FreshCopy, Timing
+from abacus.platform.fresh_copy import Cadence, FreshCopy
 from abacus.platform.postgres import Pool
 from abacus.signals.segments.numbers import MemberNumbers
 from abacus.signals.segments.remembered import Ask, RememberedNumbers
@@ -13,7 +13,7 @@ from abacus.signals.segments.types import Held, Members
 
 DEPENDENCY: Final = "segments"
 REMEMBERED: Final = 100_000  # members: about 20 MB
-USUAL: Final = Timing(load_within_s=30.0)
+USUAL: Final = Cadence(load_within_s=30.0)
 
 Load: TypeAlias = Callable[[Collection[str], Mapping[str, Held]], Awaitable[InUse]]
 Pair: TypeAlias = tuple[str, str]  # a segment and a member
@@ -41,7 +41,7 @@ class SegmentSets(FreshCopy[InUse, Mapping[str, Members]]):
     A segment that is not there, or was dropped, has no members.
     """
 
-    def __init__(self, load: Load, ask: Ask, timing: Timing = USUAL, *, remembered: int = REMEMBERED) -> None:
+    def __init__(self, load: Load, ask: Ask, cadence: Cadence = USUAL, *, remembered: int = REMEMBERED) -> None:
         self._names: frozenset[str] = frozenset()
         self._erasures = 0
         self._numbers = RememberedNumbers(ask, most=remembered)
@@ -49,7 +49,7 @@ class SegmentSets(FreshCopy[InUse, Mapping[str, Members]]):
         async def in_use(before: InUse | None) -> InUse:
             return await load(self._names, {each.name: each for each in before.held} if before is not None else {})
 
-        super().__init__(DEPENDENCY, in_use, self._build_sets, timing)
+        super().__init__(DEPENDENCY, in_use, self._build_sets, cadence)
 
     def use(self, names: Collection[str]) -> None:
         """From now on these segments are in use, and others no more."""

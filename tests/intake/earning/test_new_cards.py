@@ -14,7 +14,7 @@ from abacus.intake.earning.decide.source_message import SourceMessage
 from abacus.intake.earning.decider import DecidedBatch
 from abacus.intake.earning.issuer import PointsIssuer
 from abacus.ledger.types.port import Claim
-from abacus.platform.fresh_copy import Timing
+from abacus.platform.fresh_copy import Cadence
 from abacus.platform.health import WorkerHealth
 from abacus.platform.slices import SliceMap
 from abacus.pricing.decide.card import CardState, PublishedCard
@@ -62,7 +62,7 @@ class Line:
 
     def __init__(self) -> None:
         self.shelf = Shelf()
-        self.reader = CardReader(self.shelf.load, Timing(look_again_every_s=0.001))
+        self.reader = CardReader(self.shelf.load, Cadence(look_again_every_s=0.001))
 
     async def decide(
         self, *facts: dict[str, Any], origin: str = "kafka:t/0/1", clock: FixedClock = CLOCK

@@ -15,7 +15,7 @@ from abacus.intake.earning.decide.breaker import Breaker
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.issuer import PointsIssuer
 from abacus.intake.earning.retrier import Retrier
-from abacus.platform.fresh_copy import Timing
+from abacus.platform.fresh_copy import Cadence
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import StreamReader
 from abacus.platform.slices import SliceMap
@@ -147,7 +147,7 @@ class SimulatedAbacus:
     def _cards(self, life: Life) -> CardReader:
         cards = CardReader(
             StormyCards(published_cards(), life).load,
-            Timing(refresh_every_s=60.0, monotonic=asyncio.get_running_loop().time, rng=self.chance),
+            Cadence(refresh_every_s=60.0, monotonic=asyncio.get_running_loop().time, rng=self.chance),
         )
         life.at_the_end(asyncio.ensure_future(cards.keep_fresh()).cancel)
         return cards

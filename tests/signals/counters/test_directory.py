@@ -10,7 +10,7 @@ from abacus.core.errors import Unavailable
 from abacus.documents.directory import DocumentDirectory
 from abacus.documents.store import DocumentStore
 from abacus.platform.announcements import Announced, Announcements
-from abacus.platform.fresh_copy import Timing
+from abacus.platform.fresh_copy import Cadence
 from abacus.platform.postgres import Pool, open_connection
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.kind import COUNTERS, counter_directory, held_sources
@@ -57,7 +57,7 @@ async def directory(pool: Pool, database_url: str) -> AsyncIterator[DocumentDire
     """It reads when something is announced, and not by itself."""
     await publish_weather(pool)
     announcements = Announcements(lambda: open_connection(database_url))
-    directory = counter_directory(pool, BUILT_IN, Timing(refresh_every_s=3600))
+    directory = counter_directory(pool, BUILT_IN, Cadence(refresh_every_s=3600))
     for announced in (Announced.COUNTERS, Announced.EVENT_SOURCES):
         announcements.call(directory.wake, on=announced)
     keeping = [asyncio.create_task(each) for each in (announcements.keep_listening(), directory.keep_fresh())]

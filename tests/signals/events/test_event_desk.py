@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from abacus.core.errors import Reason, Unavailable
-from abacus.platform.fresh_copy import FreshCopy, Timing
+from abacus.platform.fresh_copy import Cadence, FreshCopy
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.metrics import total
 from abacus.signals.events.counted_desk import CountedEventDesk
@@ -70,7 +70,7 @@ class Shelf:
 
 async def desk(broker: Broker, shelf: Shelf | None = None, **limits: Any) -> CountedEventDesk:
     load = (shelf or Shelf(WEATHER)).latest
-    directory = FreshCopy("event sources", load, partial(by_name, ()), Timing(look_again_every_s=0))
+    directory = FreshCopy("event sources", load, partial(by_name, ()), Cadence(look_again_every_s=0))
     await directory.refresh()
     return CountedEventDesk(directory, broker.publish, **limits)
 

@@ -13,7 +13,7 @@ from abacus.core.fields import DocumentFaults
 from abacus.documents.store import DocumentStore
 from abacus.documents.types import Record, Version
 from abacus.platform.announcements import Announced, Announcements
-from abacus.platform.fresh_copy import Timing
+from abacus.platform.fresh_copy import Cadence
 from abacus.platform.postgres import Pool, open_connection
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.source import Source
@@ -118,7 +118,7 @@ async def test_the_sources_stay_the_same_objects_while_nothing_is_published(pool
 
 async def test_a_published_source_is_in_force_within_a_second(pool: Pool, database_url: str) -> None:
     """Nothing but the announcement has the directory read."""
-    directory = source_directory(pool, BUILT_IN, Timing(refresh_every_s=3600))
+    directory = source_directory(pool, BUILT_IN, Cadence(refresh_every_s=3600))
     announcements = Announcements(lambda: open_connection(database_url))
     announcements.call(directory.wake, on=Announced.EVENT_SOURCES)
     tasks = [asyncio.create_task(work()) for work in (directory.keep_fresh, announcements.keep_listening)]

@@ -8,7 +8,7 @@ import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.platform.announcements import Announced, Announcements
-from abacus.platform.fresh_copy import Timing
+from abacus.platform.fresh_copy import Cadence
 from abacus.platform.postgres import Pool, open_connection, open_pool
 from abacus.signals.segments.numbers import MemberNumbers
 from abacus.signals.segments.sets import SegmentSets
@@ -49,7 +49,7 @@ def counted(pool: Pool) -> Counted:
 @pytest.fixture
 def sets(counted: Counted) -> SegmentSets:
     """It reads when it is told to, or lacks a segment."""
-    return SegmentSets(counted.load, counted.ask, Timing(refresh_every_s=3600, look_again_every_s=0))
+    return SegmentSets(counted.load, counted.ask, Cadence(refresh_every_s=3600, look_again_every_s=0))
 
 
 async def has(sets: SegmentSets, name: str, member: str) -> bool:
@@ -164,7 +164,7 @@ async def test_what_is_known_is_answered_while_the_database_is_away(
 async def listening(pool: Pool, database_url: str) -> AsyncIterator[SegmentSets]:
     """It reads when something is announced, and not by itself."""
     announcements = Announcements(lambda: open_connection(database_url))
-    sets = SegmentSets(SegmentStore(pool).in_use, MemberNumbers(pool).known, Timing(refresh_every_s=3600))
+    sets = SegmentSets(SegmentStore(pool).in_use, MemberNumbers(pool).known, Cadence(refresh_every_s=3600))
     announcements.call(sets.wake, on=Announced.SEGMENTS)
     sets.use({"vip"})
     keeping = [asyncio.create_task(each) for each in (announcements.keep_listening(), sets.keep_fresh())]

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable
-from abacus.platform.fresh_copy import FreshCopy, Timing
+from abacus.platform.fresh_copy import Cadence, FreshCopy
 from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
 from abacus.platform.sql import Statement
 from abacus.signals.counters.decide.definition import Definition
@@ -22,7 +22,7 @@ PARTS_KEPT: Final = timedelta(hours=1)  # at most; so long a count lags behind a
 _NAME: Final = "cache_share"
 _REPLAYED: Final = "replayed:"  # and the id of a definition
 _QUIET: Final = PARTS_KEPT + timedelta(minutes=1)  # clocks differ, and announcements take a moment
-_TIMING: Final = Timing(refresh_every_s=15.0, look_again_every_s=0.2)
+_CADENCE: Final = Cadence(refresh_every_s=15.0, look_again_every_s=0.2)
 
 _READ: Final = Statement("select value, set_at, set_by from counter_setting where name = :name")
 _SET: Final = Statement("""
@@ -95,7 +95,7 @@ class CacheShare(FreshCopy[Sequence[Setting], Mapping[str, Setting]]):
             "counter settings",
             lambda _: load(),
             lambda settings: {each.name: each for each in settings},
-            _TIMING,
+            _CADENCE,
         )
         self._clock = clock
 
