@@ -239,10 +239,10 @@ async def _fill(store: CounterStore, weather: Source, keys: Sequence[tuple[int, 
 
 
 async def _vacuum(pool: Pool) -> None:
-    owner = await pool.acquire()
-    await owner.execute("reset role")
-    await owner.execute("vacuum analyze counter_row", timeout=600)
-    await owner.close()
+    async with pool.acquire() as owner:
+        await owner.execute("reset role")
+        await owner.execute("vacuum analyze counter_row", timeout=600)
+        await owner.close()
 
 
 def _slots(definition: Definition, now: int) -> dict[int, int]:

@@ -19,7 +19,7 @@ from abacus.proof.decide.approved import (
     took_effect,
 )
 from abacus.proof.decide.approved_campaigns import Agreed, InForce, faults_of_campaign
-from abacus.proof.decide.report import ApprovalFault, CampaignFault, Report
+from abacus.proof.decide.report import HouseFault, Of, Report
 from abacus.proof.sight import Sight
 
 _DEEDS: Final = (Deed.ADJUST, Deed.REVERSE, Deed.MOVE_POINTS)
@@ -90,14 +90,14 @@ async def check_approvals(sight: Sight) -> Report:
             facts = (row["before_people"], row["is_person"], row["is_logged"], row["subject"] in posted)
             decided = Decided(row_of(Approval, row), *facts)
             whose = str(decided.approval.approval_id)
-            report.note(*(ApprovalFault(whose, fault) for fault in faults_of_approval(decided)))
+            report.note(*(HouseFault(Of.APPROVAL, whose, fault) for fault in faults_of_approval(decided)))
     names, versions = await _at_work(sight)
     async for page in pages(connection, *_IN_FORCE(names=names, versions=versions)):
         for row in page:
             campaign = row_of(InForce, row)
             agreed = [Agreed(*each) for each in json.loads(row["agreed"] or "[]")]
             label = f"{campaign.name}@{campaign.version}"
-            report.note(*(CampaignFault(label, fault) for fault in faults_of_campaign(campaign, agreed)))
+            report.note(*(HouseFault(Of.CAMPAIGN, label, fault) for fault in faults_of_campaign(campaign, agreed)))
     return report
 
 

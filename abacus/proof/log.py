@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC
+from functools import partial
 from itertools import groupby
 from typing import Final
 
@@ -12,10 +13,12 @@ from abacus.people.types.chained import Chained, LogHead
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection, pages
 from abacus.platform.sql import Statement, columns
-from abacus.proof.decide.report import LogFault, Report, SealFault
+from abacus.proof.decide.report import HouseFault, Of, Report
 from abacus.proof.parts import Log
 
 ENTRIES_A_PART: Final = 100_000
+
+_fault: Final = partial(HouseFault, Of.LOG)
 
 _LAST: Final = "select coalesce(max(number), 0) from audit_log"
 _ONE: Final = Statement(f"select {columns(Chained)} from audit_log where number = :number")
@@ -52,7 +55,7 @@ async def check_chain(connection: Connection, part: Log) -> Report:
         follower.number = part.first - 1
     async for page in pages(connection, *_FROM(first=part.first, beyond=part.beyond)):
         for entry in (Chained(*row) for row in page):
-            report.note(*(LogFault(entry.number or 0, fault) for fault in follower.follow(entry)))
+            report.note(*(_fault(entry.number or 0, fault) for fault in follower.follow(entry)))
     return report
 
 
@@ -62,31 +65,30 @@ async def check_ends(connection: Connection) -> Report:
     head, last = await log_head(connection), await connection.fetchrow(_END)
     ends = LogHead(*last) if last is not None else LogHead()
     if ends.entries != head.entries:
-        report.note(LogFault(head.entries, f"the log ended with it, and ends with #{ends.entries}"))
+        report.note(_fault(head.entries, f"the log ended with it, and ends with #{ends.entries}"))
     elif ends != head:
-        report.note(LogFault(head.entries, "its hash is not that of the log's end"))
+        report.note(_fault(head.entries, "its hash is not that of the log's end"))
     for number, entries, recorded, hash_ in await connection.fetch(_SEALED):
         now = "nothing" if hash_ is None else hash_.hex()
-        report.note(
-            SealFault(number, f"its log of {entries} entries ends with {recorded.hex()}, the log has {now} there")
-        )
+        ended = f"its log of {entries} entries ends with {recorded.hex()}, the log has {now} there"
+        report.note(HouseFault(Of.SEAL, number, ended))
     for entries, since in await connection.fetch(_WAITING):
         since_then = f"{entries} entries since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC are in no chain"
-        report.note(LogFault(0, f"{since_then}: a relay puts them there"))
+        report.note(_fault(0, f"{since_then}: a relay puts them there"))
     report.note(*await _erased(connection))
     return report
 
 
-async def _erased(connection: Connection) -> Sequence[LogFault]:
+async def _erased(connection: Connection) -> Sequence[HouseFault]:
     """The entries whose names no erasure has taken out so."""
     left: dict[str, set[str | None]] = defaultdict(set)
     for subject, digest in await connection.fetch(_ERASURES):
         left[subject].add(digest)
-    faults: list[LogFault] = []
+    faults: list[HouseFault] = []
     erased = [Chained(*row) for row in await connection.fetch(_ERASED)]
     for subject, entries in groupby(erased, key=lambda each: each.subject):
         of_subject = list(entries)
         if erased_digest(of_subject) not in left[subject]:
             what = "its name and details were replaced, and no erasure in the log has left it so"
-            faults += [LogFault(each.number or 0, what) for each in of_subject]
+            faults += [_fault(each.number or 0, what) for each in of_subject]
     return faults

@@ -20,7 +20,7 @@ from abacus.proof.decide.counted import (
     own_points,
     use_of,
 )
-from abacus.proof.decide.report import PartnerFault, Report
+from abacus.proof.decide.report import HouseFault, Of, Report
 from abacus.proof.pager import Pager
 from abacus.proof.parts import Findings, Members, Span
 from abacus.proof.sight import Sight
@@ -98,7 +98,7 @@ class Partners:
             member, partner_id, day = place
             fault = fault_of_day(member, day, recorded.get(place, 0), self._days.pop(place, NOTHING))
             if fault is not None:
-                report.note(PartnerFault(partner_id, fault))
+                report.note(HouseFault(Of.PARTNER, partner_id, fault))
 
     async def _originals(self, transfers: Sequence[Transfer]) -> dict[str, Original]:
         """What the partners among them took back, by key."""
@@ -116,12 +116,12 @@ async def compare_allowances(sight: Sight, findings: Findings) -> None:
     for number, parts in enumerate(in_slices):
         for partner_id in sorted(parts.keys() & wholes.keys()):
             if parts[partner_id].limits != wholes[partner_id].limits:
-                findings.report.note(PartnerFault(partner_id, f"slice {number} has other limits than it"))
+                findings.report.note(HouseFault(Of.PARTNER, partner_id, f"slice {number} has other limits than it"))
     for partner_id in sorted(registered | allowances.keys() | findings.used.keys()):
         days = {day: points for (whose, day), points in findings.used_on.items() if whose == partner_id}
         in_all = findings.used.get(partner_id, NOTHING)
         faults = faults_of_allowance(allowances.get(partner_id), in_all, days, registered=partner_id in registered)
-        findings.report.note(*(PartnerFault(partner_id, fault) for fault in faults))
+        findings.report.note(*(HouseFault(Of.PARTNER, partner_id, fault) for fault in faults))
 
 
 def _together(wholes: Mapping[str, Allowance], in_slices: Sequence[Mapping[str, Allowance]]) -> Mapping[str, Allowance]:

@@ -5,7 +5,7 @@ from typing import Final
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection
 from abacus.platform.slices import WHOLE
-from abacus.proof.decide.report import Fault, Report, StatedFault
+from abacus.proof.decide.report import Fault, HouseFault, Of, Report
 from abacus.proof.decide.stated import faults_of_state
 
 _STATED: Final = """
@@ -43,11 +43,11 @@ select (select count(*) from quarantine) as there,
 async def check_stated(connection: Connection) -> Report:
     report = Report()
     for name, recorded, now in await connection.fetch(_STATED):
-        report.note(*(StatedFault(name, fault) for fault in faults_of_state(recorded, now)))
+        report.note(*(HouseFault(Of.STATED, name, fault) for fault in faults_of_state(recorded, now)))
     for subject, program, tier, logged in await connection.fetch(_SET_TIERS):
         what = f"the tier that is set for it is {tier or 'none'}, the log has {logged or 'none'}"
         report.note(Fault(subject.removeprefix("member:"), program, 0, what))
     there, tallied = await connection.fetchrow(_SET_ASIDE)
     if there != tallied:
-        report.note(StatedFault("quarantine", f"it has {there} items, and {tallied} were set aside"))
+        report.note(HouseFault(Of.STATED, "quarantine", f"it has {there} items, and {tallied} were set aside"))
     return report

@@ -112,7 +112,7 @@ def _document(report: Report) -> dict[str, object]:
         "accounts": report.accounts,
         "transfers": report.transfers,
         "seals": report.seals,
-        "faults": [fault._asdict() for fault in report.faults],
+        "faults": [fault.facts for fault in report.faults],
         "more_faults": report.more_faults,
     }
 

@@ -129,7 +129,7 @@ class BatchSpending:
         self.member_days: dict[MemberDay, int] = {}
 
     def check(self, partner_id: str, award: Award) -> Rejection | None:
-        """The rejection of an award that meets a limit. `spend` follows when the ledger takes the award."""
+        """The rejection of an award that meets a limit. `count` follows when the ledger takes the award."""
         allowance = self._allowances.get(partner_id)
         if allowance is None:
             return None
@@ -138,9 +138,6 @@ class BatchSpending:
         except OverLimit as over:
             return rejected(award, over.reason, over.detail, self._now)
         return None
-
-    def spend(self, partner_id: str, award: Award) -> None:
-        self.count(partner_id, award.member_id, award.points)
 
     def count(self, partner_id: str, member_id: str, points: int) -> None:
         """Counts points that the partner gives the member. Raises `OverLimit`, and then has counted nothing."""

@@ -88,7 +88,7 @@ def plan(
             outcomes.append(AwardOutcome(award, Status.REFUSED, fault=fault))
             continue
         if partner_id is not None:
-            spending.spend(partner_id, award)
+            spending.count(partner_id, award.member_id, award.points)
             if award.transaction is not None:
                 also, facts = award.transaction
                 claims.enter(also, Claim(also, *id_, transfer.seq, facts))

@@ -100,15 +100,9 @@ async def lock(
     that is left, in a transaction that ends on all servers alike. Raises `Short` for a partner that the slice does not
     know yet.
     """
-    if connection.slice_schema is None:
-        return await lock_wholes(connection, partners)
-    return await _lock_in_slice(connection, partners, whole, today)
-
-
-async def _lock_in_slice(
-    connection: Connection, partners: Collection[str], whole: Collection[str], today: date
-) -> dict[str, Allowance]:
     home = connection.slice_schema
+    if home is None:
+        return await lock_wholes(connection, partners)
     if whole:
         in_slices = await _locked_and_counted(connection, whole, today, here=partners)
         parts = in_slices[home]
@@ -126,11 +120,7 @@ async def write(connection: Connection, allowances: Mapping[str, Allowance], who
     """Writes allowances that `lock` gave, as they are now. What partners in `whole` have left goes back."""
     if connection.slice_schema is None:
         await write_wholes(connection, allowances)
-    else:
-        await _write_in_slice(connection, allowances, whole)
-
-
-async def _write_in_slice(connection: Connection, allowances: Mapping[str, Allowance], whole: Collection[str]) -> None:
+        return
     back = {partner_id: returned(part) for partner_id, part in allowances.items() if partner_id in whole}
     if back:
         await write_wholes(connection, {partner_id: each.whole for partner_id, each in back.items()})

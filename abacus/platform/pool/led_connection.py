@@ -1,6 +1,7 @@
 """Connections that are led to a slice, and whose statements wait for no server that is silent."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from functools import wraps
 from types import TracebackType
 from typing import Any
 
@@ -15,6 +16,17 @@ Watches = Callable[[Iterable[str | None]], Iterable[Watch]]
 def nobody_watches(_: Iterable[str | None]) -> Iterable[Watch]:
     """Until somebody uses the connection."""
     return ()
+
+
+def _watched(statement: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """The method of a connection. While its statement is under way, its servers are watched."""
+
+    @wraps(statement)
+    async def watched(connection: "LedConnection", *arguments: Any, **options: Any) -> Any:
+        with connection.listening():
+            return await statement(connection, *arguments, **options)
+
+    return watched
 
 
 class _Transaction(Transaction):  # type: ignore[misc]  # asyncpg has no types
@@ -93,29 +105,12 @@ class LedConnection(asyncpg.Connection):  # type: ignore[misc]  # as above
         self._check_open()
         return _Transaction(self, isolation, readonly, deferrable)
 
-    async def execute(self, *arguments: Any, **options: Any) -> Any:
-        with self.listening():
-            return await super().execute(*arguments, **options)
-
-    async def executemany(self, *arguments: Any, **options: Any) -> Any:
-        with self.listening():
-            return await super().executemany(*arguments, **options)
-
-    async def fetch(self, *arguments: Any, **options: Any) -> Any:
-        with self.listening():
-            return await super().fetch(*arguments, **options)
-
-    async def fetchval(self, *arguments: Any, **options: Any) -> Any:
-        with self.listening():
-            return await super().fetchval(*arguments, **options)
-
-    async def fetchrow(self, *arguments: Any, **options: Any) -> Any:
-        with self.listening():
-            return await super().fetchrow(*arguments, **options)
-
-    async def copy_records_to_table(self, *arguments: Any, **options: Any) -> Any:
-        with self.listening():
-            return await super().copy_records_to_table(*arguments, **options)
+    execute = _watched(asyncpg.Connection.execute)
+    executemany = _watched(asyncpg.Connection.executemany)
+    fetch = _watched(asyncpg.Connection.fetch)
+    fetchval = _watched(asyncpg.Connection.fetchval)
+    fetchrow = _watched(asyncpg.Connection.fetchrow)
+    copy_records_to_table = _watched(asyncpg.Connection.copy_records_to_table)
 
 
 class Session:

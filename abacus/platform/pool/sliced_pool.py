@@ -7,7 +7,8 @@ with a server are the slices there.
 
 import asyncio
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -69,37 +70,6 @@ def server_of(database_url: str) -> str:
     return f"{host}:{parts.port or 5432}"
 
 
-class _Acquiring:
-    """A connection of a pool, to be entered or awaited."""
-
-    __slots__ = ("_connection", "_near", "_pool", "_schema", "_within_s")
-
-    def __init__(self, pool: "SlicedPool", within_s: float | None, schema: str | None, *, near: bool) -> None:
-        self._pool = pool
-        self._within_s = within_s
-        self._schema = schema
-        self._near = near
-
-    async def __aenter__(self) -> Session:
-        if self._near:
-            self._pool = await self._pool.nearest(self._schema)
-        self._connection = await self._pool.led(self._schema, self._within_s)
-        return self._connection
-
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """That a connection which was cut cannot be given back must not stand in for why the block ended: a task that
-        is cancelled would go on.
-        """
-        try:
-            await self._pool.release(self._connection)
-        except Exception:
-            if kind is None:
-                raise
-
-    def __await__(self) -> Generator[Any, None, Session]:
-        return self._pool.led(self._schema, self._within_s).__await__()
-
-
 class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
     """Limits to `within_s` the wait for a connection, and the return of one whose server has gone silent: asyncpg takes
     one limit for both.
@@ -132,11 +102,28 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
         self._open: WeakSet[LedConnection] = WeakSet()
         self._openings = set[asyncio.Timeout]()
 
-    def acquire(self, *, timeout: float | None = None, schema: str | None = None, near: bool = False) -> Any:
+    @asynccontextmanager
+    async def acquire(
+        self,
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109  # as asyncpg has it
+        schema: str | None = None,
+        near: bool = False,
+    ) -> AsyncIterator[Any]:
         """A connection to the tables of that slice; to those of `public` without a schema. One that is `near` is to the
-        server that has the slice, and has no other tables; it can only be entered, and not awaited.
+        server that has the slice, and has no other tables.
         """
-        return _Acquiring(self, self.within_s if timeout is None else timeout, schema, near=near)
+        pool = await self.nearest(schema) if near else self
+        connection = await pool.led(schema, self.within_s if timeout is None else timeout)
+        try:
+            yield connection
+        except BaseException:
+            # That a connection which was cut cannot be given back must not stand in for why the block ended: a task
+            # that is cancelled would go on.
+            with suppress(Exception):
+                await pool.release(connection)
+            raise
+        await pool.release(connection)
 
     async def led(self, schema: str | None, within_s: float | None) -> Session:
         """Leads a connection before it is used, also back from where another user led it."""

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final, NamedTuple, TypeAlias
-
-# The order of faults: accounts first, because a fault of a row tells more, and seals last.
-_ACCOUNT, _APPROVAL, _CAMPAIGN, _PARTNER, _STATED, _LOG, _SEAL = "abcdefg"
 
 MOST_FAULTS: Final = 1000  # are named; further faults are counted
 
@@ -23,94 +21,58 @@ class Fault(NamedTuple):
 
     @property
     def place(self) -> tuple[str, ...]:
-        return (_ACCOUNT, self.member_id, self.program)
+        """Accounts come first: a fault of a row tells more."""
+        return ("", self.member_id, self.program)
+
+    @property
+    def facts(self) -> dict[str, object]:
+        return self._asdict()
 
 
-class PartnerFault(NamedTuple):
-    """A partner whose allowance does not agree with its transfers."""
+class Of(StrEnum):
+    """The things of the house that may have a fault, in the order of the report."""
 
-    partner: str
+    APPROVAL = "approval"  # that nobody may have given, or that is not what was approved
+    CAMPAIGN = "campaign"  # a version that was in force, and that no second person agreed to
+    PARTNER = "partner"  # whose allowance does not agree with its transfers
+    STATED = "subject"  # a card, a person or a partner that is not what the log has of it: `person:ann`
+    LOG = "entry"  # that does not follow from the one before it, or is not there
+    SEAL = "seal"  # that does not hold: the ledger or the seal was changed
+
+
+_ORDER: Final = {of: f"{place}" for place, of in enumerate(Of)}
+
+
+class HouseFault(NamedTuple):
+    """A thing of the house with a fault; entries of the log and seals are named by their numbers."""
+
+    of: Of
+    name: str | int
     what: str
 
     def __str__(self) -> str:
-        return f"partner {self.partner}: {self.what}"
+        match self.of:
+            case Of.STATED:
+                named = str(self.name).replace(":", " ", 1)
+            case Of.LOG:
+                named = f"log #{self.name}"
+            case _:
+                named = f"{self.of} {self.name}"
+        return f"{named}: {self.what}"
 
     @property
     def place(self) -> tuple[str, ...]:
-        return (_PARTNER, self.partner)
-
-
-class ApprovalFault(NamedTuple):
-    """An approval that nobody may have given, or that is not what was approved."""
-
-    approval: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"approval {self.approval}: {self.what}"
+        """Entries of the log in their order; seals as they were noted."""
+        if self.of is Of.SEAL:
+            return (_ORDER[self.of],)
+        return (_ORDER[self.of], f"{self.name:020}" if self.of is Of.LOG else str(self.name))
 
     @property
-    def place(self) -> tuple[str, ...]:
-        return (_APPROVAL, self.approval)
+    def facts(self) -> dict[str, object]:
+        return {self.of: self.name, "what": self.what}
 
 
-class CampaignFault(NamedTuple):
-    """A version of a campaign that was in force, and that no second person agreed to."""
-
-    campaign: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"campaign {self.campaign}: {self.what}"
-
-    @property
-    def place(self) -> tuple[str, ...]:
-        return (_CAMPAIGN, self.campaign)
-
-
-class LogFault(NamedTuple):
-    """An entry of the log that does not follow from the one before it, or is not there."""
-
-    entry: int
-    what: str
-
-    def __str__(self) -> str:
-        return f"log #{self.entry}: {self.what}"
-
-    @property
-    def place(self) -> tuple[str, ...]:
-        return (_LOG, f"{self.entry:020}")
-
-
-class StatedFault(NamedTuple):
-    """A card, a person or a partner that is not what the log has of it: `person:ann`."""
-
-    subject: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.subject.replace(':', ' ', 1)}: {self.what}"
-
-    @property
-    def place(self) -> tuple[str, ...]:
-        return (_STATED, self.subject)
-
-
-class SealFault(NamedTuple):
-    """A seal that does not hold: the ledger or the seal was changed."""
-
-    seal: int
-    what: str
-
-    def __str__(self) -> str:
-        return f"seal {self.seal}: {self.what}"
-
-    @property
-    def place(self) -> tuple[str, ...]:
-        return (_SEAL,)
-
-
-AnyFault: TypeAlias = Fault | PartnerFault | ApprovalFault | CampaignFault | StatedFault | LogFault | SealFault
+AnyFault: TypeAlias = Fault | HouseFault
 
 
 @dataclass(slots=True)

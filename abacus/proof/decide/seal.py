@@ -7,16 +7,19 @@ account's chain, every chain's head in the seal's tree, every seal in the chain 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import orjson
 
 from abacus.people.types.chained import LogHead
 from abacus.proof.decide.merkle import Tree, leaf_hash
-from abacus.proof.decide.report import SealFault
+from abacus.proof.decide.report import HouseFault, Of
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
+
+_fault: Final = partial(HouseFault, Of.SEAL)
 
 
 class Head(NamedTuple):
@@ -100,25 +103,25 @@ class Seal(NamedTuple):
     def sealed(self) -> Sealed:
         return Sealed(self.accounts, self.transfers, self.root)
 
-    def compared_in(self, number: int, recorded: Sealed, now: Sealed) -> Iterator[SealFault]:
+    def compared_in(self, number: int, recorded: Sealed, now: Sealed) -> Iterator[HouseFault]:
         """The faults of a slice, or of a whole ledger, given what the seal has of it and what it has now."""
         of = f" of slice {number}" if len(self.snapshots) > 1 else ""
         return self._compared(recorded, now, of, "the ledger comes")
 
-    def compared_with(self, slices: Sequence[Sealed]) -> Iterator[SealFault]:
+    def compared_with(self, slices: Sequence[Sealed]) -> Iterator[HouseFault]:
         """The faults between what the seal has of the whole and of its slices."""
         if len(slices) != len(self.snapshots):
-            yield SealFault(self.number, f"it has {len(self.snapshots)} snapshots, and {len(slices)} slices")
+            yield _fault(self.number, f"it has {len(self.snapshots)} snapshots, and {len(slices)} slices")
         yield from self._compared(self.sealed, over_slices(slices), "", "its slices come")
 
-    def _compared(self, recorded: Sealed, now: Sealed, of: str, whose: str) -> Iterator[SealFault]:
+    def _compared(self, recorded: Sealed, now: Sealed, of: str, whose: str) -> Iterator[HouseFault]:
         for name, before, computed in (
             ("number of accounts", recorded.accounts, now.accounts),
             ("number of transfers", recorded.transfers, now.transfers),
             ("root", recorded.root.hex(), now.root.hex()),
         ):
             if before != computed:
-                yield SealFault(self.number, f"its {name}{of} is {before}, {whose} to {computed}")
+                yield _fault(self.number, f"its {name}{of} is {before}, {whose} to {computed}")
 
 
 def next_seal(last: Seal | None, sealed: Sealed, snapshot: str, sealed_at: datetime, log: LogHead) -> Seal:
@@ -127,19 +130,21 @@ def next_seal(last: Seal | None, sealed: Sealed, snapshot: str, sealed_at: datet
     return seal._replace(hash=_hash_of(seal))
 
 
-def follow_seals(seals: Iterable[Seal]) -> Iterator[SealFault]:
+def follow_seals(seals: Iterable[Seal]) -> Iterator[HouseFault]:
     """The faults in the chain of all seals, which begins with number 1."""
     number, previous = 0, b""
     for seal in seals:
         if seal.number != number + 1:
-            yield SealFault(seal.number, f"follows seal {number}: {seal.number - number - 1} missing before it")
+            yield HouseFault(
+                Of.SEAL, seal.number, f"follows seal {number}: {seal.number - number - 1} missing before it"
+            )
         elif seal.previous != previous:
-            yield SealFault(seal.number, "does not name the hash of the seal before it")
+            yield _fault(seal.number, "does not name the hash of the seal before it")
         if not seal.is_known:
             known = ", ".join(map(str, FORMATS))
-            yield SealFault(seal.number, f"is of format {seal.format}; this version knows {known}")
+            yield _fault(seal.number, f"is of format {seal.format}; this version knows {known}")
         elif seal.hash != _hash_of(seal):
-            yield SealFault(seal.number, "the hash does not match the row and the one before it")
+            yield _fault(seal.number, "the hash does not match the row and the one before it")
         number, previous = seal.number, seal.hash
 
 

@@ -28,7 +28,7 @@ from abacus.people.types.deed import Deed
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.postgres import Connection, Pool, open_pool
 from abacus.platform.slices import slice_map_of
-from abacus.proof.decide.report import PartnerFault
+from abacus.proof.decide.report import HouseFault, Of
 from abacus.proof.verify import verify
 from tests.ledger.moves import ACME, adjust, reverse, spend
 from tests.ledger.slices.eight import CLOCK, EIGHT, FIRST, MEMBERS, SECOND, bring_back, take_away
@@ -150,7 +150,7 @@ async def test_other_limits_in_one_slice_are_found(pool: Pool, owner: Connection
     assert await statuses(ledger, *(grant(member, member) for member in MEMBERS)) == [POSTED] * 8
     await owner.execute("update slice_3.allowance_part set per_award = 10000")
     report = await verify(pool, lambda _: None)
-    assert report.faults == [PartnerFault("acme", "slice 3 has other limits than it")]
+    assert report.faults == [HouseFault(Of.PARTNER, "acme", "slice 3 has other limits than it")]
 
 
 async def test_a_day_begins_anew_in_all_slices(pool: Pool) -> None:

@@ -165,9 +165,8 @@ async def test_a_session_is_led_and_led_back(url: str, pool: Pool) -> None:
             for schema in ("slice_3", "slice_3", None, "slice_5", None):
                 async with one.acquire(schema=schema) as connection:
                     assert await connection.fetchval(where) == (schema or "public")
-            connection = await one.acquire(schema="slice_7")
-            assert await connection.fetchval(where) == "slice_7"
-            await one.release(connection)
+            async with one.acquire(schema="slice_7") as connection:
+                assert await connection.fetchval(where) == "slice_7"
             assert await one.fetchval(where) == "public"
         finally:
             await one.close()

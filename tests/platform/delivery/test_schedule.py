@@ -2,12 +2,13 @@
 
 import random
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 import pytest
 
 from abacus.core.backoff import Backoff
 from abacus.platform.delivery.decide.reply import Reply, waits_until
-from abacus.platform.delivery.decide.schedule import verdict
+from abacus.platform.delivery.decide.schedule import Schedule
 from abacus.platform.delivery.types import Answer, DeliveryOutcome, Said, Verdict
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -21,8 +22,17 @@ DELIVERED, RETRIED, GIVEN_UP, GONE = (
 BEFORE, AFTER = NOW + timedelta(seconds=1), NOW - timedelta(seconds=1)
 
 
+class Turn(NamedTuple):
+    """The third attempt."""
+
+    id: str = "t"
+    receiver: str = "r"
+    attempts: int = 3
+
+
 def decided(answer: Answer, *, retry_until: datetime, backoff: Backoff = BACKOFF, seed: int = 1) -> Verdict:
-    return verdict(answer, NOW, attempts=3, retry_until=retry_until, backoff=backoff, rng=random.Random(seed))
+    schedule = Schedule[Turn](backoff, lambda _claim, _now: retry_until, random.Random(seed))
+    return schedule.verdict(Turn(), answer, NOW)
 
 
 ANSWERS = [

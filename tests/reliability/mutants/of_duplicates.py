@@ -114,7 +114,7 @@ MUTANTS: Final = (
         "counting what a partner's batch has spent",
         _BATCH,
         "plan",
-        Node("spending.spend(...)"),
+        Node("spending.count(...)"),
         (limits("a budget to the point"),),
     ),
     Mutant(

@@ -237,7 +237,7 @@ MUTANTS: Final = (
     Mutant(
         "what the other slices have awarded, when all that is left is at hand",
         _ALLOWANCES,
-        "_lock_in_slice",
+        "lock",
         Node("with_all(parts[partner_id], others)", "with_all(parts[partner_id], [])"),
         (f"{_BUDGETS}::test_a_budget_holds_over_all_slices[in_total-495]",),
     ),

@@ -171,7 +171,7 @@ class _StormyPool:
             self._server.bridge.run(self._server.pool.release(connection))
 
     async def _acquire(self) -> Connection:
-        return await self._server.pool.acquire()
+        return await self._server.pool.led(None, None)
 
 
 class _StormyConnection:
