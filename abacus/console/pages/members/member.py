@@ -13,7 +13,7 @@ from uuid import UUID
 from abacus.console.decide.positions import FROM_THE_NEWEST, read_positions, text_of
 from abacus.console.decide.tier_progress import TierProgress
 from abacus.console.errands.types import ERASE
-from abacus.console.pages.members import member_life
+from abacus.console.pages.members.member_life import campaigns, messages, tiers
 from abacus.console.pages.operations.errands import Done, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows
@@ -153,9 +153,9 @@ async def shown(call: Call, member_id: str, form: Form = EMPTY, fault: str | Non
         call.part(_holds(call, member_id, programs)),
         call.part(_lots(call, member_id, programs)),
         call.part(_timeline(call, member_id, {each: below.get(each, FROM_THE_NEWEST) for each in programs})),
-        call.part(member_life.tiers(call, member_id, open_)),
-        call.part(member_life.messages(call, member_id, open_)),
-        call.part(member_life.campaigns(call, member_id)),
+        call.part(tiers(call, member_id, open_)),
+        call.part(messages(call, member_id, open_)),
+        call.part(campaigns(call, member_id)),
     )
     return MemberPage(
         title=member_id,
