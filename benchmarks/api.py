@@ -15,8 +15,7 @@ import psutil
 
 from abacus.cli.house.stack import make_ready
 from abacus.core.clock import SystemClock
-from abacus.intake.partners.decide.keys import LIVE_KEY
-from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner
+from abacus.intake.partners.decide.partner import LIVE_KEY, MOST_REQUESTS_PER_MINUTE, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 from abacus.platform.embedded import EmbeddedStack

@@ -9,8 +9,7 @@ from abacus.cli.examples.stream import stream
 from abacus.core.errors import SetAside
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.decide.transaction import Completed, Transaction, read_transaction
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.award_envelope import encode_award
+from abacus.ledger.types.award_envelope import Award, encode_award
 from abacus.platform.sqs.packer import pack
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard

@@ -26,7 +26,7 @@ from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
 from abacus.process import look_for_garbage_seldom
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.facts.members import MemberFacts
-from abacus.signals.facts.registry import FactRegistry
+from abacus.signals.facts.types import FactRegistry
 from benchmarks.ratio import ratio_of
 from benchmarks.report import Figure, rate
 from benchmarks.sliced_database import sliced_database

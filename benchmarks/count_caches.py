@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.decide.slots import grain_of
+from abacus.signals.counters.decide.grid import grain_of
 from abacus.signals.counters.decide.template import read_template
 from abacus.signals.counters.decide.tiles import floor_quarter
 from abacus.signals.counters.reading.closed_parts import ClosedParts

@@ -10,7 +10,7 @@ import psutil
 from abacus.core.clock import SystemClock
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
-from abacus.signals.counters.decide.slots import slot_of
+from abacus.signals.counters.decide.grid import slot_of
 from abacus.signals.counters.store.cassandra import schema
 from abacus.signals.counters.store.cassandra.counters import CassandraCounterStore
 from abacus.signals.counters.store.cassandra.session import Address, Session

@@ -28,7 +28,7 @@ from abacus.signals.counters.decide.batch import EventMemory
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.template import read_template
-from abacus.signals.counters.documents import Documents
+from abacus.signals.counters.kind import Documents
 from abacus.signals.counters.new_keys import NewKeysBook
 from abacus.signals.counters.open_rows import OpenRows
 from abacus.signals.counters.partitions import OpenPartitions

@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import SystemClock
 from abacus.documents.store import DocumentStore
-from abacus.intake.partners.decide.keys import LIVE_KEY
-from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner
+from abacus.intake.partners.decide.partner import LIVE_KEY, MOST_REQUESTS_PER_MINUTE, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 from abacus.platform.embedded import EmbeddedStack

@@ -21,7 +21,7 @@ import uvloop
 from abacus.core.clock import SystemClock
 from abacus.intake.awarding.awarder import hands_for
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.platform.postgres import LOOKUPS_BY_KEY, open_pool
 from abacus.platform.slices import SliceMap
 from benchmarks.accounts import enter_accounts

@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Final
 
 from abacus.core.clock import SystemClock
-from abacus.intake.partners.decide.keys import LIVE_KEY
-from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.decide.allowance import partners_of
 from abacus.ledger.store.partner_awards import register_missing
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.port import Status
 from abacus.platform.embedded import EmbeddedStack

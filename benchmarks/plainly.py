@@ -20,8 +20,7 @@ from abacus.intake.earning.decide.transaction import read_transaction
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.store.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.award_envelope import decode_envelope, encode_award
+from abacus.ledger.types.award_envelope import Award, decode_envelope, encode_award
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection, Pool, open_pool

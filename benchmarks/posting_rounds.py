@@ -13,7 +13,7 @@ from multiprocessing.synchronize import Barrier
 from typing import Final, NamedTuple, TypeVar
 
 from abacus.core.sources import STREAM
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
 from abacus.process import look_for_garbage_seldom

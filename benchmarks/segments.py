@@ -11,8 +11,7 @@ from abacus.core.clock import SystemClock
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import Pool, open_pool
-from abacus.signals.segments.files import member_ids, open_members
-from abacus.signals.segments.member_files import BATCH, check, number
+from abacus.signals.segments.member_files import BATCH, check, member_ids, number, open_members
 from abacus.signals.segments.numbers import MemberNumbers
 from abacus.signals.segments.sets import SegmentMoment, SegmentSets
 from abacus.signals.segments.store import Author, SegmentStore

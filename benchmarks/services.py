@@ -22,7 +22,7 @@ from abacus.platform.migrations import cut, migrate
 from abacus.platform.postgres import open_pool
 from abacus.platform.settings import Settings
 from abacus.platform.sqs.queue import sqs_client
-from abacus.programs.expiry.decide.policy import last_good_day
+from abacus.programs.expiry.decide.month import last_good_day
 from benchmarks.accounts import enter_accounts
 from localstack.daemon import Daemon, stop
 from localstack.running import running_services

@@ -8,7 +8,7 @@ from typing import Final
 
 import uvloop
 
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.platform.postgres import Connection
 from benchmarks.posting import post
 from benchmarks.posting_rounds import (

@@ -12,7 +12,7 @@ from zlib import crc32
 from abacus.core.clock import SystemClock
 from abacus.ledger.store.budgets import Whole
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.port import AwardOutcome, Claim
 from abacus.platform.postgres import Connection, Pool
 

@@ -25,8 +25,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import Record
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
 from abacus.platform.slices import SliceMap
-from abacus.pricing.store.cards import CardStore
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader, CardStore
 from abacus.process import look_for_garbage_seldom
 from abacus.programs.tiers.keeper import Keeper
 from abacus.programs.tiers.roll import Roll

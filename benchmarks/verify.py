@@ -20,7 +20,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.sources import STREAM
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.port import Claim
 from abacus.ledger.types.transfer import Transfer

@@ -14,8 +14,7 @@ from abacus.core.signature import LEAST_BYTES, EnvelopeKey, Producer, Signer, Ve
 from abacus.intake.awarding.door import Door
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.decide.transaction import read_transaction
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.award_envelope import decode_envelope, encode_award
+from abacus.ledger.types.award_envelope import Award, decode_envelope, encode_award
 from abacus.platform.sqs.packer import pack
 from abacus.platform.sqs.port import CALL_ITEMS
 from abacus.pricing.decide.book import CardBook

@@ -26,7 +26,7 @@ from abacus.intake.partners.decide.quote import Quote
 from abacus.intake.partners.members import AccountAsOf
 from abacus.intake.partners.register import AwardState, AwardStatus
 from abacus.ledger.store.read import RemainingLot
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.transfer import Transfer
 from abacus.people.types.approval import Approval, ApprovalKind

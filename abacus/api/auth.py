@@ -20,8 +20,7 @@ from abacus.core.errors import Refused, Unavailable
 from abacus.core.ids import partner_key, person_key
 from abacus.core.sources import Agent
 from abacus.core.tokens import PERSON_TOKEN
-from abacus.intake.partners.decide.keys import TEST_KEY
-from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.decide.partner import TEST_KEY, Partner
 from abacus.intake.partners.decide.signature import BadSignature, SignedRequest, check_signature
 from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.ledger.decide.allowance import Allowance

@@ -12,7 +12,7 @@ from abacus.api.document_routes import DocumentRoutes, Name
 from abacus.api.route_description import answered
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.kind import CAMPAIGNS
-from abacus.engage.campaigns.report_document import report_document
+from abacus.engage.campaigns.report import report_document
 
 _ROUTES: Final = DocumentRoutes(
     CAMPAIGNS,

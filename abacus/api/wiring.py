@@ -50,7 +50,7 @@ from abacus.platform.rooms import Rooms
 from abacus.platform.sandbox import SESSION
 from abacus.platform.sqs.queue import SqsQueue
 from abacus.platform.wiring import Run, Wiring
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 from abacus.pricing.wiring import cards_in_use
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.events.event_desk import EventDesk

@@ -5,17 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from abacus.approving.assumptions import assuming
 from abacus.core.clock import Clock
-from abacus.documents.stated_approval import version_approval
+from abacus.documents.stated_desk import version_approval
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.publications import Publications
+from abacus.engage.campaigns.desk import tried_campaign
 from abacus.engage.campaigns.publications import publications
-from abacus.engage.campaigns.template_trials import tried_campaign
 from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.large_moves import LargeMoves, Mover
-from abacus.ledger.types.alone import Alone
-from abacus.ledger.types.limits import Limits
+from abacus.ledger.types.limits import Alone, Limits
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.agreement import canonical, check_unchanged
 from abacus.people.store.approvals import Approvals, Executor

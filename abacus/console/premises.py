@@ -12,7 +12,7 @@ from abacus.core.errors import SetAside, Unavailable
 from abacus.platform.postgres import Pool
 from abacus.platform.rooms import Rooms
 from abacus.pricing.decide.card import RateCard
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from abacus.console.errands.runner import ErrandRunner
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Room
 from abacus.console.outages import Outages
-from abacus.console.pages.operations.watched import Watched
+from abacus.console.pages.operations.state import Watched
 from abacus.console.premises import Premises
 from abacus.console.read_side import ReadSide, Replica, reading_of
 from abacus.console.selections.store import SelectionStore

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple
 
 from abacus.core.clock import Clock
+from abacus.documents.directory import NOTHING_READ, Moment, read_moment
 from abacus.documents.kind import DocumentKind
-from abacus.documents.moment import NOTHING_READ, Moment, read_moment
 from abacus.documents.stated import Running
 from abacus.documents.stated_store import StatedStore
 from abacus.platform.fresh_copy import Cadence, FreshCopy, Value

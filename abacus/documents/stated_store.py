@@ -10,7 +10,7 @@ from abacus.core.fields import DocumentFaults
 from abacus.documents.decide.states import Act, State, Status, check_step, may_follow
 from abacus.documents.kind import Around
 from abacus.documents.stated import Change, Running, Stated, StatedKind, stated
-from abacus.documents.stated_statements import StatedStatements
+from abacus.documents.statements import StatedStatements
 from abacus.documents.store import Reader, publishing
 from abacus.documents.types import Version
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures

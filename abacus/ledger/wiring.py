@@ -3,7 +3,7 @@
 from abacus.ledger.store.counted_moves import CountedMoves
 from abacus.ledger.store.large_moves import Mover
 from abacus.ledger.store.moves import PostgresMoves
-from abacus.ledger.types.alone import Alone, Sums
+from abacus.ledger.types.limits import Alone, Sums
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings

@@ -6,8 +6,8 @@ Room = TypeVar("Room")
 
 
 class Rooms:
-    """Each room once, by its class or a class that it extends. A process opens the rooms that its routes and pages
-    ask.
+    """Each room once, by its class, or else by a class that it extends. A process opens the rooms that its routes and
+    pages ask.
     """
 
     def __init__(self, *opened: object) -> None:
@@ -26,6 +26,7 @@ class Rooms:
     def find(self, kind: type[Room]) -> Room | None:
         """A room that not every process opens."""
         if kind not in self._found:
-            self._found[kind] = next((each for each in self._opened if isinstance(each, kind)), None)
+            exact = (each for each in self._opened if type(each) is kind)
+            self._found[kind] = next(exact, next((each for each in self._opened if isinstance(each, kind)), None))
         room: Room | None = self._found[kind]
         return room

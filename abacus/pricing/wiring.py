@@ -4,8 +4,7 @@ from abacus.platform.announcements import Announced
 from abacus.platform.metrics import CARDS_AGE
 from abacus.platform.postgres import Pool
 from abacus.platform.wiring import Wiring
-from abacus.pricing.store.cards import CardStore
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader, CardStore
 
 
 def cards_in_use(wiring: Wiring, pool: Pool) -> CardReader:

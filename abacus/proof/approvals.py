@@ -11,14 +11,16 @@ from abacus.platform.postgres import Connection, pages
 from abacus.platform.sql import Statement, columns, row_of
 from abacus.proof.decide.approved import (
     MOVING,
+    Agreed,
     Decided,
+    InForce,
     Logged,
     approver_of,
     faults_of_approval,
+    faults_of_campaign,
     faults_of_movement,
     took_effect,
 )
-from abacus.proof.decide.approved_campaigns import Agreed, InForce, faults_of_campaign
 from abacus.proof.decide.report import HouseFault, Of, Report
 from abacus.proof.sight import Sight
 

@@ -25,12 +25,22 @@ from abacus.proof.decide.approved import takes_a_word
 from abacus.proof.decide.report import Report
 from abacus.proof.hold_rows import HoldRows
 from abacus.proof.log import check_chain, check_ends
-from abacus.proof.pager import Pager
 from abacus.proof.partner_awards import check_partner_awards
 from abacus.proof.partners import Partners
-from abacus.proof.parts import Findings, House, Keys, Log, Members, Part, Places, Root, Span
-from abacus.proof.sight import Sight
-from abacus.proof.slices import check_entries, check_places
+from abacus.proof.parts import (
+    Findings,
+    House,
+    Keys,
+    Log,
+    Members,
+    Part,
+    Places,
+    Root,
+    Span,
+    check_entries,
+    check_places,
+)
+from abacus.proof.sight import Pager, Sight
 from abacus.proof.stated import check_stated
 from abacus.proof.tree import grow
 

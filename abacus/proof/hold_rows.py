@@ -6,8 +6,8 @@ from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.holds import NO_TRANSFER
 from abacus.proof.decide.report import Fault, Report
-from abacus.proof.pager import Pager
 from abacus.proof.parts import Span
+from abacus.proof.sight import Pager
 
 
 class HoldRows:

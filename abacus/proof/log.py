@@ -8,10 +8,11 @@ from itertools import groupby
 from typing import Final
 
 from abacus.people.decide.log_chain import LogFollower, erased_digest
-from abacus.people.store.chain import log_head
-from abacus.people.types.chained import Chained, LogHead
-from abacus.people.types.deed import Deed
-from abacus.platform.postgres import Connection, pages
+from abacus.people.store.chain import BATCH, chain_next, log_head
+from abacus.people.types.deed import Chained, Deed, LogHead
+from abacus.platform.following.leader import Leader
+from abacus.platform.health import WorkerHealth
+from abacus.platform.postgres import Connection, Pool, pages
 from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.report import HouseFault, Of, Report
 from abacus.proof.parts import Log
@@ -92,3 +93,12 @@ async def _erased(connection: Connection) -> Sequence[HouseFault]:
             what = "its name and details were replaced, and no erasure in the log has left it so"
             faults += [_fault(each.number or 0, what) for each in of_subject]
     return faults
+
+
+_IDLE_S: Final = 2.0  # who tampers with an entry before it has its place is not found by the chain
+_LEASE: Final = "abacus log"
+
+
+def log_keeper(pool: Pool, health: WorkerHealth) -> Leader:
+    """Gives entries their places, a batch at a time."""
+    return Leader(pool, _LEASE, chain_next, health, idle_s=_IDLE_S, enough=BATCH)

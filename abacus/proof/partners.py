@@ -21,9 +21,8 @@ from abacus.proof.decide.counted import (
     use_of,
 )
 from abacus.proof.decide.report import HouseFault, Of, Report
-from abacus.proof.pager import Pager
 from abacus.proof.parts import Findings, Members, Span
-from abacus.proof.sight import Sight
+from abacus.proof.sight import Pager, Sight
 
 
 class _MemberDay(NamedTuple):

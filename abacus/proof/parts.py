@@ -1,12 +1,16 @@
-"""The parts into which the ledger is cut to be examined, and the findings in a part."""
+"""The parts into which the ledger is cut to be examined, slice by slice, and the findings in a part."""
 
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Final, NamedTuple, TypeAlias
 
+from abacus.core.ids import OF_THEIR_MEMBER
+from abacus.platform.postgres import pages
+from abacus.platform.sql import Statement
 from abacus.proof.decide.counted import NOTHING, Counted
-from abacus.proof.decide.report import Report
+from abacus.proof.decide.report import MOST_FAULTS, Fault, Report
 from abacus.proof.decide.seal import Seal, Sealed
+from abacus.proof.sight import Sight
 
 
 class Span(NamedTuple):
@@ -99,3 +103,36 @@ class Findings:
             self.used[partner_id] = self.used.get(partner_id, NOTHING).plus(points)
         for day, points in part.used_on.items():
             self.used_on[day] = self.used_on.get(day, NOTHING).plus(points)
+
+
+# Keys that name their member are never used for another one, and need no entry.
+_NEED_AN_ENTRY: Final = " and ".join(f"not starts_with(c.key, '{start}')" for start in OF_THEIR_MEMBER)
+
+_ENTERED: Final = Statement("select key from key_slice where key = any(:keys::text[]) and slice = :number")
+
+
+async def check_places(sight: Sight, part: Places) -> Findings:
+    """A reader of all slices finds a row that lies elsewhere; posting does not."""
+    findings, (number, table) = Findings(), part
+    query = Statement(f"""
+        select distinct member_id, abacus_slice_of(member_id, :slices) as slice from {table}
+        where abacus_slice_of(member_id, :slices) <> :number limit {MOST_FAULTS}
+    """)
+    ledger = await sight.ledger(number)
+    for member_id, belongs in await ledger.fetch(*query(slices=len(sight.slices), number=number)):
+        detail = f"rows of {table} lie in slice {number}, and the member belongs to {belongs}"
+        findings.report.note(Fault(member_id, "", 0, detail))
+    return findings
+
+
+async def check_entries(sight: Sight, part: Keys, claims: str, report: Report) -> None:
+    """The key of each claim is in the register, for this slice; else another slice could use the key once more."""
+    query = Statement(f"select c.key, c.member_id, c.program, c.seq {claims} and {_NEED_AN_ENTRY}")
+    ledger, number = await sight.ledger(part.number), part.number
+    async for page in pages(ledger, *query(**part.span.parameters)):
+        entered = await sight.shared.fetch(*_ENTERED(keys=[row["key"] for row in page], number=number))
+        missing = {row["key"] for row in page} - {row["key"] for row in entered}
+        for key, member_id, program, seq in page:
+            if key in missing:
+                detail = f"its key {key} is not in the register of keys as one of slice {number}"
+                report.note(Fault(member_id, program, seq, detail))

@@ -6,9 +6,9 @@ compared lies in one slice, and is committed there at once.
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Final, NamedTuple
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Connection, Pool, pages, passing_failures
 from abacus.platform.slices import slices_of
 
 _EXPORT: Final = "select pg_export_snapshot()"
@@ -82,3 +82,29 @@ async def _seeing(connection: Connection, snapshot: str | None) -> str:
         return str(await connection.fetchval(_EXPORT))
     await connection.execute(f"set transaction snapshot '{snapshot}'")
     return snapshot
+
+
+Row = TypeVar("Row", bound=tuple[Any, ...])
+
+
+class Pager(Generic[Row]):
+    """For following one query beside another. In a transaction."""
+
+    def __init__(self, row_type: type[Row], connection: Connection, query: str, *parameters: object) -> None:
+        self._make = row_type._make  # type: ignore[attr-defined]  # no type says "a named tuple"
+        self._pages: AsyncIterator[Sequence[Any]] = pages(connection, query, *parameters)
+        self._page: list[Row] = []  # the next one last
+
+    async def peek(self) -> Row | None:
+        """The next row, which stays the next one; None after the last."""
+        if not self._page:
+            page = await anext(self._pages, None)  # never a tuple: as its default, one ends in an error of Python's
+            self._page = [self._make(row) for row in reversed(page or [])]
+        return self._page[-1] if self._page else None
+
+    async def take(self) -> Row | None:
+        """The next row; None after the last."""
+        row = await self.peek()
+        if row is not None:
+            self._page.pop()
+        return row

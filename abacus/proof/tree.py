@@ -13,7 +13,7 @@ from abacus.platform.sql import Statement, columns
 from abacus.proof.decide.merkle import Tree
 from abacus.proof.decide.seal import Head, Sealed
 from abacus.proof.erased_leaves import ErasedLeaf
-from abacus.proof.pager import Pager
+from abacus.proof.sight import Pager
 
 _PLANS: Final = (
     "set local enable_sort = off; set local enable_mergejoin = on;"

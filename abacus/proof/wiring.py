@@ -7,7 +7,7 @@ from abacus.platform.following.together import together
 from abacus.platform.health import sub_workers_of
 from abacus.platform.slices import MOST, slices_of
 from abacus.platform.wiring import Run, Wiring
-from abacus.proof.keep_log import log_keeper
+from abacus.proof.log import log_keeper
 from abacus.proof.publish_seals import seal_publisher
 
 

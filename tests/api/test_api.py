@@ -17,7 +17,7 @@ from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.core.ids import award_id
 from abacus.core.points import Multiplier
-from abacus.intake.partners.decide.keys import LIVE_KEY, new_signing_secret
+from abacus.intake.partners.decide.partner import LIVE_KEY, new_signing_secret
 from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
 from abacus.intake.partners.store import PartnerStore
 from abacus.platform.encryption import Secrets, new_keyring_text

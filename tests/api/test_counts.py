@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from abacus.core.clock import SystemClock
-from abacus.intake.partners.decide.keys import TEST_KEY
+from abacus.intake.partners.decide.partner import TEST_KEY
 from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.decide.definition import Definition

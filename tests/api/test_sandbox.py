@@ -10,7 +10,7 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.intake.awarding.metrics import AWARDS, POINTS
-from abacus.intake.partners.decide.keys import TEST_KEY, new_signing_secret
+from abacus.intake.partners.decide.partner import TEST_KEY, new_signing_secret
 from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
 from abacus.intake.partners.metrics import PARTNER_AWARDS
 from abacus.intake.partners.sandbox import new_test_access

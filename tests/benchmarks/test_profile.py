@@ -28,7 +28,7 @@ _HANDLE = "StreamCalculator.handle (abacus/intake/earning/calculator.py:45)"
             ],
             "calculate and explain",
         ),
-        ("calculator", [_HANDLE, "encode_award (abacus/ledger/types/award.py:2)"], "encode and pack"),
+        ("calculator", [_HANDLE, "encode_award (abacus/ledger/types/award_envelope.py:2)"], "encode and pack"),
         ("awarder", ["Awarder.handle (abacus/intake/awarding/awarder.py:1)"], "put together"),
         (
             "awarder",

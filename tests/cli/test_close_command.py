@@ -16,7 +16,7 @@ from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
 from abacus.oversight.reports.assumption_store import AssumptionStore
 from abacus.oversight.reports.decide.assumption import Estimate
-from abacus.oversight.reports.decide.kinds import SIGNS
+from abacus.oversight.reports.decide.rollforward import SIGNS
 from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
 from abacus.proof.store import Seals

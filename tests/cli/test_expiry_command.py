@@ -9,7 +9,7 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.programs.expiry.runs import ExpiryRuns
 from tests.support.awards import award
 from tests.support.commands import abacus, abacus_process

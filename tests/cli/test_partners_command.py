@@ -8,7 +8,7 @@ import pytest
 
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
-from abacus.intake.partners.secret_places import signing_secret_of
+from abacus.intake.partners.store import signing_secret_of
 from abacus.platform.encryption import Secrets, new_keyring_text
 from abacus.pricing.store.cards import CardStore
 from tests.support.commands import abacus, abacus_process

@@ -7,7 +7,7 @@ from abacus.cli.examples import example_cards
 from abacus.cli.terminal.command_actor import login
 from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
 from tests.ledger.ledgers import award

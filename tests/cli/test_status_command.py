@@ -8,7 +8,7 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
-from abacus.platform.presence.store import Presence
+from abacus.platform.presence.presence_note import Presence
 from abacus.platform.presence.types import ProcessNote, Report, WorkerNote
 from abacus.platform.sqs.definition import AWARD, RETRY
 from abacus.platform.sqs.queue import SqsQueue, sqs_client

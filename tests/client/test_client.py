@@ -13,8 +13,7 @@ import httpx
 import pytest
 
 from abacus.core.clock import SystemClock
-from abacus.intake.partners.decide.keys import LIVE_KEY, new_signing_secret
-from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.decide.partner import LIVE_KEY, Partner, new_signing_secret
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 from abacus_client import AsyncClient, Award, Client, FixedItem, Refused, Transaction, Unauthorized

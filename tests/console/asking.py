@@ -4,7 +4,7 @@ import json
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-from abacus.console.errands.errand_actor import ERRAND_TOKEN
+from abacus.console.errands.command import ERRAND_TOKEN
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import ErrandOutcome, Order, State
 from tests.console.desk import Desk

@@ -6,8 +6,7 @@ from typing import Any, Final
 from abacus.cli.examples import example_cards
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.people.types.approval import Approval
-from abacus.pricing.store.cards import CardStore
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader, CardStore
 from tests.console.desk import Desk
 from tests.people.approving import ANN
 

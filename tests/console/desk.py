@@ -24,19 +24,17 @@ from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.types import Address, SessionLimits
 from abacus.console.errands.store import ErrandStore
 from abacus.console.outages import Outages
-from abacus.console.pages.operations.watched import Watched
+from abacus.console.pages.operations.state import Watched
 from abacus.console.premises import Premises
 from abacus.console.read_side import Replica, reading_of
 from abacus.console.selections.store import SelectionStore
 from abacus.console.web.routes import Served
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.notify.renderer import rendering
-from abacus.intake.partners.decide.keys import LIVE_KEY
-from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.moves import PostgresMoves
-from abacus.ledger.types.alone import Alone
-from abacus.ledger.types.limits import Limits
+from abacus.ledger.types.limits import Alone, Limits
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.names import parse_grants
 from abacus.people.directory import PeopleDirectory
@@ -49,8 +47,7 @@ from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rate_limits.store import BucketStore
 from abacus.platform.rooms import Rooms
-from abacus.pricing.store.cards import CardStore
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader, CardStore
 from abacus.signals.events.decide.builtin import built_in
 from tests.support.staff import ADMIN
 

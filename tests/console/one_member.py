@@ -4,8 +4,7 @@ from typing import Final
 
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.postgres import Pool
-from abacus.pricing.store.cards import CardStore
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader, CardStore
 from tests.console.desk import Browser, Desk
 from tests.support.cards import SINGAPORE
 from tests.support.hooks import award, post

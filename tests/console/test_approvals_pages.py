@@ -13,8 +13,7 @@ from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval, ApprovalKind, Proposal
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import parse_card, to_document
-from abacus.pricing.store.cards import CardStore
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader, CardStore
 from tests.console.desk import Desk, desk, token_in
 from tests.people.approving import ANN, Effects, proposal
 

@@ -4,9 +4,9 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from abacus.core.clock import SystemClock
-from abacus.oversight.reports.decide.kinds import SIGNS
+from abacus.oversight.reports.decide.rollforward import SIGNS
 from abacus.people.store.approvals import Approvals
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 from abacus.proof.store import Seals
 from tests.console.errand_runner import running
 from tests.console.window import office

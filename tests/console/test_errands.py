@@ -11,9 +11,9 @@ from uuid import UUID, uuid4
 import pytest
 
 from abacus.console.cleanup import KEPT, tidy
+from abacus.console.errands.command import ERRAND_TOKEN, actor_of
 from abacus.console.errands.decide.command_output import command_line, progress_in, state_of, told_in
 from abacus.console.errands.decide.documents import csv_of, facts_of, tables_of
-from abacus.console.errands.errand_actor import ERRAND_TOKEN, actor_of
 from abacus.console.errands.store import LOST_AFTER, ErrandStore
 from abacus.console.errands.types import Errand, ErrandOutcome, Order, Room, State, TooMany
 from abacus.core.errors import Refused

@@ -8,7 +8,7 @@ import pytest
 from abacus.console.decide.remedies import remedy_of
 from abacus.core.errors import Reason
 from abacus.platform.postgres import Pool
-from abacus.platform.presence.store import Presence
+from abacus.platform.presence.presence_note import Presence
 from abacus.platform.presence.types import ProcessNote, Report, WorkerNote
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import Item, Stage

@@ -4,7 +4,7 @@ import re
 
 from abacus.console.app import SERVED
 from abacus.platform.postgres import Pool, open_pool
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 from tests.console.addresses import address
 from tests.console.desk import desk
 from tests.console.furnished import furnished

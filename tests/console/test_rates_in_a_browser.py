@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from abacus.platform.postgres import Pool
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 from tests.console.campaigning import cards
 from tests.console.window import office
 

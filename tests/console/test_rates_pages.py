@@ -11,7 +11,7 @@ from abacus.console.errands.store import ErrandStore
 from abacus.console.pages.rates.rate_draft import CARD_FIELDS
 from abacus.core.document_text import read_toml
 from abacus.platform.postgres import Pool
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 from tests.console.asking import RATES_BACKTEST, RATES_BACKTESTED, RATES_TRIAL, errand
 from tests.console.campaigning import cards
 from tests.console.desk import Browser, Desk, desk

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
+from abacus.console.entry.decide.browser import network_of
 from abacus.console.entry.decide.codes import bytes_of, code_at
-from abacus.console.entry.decide.network import network_of
 from abacus.console.entry.door import Attempts
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.audit import log

@@ -3,7 +3,7 @@
 import pytest
 
 from abacus.core.tokens import PERSON_TOKEN, TokenForm, digest_of, has_digest
-from abacus.intake.partners.decide.keys import LIVE_KEY, TEST_KEY
+from abacus.intake.partners.decide.partner import LIVE_KEY, TEST_KEY
 
 FORMS = [LIVE_KEY, TEST_KEY, PERSON_TOKEN]
 

@@ -17,7 +17,7 @@ from abacus.cli.terminal.shell import CommandGroup
 from abacus.core import fields
 from abacus.core.clock import Clock
 from abacus.core.fields import DocumentFaults, Fault, Fields
-from abacus.documents.decide.labels import Labels
+from abacus.documents.decide.version_words import Labels
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import DocumentKind, Table, Withdrawals
 from abacus.documents.types import Record, Version

@@ -17,12 +17,10 @@ from abacus.cli.terminal.shell import CommandGroup
 from abacus.core import fields
 from abacus.core.clock import Clock
 from abacus.core.fields import DocumentFaults, Fault, Fields
-from abacus.documents.decide.change_words import all_parts, changed_parts
-from abacus.documents.decide.labels import Labels
 from abacus.documents.decide.states import Act
+from abacus.documents.decide.version_words import Labels, all_parts, changed_parts
 from abacus.documents.stated import StatedKind, stated, stated_table
-from abacus.documents.stated_approval import version_approval
-from abacus.documents.stated_desk import StatedDesk
+from abacus.documents.stated_desk import StatedDesk, version_approval
 from abacus.documents.stated_store import StatedStore
 from abacus.documents.types import Record, Version
 from abacus.people.store.approvals import Approvals

@@ -13,8 +13,7 @@ from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS
 from abacus.ledger.types.account import NO_HASH, Account, AccountId
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.award_envelope import encode_award
+from abacus.ledger.types.award_envelope import Award, encode_award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Moved, Movement

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from abacus.core.ids import award_id
 from abacus.core.sources import Agent
 from abacus.ledger.decide.lapse import MonthEnd
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import (
     Adjustment,
     Because,

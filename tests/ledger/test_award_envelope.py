@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from abacus.core.errors import Reason, SetAside
 from abacus.core.points import MAX_POINTS
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.award_envelope import Opened, decode_envelope, encode_award
+from abacus.ledger.types.award_envelope import Award, Opened, decode_envelope, encode_award
 from abacus.platform.sqs.packer import MAX_BYTES, MAX_ITEMS, pack
 from tests.support.awards import AWARD, award, awards
 

@@ -10,7 +10,7 @@ import pytest
 
 from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.moves import PostgresMoves
-from abacus.ledger.types.alone import Alone, Sums
+from abacus.ledger.types.limits import Alone, Sums
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.ledger.types.movement_document import document_of, read_adjustment, read_reversal
 from abacus.people.decide.agreement import canonical, digest_of

@@ -8,7 +8,7 @@ import pytest
 
 from abacus.core.errors import Reason
 from abacus.ledger.types.account import MAX_BALANCE
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.port import AwardOutcome, Status
 from abacus.platform.postgres import Pool
 from tests.ledger.ledgers import NOW, OpenLedger, OpenMemoryLedger, OpenPostgresLedger, award, is_sound

@@ -10,7 +10,7 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.port import AwardOutcome, Status, Unpostable
 from abacus.platform.postgres import Pool
 from tests.ledger.ledgers import NOW, OpenPostgresLedger, award, is_sound

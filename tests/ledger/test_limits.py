@@ -11,7 +11,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason
 from abacus.intake.awarding.awarder import Awarder
 from abacus.ledger.decide.allowance import Allowance
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.limits import Limits, RejectionReason
 from abacus.ledger.types.port import Status
 from abacus.platform.postgres import Pool

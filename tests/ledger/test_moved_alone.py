@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from abacus.ledger.store.moves import PostgresMoves
-from abacus.ledger.types.alone import Sums
+from abacus.ledger.types.limits import Sums
 from abacus.ledger.types.movement import Adjustment, Movement, Reversal
 from abacus.platform.postgres import Pool
 from tests.ledger.ledgers import NOW

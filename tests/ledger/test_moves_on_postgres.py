@@ -12,9 +12,8 @@ from abacus.core.errors import RightMissing
 from abacus.ledger.metrics import POSTING_RESTARTS
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.rows import Overtaken, in_a_transaction
-from abacus.ledger.types.alone import Sums
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.limits import Limits
+from abacus.ledger.types.award_envelope import Award
+from abacus.ledger.types.limits import Limits, Sums
 from abacus.ledger.types.movement import Movement
 from abacus.ledger.types.port import Status
 from abacus.platform.metrics import total

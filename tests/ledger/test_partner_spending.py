@@ -9,7 +9,7 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.ledger.decide.allowance import Allowance
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Adjustment, Reversal, Spend
 from abacus.ledger.types.port import Status

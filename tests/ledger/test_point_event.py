@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.point_event import TYPES, PointEvent, encode_event
 from abacus.ledger.types.transfer import Transfer

@@ -13,7 +13,7 @@ from abacus.core.errors import Reason
 from abacus.ledger.decide.batch import accounts_touched, plan
 from abacus.ledger.decide.chain import chain
 from abacus.ledger.types.account import MAX_BALANCE, NO_HASH, Account, AccountId
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.port import AwardOutcome, Claim, Status
 from abacus.ledger.types.transfer import Transfer
 from tests.support.awards import AWARD, NOW, award

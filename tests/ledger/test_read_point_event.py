@@ -10,7 +10,7 @@ from hypothesis import given
 from abacus.core.errors import Unreadable
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.point_event import TYPES, encode_event
 from abacus.ledger.types.read_point_event import PointEventReader, read_explanation, read_point_event, type_of

@@ -24,7 +24,7 @@ from abacus.engage.actions.action_store import ActionStore
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.effects import Effects
-from abacus.engage.campaigns.member_progress import progress_of
+from abacus.engage.campaigns.progress_rows import progress_of
 from abacus.engage.campaigns.report import glance, report, used_by
 from abacus.engage.campaigns.sums import done_before
 from abacus.engage.limits.decide.pots import Limited, pot_of
@@ -42,7 +42,7 @@ from abacus.ledger.store.key_search import claims_of, parts_of
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import LedgerReader
-from abacus.ledger.types.award import Award, Transacted
+from abacus.ledger.types.award_envelope import Award, Transacted
 from abacus.ledger.types.port import Claim, Status
 from abacus.oversight.reconcile.campaigns import CampaignEffects
 from abacus.oversight.reconcile.decide.verdict import Queues
@@ -56,7 +56,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.programs.expiry.decide.envelope import decode_envelope
 from abacus.programs.expiry.decide.month import Month
-from abacus.programs.expiry.preview import preview
+from abacus.programs.expiry.lapsing_sql import preview
 from abacus.programs.expiry.runs import ExpiryRuns
 from abacus.programs.expiry.sweep import Task
 from abacus.programs.expiry.sweep_run import sweeping

@@ -13,7 +13,7 @@ from abacus.core.sources import STREAM
 from abacus.ledger.relay.cursor import START, RelayCursor
 from abacus.ledger.relay.publish_transfers import transfer_relay
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Pool

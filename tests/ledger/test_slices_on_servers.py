@@ -19,14 +19,13 @@ from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.sums import done_before
 from abacus.engage.limits.decide.pots import Limited, pot_of
 from abacus.engage.limits.pot_store import PotStore
-from abacus.intake.partners.decide.keys import LIVE_KEY
-from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.allowances import awarded, lock
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.rows import lock_accounts
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.port import Status
 from abacus.platform import slices
@@ -37,7 +36,7 @@ from abacus.programs.tiers.calendar import hold_calendars, move_calendar
 from abacus.programs.tiers.store import MembershipStore
 from abacus.proof.store import Seals
 from abacus.proof.verify import verify
-from abacus.signals.counters.decide.slots import slot_of
+from abacus.signals.counters.decide.grid import slot_of
 from abacus.signals.counters.store.postgres import PostgresCounterStore
 from abacus.signals.counters.types import Count, Grain, Row, RowKey, SlotRange
 from tests.engage.campaigns.offers import all_matched, campaign, order

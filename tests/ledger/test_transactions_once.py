@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from abacus.ledger.store.moves import PostgresMoves
-from abacus.ledger.types.award import Award, Transacted
+from abacus.ledger.types.award_envelope import Award, Transacted
 from abacus.ledger.types.limits import Limits, RejectionReason
 from abacus.ledger.types.port import AwardOutcome, Status
 from abacus.platform.postgres import Pool, open_pool

@@ -14,7 +14,7 @@ from abacus.core.sources import STREAM
 from abacus.ledger.decide.chain import UnknownFormat, chain
 from abacus.ledger.decide.transfer import apply, expiry_after, moved
 from abacus.ledger.types.account import MAX_BALANCE, NO_HASH, Account
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.transfer import Transfer
 from tests.support.awards import AWARD, NOW, award, awards_to_bob

@@ -15,7 +15,7 @@ from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS, LedgerReader
 from abacus.ledger.store.rows import in_a_transaction, lock_accounts, write
 from abacus.ledger.types.account import NO_HASH, Account, AccountId
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.ledger.types.port import AwardOutcome, Claim
 from abacus.ledger.types.transfer import Transfer

@@ -29,7 +29,7 @@ from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapse import MonthEnd
 from abacus.ledger.decide.opening_balance import OpeningBalance
 from abacus.ledger.types.account import NO_HASH, AccountId
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import (
     Adjustment,

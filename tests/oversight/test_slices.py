@@ -18,11 +18,10 @@ from abacus.oversight.backtest.replay import backtest
 from abacus.oversight.closing.checks import readiness
 from abacus.oversight.reconcile.decide.account import Account, Finding
 from abacus.oversight.reconcile.decide.report import document
-from abacus.oversight.reports.accounts import balances
+from abacus.oversight.reports.accounts import ageing, balances
 from abacus.oversight.reports.activity import activity
 from abacus.oversight.reports.cohort_store import cohorts
 from abacus.oversight.reports.decide.by import By
-from abacus.oversight.reports.due_points import ageing
 from abacus.oversight.reports.homes import Homes, homes
 from abacus.oversight.reports.movements import rollforward
 from abacus.oversight.status.capabilities import overdue

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from abacus.people.decide.independence import tie, told
-from abacus.people.types.access import Access
+from abacus.people.types.person import Access
 from tests.people.approving import NOW
 
 LASTS: Final = timedelta(days=30)

@@ -13,16 +13,14 @@ from structlog.testing import capture_logs
 from abacus.cli.examples import example_cards
 from abacus.core.backoff import Backoff
 from abacus.core.tokens import NewToken
-from abacus.intake.partners.decide.keys import LIVE_KEY
-from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 from abacus.platform.announcements import Announced, Announcements
 from abacus.platform.fresh_copy import Cadence
 from abacus.platform.postgres import Pool, open_connection
-from abacus.pricing.store.cards import CardStore
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader, CardStore
 from tests.support.fixed_clock import FixedClock
 from tests.support.logged import limits_logged
 from tests.support.proxy import proxied

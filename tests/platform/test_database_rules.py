@@ -6,8 +6,7 @@ import asyncpg
 import pytest
 
 from abacus.core.clock import SystemClock
-from abacus.intake.partners.decide.keys import LIVE_KEY
-from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 from abacus.people.types.deed import Deed

@@ -10,7 +10,7 @@ from abacus.cli.examples import example_cards
 from abacus.core.errors import Unavailable
 from abacus.platform.fresh_copy import Cadence
 from abacus.pricing.decide.card import PublishedCard, parse_card, to_document
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 
 CARDS = example_cards()
 DOWN = Unavailable("database", "connection refused")

@@ -3,15 +3,13 @@
 from datetime import timedelta
 from typing import Any, Final
 
-from abacus.intake.partners.decide.keys import LIVE_KEY
-from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.alone import Alone
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.limits import Limits
+from abacus.ledger.types.award_envelope import Award
+from abacus.ledger.types.limits import Alone, Limits
 from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reserve, Reversal
 from abacus.ledger.types.port import Status
 from abacus.people.store.approvals import Approvals

@@ -14,7 +14,7 @@ from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapse import MonthEnd, lapse
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.transfer import Transfer
 from abacus.proof.decide.account_chain import Follower
 from tests.support.awards import NOW, award, awards_to_bob

@@ -19,7 +19,7 @@ from abacus.people.types.person import Grant, Role
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Pool, open_pool
 from abacus.pricing.store.cards import CardStore
-from abacus.proof.keep_log import log_keeper
+from abacus.proof.log import log_keeper
 from abacus.proof.processes import Helpers
 from abacus.proof.store import Seals
 from abacus.proof.verify import verify

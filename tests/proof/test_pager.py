@@ -6,7 +6,7 @@ import pytest
 
 from abacus.platform.postgres import Pool
 from abacus.platform.sql import Statement
-from abacus.proof.pager import Pager
+from abacus.proof.sight import Pager
 
 COUNTED = Statement("select n, n * n as squared from generate_series(1, :count::int) as n order by n")
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from abacus.core.errors import Refused
-from abacus.people.types.chained import LogHead
+from abacus.people.types.deed import LogHead
 from abacus.proof.decide import seal as seal_module
 from abacus.proof.decide.merkle import Tree
 from abacus.proof.decide.proof import Proof, proof_of, read_proof

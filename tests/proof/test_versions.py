@@ -9,7 +9,7 @@ import pytest
 from abacus.cli.ledger.explain import explained
 from abacus.ledger.decide.chain import CURRENT, chain
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.transfer import Transfer
 from abacus.oversight.backtest.replay import backtest

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from abacus.core.points import MAX_POINTS
 from abacus.core.sources import STREAM, partner_of, source_of_key
-from abacus.ledger.types.award import Award, Transacted
+from abacus.ledger.types.award_envelope import Award, Transacted
 from abacus.ledger.types.kinds import TransferKind
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)

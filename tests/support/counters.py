@@ -9,7 +9,7 @@ from abacus.documents.store import DocumentStore
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.definition_document import parse_definition
-from abacus.signals.counters.decide.slots import slot_of
+from abacus.signals.counters.decide.grid import slot_of
 from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.counters.store.postgres import PostgresCounterStore
 from abacus.signals.counters.types import Count, Grain, Row, RowKey

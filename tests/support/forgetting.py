@@ -14,9 +14,8 @@ from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.rows import in_a_transaction, lock_accounts, write
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.alone import Alone, Sums
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.limits import Limits
+from abacus.ledger.types.award_envelope import Award
+from abacus.ledger.types.limits import Alone, Limits, Sums
 from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reserve, Reversal, Spend
 from abacus.ledger.types.port import Status
 from abacus.oversight.erasure.erase import Eraser, Erasure

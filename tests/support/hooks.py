@@ -9,8 +9,7 @@ from datetime import UTC, date, datetime
 from abacus.core.backoff import Backoff
 from abacus.core.clock import SystemClock
 from abacus.core.sources import STREAM, source_of_key
-from abacus.intake.partners.decide.keys import LIVE_KEY
-from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.outbox import WebhookOutbox
 from abacus.intake.partners.webhooks.sender import CONCURRENCY, webhook_sender
@@ -18,7 +17,7 @@ from abacus.intake.partners.webhooks.sources import Postings, rejections
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import LedgerReader
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.point_event import encode_event

@@ -14,10 +14,9 @@ from abacus.ledger.decide.lots import Draw, Lot, changed_modes, first_day, open_
 from abacus.ledger.decide.movement import Books, account_of, plan_moves, rounds
 from abacus.ledger.decide.reversal import Original
 from abacus.ledger.types.account import Account, AccountId
-from abacus.ledger.types.alone import Total
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
-from abacus.ledger.types.limits import MemberDay, Rejection
+from abacus.ledger.types.limits import MemberDay, Rejection, Total
 from abacus.ledger.types.movement import Hold, Moved, Movement, Reversal
 from abacus.ledger.types.port import AwardOutcome, Claim
 from abacus.ledger.types.transfer import Transfer

@@ -10,7 +10,7 @@ import asyncpg
 from abacus.cli.examples import example_cards
 from abacus.core.sources import STREAM
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.postgres import Connection, Pool
 from abacus.pricing.decide.book import CardBook

@@ -14,8 +14,7 @@ import httpx
 from abacus.api.wiring import Patience, api
 from abacus.bootstrap import Wire
 from abacus.core.clock import SystemClock
-from abacus.intake.partners.decide.keys import LIVE_KEY
-from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 from abacus.platform.health import Health

@@ -1,4 +1,4 @@
-"""How lookups of counters are served: who is let in, and the store that is asked."""
+"""How lookups of counters are served: the application, who is let in, and the store that is asked."""
 
 import asyncio
 from functools import partial
@@ -8,17 +8,33 @@ from starlette.types import ASGIApp
 
 from abacus.api.auth import Access
 from abacus.api.entrance import Entrance
+from abacus.api.guarded_app import guarded_app
 from abacus.api.http.wiring import http_limits
-from abacus.api.lookups.app import count_app
+from abacus.api.lookups import routes
 from abacus.api.server import bound
+from abacus.intake.partners.requests.journal import RequestJournal
 from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.wiring import partner_directory, request_journal
 from abacus.people.wiring import people_directory
+from abacus.platform.health import Health
 from abacus.platform.postgres import LOOKUPS_BY_KEY
 from abacus.platform.rooms import Rooms
 from abacus.platform.wiring import Run, Wiring
 from abacus.signals.counters.reading.service import CountService
 from abacus.signals.counters.wiring import counter_store, counting_service
+
+_DESCRIPTION: Final = """
+How often did it happen? Counters answer for any key, in any range of time, up to a hundred at once.
+
+Times are RFC 3339 with an offset, or seconds since 1970. Every error is a document like those of
+`application/problem+json`, with a stable `type`.
+"""
+_KEYS: Final = "The key of a partner that may read counters, `abk_live_…`; or a person's token, `abp_…`"
+
+
+def count_app(access: Access, health: Health, journal: RequestJournal | None = None) -> ASGIApp:
+    return guarded_app("Abacus counts", _DESCRIPTION, [routes.router], access, health, keys=_KEYS, journal=journal)
+
 
 _DATABASE_WITHIN_S: Final = 5.0
 _AT_ONCE: Final = 2  # rounds of reading

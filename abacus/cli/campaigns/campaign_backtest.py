@@ -17,10 +17,10 @@ from abacus.cli.terminal.progress import bars
 from abacus.cli.terminal.shell import moment, settings
 from abacus.core.errors import Refused
 from abacus.engage.campaigns.backtest import Backtest
+from abacus.engage.campaigns.decide.calendar import BacktestWindow, within
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.limit_reader import limits_document
 from abacus.engage.campaigns.decide.publications import Publications
-from abacus.engage.campaigns.decide.window import BacktestWindow, within
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.shelf import shelf
 from abacus.engage.limits.types import MICROS
@@ -32,7 +32,7 @@ from abacus.platform.kafka.ranges import read_ranges
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
-from abacus.signals.events.decide.topics import followed_topics, reader_of
+from abacus.signals.events.decide.substream import followed_topics, reader_of
 
 _DECIMALS = 2
 

@@ -11,8 +11,7 @@ from abacus.cli.terminal.command_actor import at_desk
 from abacus.documents.decide.states import State
 from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
-from abacus.engage.campaigns.report import CampaignReport, faults_of, used_overall
-from abacus.engage.campaigns.report_document import against_control, report_document
+from abacus.engage.campaigns.report import CampaignReport, against_control, faults_of, report_document, used_overall
 from abacus.engage.limits.types import MICROS
 
 

@@ -17,9 +17,8 @@ from abacus.core.clock import SystemClock
 from abacus.engage.actions.types import PlannedAction
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.publications import Publications
-from abacus.engage.campaigns.facts import campaign_facts
+from abacus.engage.campaigns.facts import CampaignSubject, campaign_facts
 from abacus.engage.campaigns.simulation import Simulated
-from abacus.engage.campaigns.subject import CampaignSubject
 from abacus.engage.downstreams.facts import AskService
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.postgres import Pool
@@ -29,8 +28,7 @@ from abacus.signals.counters.wiring import counts_now
 from abacus.signals.events.types import Event, Value
 from abacus.signals.facts.counters import CounterFacts
 from abacus.signals.facts.members import MemberFacts
-from abacus.signals.facts.registry import FactRegistry
-from abacus.signals.facts.types import NotNow
+from abacus.signals.facts.types import FactRegistry, NotNow
 from abacus.signals.segments.sets import segment_sets
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from abacus.cli.counters.counter_account import reconcile
-from abacus.cli.counters.counter_cache import cache
 from abacus.cli.counters.counter_get import get
+from abacus.cli.counters.counter_store import cache
 from abacus.cli.documents.commands import (
     AsToml,
     add_diff,

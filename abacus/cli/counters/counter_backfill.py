@@ -15,7 +15,7 @@ from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.shell import moment, pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable, absent
-from abacus.documents.moment import read_moment
+from abacus.documents.directory import read_moment
 from abacus.people.types.deed import Deed
 from abacus.platform.kafka.topic_id import NoTopicIds, TopicIds
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool

@@ -18,7 +18,7 @@ from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.report import faults_of, report
 from abacus.engage.notify.renderer import rendering
 from abacus.ledger.store.key_search import claims_of
-from abacus.ledger.types.alone import Alone
+from abacus.ledger.types.limits import Alone
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals

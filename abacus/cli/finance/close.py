@@ -16,9 +16,8 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.oversight.closing.checks import readiness
 from abacus.oversight.closing.decide.account_map import read_mapping
-from abacus.oversight.closing.decide.accounted import reconciled
 from abacus.oversight.closing.decide.journal import JournalLine, journal
-from abacus.oversight.closing.decide.obstacles import ACCEPTABLE, Obstacle, left
+from abacus.oversight.closing.decide.obstacles import ACCEPTABLE, Obstacle, left, reconciled
 from abacus.oversight.closing.decide.record import Act, Signed, check_close
 from abacus.oversight.closing.store import MonthCloses
 from abacus.oversight.reports.assumption_store import assumptions

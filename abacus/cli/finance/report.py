@@ -10,7 +10,8 @@ from abacus.cli.terminal.known import check_begun
 from abacus.cli.terminal.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
 from abacus.cli.terminal.shell import CommandGroup
 from abacus.core.clock import SystemClock
-from abacus.oversight.reports.accounts import balances
+from abacus.oversight.reports.accounts import Due, balances
+from abacus.oversight.reports.accounts import ageing as read_ageing
 from abacus.oversight.reports.assumption_store import assumptions
 from abacus.oversight.reports.cohort_store import cohorts as read_cohorts
 from abacus.oversight.reports.decide.by import By, not_asked_for
@@ -19,8 +20,6 @@ from abacus.oversight.reports.decide.liability import Liability
 from abacus.oversight.reports.decide.liability import liability as in_money
 from abacus.oversight.reports.decide.rollforward import Movement, Tie
 from abacus.oversight.reports.decide.sheet import sheet
-from abacus.oversight.reports.due_points import Due
-from abacus.oversight.reports.due_points import ageing as read_ageing
 from abacus.oversight.reports.homes import Homes, homes
 from abacus.oversight.reports.movements import rollforward as read_rollforward
 from abacus.programs.expiry.decide.month import Month

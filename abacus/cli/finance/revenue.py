@@ -19,10 +19,9 @@ from abacus.core.errors import Refused
 from abacus.core.ids import PROGRAM_PATTERN
 from abacus.oversight.reports.activity import activity
 from abacus.oversight.reports.assumption_store import AssumptionStore, assumptions
-from abacus.oversight.reports.decide.allocation import Allocation
-from abacus.oversight.reports.decide.allocation import allocate as part
 from abacus.oversight.reports.decide.assumption import Assumption, Estimate, Pair, percent, read_price, read_share
-from abacus.oversight.reports.decide.revenue import Given, Revenue
+from abacus.oversight.reports.decide.revenue import Allocation, Given, Revenue
+from abacus.oversight.reports.decide.revenue import allocate as part
 from abacus.oversight.reports.decide.revenue import revenue as recognise
 from abacus.oversight.reports.decide.sheet import sheet
 from abacus.oversight.reports.homes import homes

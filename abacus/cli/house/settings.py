@@ -4,7 +4,7 @@ from abacus.cli.terminal.answer import Answer, Table
 from abacus.cli.terminal.shell import pool
 from abacus.core.clock import SystemClock
 from abacus.oversight.status.decide.settings import settings_in_use
-from abacus.platform.presence.store import Presence
+from abacus.platform.presence.presence_note import Presence
 
 
 async def settings() -> Answer:

@@ -23,8 +23,7 @@ from abacus.oversight.reconcile.decide.account import Account
 from abacus.oversight.reconcile.decide.lines import SourceAccount
 from abacus.oversight.reconcile.decide.report import document
 from abacus.oversight.reconcile.decide.verdict import Verdict
-from abacus.oversight.reconcile.queue_counts import count_queues
-from abacus.oversight.reconcile.window import MessagesRead, Reconciliation, Streams
+from abacus.oversight.reconcile.window import MessagesRead, Reconciliation, Streams, count_queues
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.pricing.decide.book import CardBook

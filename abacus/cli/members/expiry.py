@@ -23,8 +23,8 @@ from abacus.platform.sqs.queue import SqsQueue
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 from abacus.programs.expiry.decide.month import Month
-from abacus.programs.expiry.preview import Expected
-from abacus.programs.expiry.preview import preview as look_ahead
+from abacus.programs.expiry.lapsing_sql import Expected
+from abacus.programs.expiry.lapsing_sql import preview as look_ahead
 from abacus.programs.expiry.runs import ExpiryRuns, Run
 from abacus.programs.expiry.sweep import MonthEndJob, Task, of_all_due, of_month, zones_of
 

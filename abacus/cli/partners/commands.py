@@ -16,11 +16,10 @@ from abacus.cli.terminal.shell import CommandGroup, pool, secrets, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
-from abacus.engage.downstreams.secret_places import SECRET_COLUMNS as OF_DOWNSTREAMS
-from abacus.intake.partners.decide.keys import LIVE_KEY, new_signing_secret
-from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner
+from abacus.engage.downstreams.store import SECRET_COLUMNS as OF_DOWNSTREAMS
+from abacus.intake.partners.decide.partner import LIVE_KEY, MOST_REQUESTS_PER_MINUTE, Partner, new_signing_secret
 from abacus.intake.partners.sandbox import new_test_access
-from abacus.intake.partners.secret_places import SECRET_COLUMNS as OF_PARTNERS
+from abacus.intake.partners.store import SECRET_COLUMNS as OF_PARTNERS
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 from abacus.people.types.deed import Deed

@@ -15,8 +15,7 @@ from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.types import AWARD_QUEUE, OF_EVENTS, Item, Stage
 from abacus.platform.settings import Settings
-from abacus.pricing.store.cards import CardStore
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader, CardStore
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.events.replay import replay_events
 from abacus.signals.events.wiring import sources_now

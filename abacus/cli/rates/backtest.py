@@ -1,4 +1,4 @@
-"""`abacus rates backtest`: the points that a draft card would have awarded."""
+"""`abacus rates backtest`: the points that a draft card would have awarded, and would let lapse."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -9,20 +9,53 @@ import typer
 
 from abacus.cli.documents.drafts import Judged, faultless
 from abacus.cli.rates.family import FAMILY
-from abacus.cli.rates.lapse_preview import preview
 from abacus.cli.terminal.answer import AsJson
 from abacus.cli.terminal.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
 from abacus.core.clock import SystemClock
+from abacus.core.csv_text import CsvWriter
 from abacus.core.errors import Refused
 from abacus.oversight.backtest.decide.difference import DIMENSIONS, Backtest, Difference, Step, Unpriced
-from abacus.oversight.backtest.decide.lapses import Lapse, with_liability
+from abacus.oversight.backtest.decide.lapses import Lapse, LapseChange, changes_policy, policy_of, with_liability
+from abacus.oversight.backtest.lapses import Moved, lapses, moved
 from abacus.oversight.backtest.replay import backtest as replay
 from abacus.oversight.reports.assumption_store import assumptions
 from abacus.oversight.reports.decide.assumption import AssumptionBook
 from abacus.oversight.reports.decide.liability import cost
 from abacus.oversight.reports.decide.sheet import Sheet, sheet
+from abacus.platform.postgres import Connection
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.decide.timeline import place_of
+
+
+class Preview(NamedTuple):
+    """The policy now and that of the draft, and the points by month; without rows where the policy does not change."""
+
+    policies: dict[str, str | None]
+    rows: list[LapseChange]
+
+
+async def preview(connection: Connection, draft: RateCard, displaced: RateCard | None, members: Path | None) -> Preview:
+    """Against the card that the draft displaces. Writes the file of members, where one is named. Raises `Refused`."""
+    policies = {"now": policy_of(displaced) if displaced else None, "draft": policy_of(draft)}
+    if not changes_policy(draft, displaced):
+        if members is not None:
+            raise Refused("--members: the draft does not change when points lapse")
+        return Preview(policies, [])
+    if members is not None:
+        await _write_members(connection, draft, members)
+    return Preview(policies, await lapses(connection, draft))
+
+
+async def _write_members(connection: Connection, draft: RateCard, file: Path) -> None:
+    """A page at a time, however many there are."""
+    try:
+        with file.open("w", encoding="utf-8", errors="backslashreplace", newline="") as opened:
+            rows = CsvWriter(opened)
+            rows.row(Moved._fields)
+            async for page in moved(connection, draft):
+                rows.rows(page)
+    except OSError as error:
+        raise Refused(f"--members: {file}: {error.strerror or error}") from error
 
 
 class Change(NamedTuple):

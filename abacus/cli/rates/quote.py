@@ -12,7 +12,7 @@ from abacus.cli.terminal.command_actor import at_desk
 from abacus.cli.terminal.shell import moment
 from abacus.core.errors import Refused
 from abacus.intake.earning.decide.quote import BadSale, Sale, quoted
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard
 from abacus.pricing.explanation.text import read

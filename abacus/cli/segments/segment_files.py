@@ -9,8 +9,7 @@ from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, counted
 from abacus.cli.terminal.progress import percents
 from abacus.core.errors import Refused
 from abacus.core.members import fault_of_member
-from abacus.signals.segments.files import BadLine, member_ids, open_members
-from abacus.signals.segments.member_files import Give, Lines, check, number
+from abacus.signals.segments.member_files import BadLine, Give, Lines, check, member_ids, number, open_members
 from abacus.signals.segments.types import NOBODY, Members
 
 _SHOWN: Final = 10  # bad lines

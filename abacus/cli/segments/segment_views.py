@@ -10,7 +10,7 @@ from abacus.cli.terminal.shell import pool, settings
 from abacus.core.csv_text import CsvWriter
 from abacus.core.errors import Refused, absent
 from abacus.core.members import fault_of_member
-from abacus.signals.segments.files import COLUMN
+from abacus.signals.segments.member_files import COLUMN
 from abacus.signals.segments.numbers import MemberNumbers
 from abacus.signals.segments.store import SegmentStore
 from abacus.signals.segments.types import Members, Segment

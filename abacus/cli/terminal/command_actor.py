@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Final, NamedTuple, TypeVar
 
 from abacus.cli.terminal.shell import pool
-from abacus.console.errands.errand_actor import ERRAND_TOKEN, actor_of
+from abacus.console.errands.command import ERRAND_TOKEN, actor_of
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.people.decide.rights import check

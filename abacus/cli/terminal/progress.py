@@ -17,8 +17,8 @@ from rich.progress import (
 )
 
 from abacus.cli.terminal.answer import errors
+from abacus.console.errands.command import ERRAND_TOKEN
 from abacus.console.errands.decide.command_output import PROGRESS
-from abacus.console.errands.errand_actor import ERRAND_TOKEN
 
 _TELL_EVERY_S: Final = 0.5
 

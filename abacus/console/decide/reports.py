@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
-from abacus.console.decide.outcomes import Series
+from abacus.console.decide.charts import Series
 from abacus.core.errors import Refused
 from abacus.programs.expiry.decide.month import Month
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final, NamedTuple
 
-from abacus.console.decide.outcomes import Series, series_of
+from abacus.console.decide.charts import Series, series_of
 from abacus.console.errands.decide.documents import Cell, Column, Table, tables_of
 
 Document = Mapping[str, Any]

@@ -9,8 +9,8 @@ from typing import Final
 import structlog
 
 from abacus.console.entry.authenticators import Authenticators
+from abacus.console.entry.decide.browser import network_of
 from abacus.console.entry.decide.claims import Vouched
-from abacus.console.entry.decide.network import network_of
 from abacus.console.entry.links import Links
 from abacus.console.entry.passwords import Passwords
 from abacus.console.entry.sessions import SessionStore

@@ -3,8 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from abacus.console.entry.tokens import LINK_TOKEN
-from abacus.console.entry.types import Link
+from abacus.console.entry.types import LINK_TOKEN, Link
 from abacus.core.clock import Clock
 from abacus.core.tokens import NewToken, has_digest
 from abacus.platform.postgres import Also, Pool, passing_failures

@@ -11,8 +11,8 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
+from abacus.console.entry.decide.browser import Use, derived, fits
 from abacus.console.entry.decide.claims import ClaimRules, Vouched, vouched
-from abacus.console.entry.decide.derived import Use, derived, fits
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable
 

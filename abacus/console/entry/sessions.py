@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from abacus.console.entry.decide.sessions import holds, needs_note
-from abacus.console.entry.tokens import SESSION_TOKEN
-from abacus.console.entry.types import Session, SessionLimits, Visitor, Way
+from abacus.console.entry.types import SESSION_TOKEN, Session, SessionLimits, Visitor, Way
 from abacus.core.clock import Clock
 from abacus.core.tokens import NewToken, has_digest
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures

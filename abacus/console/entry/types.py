@@ -1,9 +1,11 @@
-"""The words of letting people in: session, link, way. Pure values."""
+"""The words of letting people in: session, link, way, and the tokens of each. Pure values."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+from abacus.core.tokens import TokenForm
 
 
 class Way(StrEnum):
@@ -67,3 +69,8 @@ class Address:
     @property
     def is_secure(self) -> bool:
         return self.public_url.startswith("https://")
+
+
+SESSION_TOKEN: Final = TokenForm("abs_")  # the cookie of a person who is in
+LINK_TOKEN: Final = TokenForm("abl_")  # in an address that lets in once
+VISIT_TOKEN: Final = TokenForm("abv_")  # the cookie of a browser on its way in; kept nowhere

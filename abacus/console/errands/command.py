@@ -1,4 +1,4 @@
-"""One command in a process of its own: started, looked at while it runs, ended, and what it left."""
+"""One command in a process of its own, for the person who asked: started, watched, ended, and what it left."""
 
 import asyncio
 import contextlib
@@ -13,6 +13,12 @@ from typing import Final, Self
 
 from abacus.console.errands.decide.command_output import progress_in, state_of, told_in
 from abacus.console.errands.types import ErrandOutcome, State
+from abacus.core.errors import Refused
+from abacus.core.tokens import TokenForm, has_digest
+from abacus.people.store.people import PeopleStore
+from abacus.people.types.actor import Actor
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement
 
 MOST_BYTES: Final = 32 * 1024 * 1024  # of a document, and of all files together
 _TAIL_BYTES: Final = 64 * 1024
@@ -122,3 +128,21 @@ class Command:
 
 def _modules() -> str:
     return os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
+
+
+ERRAND_TOKEN: Final = TokenForm("abe_")
+_RUNNING: Final = Statement("""
+select asked_by, token_digest from console_errand where token_prefix = :prefix and state = 'running'
+""")
+
+
+async def actor_of(text: str, pool: Pool, people: PeopleStore) -> Actor:
+    """Raises `Refused` for a token whose errand has ended, and for a person who is disabled."""
+    async with passing_failures():
+        row = await pool.fetchrow(*_RUNNING(prefix=ERRAND_TOKEN.prefix_of(text)))
+    if row is None or not has_digest(text, row[1]):
+        raise Refused("the errand of this token does not run any more")
+    person = await people.find(row[0])
+    if person is None or person.disabled_at is not None:
+        raise Refused(f"{row[0]} may not act here any more")
+    return Actor(person.person_id, person.grants)

@@ -10,8 +10,7 @@ from uuid import uuid4
 
 import structlog
 
-from abacus.console.errands.command import Command
-from abacus.console.errands.errand_actor import ERRAND_TOKEN
+from abacus.console.errands.command import ERRAND_TOKEN, Command
 from abacus.console.errands.metrics import ERRANDS, ERRANDS_OLDEST, ERRANDS_WAITING
 from abacus.console.errands.store import LOST_AFTER, ErrandStore
 from abacus.console.errands.types import ERASE, Errand, ErrandOutcome, State

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from starlette.requests import Request
 
-from abacus.console.entry.decide.derived import Use, derived, fits
+from abacus.console.entry.decide.browser import Use, derived, fits
 from abacus.console.entry.types import Session
 from abacus.console.premises import Premises
 from abacus.console.read_side import ReadSide

@@ -11,9 +11,9 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from abacus.console.entry.decide.paths import local_path
+from abacus.console.entry.decide.browser import local_path
 from abacus.console.entry.decide.sessions import zone_of
-from abacus.console.entry.tokens import VISIT_TOKEN
+from abacus.console.entry.types import VISIT_TOKEN
 from abacus.console.read_side import MOST_BEHIND_S
 
 _VISIT_S: Final = 3600

@@ -10,10 +10,9 @@ from typing import Final, NamedTuple, TypeAlias
 from abacus.core.clock import Clock
 from abacus.engage.actions.action_store import ActionStore, Batch
 from abacus.engage.actions.metrics import CAMPAIGN_ACTIONS, CAMPAIGN_ACTIONS_OLDEST, CAMPAIGN_ACTIONS_WAITING
-from abacus.engage.actions.types import DueAction, Guards
+from abacus.engage.actions.types import DueAction, Guards, Refusals
 from abacus.platform import slices
-from abacus.platform.delivery.deliverer import IDLE_S
-from abacus.platform.delivery.periodic import Periodic
+from abacus.platform.delivery.deliverer import IDLE_S, Periodic
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Pool
@@ -117,3 +116,24 @@ class ActionRunner:
         backlog = await self._actions.backlog(self._receiver)
         CAMPAIGN_ACTIONS_WAITING.labels(self._receiver).set(backlog.deliveries)
         CAMPAIGN_ACTIONS_OLDEST.labels(self._receiver).set(backlog.age_s(self._clock.now()))
+
+
+def guarded_by(guards: Mapping[str, Guards]) -> Guards:
+    """The guards of each kind of owners. An action of another kind waits for a process that knows its kind."""
+
+    async def refusals(actions: Sequence[DueAction]) -> Refusals:
+        by_kind: dict[str, list[DueAction]] = {}
+        for each in actions:
+            by_kind.setdefault(each.owner_kind, []).append(each)
+        against: dict[DueAction, str] = {}
+        unknown: set[DueAction] = set()
+        for kind, some in by_kind.items():
+            if kind in guards:
+                found = await guards[kind](some)
+                against |= found.against
+                unknown |= set(found.unknown)
+            else:
+                unknown |= set(some)
+        return Refusals(against, unknown)
+
+    return refusals

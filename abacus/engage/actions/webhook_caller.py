@@ -21,8 +21,7 @@ from abacus.engage.downstreams.store import valid_secrets
 from abacus.platform.delivery.decide.reply import waits_until
 from abacus.platform.delivery.decide.schedule import Schedule, failing_for
 from abacus.platform.delivery.decide.signature import signed_headers
-from abacus.platform.delivery.deliverer import Deliverer
-from abacus.platform.delivery.periodic import Periodic
+from abacus.platform.delivery.deliverer import Deliverer, Periodic
 from abacus.platform.delivery.types import Answer, Concurrency, DeliveryOutcome, Said, Settled
 from abacus.platform.encryption import Secrets, SecretUnreadable
 from abacus.platform.health import WorkerHealth

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from abacus.core.signature import Producer
-from abacus.engage.actions.action_runner import ActionRunner
+from abacus.engage.actions.action_runner import ActionRunner, guarded_by
 from abacus.engage.actions.action_store import ActionStore
 from abacus.engage.actions.calls import CallOutbox, webhooks_of
-from abacus.engage.actions.guards import guarded_by
 from abacus.engage.actions.messages import NewsOf
 from abacus.engage.actions.receivers import to_award_queue, to_events, to_members, turns_of
 from abacus.engage.actions.types import AWARDS, EVENTS, MESSAGES, Guards

@@ -4,17 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from abacus.core.errors import SetAside, Unavailable
-from abacus.engage.campaigns.decide.batch import decide
+from abacus.engage.campaigns.decide.batch import contradictions, decide
 from abacus.engage.campaigns.decide.calendar import day_of
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_index import CampaignIndex, compiled
 from abacus.engage.campaigns.decide.progress import places_of
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.run import Matched, Run
-from abacus.engage.campaigns.decide.same_event import contradictions
 from abacus.engage.campaigns.evaluator import Candidate, in_order, matched_by
+from abacus.engage.campaigns.facts import CampaignSubject
 from abacus.engage.campaigns.shelf import Shelf
-from abacus.engage.campaigns.subject import CampaignSubject
 from abacus.engage.limits.decide.pots import Pot, pots_of
 from abacus.engage.limits.types import Amounts, Bound
 from abacus.ledger.types.account import AccountId
@@ -25,8 +24,8 @@ from abacus.pricing.decide.card import BASE_TIER
 from abacus.signals.events.decide.event_reader import EventReader
 from abacus.signals.events.types import Event
 from abacus.signals.facts.members import MemberFacts
-from abacus.signals.facts.registry import FactRegistry
 from abacus.signals.facts.rounds import Question, decide_all
+from abacus.signals.facts.types import FactRegistry
 from abacus.signals.rules.decide.plan import Decision
 
 _DECIDED: Final = Decision(holds=True, wanted=None, looked=())  # by the index

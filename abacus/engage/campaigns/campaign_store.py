@@ -2,6 +2,7 @@
 
 from typing import Final, TypeAlias
 
+from abacus.core.errors import Unavailable
 from abacus.documents.stated import Stated
 from abacus.documents.stated_store import StatedStore
 from abacus.documents.statements import Statements
@@ -28,3 +29,21 @@ class CampaignStore(StatedStore[Campaign, Publications]):
         if campaign.exclusive is None:
             return []
         return await self._read(_OF_GROUP, exclusive=campaign.exclusive, name=campaign.name)
+
+
+class CampaignVersions:
+    """The versions that this process has read."""
+
+    def __init__(self, store: CampaignStore) -> None:
+        self._store = store
+        self._known: dict[tuple[str, int], Campaign] = {}
+
+    async def of(self, name: str, version: int) -> Campaign:
+        """Raises `Unavailable`, also while there is no such version yet."""
+        place = name, version
+        if place not in self._known:
+            history = await self._store.history(name)
+            self._known |= {(name, each.document.version): each.document for each in history}
+        if place not in self._known:
+            raise Unavailable("campaigns", f"there is no {name}@{version}")
+        return self._known[place]

@@ -23,7 +23,7 @@ from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item, origin_of
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.decide.event_reader import EventReader
-from abacus.signals.events.decide.topics import followed_topics, reader_of
+from abacus.signals.events.decide.substream import followed_topics, reader_of
 from abacus.signals.events.replay import again_topic, event_item
 from abacus.signals.events.types import Event, Position
 

@@ -7,14 +7,14 @@ from abacus.documents.decide.states import Status
 from abacus.documents.stated import stated
 from abacus.documents.stated_desk import StatedDesk
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
+from abacus.engage.campaigns.decide.calendar import BacktestWindow, as_it_ran
 from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.campaign_reader import Read, read_campaign
 from abacus.engage.campaigns.decide.publications import Publications
-from abacus.engage.campaigns.decide.window import BacktestWindow, as_it_ran
+from abacus.engage.campaigns.facts import CampaignSubject
 from abacus.engage.campaigns.publications import publications
 from abacus.engage.campaigns.report import CampaignReport, Glance, glance, report, used_by
 from abacus.engage.campaigns.simulation import Simulated, simulate
-from abacus.engage.campaigns.subject import CampaignSubject
-from abacus.engage.campaigns.template_trials import tried_campaign
 from abacus.engage.limits.types import Amounts
 from abacus.engage.notify.renderer import Renderer
 from abacus.people.store.approvals import Approvals
@@ -24,7 +24,20 @@ from abacus.pricing.store.cards import CardStore
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.types import Event
 from abacus.signals.facts.members import MemberFacts
-from abacus.signals.facts.registry import FactRegistry
+from abacus.signals.facts.types import FactRegistry
+
+
+async def tried_campaign(document: Mapping[str, object], around: Publications, renderer: Renderer) -> Campaign:
+    """The draft of a document, judged by what is published. Raises `CampaignFaults` with every fault that it has, and
+    `Unavailable`.
+    """
+    return await tried(read_campaign(document, around), renderer)
+
+
+async def tried(read: Read, renderer: Renderer) -> Campaign:
+    """What was read. Raises as `tried_campaign` does."""
+    renderings = [each.rendering for each in read.trials]
+    return read.judged(await renderer.render(renderings, is_trial=True) if renderings else ())
 
 
 class CampaignDesk(StatedDesk[Campaign, Publications]):

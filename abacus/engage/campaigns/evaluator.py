@@ -13,13 +13,13 @@ from abacus.engage.campaigns.decide.campaign_index import Armed
 from abacus.engage.campaigns.decide.conditions import conditions_of
 from abacus.engage.campaigns.decide.run import Matched, Open
 from abacus.engage.campaigns.decide.worth import Worth, worth_of
-from abacus.engage.campaigns.subject import CampaignSubject
+from abacus.engage.campaigns.facts import CampaignSubject
 from abacus.platform.quarantine.types import Item, Stage
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard
 from abacus.signals.events.types import Event, Position
 from abacus.signals.facts.members import MemberFacts
-from abacus.signals.facts.registry import FactRegistry
 from abacus.signals.facts.rounds import Question, decide_all
+from abacus.signals.facts.types import FactRegistry
 from abacus.signals.rules.decide.at_least import AtLeast
 from abacus.signals.rules.decide.plan import Decision
 

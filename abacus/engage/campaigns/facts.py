@@ -1,22 +1,50 @@
 """What rules of campaigns look up: facts about members, and `campaign.*`, what a member has had of the campaign."""
 
 from collections.abc import Sequence
-from typing import Final
+from datetime import datetime
+from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
 
+from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.progress import NONE, asked_place, told
-from abacus.engage.campaigns.decide.sides import CAMPAIGN
+from abacus.engage.campaigns.decide.vocabulary import CAMPAIGN
 from abacus.engage.campaigns.progress_rows import read_progress
-from abacus.engage.campaigns.subject import CampaignSubject
 from abacus.engage.downstreams.facts import AskService, ServiceFacts
+from abacus.ledger.types.account import AccountId
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
+from abacus.signals.events.types import Event, Position
 from abacus.signals.facts.counters import CounterFacts
-from abacus.signals.facts.members import MemberFacts
+from abacus.signals.facts.members import InSegments, MemberFacts, SegmentFacts
 from abacus.signals.facts.reach import in_reach
-from abacus.signals.facts.registry import FactRegistry
-from abacus.signals.facts.segments import InSegments, SegmentFacts
-from abacus.signals.facts.types import Found, Wish
+from abacus.signals.facts.types import FactRegistry, Found, Wish
 from abacus.signals.rules.decide.at_least import AtLeast
+
+
+class CampaignSubject(NamedTuple):
+    """A member in a campaign, with the event, and the program of the campaign's country. `position` is that of the
+    event; None for an event that comes from no topic, or did so long ago. The event `follows` where an event of the
+    member before it is decided for the campaign in the same transaction.
+    """
+
+    campaign: Campaign
+    member_id: str
+    facts: Event
+    program: str
+    position: Position | None = None
+    follows: bool = False
+
+    @property
+    def account(self) -> AccountId:
+        return self.member_id, self.program
+
+    @property
+    def at(self) -> datetime:
+        return self.facts.occurred_at
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return self.campaign.zone
 
 
 class ProgressFacts:

@@ -10,13 +10,13 @@ from abacus.engage.actions.decide.deeds import Action
 from abacus.engage.actions.types import DueAction, Refusals
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.publications import Publications
-from abacus.engage.campaigns.decide.sides import of_campaign
-from abacus.engage.campaigns.subject import CampaignSubject
+from abacus.engage.campaigns.decide.vocabulary import of_campaign
+from abacus.engage.campaigns.facts import CampaignSubject
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.decide.event_reader import own_reader
 from abacus.signals.events.decide.vocabulary import Vocabulary
-from abacus.signals.facts.registry import FactRegistry
 from abacus.signals.facts.rounds import Question, decide_all
+from abacus.signals.facts.types import FactRegistry
 from abacus.signals.rules.decide.document import parse_rule
 from abacus.signals.rules.decide.plan import RulePlan
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from abacus.core.errors import SetAside, Unavailable
-from abacus.documents.moment import read_moment
+from abacus.documents.directory import read_moment
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.downstreams.decide.downstream import DownstreamKind
 from abacus.engage.downstreams.kind import DOWNSTREAMS

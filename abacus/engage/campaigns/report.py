@@ -1,14 +1,17 @@
 """What a campaign has done: by day, arm and outcome, against its limits, with what waits and what was refused."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date
-from typing import Final, NamedTuple
+from datetime import date, datetime
+from typing import Any, Final, NamedTuple
 
-from abacus.engage.campaigns.decide.campaign import OWNER_KIND, Campaign
+from abacus.engage.campaigns.campaign_store import CampaignRecord
+from abacus.engage.campaigns.decide.campaign import CONTROL, OWNER_KIND, Campaign
+from abacus.engage.campaigns.decide.interval import Interval, difference_interval, share_interval
+from abacus.engage.campaigns.decide.limit_reader import limits_document
 from abacus.engage.campaigns.seen import seen_by_day
 from abacus.engage.limits.decide.pots import EVER
-from abacus.engage.limits.types import NOTHING, Amounts
-from abacus.engage.limits.usage import used
+from abacus.engage.limits.pot_rows import used
+from abacus.engage.limits.types import MICROS, NOTHING, Amounts
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, snapshot
 from abacus.platform.sql import Statement, columns
@@ -141,3 +144,43 @@ def faults_of(found: CampaignReport) -> list[str]:
 
 def used_overall(found: CampaignReport | Glance) -> Amounts:
     return found.used.get(EVER, NOTHING)
+
+
+def report_document(record: CampaignRecord, found: CampaignReport, now: datetime) -> dict[str, Any]:
+    """The report as JSON."""
+    used = used_overall(found)
+    return {
+        "campaign": record.document.label,
+        "state": record.state(now),
+        "limits": limits_document(record.document.limits),
+        "used": {"runs": used.runs, "points": used.points, "cost": used.cost / MICROS},
+        "events": found.claims,
+        "posted": found.posted,
+        "seen": {str(day): events for day, events in found.seen.items()},
+        "days": [{**line._asdict(), "cost": line.cost / MICROS} for line in found.days],
+        "actions": [line._asdict() for line in found.actions],
+        "arms": [_arm(line, found) for line in found.arms],
+        "comes_out": not faults_of(found),
+    }
+
+
+def _arm(line: ArmLine, found: CampaignReport) -> dict[str, Any]:
+    return {
+        **line._asdict(),
+        "cost": line.cost / MICROS,
+        "share": line.conversions / line.members if line.members else None,
+        "interval": _document_of(share_interval(line.conversions, line.members)),
+        "against_control": _document_of(against_control(line, found)),
+    }
+
+
+def _document_of(interval: Interval | None) -> dict[str, float] | None:
+    return None if interval is None else interval._asdict()
+
+
+def against_control(line: ArmLine, found: CampaignReport | Glance) -> Interval | None:
+    """How much greater the share of conversions is than without the campaign."""
+    control = next((each for each in found.arms if each.variant == CONTROL), None)
+    if control is None or line.variant == CONTROL:
+        return None
+    return difference_interval(line.conversions, line.members, control.conversions, control.members)

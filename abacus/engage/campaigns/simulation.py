@@ -19,8 +19,8 @@ from abacus.engage.campaigns.decide.progress import places_of
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.run import Matched, Run
 from abacus.engage.campaigns.evaluator import worth_of_steps
+from abacus.engage.campaigns.facts import CampaignSubject
 from abacus.engage.campaigns.progress_rows import read_progress
-from abacus.engage.campaigns.subject import CampaignSubject
 from abacus.engage.campaigns.sums import done_before
 from abacus.engage.limits.decide.pots import limited_by
 from abacus.engage.limits.pot_store import PotStore
@@ -31,8 +31,8 @@ from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.types import Event
 from abacus.signals.facts.members import MemberFacts
-from abacus.signals.facts.registry import FactRegistry
 from abacus.signals.facts.rounds import Question, decide_all
+from abacus.signals.facts.types import FactRegistry
 from abacus.signals.rules.decide.plan import Decision, Looked
 from abacus.signals.rules.decide.types import Origin
 

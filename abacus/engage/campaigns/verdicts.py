@@ -8,9 +8,9 @@ from abacus.engage.campaigns.decide.deferred import Deferred
 from abacus.engage.campaigns.decide.run import Run
 from abacus.engage.campaigns.effects import Decisions, Effects
 from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate, Evaluation, item_of
-from abacus.engage.campaigns.first_events import without_contradictions
 from abacus.engage.campaigns.metrics import CAMPAIGN_RUNS
 from abacus.engage.campaigns.retry_queue import RetryQueue
+from abacus.engage.campaigns.seen import without_contradictions
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item

@@ -7,7 +7,7 @@ from typing import Final
 
 from abacus.core.signature import Producer
 from abacus.engage.actions.wiring import RUNS, WEBHOOKS_AT_ONCE, action_runs
-from abacus.engage.campaigns.campaign_store import CampaignStore
+from abacus.engage.campaigns.campaign_store import CampaignStore, CampaignVersions
 from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
 from abacus.engage.campaigns.decide.campaign import OWNER_KIND
 from abacus.engage.campaigns.desk import CampaignDesk
@@ -23,7 +23,6 @@ from abacus.engage.campaigns.retry_queue import RetryQueue
 from abacus.engage.campaigns.seen import SeenStore
 from abacus.engage.campaigns.sums import done_before
 from abacus.engage.campaigns.verdicts import Verdicts
-from abacus.engage.campaigns.versions import CampaignVersions
 from abacus.engage.downstreams.wiring import outside
 from abacus.engage.limits.exhaustion_watch import ExhaustionWatch
 from abacus.engage.limits.pot_store import SLOTS, PotStore

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Protocol, TypeAlias
 
-from abacus.engage.downstreams.decide.service_sides import EXTERNAL
+from abacus.engage.downstreams.decide.question import EXTERNAL
 from abacus.signals.events.types import Event, Value
 from abacus.signals.facts.types import Found, NotNow, Subject, Wish
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from abacus.core.fields import Fault
-from abacus.documents.decide.labels import Labels
+from abacus.documents.decide.version_words import Labels
 from abacus.documents.kind import Between, DocumentKind, Table
 from abacus.documents.types import Record, Version
 from abacus.engage.downstreams.decide.downstream import Downstream

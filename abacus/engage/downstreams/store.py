@@ -10,10 +10,21 @@ from abacus.documents.store import DocumentStore, named, publishing
 from abacus.documents.types import Record, Version, documents
 from abacus.engage.downstreams.decide.downstream import Downstream, DownstreamKind
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
-from abacus.engage.downstreams.secret_places import former_secret_of, secret_of
-from abacus.platform.encryption import Secrets
+from abacus.platform.encryption import SecretPlace, Secrets
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
+from abacus.platform.secret_rotation import SecretColumn
 from abacus.platform.sql import Statement, columns, parameters
+
+
+def secret_of(name: str) -> SecretPlace:
+    return SecretPlace("downstream_secret", "secret", name)
+
+
+def former_secret_of(name: str) -> SecretPlace:
+    return SecretPlace("downstream_secret", "former_secret", name)
+
+
+SECRET_COLUMNS: Final = tuple(SecretColumn(place, "name") for place in (secret_of, former_secret_of))
 
 
 class Signed(NamedTuple):

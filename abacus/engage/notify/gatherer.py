@@ -12,8 +12,7 @@ from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.metrics import NOTIFICATIONS_OLDEST, NOTIFICATIONS_WAITING
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.notifications import Notifications
-from abacus.platform.delivery.deliverer import IDLE_S
-from abacus.platform.delivery.periodic import Periodic
+from abacus.platform.delivery.deliverer import IDLE_S, Periodic
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
 

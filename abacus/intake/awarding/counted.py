@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from abacus.core.clock import Clock
 from abacus.intake.awarding.metrics import AWARDS, POINTS, POSTING_AWARDS, POSTING_SECONDS, TIME_TO_POINTS
 from abacus.intake.pulse.tally import Tally
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import Moved, Movement, MovesPort
 from abacus.ledger.types.port import AwardOutcome, LedgerPort, SliceAway, Status
 

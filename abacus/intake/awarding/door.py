@@ -9,8 +9,7 @@ from abacus.core.errors import SetAside
 from abacus.core.signature import Verifier, check_vouched
 from abacus.core.sources import STREAM, campaign_of
 from abacus.intake.awarding.decide.admission import PASSING, Issued, no_campaign
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.award_envelope import decode_envelope, encode_award
+from abacus.ledger.types.award_envelope import Award, decode_envelope, encode_award
 from abacus.ledger.types.movement import Reversal
 from abacus.ledger.types.reversal_message import decode_reversal, encode_reversal
 from abacus.platform.quarantine.types import AWARD_QUEUE, Item, Stage

@@ -12,7 +12,7 @@ from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.intake.earning.decide.source_message import SourceMessage
 from abacus.intake.earning.decide.transaction import Completed, Refunded, Transaction, read_transaction
 from abacus.ledger.types.account import AccountId
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import Reversal
 from abacus.ledger.types.port import Claim
 from abacus.platform.quarantine.types import Item, Stage

@@ -19,8 +19,7 @@ from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.owed_entries import Entries, OwedEntries
 from abacus.intake.partners.register import Reception, RegisterAnswer
 from abacus.ledger.decide.reused_key import differing, facts_of_award
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.award_envelope import encode_award
+from abacus.ledger.types.award_envelope import Award, encode_award
 from abacus.platform.gatherer import Gatherer, PendingRequest
 from abacus.platform.sqs.packer import pack_counting
 from abacus.platform.sqs.port import Unsent

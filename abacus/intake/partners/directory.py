@@ -7,8 +7,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from abacus.core.clock import Clock
-from abacus.intake.partners.decide.keys import LIVE_KEY, TEST_KEY
-from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.decide.partner import LIVE_KEY, TEST_KEY, Partner
 from abacus.intake.partners.store import Registered
 from abacus.ledger.decide.allowance import Allowance
 from abacus.platform.keyring import Keyring

@@ -20,7 +20,7 @@ from abacus.ledger.types.movement import Adjustment, Because, Capture, Hold, Rel
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import Expiry, PublishedCard
-from abacus.programs.expiry.decide.policy import last_good_day
+from abacus.programs.expiry.decide.month import last_good_day
 
 NEW_MEMBER: Final = "/new_member"  # where an adjustment says that the member is new
 HOLD_FOR_S: Final = 15 * 60

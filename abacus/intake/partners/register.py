@@ -12,7 +12,7 @@ from abacus.core.ids import award_id
 from abacus.intake.partners.decide.entry import Entry
 from abacus.ledger.store.key_search import claims_of, parts_of
 from abacus.ledger.store.partner_awards import PARTNER_AWARD_COLUMNS, PARTNER_AWARD_ROWS, PartnerAward
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.platform import slices
 from abacus.platform.postgres import Pool, array, column, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, row_of

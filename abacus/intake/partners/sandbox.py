@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-from abacus.intake.partners.decide.keys import TEST_KEY, new_signing_secret
-from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.decide.partner import TEST_KEY, Partner, new_signing_secret
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.decide.allowance import Allowance

@@ -6,7 +6,7 @@ import structlog
 
 from abacus.core.errors import Unavailable
 from abacus.intake.partners.decide.partner import Partner
-from abacus.intake.partners.secret_places import signing_secret_of
+from abacus.intake.partners.store import signing_secret_of
 from abacus.platform.encryption import Secrets, SecretUnreadable
 
 DEPENDENCY = "secrets"

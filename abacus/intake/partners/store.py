@@ -11,14 +11,32 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused, absent
 from abacus.core.tokens import NewToken
 from abacus.intake.partners.decide.partner import Partner, PartnerKey, RightsChange, checked
-from abacus.intake.partners.secret_places import signing_secret_of
 from abacus.ledger.decide.allowance import Allowance
 from abacus.ledger.store.allowances import awarded, count_anew
 from abacus.ledger.types.limits import Limits
 from abacus.platform import slices
-from abacus.platform.encryption import Secrets
+from abacus.platform.encryption import SecretPlace, Secrets
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures, rows_changed
+from abacus.platform.secret_rotation import SecretColumn
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
+
+
+def signing_secret_of(partner_id: str) -> SecretPlace:
+    return SecretPlace("partner", "signing_secret", partner_id)
+
+
+def webhook_secret_of(partner_id: str) -> SecretPlace:
+    return SecretPlace("webhook", "secret", partner_id)
+
+
+def former_webhook_secret_of(partner_id: str) -> SecretPlace:
+    return SecretPlace("webhook", "former_secret", partner_id)
+
+
+SECRET_COLUMNS: Final = tuple(
+    SecretColumn(place, "partner_id") for place in (signing_secret_of, webhook_secret_of, former_webhook_secret_of)
+)
+
 
 _HAS_CARD: Final = Statement("""
 select exists (

@@ -15,7 +15,7 @@ from abacus.core.errors import Unavailable
 from abacus.intake.pulse.decide.steps import begin_of
 from abacus.intake.pulse.store import PulseStore
 from abacus.intake.pulse.types import BOUNDS_S, Step, Sum
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 
 _EVERY_S: Final = 5.0
 _FORGETTING_EVERY: Final = timedelta(hours=1)

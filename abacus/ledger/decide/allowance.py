@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.errors import AbacusError
 from abacus.core.sources import partner_of
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.limits import Limits, MemberDay, Rejection, RejectionReason
 
 

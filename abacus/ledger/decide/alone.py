@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeGuard
 from abacus.core.sources import is_login, name_of, partner_of
 from abacus.ledger.decide.account_with_lots import Change
 from abacus.ledger.decide.reversal import Original, left_of
-from abacus.ledger.types.alone import Sums, Total
+from abacus.ledger.types.limits import Sums, Total
 from abacus.ledger.types.movement import Adjustment, Movement, Reversal, SecondPersonNeeded
 
 MONTH: Final = timedelta(days=30)

@@ -14,7 +14,7 @@ from abacus.ledger.decide.duplicates import Gate
 from abacus.ledger.decide.newcomers import NOBODY_REFUSED, check_newcomer
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account, AccountId
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.limits import Rejection, RejectionReason
 from abacus.ledger.types.port import AwardOutcome, Claim, Status
 from abacus.ledger.types.transfer import Transfer

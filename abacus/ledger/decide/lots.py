@@ -11,7 +11,7 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from abacus.ledger.types.account import Account, AccountId
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 
 
 class Draw(NamedTuple):

@@ -6,8 +6,7 @@ from typing import NamedTuple, assert_never
 from uuid import UUID
 
 from abacus.core.errors import SetAside
-from abacus.ledger.decide.account_with_lots import AccountWithLots, Change
-from abacus.ledger.decide.adjust import adjust
+from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, put, take
 from abacus.ledger.decide.allowance import NOBODY, BatchSpending, LimitUse
 from abacus.ledger.decide.alone import MovedAlone
 from abacus.ledger.decide.duplicates import Gate
@@ -15,8 +14,9 @@ from abacus.ledger.decide.lots import Draw
 from abacus.ledger.decide.newcomers import NOBODY_REFUSED, check_newcomer
 from abacus.ledger.decide.partner_spending import count
 from abacus.ledger.decide.reversal import Original, reverse
-from abacus.ledger.decide.spend import capture, release, reserve, spend
+from abacus.ledger.decide.spend import capture, check_available, release, reserve, spend
 from abacus.ledger.types.account import Account, AccountId
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import (
     Adjustment,
     Capture,
@@ -31,6 +31,26 @@ from abacus.ledger.types.movement import (
 )
 from abacus.ledger.types.port import Claim, Status
 from abacus.ledger.types.transfer import Transfer
+from abacus.pricing.explanation.text import text_of
+from abacus.pricing.explanation.types import Adjusted
+
+
+def adjust(before: AccountWithLots, adjustment: Adjustment, now: datetime) -> Change:
+    """Raises `Declined` when the adjustment takes more points than are available."""
+    explanation = Adjusted(
+        points=adjustment.points,
+        reason=adjustment.reason,
+        by=adjustment.actor,
+        on_behalf_of=adjustment.on_behalf_of,
+        approved_by=adjustment.approved_by,
+    )
+    entry = Entry(
+        TransferKind.ADJUST, adjustment.key, text_of(explanation), now, now, adjustment.source, actor=adjustment.actor
+    )
+    if adjustment.points >= 0:
+        return put(before, adjustment.points, adjustment.expires_on, entry, lifetime=adjustment.lifetime)
+    check_available(before.account, -adjustment.points)
+    return take(before, -adjustment.points, entry)
 
 
 class Books(NamedTuple):

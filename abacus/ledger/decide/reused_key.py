@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 from abacus.core.errors import SetAside
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import Adjustment, Movement, Reserve, Reversal, Spend
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.explanation.text import read

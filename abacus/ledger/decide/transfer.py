@@ -6,7 +6,7 @@ from typing import Final
 from abacus.core.errors import Reason, SetAside
 from abacus.ledger.decide.chain import CURRENT, chain
 from abacus.ledger.types.account import MAX_BALANCE, Account
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.transfer import Transfer
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from abacus.ledger.decide.alone import MovedAlone, whose_sums
-from abacus.ledger.types.alone import Total
+from abacus.ledger.types.limits import Total
 from abacus.ledger.types.movement import Movement
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, arrays, columns, unnested

@@ -8,7 +8,7 @@ from abacus.ledger.decide.lots import Lot, changed_modes, first_day, open_lots, 
 from abacus.ledger.decide.reversal import Original
 from abacus.ledger.store.given_back import good_when_taken
 from abacus.ledger.types.account import Account, AccountId
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import Reversal
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection

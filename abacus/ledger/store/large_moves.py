@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from abacus.core.ids import award_id
 from abacus.core.sources import Agent, name_of
 from abacus.ledger.decide.reused_key import reused_by_another
-from abacus.ledger.types.alone import Alone
+from abacus.ledger.types.limits import Alone
 from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reversal, SecondPersonNeeded
 from abacus.ledger.types.movement_document import document_of, read_adjustment, read_reversal
 from abacus.ledger.types.port import Status

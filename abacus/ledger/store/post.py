@@ -16,7 +16,7 @@ from abacus.ledger.store.partner_limits import lock_standing, write_rejections, 
 from abacus.ledger.store.rows import claimed, in_a_transaction, lock_accounts, write
 from abacus.ledger.store.slices import SliceRounds
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.port import AwardOutcome, Claim, Status
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.slices import Slice

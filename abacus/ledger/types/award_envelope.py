@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from datetime import date, datetime
 from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired
 
 import orjson
@@ -12,12 +13,45 @@ from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN, TRANSACTIONS
 from abacus.core.points import MAX_POINTS
 from abacus.core.sources import SOURCE_PATTERN, partner_of, source_of_key
-from abacus.ledger.types.award import Award, Transacted
 from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.json_names import check_names
 from abacus.platform.validation import Day, Moment, first_fault
 from abacus.pricing.explanation.text import TRANSACTION_FIELD
 from abacus.pricing.explanation.types import Document
+
+
+class Transacted(NamedTuple):
+    """The transaction that an award under another key is for: the key of the transaction, and the fingerprint that the
+    stream would send with it.
+    """
+
+    key: str
+    fingerprint: str
+
+
+class Award(NamedTuple):
+    """Points for a member, under a key that can be posted once.
+
+    A named tuple, because millions pass: it costs a third of a frozen dataclass. `explanation` is JSON text and is
+    carried as it was first written; `source` says where the points come from (`abacus.core.sources`). With `lifetime`
+    the points lapse after `expires_on`, whatever the member does. An award for a `transaction` claims its key too.
+    """
+
+    key: str
+    member_id: str
+    program: str
+    country: str
+    kind: TransferKind
+    points: int
+    occurred_at: datetime
+    expires_on: date
+    activity: bool
+    fingerprint: str
+    explanation: bytes
+    source: str
+    lifetime: bool = False
+    transaction: Transacted | None = None
+
 
 VERSION: Final = 1
 MOST_AWARDS: Final = 1000  # ten times as many as any envelope of ours has

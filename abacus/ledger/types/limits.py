@@ -1,4 +1,4 @@
-"""The limits of a partner, and an award that met one, or came for a transaction that has its award."""
+"""Limits of partners and of persons who move points alone, and an award that met a limit or came a second time."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -50,3 +50,30 @@ class Rejection(NamedTuple):
     reason: RejectionReason
     detail: str
     rejected_at: datetime
+
+
+class Sums(NamedTuple):
+    """The most points that are moved alone altogether, by one actor and of one member, on a day in UTC and in 30 days;
+    None where there is no limit.
+    """
+
+    actor_day: int | None = None
+    actor_month: int | None = None
+    member_day: int | None = None
+    member_month: int | None = None
+
+
+class Alone(NamedTuple):
+    """The most points that are moved alone: in an adjustment, by reversals of one transfer altogether, and in sum."""
+
+    adjustment: int
+    reversal: int
+    sums: Sums = Sums()
+
+
+class Total(NamedTuple):
+    """The points that an actor moved alone, or that were so moved of a member, on a day."""
+
+    whose: str  # the actor's source, or `member:bob`
+    day: date
+    points: int

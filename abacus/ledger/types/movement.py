@@ -12,8 +12,7 @@ from uuid import UUID
 
 from abacus.core.errors import AbacusError, SetAside
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.alone import Sums
-from abacus.ledger.types.limits import RejectionReason
+from abacus.ledger.types.limits import RejectionReason, Sums
 from abacus.ledger.types.port import Claim, Status
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.card import OnShortfall

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from abacus.core.errors import AbacusError, SetAside, Unavailable
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.limits import Rejection
 from abacus.ledger.types.transfer import Transfer
 

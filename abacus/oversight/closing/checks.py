@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from abacus.oversight.closing.decide.coverage import covers
-from abacus.oversight.closing.decide.obstacles import Obstacle
+from abacus.oversight.closing.decide.obstacles import Obstacle, covers
 from abacus.oversight.reports.homes import Homes
 from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection

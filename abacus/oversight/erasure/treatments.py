@@ -8,9 +8,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import orjson
 
 from abacus.core.errors import Reason, Refused
-from abacus.oversight.erasure.decide.bodies import renamed_accounts, without
+from abacus.oversight.erasure.decide.bodies import renamed_accounts, without, written
 from abacus.oversight.erasure.decide.pseudonym import ERASED, Pseudonym
-from abacus.oversight.erasure.decide.written import written
 from abacus.people.decide.agreement import canonical, digest_of
 from abacus.people.store.chain import entries_about, forget
 from abacus.people.types.approval import Approval, Status

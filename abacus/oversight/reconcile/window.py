@@ -28,6 +28,9 @@ from abacus.oversight.reconcile.transfers import Transfers
 from abacus.platform.kafka.window import OffsetRange, TopicWindow, committed
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement
+from abacus.platform.sqs.dead_letters import dead_letters
+from abacus.platform.sqs.definition import AWARD, EXPIRY, RETRY
+from abacus.platform.sqs.queue import Client, SqsQueue
 from abacus.pricing.decide.book import CardBook
 
 CLOCKS_DIFFER_BY: Final = timedelta(minutes=5)  # between the clock that stamps messages and the clock that posts them
@@ -200,3 +203,12 @@ async def _created(connection: Connection, *tables: MessageTable | PostedInWindo
         yield
     finally:
         await connection.execute(_DROP)
+
+
+async def count_queues(client: Client, prefix: str) -> Queues:
+    """In the order that `Queues` prescribes. Raises `Unavailable`."""
+    retry = await (await SqsQueue.find(client, prefix + RETRY)).holds()
+    award = await (await SqsQueue.find(client, prefix + AWARD)).holds()
+    expiry = f"{prefix}{EXPIRY}-dlq"
+    dead = sum(each.messages for each in await dead_letters(client, prefix) if each.queue != expiry)
+    return Queues(retry, award, dead)

@@ -1,14 +1,15 @@
-"""The balances of the accounts at a moment, read from the ledger."""
+"""The balances of the accounts at a moment, and the points that will lapse by date, read from the ledger."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
-from abacus.oversight.reports.decide.balance import ProgramBalance
+from abacus.oversight.reports.decide.liability import ProgramBalance
 from abacus.oversight.reports.homes import Homes
 from abacus.platform import slices
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
+from abacus.programs.expiry.lapsing_sql import lapsing
 
 _STANDING: Final = Statement("""
 with home as (
@@ -36,3 +37,41 @@ async def balances(connection: Connection, where: Homes, until: Sequence[datetim
     """The balances before these moments, one for each country."""
     statement = _STANDING(countries=where.countries, until=until)
     return [ProgramBalance(*row) for row in await slices.sums(connection, statement, facts=2)]
+
+
+HELD: Final = "held"
+NEVER: Final = "never"
+OWED: Final = "owed"
+
+_AGEING: Final = f"""
+with due as (
+    select a.member_id, a.program, a.country, coalesce(to_char(l.lapses_on, 'YYYY-MM'), '{NEVER}') as lapses, l.points
+    from account a cross join lateral {lapsing("a")} l
+    where a.balance > a.held
+    union all
+    select member_id, program, country, '{HELD}', least(held, balance) from account where balance > 0 and held > 0
+    union all
+    select member_id, program, country, '{OWED}', balance from account where balance < 0
+)
+select program, country, lapses, count(distinct member_id) as members, sum(points)::bigint as points
+from due
+where points <> 0
+group by program, country, lapses
+"""
+
+
+class Due(NamedTuple):
+    """Points that lapse with a month's end (2026-12); or that are held, never lapse as things stand, or are owed.
+
+    Together they are the balances.
+    """
+
+    program: str
+    country: str
+    lapses: str
+    members: int
+    points: int
+
+
+async def ageing(connection: Connection) -> list[Due]:
+    return [Due(*row) for row in await slices.sums(connection, (_AGEING,), facts=3)]

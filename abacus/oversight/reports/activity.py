@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from abacus.oversight.reports.decide.kinds import OF_KIND
 from abacus.oversight.reports.decide.revenue import Activity
+from abacus.oversight.reports.decide.rollforward import OF_KIND
 from abacus.oversight.reports.homes import Homes
 from abacus.platform import slices
 from abacus.platform.postgres import Connection

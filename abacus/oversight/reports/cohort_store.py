@@ -13,7 +13,7 @@ from typing import Final
 from abacus.ledger.types.kinds import TransferKind
 from abacus.oversight.reports.decide.by import NOT_NAMED, By, columns
 from abacus.oversight.reports.decide.cohort import OWED, Cohort, Piece, arranged
-from abacus.oversight.reports.decide.kinds import OF_KIND
+from abacus.oversight.reports.decide.rollforward import OF_KIND
 from abacus.oversight.reports.homes import Homes
 from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection

@@ -4,8 +4,7 @@ from collections.abc import Collection
 
 from abacus.oversight.reports.accounts import balances
 from abacus.oversight.reports.decide.by import By, columns
-from abacus.oversight.reports.decide.kinds import OF_KIND, SIGNS
-from abacus.oversight.reports.decide.rollforward import Movement, Rollforward, summed, tie
+from abacus.oversight.reports.decide.rollforward import OF_KIND, SIGNS, Movement, Rollforward, summed, tie
 from abacus.oversight.reports.homes import Homes
 from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection

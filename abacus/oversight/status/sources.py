@@ -8,7 +8,7 @@ from abacus.ledger.relay.cursor import RelayCursor
 from abacus.oversight.status.types import GroupLag, QueueState, RelayState, Without, WorkerState, Workforce
 from abacus.platform.kafka.window import lag
 from abacus.platform.postgres import Pool
-from abacus.platform.presence.store import Presence
+from abacus.platform.presence.presence_note import Presence
 from abacus.platform.presence.types import Report
 from abacus.platform.sqs.definition import definitions
 from abacus.platform.sqs.queue import Client, SqsQueue

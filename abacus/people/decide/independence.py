@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from abacus.core.sources import is_person
-from abacus.people.types.access import Access, Tie
+from abacus.people.types.person import Access, Tie
 
 # The deeds of the log that let somebody act in the other's place, as a sentence has them.
 GIVING: Final[Mapping[str, str]] = {

@@ -8,8 +8,8 @@ from uuid import UUID, uuid4
 
 from abacus.core.sources import is_person
 from abacus.people.decide.independence import GIVING
-from abacus.people.types.access import Access
 from abacus.people.types.deed import Deed, Entry
+from abacus.people.types.person import Access
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures, together
 from abacus.platform.sql import Statement, columns, parameters
 

@@ -7,7 +7,7 @@ when it has ended.
 from typing import Final
 
 from abacus.people.decide.log_chain import body_of, chained, erased_digest
-from abacus.people.types.chained import Chained, LogHead
+from abacus.people.types.deed import Chained, LogHead
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, columns
 

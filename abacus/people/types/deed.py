@@ -1,4 +1,4 @@
-"""What is done in the house that a role has to allow, and the log's record of it. Pure values."""
+"""What is done in the house that a role has to allow, and the log's record of it in its chain. Pure values."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -45,3 +45,32 @@ class Entry(NamedTuple):
     subject: str
     country: str | None
     details: bytes
+
+
+class Chained(NamedTuple):
+    """A row of the log. `salt`, subject and details come to `body`; an erasure takes the names and the salt away, and
+    keeps the body, so that the hash still follows. `state` is what `stated` was when the entry's transaction ended.
+    """
+
+    number: int | None
+    hash: bytes | None
+    entry_id: UUID
+    at: datetime
+    actor: str
+    authenticated: bool
+    deed: str
+    subject: str
+    country: str | None
+    details: bytes
+    salt: UUID | None
+    body: bytes | None
+    of_before: bool
+    stated: str | None
+    state: bytes | None
+
+
+class LogHead(NamedTuple):
+    """The end of the chain: how many entries it has, and the hash of the last."""
+
+    entries: int = 0
+    hash: bytes = b""

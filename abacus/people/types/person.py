@@ -1,4 +1,4 @@
-"""A person, its roles and its tokens. Pure values."""
+"""A person, its roles and its tokens, and who gave them. Pure values."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -58,3 +58,21 @@ class Registered(NamedTuple):
 
     person: Person
     tokens: tuple[PersonToken, ...]
+
+
+class Access(NamedTuple):
+    """Somebody entered a person, or gave it roles or something to prove itself by. `by` and `to` are sources."""
+
+    by: str
+    to: str
+    did: str
+    at: datetime
+
+
+class Tie(NamedTuple):
+    """Why a person is not independent of the asker: the access that it has from there, and when that will be long
+    enough ago.
+    """
+
+    given: tuple[Access, ...]
+    until: datetime

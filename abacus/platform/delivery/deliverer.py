@@ -6,6 +6,7 @@ attempts them again, under the same ids.
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Generic, Protocol
 
@@ -15,10 +16,24 @@ from abacus.core.clock import Clock
 from abacus.core.errors import LineStopped
 from abacus.platform.delivery.decide.room import room
 from abacus.platform.delivery.decide.schedule import Schedule
-from abacus.platform.delivery.periodic import Periodic
 from abacus.platform.delivery.types import Answer, ClaimT, Concurrency, DeliveryOutcome, Room, Settled
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
+
+
+class Periodic:
+    """An action that is due at once, and again so many seconds after it was done. A failed action stays due."""
+
+    def __init__(self, action: Callable[[], Awaitable[None]], every_s: float) -> None:
+        self._action = action
+        self._every_s = every_s
+        self._done_at = float("-inf")
+
+    async def if_due(self) -> None:
+        if time.monotonic() - self._done_at >= self._every_s:
+            await self._action()
+            self._done_at = time.monotonic()
+
 
 IDLE_S: Final = 0.2
 _TAKE_WITHIN_S: Final = 3.0

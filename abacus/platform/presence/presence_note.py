@@ -1,13 +1,14 @@
-"""A process that notes its presence while it runs, and never fails or waits because of that."""
+"""A process that notes its presence in a table while it runs, and never fails or waits because of that."""
 
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from functools import partial
 from typing import Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import structlog
 from prometheus_client import Gauge
@@ -17,9 +18,43 @@ from abacus.core.clock import Clock
 from abacus.core.errors import AbacusError
 from abacus.platform.health import Health
 from abacus.platform.metrics import CARDS_AGE, QUEUE_AGE
-from abacus.platform.postgres import open_pool
-from abacus.platform.presence.store import Presence
+from abacus.platform.postgres import Pool, open_pool, passing_failures
 from abacus.platform.presence.types import NOTED_EVERY_S, ProcessNote, Report, WorkerNote
+from abacus.platform.sql import Statement, columns, parameters
+
+_KEPT_FOR: Final = timedelta(days=7)  # the row of a process that did not end by itself
+
+_NOTE: Final = Statement(f"""
+insert into worker_process ({columns(ProcessNote)}) values ({parameters(ProcessNote)})
+on conflict (process_id) do update set seen_at = excluded.seen_at, report = excluded.report
+""")
+_FORGET: Final = Statement("delete from worker_process where seen_at < :before")
+_LEAVE: Final = Statement("delete from worker_process where process_id = :process_id")
+_ALL: Final = Statement(f"select {columns(ProcessNote)} from worker_process order by host, started_at, process_id")
+
+
+class Presence:
+    """Every method raises `Unavailable` while the database is away."""
+
+    def __init__(self, pool: Pool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+
+    async def note(self, process: ProcessNote) -> None:
+        """The process runs. Rows of processes that have been silent for a week are deleted."""
+        async with passing_failures():
+            await self._pool.execute(*_NOTE(**process._asdict()))
+            await self._pool.execute(*_FORGET(before=self._clock.now() - _KEPT_FOR))
+
+    async def leave(self, process_id: UUID) -> None:
+        """The process ends by itself."""
+        async with passing_failures():
+            await self._pool.execute(*_LEAVE(process_id=process_id))
+
+    async def all(self) -> Sequence[ProcessNote]:
+        async with passing_failures():
+            return [ProcessNote(*row) for row in await self._pool.fetch(*_ALL())]
+
 
 _NOTE_S: Final = 6.0
 _LEAVE_S: Final = 1.0  # of the thirty seconds in which a process has to end

@@ -4,6 +4,14 @@ The expiry preview, the ageing report and the warnings to members share it. `led
 as the expirer follows it; a property test holds the two together.
 """
 
+from datetime import date
+from typing import Final, NamedTuple
+
+from abacus.platform import slices
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement, columns
+from abacus.programs.expiry.decide.month import Month
+
 
 def lapsing(account: str) -> str:
     """SQL for a table of `lapses_on` and `points`, for a row of `account` with points that are not held.
@@ -26,3 +34,33 @@ def lapsing(account: str) -> str:
             and t.seq > {account}.lots_closed and t.points > 0
     ) lot
 )"""
+
+
+class Expected(NamedTuple):
+    """Members who will lose points at a month's end, as things stand."""
+
+    country: str
+    program: str
+    members: int
+    points: int
+
+
+_PREVIEW: Final = Statement(f"""
+select {columns(Expected)} from (
+    select a.country, a.program, count(distinct a.member_id)::bigint as members, sum(l.points)::bigint as points
+    from account a cross join lateral {lapsing("a")} l
+    where a.country = :country and a.expires_on <= :last_day and a.balance > a.held
+        and l.lapses_on between :first_day and :last_day and l.points > 0
+    group by a.country, a.program
+) expected
+""")
+
+
+async def preview(pool: Pool, country: str, month: Month, *, with_earlier: bool) -> list[Expected]:
+    """`with_earlier` also counts points that lapsed before and are still there: they go with this month's end. Raises
+    `Unavailable`.
+    """
+    first = date.min if with_earlier else month.first_day
+    statement = _PREVIEW(country=country, first_day=first, last_day=month.last_day)
+    async with passing_failures(), pool.acquire() as connection:
+        return [Expected(*row) for row in await slices.sums(connection, statement, facts=2)]

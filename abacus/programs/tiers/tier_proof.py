@@ -16,8 +16,8 @@ from abacus.programs.tiers.decide.recount import Published, Recorded, Recount
 from abacus.programs.tiers.decide.tier_change import AccountTier, Calendars, Change
 from abacus.proof.beside import RowsBeside
 from abacus.proof.decide.report import Report
-from abacus.proof.pager import Pager
 from abacus.proof.parts import Span
+from abacus.proof.sight import Pager
 
 _CALENDARS: Final = "select country, rolled_through from tier_calendar"
 _PUBLISHED: Final = "select scope, published_at, effective_from from rate_card"

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from abacus.people.types.chained import LogHead
+from abacus.people.types.deed import LogHead
 from abacus.proof.decide.merkle import Tree, leaf_hash
 from abacus.proof.decide.report import HouseFault, Of
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from abacus.core.clock import Clock
 from abacus.core.errors import Absent, Refused
 from abacus.documents.desk import DocumentDesk
-from abacus.documents.moment import read_moment
+from abacus.documents.directory import read_moment
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.account import accounts
 from abacus.signals.counters.decide.account import PartitionAccount

@@ -1,10 +1,10 @@
 """Definitions of counters, as published documents: the latest version is in force until it is retired."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
 from abacus.core.fields import Fault
-from abacus.documents.decide.labels import Labels
+from abacus.documents.decide.version_words import Labels
 from abacus.documents.directory import DocumentDirectory
 from abacus.documents.kind import DocumentKind, Table, Withdrawals
 from abacus.documents.store import Look
@@ -15,8 +15,8 @@ from abacus.platform.postgres import Connection, Pool
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import NAME_PATTERN, Definition, to_document
 from abacus.signals.counters.decide.definition_document import parse_definition, restore_definition
-from abacus.signals.counters.decide.diff import describe_changes, described
-from abacus.signals.counters.decide.draft_faults import faults_beside
+from abacus.signals.counters.decide.diff import describe_changes, described, faults_beside
+from abacus.signals.counters.decide.topics import InForce, in_force, topics_of
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.kind import SOURCE_READER, SOURCES, Sources, by_name
 
@@ -81,3 +81,23 @@ def held_sources(built_in: Iterable[Source]) -> Look[Sources]:
         return by_name(built_in, documents(await SOURCE_READER.held(connection)))
 
     return look
+
+
+class Documents:
+    """What each topic's events are counted by. Raises `Unavailable` as `catalog` does."""
+
+    def __init__(self, catalog: Callable[[], Catalog], events_topic: str) -> None:
+        self._catalog = catalog
+        self._events_topic = events_topic
+        self._of: dict[str, InForce] = {}
+
+    def topics(self) -> Collection[str]:
+        """The topics whose events count."""
+        return topics_of(self._catalog(), self._events_topic)
+
+    def of(self, topic: str) -> InForce:
+        """The same object until a document changes."""
+        catalog, known = self._catalog(), self._of.get(topic)
+        if known is None or known.catalog is not catalog:
+            known = self._of[topic] = in_force(catalog, topic, self._events_topic)
+        return known

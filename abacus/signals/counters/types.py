@@ -22,7 +22,7 @@ class RowKey(NamedTuple):
     """One writer's count of a key in a slot.
 
     `key` carries the definition's id and version before the counter's own key. `slot` is an int that carries the grain
-    and the beginning: `abacus/signals/counters/decide/slots.py:slot_of`. `writer` is a partition of a topic in one
+    and the beginning: `abacus/signals/counters/decide/grid.py:slot_of`. `writer` is a partition of a topic in one
     generation of the topic.
     """
 

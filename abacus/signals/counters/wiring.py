@@ -23,8 +23,7 @@ from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.counters.decide.batch import EventMemory
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.topics import asked_by_counters
-from abacus.signals.counters.documents import Documents
-from abacus.signals.counters.kind import counter_directory
+from abacus.signals.counters.kind import Documents, counter_directory
 from abacus.signals.counters.new_keys import NewKeysBook
 from abacus.signals.counters.open_rows import OpenRows
 from abacus.signals.counters.partitions import OpenPartitions

@@ -16,7 +16,7 @@ from abacus.platform.patience import unless_stopped, until_available
 from abacus.signals.counters.counter import CountedBatch, EventCounter, Work, by_partition, tally_after
 from abacus.signals.counters.decide.batch import BatchWriter
 from abacus.signals.counters.decide.topics import InForce
-from abacus.signals.counters.documents import Documents
+from abacus.signals.counters.kind import Documents
 from abacus.signals.counters.metrics import COUNTER_EVENTS, COUNTER_NOT_COUNTED
 from abacus.signals.counters.partitions import OpenPartitions
 from abacus.signals.counters.topic import Topic

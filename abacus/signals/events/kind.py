@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from abacus.core.clock import Clock
 from abacus.core.fields import EARLIEST, Fault
-from abacus.documents.decide.labels import Labels
+from abacus.documents.decide.version_words import Labels
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.directory import DocumentDirectory
 from abacus.documents.kind import DocumentKind, Table
@@ -15,8 +15,7 @@ from abacus.documents.types import Record, Version
 from abacus.people.types.deed import Deed
 from abacus.platform.fresh_copy import USUAL, Cadence
 from abacus.platform.postgres import Connection, Pool
-from abacus.signals.events.decide.diff import describe_changes, described
-from abacus.signals.events.decide.neighbours import faults_beside
+from abacus.signals.events.decide.diff import describe_changes, described, faults_beside
 from abacus.signals.events.decide.source import SOURCE_PATTERN, Source, parse_source, to_document
 
 Sources: TypeAlias = Mapping[str, Source]

@@ -16,7 +16,7 @@ from abacus.signals.counters.decide.tiles import end_of_quarter
 from abacus.signals.counters.decide.topics import counts_events_on
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted, Why
 from abacus.signals.events.decide.source import Source
-from abacus.signals.events.decide.topics import sources_on
+from abacus.signals.events.decide.substream import sources_on
 from abacus.signals.events.types import Event, Position
 from abacus.signals.facts.decide.counter_sides import COUNTER, Calendar, counter_side
 from abacus.signals.facts.metrics import CAMPAIGN_COUNTERS_BEHIND

@@ -1,4 +1,4 @@
-"""Looks up `member.*`: what the ledger and the tiers know of a member."""
+"""Looks up `member.*`, what the ledger and the tiers know of a member, and `segment.NAME`."""
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
@@ -8,9 +8,10 @@ from abacus.ledger.types.account import AccountBalance, AccountId
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import BASE_TIER
-from abacus.signals.facts.decide.member_sides import BALANCE, MEMBER, TIER
+from abacus.signals.facts.decide.catalog import BALANCE, MEMBER, SEGMENT, TIER
 from abacus.signals.facts.reach import AMember, in_reach
 from abacus.signals.facts.types import Found, Wish
+from abacus.signals.segments.sets import Pair
 
 T = TypeVar("T")
 # What is known of accounts; none is there of an account that there is not. Raises `Unavailable`.
@@ -63,3 +64,21 @@ def _value(text: str, tier: str | None, standing: AccountBalance | None) -> Foun
     if standing is None:
         return 0 if text == BALANCE else None
     return standing.balance if text == BALANCE else standing.country
+
+
+# Whether each segment has the member. Raises `Unavailable`.
+InSegments: TypeAlias = Callable[[Collection[Pair]], Awaitable[Mapping[Pair, bool]]]
+
+
+class SegmentFacts:
+    """Whether the segment has the member."""
+
+    origin: Final = SEGMENT
+
+    def __init__(self, in_segments: InSegments) -> None:
+        self._in_segments = in_segments
+
+    async def load(self, wanted: Sequence[Wish[AMember]]) -> list[Found]:
+        pairs = [(side.name, subject.member_id) for subject, side in wanted]
+        found = await self._in_segments(set(pairs))
+        return [found[pair] for pair in pairs]

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Generic, NamedTuple
 
 from abacus.signals.events.types import Value
-from abacus.signals.facts.registry import FactRegistry
-from abacus.signals.facts.types import NOT_NOW, SubjectT
+from abacus.signals.facts.types import NOT_NOW, FactRegistry, SubjectT
 from abacus.signals.rules.decide.at_least import AtLeast
 from abacus.signals.rules.decide.plan import Decision, RulePlan
 from abacus.signals.rules.decide.types import Origin, Side

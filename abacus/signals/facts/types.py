@@ -1,11 +1,12 @@
-"""What a look-up is asked for, and what it tells. Pure."""
+"""What a look-up is asked for, what it tells, and the look-ups by the names of their origins. Pure."""
 
+from collections.abc import Sequence
 from enum import Enum
-from typing import Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from abacus.signals.events.types import Value
 from abacus.signals.rules.decide.at_least import AtLeast
-from abacus.signals.rules.decide.types import Facts, Side
+from abacus.signals.rules.decide.types import Facts, Origin, Side
 
 SubjectT = TypeVar("SubjectT", bound="Subject")
 
@@ -29,3 +30,32 @@ class Subject(Protocol):
 
 
 Wish: TypeAlias = tuple[SubjectT, Side]
+
+
+SubjectT_contra = TypeVar("SubjectT_contra", bound=Subject, contravariant=True)
+
+
+class FactSource(Protocol[SubjectT_contra]):
+    """Tells the values of one origin, many in one call."""
+
+    @property
+    def origin(self) -> Origin: ...
+
+    async def load(self, wanted: Sequence[tuple[SubjectT_contra, Side]]) -> Sequence[Found]:
+        """The values, in the order of the wishes. Raises `Unavailable`."""
+        ...
+
+
+class FactRegistry(Generic[SubjectT]):
+    """The sources of several origins, of which no two have one name."""
+
+    def __init__(self, *sources: FactSource[SubjectT]) -> None:
+        self._sources = {each.origin.name: each for each in sources}
+        if len(self._sources) < len(sources):
+            raise ValueError(f"two origins have one name: {[each.origin.name for each in sources]}")
+
+    async def load(self, origin: Origin, wanted: Sequence[Wish[SubjectT]]) -> Sequence[Found]:
+        """The values, in the order of the wishes, all of one origin. Raises `Unavailable`, and `LookupError` where
+        nothing is registered for it.
+        """
+        return await self._sources[origin.name].load(wanted)

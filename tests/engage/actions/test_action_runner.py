@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from abacus.engage.actions.action_runner import ActionRunner
+from abacus.engage.actions.action_runner import ActionRunner, guarded_by
 from abacus.engage.actions.action_store import ActionStore, Batch, plan
 from abacus.engage.actions.decide.deeds import DeedKind
-from abacus.engage.actions.guards import guarded_by
 from abacus.engage.actions.types import DueAction, PlannedAction, Refusals
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Pool

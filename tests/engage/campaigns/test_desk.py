@@ -13,7 +13,7 @@ from abacus.documents.decide.states import Act
 from abacus.engage.campaigns.decide.campaign_reader import CampaignFaults
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.notify.renderer import rendering
-from abacus.ledger.types.alone import Alone
+from abacus.ledger.types.limits import Alone
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals

@@ -23,8 +23,7 @@ from abacus.platform.postgres import Pool
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.events.types import Event, Value, VariableType
 from abacus.signals.facts.members import MemberFacts
-from abacus.signals.facts.registry import FactRegistry
-from abacus.signals.facts.types import NOT_NOW, NotNow
+from abacus.signals.facts.types import NOT_NOW, FactRegistry, NotNow
 from tests.engage.campaigns.offers import AROUND, CARDS, MARKET, NOW, POINTS, order
 from tests.support.fixed_clock import FixedClock
 from tests.support.memory_quarantine import MemoryQuarantine

@@ -10,9 +10,9 @@ import pytest
 
 from abacus.engage.limits.decide.pots import EVER, Pot, pot_of
 from abacus.engage.limits.exhaustion_watch import ExhaustionWatch
+from abacus.engage.limits.pot_rows import used
 from abacus.engage.limits.pot_store import PotStore
 from abacus.engage.limits.types import Amounts
-from abacus.engage.limits.usage import used
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.slices import slices_of

@@ -5,10 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from abacus.core.errors import Unavailable
-from abacus.intake.awarding.awarder import Awarder
-from abacus.intake.awarding.isolate_failures import MOST_FAILURES
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.award_envelope import encode_award
+from abacus.intake.awarding.awarder import MOST_FAILURES, Awarder
+from abacus.ledger.types.award_envelope import Award, encode_award
 from abacus.ledger.types.port import AwardOutcome, Unpostable
 from abacus.platform.sqs.packer import pack
 from abacus.platform.sqs.port import Received

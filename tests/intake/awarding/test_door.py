@@ -9,14 +9,13 @@ import pytest
 from abacus.core.errors import Reason, Unavailable
 from abacus.core.signature import EnvelopeKey, Producer, Signer, Verifier
 from abacus.intake.awarding.door import Admitted, Door
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.award_envelope import encode_award
+from abacus.ledger.types.award_envelope import Award, encode_award
 from abacus.ledger.types.movement import Reversal
 from abacus.ledger.types.reversal_message import encode_reversal
 from abacus.platform.quarantine.types import Stage
 from abacus.platform.sqs.packer import pack
 from abacus.pricing.decide.card import PublishedCard
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 from tests.ledger.ledgers import NOW
 from tests.ledger.moves import refund
 from tests.support.awards import award

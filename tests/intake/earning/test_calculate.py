@@ -12,7 +12,7 @@ from abacus.core.errors import Reason, SetAside
 from abacus.core.sources import STREAM
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.decide.transaction import Transaction
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
 from tests.support.cards import BOOK, CANCELLED, LUNCH, cancelled, lunch, read
 

@@ -16,7 +16,7 @@ from abacus.ledger.types.port import Claim
 from abacus.platform.health import WorkerHealth
 from abacus.platform.slices import SliceMap
 from abacus.pricing.decide.card import PublishedCard
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 from tests.support.cards import BOOK, LUNCH, REFUND, message
 from tests.support.fixed_clock import FixedClock
 from tests.support.memory_quarantine import MemoryQuarantine

@@ -18,7 +18,7 @@ from abacus.platform.fresh_copy import Cadence
 from abacus.platform.health import WorkerHealth
 from abacus.platform.slices import SliceMap
 from abacus.pricing.decide.card import CardState, PublishedCard
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 from tests.support.cards import LUNCH, SINGAPORE, message, times
 from tests.support.fixed_clock import FixedClock
 from tests.support.memory_quarantine import MemoryQuarantine

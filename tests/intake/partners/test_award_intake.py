@@ -12,7 +12,7 @@ from abacus.intake.earning.decide.source_message import PartnerRequest, SourceMe
 from abacus.intake.partners.award_intake import Accepted, AwardIntake, KeyInFlight, KeyReused
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.register import Reception, RegisterAnswer
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.platform.sqs.port import Unsent
 from tests.ledger.ledgers import award
 

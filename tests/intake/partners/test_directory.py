@@ -7,8 +7,7 @@ import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.core.tokens import NewToken
-from abacus.intake.partners.decide.keys import LIVE_KEY
-from abacus.intake.partners.decide.partner import Partner, PartnerKey
+from abacus.intake.partners.decide.partner import LIVE_KEY, Partner, PartnerKey
 from abacus.intake.partners.directory import Directory
 from abacus.intake.partners.store import Registered
 from abacus.ledger.decide.allowance import Allowance

@@ -7,7 +7,7 @@ import pytest
 from abacus.intake.partners.members import MemberReader
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.platform.postgres import Pool
 from tests.ledger.ledgers import NOW
 from tests.ledger.moves import Orders, adjust, earn, hold, refund, spend

@@ -8,10 +8,9 @@ from structlog.testing import capture_logs
 
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
-from abacus.intake.partners.decide.keys import new_signing_secret
-from abacus.intake.partners.secret_places import SECRET_COLUMNS
+from abacus.intake.partners.decide.partner import new_signing_secret
 from abacus.intake.partners.signing_secrets import SigningSecrets
-from abacus.intake.partners.store import PartnerStore
+from abacus.intake.partners.store import SECRET_COLUMNS, PartnerStore
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.encryption import Secrets, SecretUnreadable, new_keyring_text

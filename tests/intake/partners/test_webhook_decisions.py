@@ -13,13 +13,14 @@ from abacus.core.errors import Unreadable
 from abacus.core.ids import award_id
 from abacus.core.sources import source_of_key
 from abacus.intake.partners.webhooks.decide.body import AwardPosted, AwardRejected
-from abacus.intake.partners.webhooks.decide.delivery import Delivery, SignedAddress
-from abacus.intake.partners.webhooks.decide.message import MessageType, posted, rejected
-from abacus.intake.partners.webhooks.decide.schedule import (
+from abacus.intake.partners.webhooks.decide.delivery import (
     BACKOFF,
     RETRIED_FOR,
+    Delivery,
+    SignedAddress,
     retry_until,
 )
+from abacus.intake.partners.webhooks.decide.message import MessageType, posted, rejected
 from abacus.ledger.decide.chain import CURRENT
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.limits import Rejection, RejectionReason

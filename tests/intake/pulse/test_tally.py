@@ -13,8 +13,7 @@ from abacus.intake.pulse.decide.steps import begin_of
 from abacus.intake.pulse.store import PulseStore
 from abacus.intake.pulse.tally import Tally
 from abacus.intake.pulse.types import Step, Sum
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.award_envelope import encode_award
+from abacus.ledger.types.award_envelope import Award, encode_award
 from abacus.platform.postgres import Pool
 from abacus.platform.sqs.packer import pack
 from abacus.platform.sqs.port import Received

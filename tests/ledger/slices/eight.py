@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.platform.postgres import Connection, Pool
 from abacus.platform.slices import SliceMap
 from tests.support.awards import NOW, award

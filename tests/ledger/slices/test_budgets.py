@@ -13,14 +13,13 @@ import pytest
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.intake.partners.decide.keys import LIVE_KEY
-from abacus.intake.partners.decide.partner import Partner
+from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.store.allowances import awarded
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Movement
 from abacus.ledger.types.port import AwardOutcome, Status

@@ -25,9 +25,9 @@ from abacus.engage.campaigns.decide.deferred import decode_deferred
 from abacus.engage.campaigns.effects import Decisions, Effects
 from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate, Evaluation
 from abacus.engage.campaigns.facts import ProgressFacts
-from abacus.engage.campaigns.first_events import without_contradictions
 from abacus.engage.campaigns.news import campaign_news
 from abacus.engage.campaigns.retry_queue import RetryQueue
+from abacus.engage.campaigns.seen import without_contradictions
 from abacus.engage.campaigns.sums import done_before
 from abacus.engage.campaigns.verdicts import put_off
 from abacus.engage.downstreams.decide.downstream import Downstream, DownstreamKind
@@ -42,7 +42,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Connection, Pool, open_pool
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.facts.members import MemberFacts
-from abacus.signals.facts.registry import FactRegistry
+from abacus.signals.facts.types import FactRegistry
 from tests.engage.campaigns.offers import AROUND, CARDS, NOW, POINTS, all_matched, campaign, decide, matched, order
 from tests.ledger.slices.eight import EIGHT, FIRST, MEMBERS, SECOND, bring_back, take_away
 from tests.support.fixed_clock import FixedClock

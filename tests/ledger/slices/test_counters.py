@@ -17,7 +17,7 @@ from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.postgres import Connection, Pool
 from abacus.programs.tiers.store import MembershipStore
-from abacus.signals.counters.decide.slots import slot_of
+from abacus.signals.counters.decide.grid import slot_of
 from abacus.signals.counters.reading.closed_parts import ClosedParts
 from abacus.signals.counters.reading.rounds import Rounds
 from abacus.signals.counters.reading.service import CountService
@@ -25,7 +25,7 @@ from abacus.signals.counters.store.postgres import PostgresCounterStore
 from abacus.signals.counters.types import Count, Grain, Row, SlotRange
 from abacus.signals.facts.counters import CounterFacts
 from abacus.signals.facts.members import MemberFacts
-from abacus.signals.facts.registry import FactRegistry
+from abacus.signals.facts.types import FactRegistry
 from tests.engage.campaigns.offers import AROUND, CARDS, MARKET, order
 from tests.engage.campaigns.offers import NOW as NOON
 from tests.ledger.slices.eight import EIGHT, bring_back, take_away

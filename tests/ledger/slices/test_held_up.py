@@ -13,8 +13,7 @@ from abacus.ledger.store.holds import HoldKeeper
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.slices import SliceRounds
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.award_envelope import encode_award
+from abacus.ledger.types.award_envelope import Award, encode_award
 from abacus.ledger.types.port import Claim, SliceAway, Status
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.quarantine.store import QuarantineStore

@@ -15,8 +15,7 @@ from abacus.intake.partners.register import Register
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.slices import MOST_TOGETHER
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.award_envelope import encode_award
+from abacus.ledger.types.award_envelope import Award, encode_award
 from abacus.ledger.types.port import Status, Unpostable
 from abacus.ledger.types.reversal_message import encode_reversal
 from abacus.platform.postgres import Connection, Pool

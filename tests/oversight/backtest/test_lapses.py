@@ -15,7 +15,7 @@ from abacus.oversight.backtest.lapses import Moved, lapses, moved
 from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook, Estimate
 from abacus.platform.postgres import Pool, snapshot
 from abacus.pricing.decide.card import Expiry, RateCard
-from abacus.programs.expiry.decide.policy import last_good_day
+from abacus.programs.expiry.decide.month import last_good_day
 from tests.oversight.reports.fifo import histories, lots_of
 from tests.oversight.reports.histories import History, Move, write
 from tests.support.cards import SINGAPORE

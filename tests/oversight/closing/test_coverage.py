@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from abacus.oversight.closing.decide.coverage import covers
+from abacus.oversight.closing.decide.obstacles import covers
 
 
 @pytest.mark.parametrize(

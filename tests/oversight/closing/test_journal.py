@@ -13,8 +13,7 @@ from abacus.core.errors import Refused
 from abacus.oversight.closing.decide.account_map import Accounts, read_mapping
 from abacus.oversight.closing.decide.journal import JournalLine, journal
 from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook, Estimate
-from abacus.oversight.reports.decide.kinds import SIGNS
-from abacus.oversight.reports.decide.rollforward import Movement
+from abacus.oversight.reports.decide.rollforward import SIGNS, Movement
 from abacus.programs.expiry.decide.month import Month
 
 APRIL: Final = Month(2026, 4)

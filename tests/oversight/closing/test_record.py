@@ -8,8 +8,7 @@ import orjson
 import pytest
 
 from abacus.core.errors import Refused
-from abacus.oversight.closing.decide.accounted import reconciled
-from abacus.oversight.closing.decide.obstacles import Obstacle, left
+from abacus.oversight.closing.decide.obstacles import Obstacle, left, reconciled
 from abacus.oversight.closing.decide.record import Act, Signed, check_close, check_reopen, closed_months
 from abacus.programs.expiry.decide.month import Month
 

@@ -10,7 +10,7 @@ import asyncpg
 import orjson
 import pytest
 
-from abacus.console.errands.errand_actor import ERRAND_TOKEN
+from abacus.console.errands.command import ERRAND_TOKEN
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import ErrandOutcome, Order, State
 from abacus.core.errors import Refused

@@ -12,7 +12,7 @@ from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapse import MonthEnd, lapse
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import NO_HASH, Account
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.transfer import Transfer
 from abacus.oversight.erasure.decide.pseudonym import Pseudonym, rechained
 from tests.support.awards import NOW, awards_to_bob

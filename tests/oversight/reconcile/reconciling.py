@@ -13,8 +13,7 @@ from aiokafka import AIOKafkaProducer
 from abacus.core.clock import SystemClock
 from abacus.ledger.relay.cursor import RelayCursor
 from abacus.oversight.reconcile.decide.account import Account
-from abacus.oversight.reconcile.queue_counts import count_queues
-from abacus.oversight.reconcile.window import Reconciliation, Streams
+from abacus.oversight.reconcile.window import Reconciliation, Streams, count_queues
 from abacus.platform.kafka.window import committed
 from abacus.platform.sqs.queue import sqs_client
 from abacus.pricing.decide.book import CardBook

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from abacus.oversight.reports.due_points import HELD, NEVER, OWED, Due, ageing
+from abacus.oversight.reports.accounts import HELD, NEVER, OWED, Due, ageing
 from abacus.platform.postgres import Pool, snapshot
 from tests.oversight.reports.fifo import histories, lots_of
 from tests.oversight.reports.histories import History, Move, write

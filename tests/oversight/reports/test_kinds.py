@@ -4,9 +4,8 @@ import pytest
 
 from abacus.ledger.types.kinds import KINDS, Effect, TransferKind
 from abacus.oversight.reports.decide.cohort import Cohort
-from abacus.oversight.reports.decide.kinds import OF_KIND, SIGNS
 from abacus.oversight.reports.decide.revenue import Activity
-from abacus.oversight.reports.decide.rollforward import Movement
+from abacus.oversight.reports.decide.rollforward import OF_KIND, SIGNS, Movement
 
 
 def test_every_kind_that_moves_points_has_its_columns() -> None:

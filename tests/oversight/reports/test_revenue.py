@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.core.errors import Refused
-from abacus.oversight.reports.decide.allocation import allocate
 from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook, Estimate
-from abacus.oversight.reports.decide.revenue import Activity, Position, in_units, revenue
+from abacus.oversight.reports.decide.revenue import Activity, Position, allocate, in_units, revenue
 from abacus.programs.expiry.decide.month import Month
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

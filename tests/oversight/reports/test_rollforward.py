@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from abacus.oversight.reports.accounts import balances
 from abacus.oversight.reports.decide.by import By
-from abacus.oversight.reports.decide.kinds import SIGNS
-from abacus.oversight.reports.decide.rollforward import Movement, Rollforward
+from abacus.oversight.reports.decide.rollforward import SIGNS, Movement, Rollforward
 from abacus.oversight.reports.homes import homes
 from abacus.oversight.reports.movements import rollforward
 from abacus.platform.postgres import Pool, snapshot

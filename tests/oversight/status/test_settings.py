@@ -7,7 +7,7 @@ import pytest
 
 from abacus.oversight.status.decide.settings import Given, settings_in_use
 from abacus.platform.postgres import Pool
-from abacus.platform.presence.store import Presence
+from abacus.platform.presence.presence_note import Presence
 from abacus.platform.presence.types import ProcessNote, Report, WorkerNote
 from abacus.platform.settings import Settings
 from tests.console.desk import desk

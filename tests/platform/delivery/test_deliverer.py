@@ -11,8 +11,7 @@ from typing import Any
 from abacus.core.backoff import Backoff
 from abacus.core.errors import Unavailable
 from abacus.platform.delivery.decide.schedule import Schedule
-from abacus.platform.delivery.deliverer import Deliverer, Deliveries
-from abacus.platform.delivery.periodic import Periodic
+from abacus.platform.delivery.deliverer import Deliverer, Deliveries, Periodic
 from abacus.platform.delivery.types import Answer, Claim, Concurrency, DeliveryOutcome, Room, Said, Settled
 from abacus.platform.health import WorkerHealth, WorkerState
 from abacus.platform.postgres import Pool

@@ -11,8 +11,7 @@ from abacus.core.errors import Unavailable
 from abacus.platform.health import Health
 from abacus.platform.metrics import QUEUE_AGE
 from abacus.platform.postgres import Pool
-from abacus.platform.presence.presence_note import noted, report_of
-from abacus.platform.presence.store import Presence
+from abacus.platform.presence.presence_note import Presence, noted, report_of
 from abacus.platform.presence.types import ProcessNote, Report, WorkerNote
 from tests.support.commands import DOWN
 from tests.support.fixed_clock import FixedClock

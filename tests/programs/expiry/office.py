@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from abacus.cli.examples import example_cards
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.sqs.port import Queue, Unsent

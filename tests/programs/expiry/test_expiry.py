@@ -13,7 +13,7 @@ from abacus.platform.quarantine.types import EXPIRY_QUEUE
 from abacus.platform.sqs.port import Received
 from abacus.programs.expiry.decide.month import Month
 from abacus.programs.expiry.expirer import Expirer
-from abacus.programs.expiry.preview import preview
+from abacus.programs.expiry.lapsing_sql import preview
 from abacus.programs.expiry.sweep import of_all_due
 from tests.programs.expiry.office import AUGUST, JULY, NAMES, Office, book, earned
 from tests.support.house import House, completed, until

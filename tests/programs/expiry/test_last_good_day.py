@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from abacus.programs.expiry.decide.policy import last_good_day
+from abacus.programs.expiry.decide.month import last_good_day
 from tests.support.paths import GOLDEN
 
 CASES = json.loads((GOLDEN / "expiry.json").read_text("utf-8"))

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from abacus.core.ids import award_id
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.movement import Movement, Reserve, Reversal, Spend
-from abacus.oversight.reports.due_points import HELD, ageing
+from abacus.oversight.reports.accounts import HELD, ageing
 from abacus.platform.postgres import snapshot
 from abacus.pricing.decide.card import OnShortfall
 from abacus.programs.expiry.decide.month import Month
-from abacus.programs.expiry.preview import preview
+from abacus.programs.expiry.lapsing_sql import preview
 from abacus.programs.expiry.sweep import Task
 from tests.programs.expiry.office import SINGAPORE, Office
 from tests.support.awards import award

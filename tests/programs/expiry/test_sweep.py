@@ -13,7 +13,7 @@ from abacus.platform.sqs.port import Received
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.programs.expiry.decide.month import Month
-from abacus.programs.expiry.preview import Expected, preview
+from abacus.programs.expiry.lapsing_sql import Expected, preview
 from abacus.programs.expiry.sweep import of_all_due, of_month
 from abacus.programs.expiry.sweep_run import FIND, FIND_PLANS, LapsingAccount
 from tests.programs.expiry.office import AUGUST, JULY, NAMES, Line, Office, book, earned

@@ -10,7 +10,7 @@ from abacus.core.sources import STREAM
 from abacus.intake.partners.members import AccountAsOf, MemberReader
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import Spend
 from abacus.platform.postgres import Pool

@@ -10,7 +10,7 @@ from hypothesis import given
 from abacus.core.errors import Unreadable
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.point_event import encode_event
 from abacus.programs.tiers.decide.heard import Heard, heard_in
 from tests.support import explanations

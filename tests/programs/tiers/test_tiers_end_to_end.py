@@ -12,7 +12,7 @@ from aiokafka import AIOKafkaConsumer
 from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import LedgerReader
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.platform.health import WorkerState
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore

@@ -12,7 +12,7 @@ import orjson
 from abacus.platform.kafka.window import Stamped, TopicWindow
 from abacus.platform.quarantine.types import Stage
 from abacus.programs.expiry.decide.month import Month
-from abacus.signals.counters.decide.slots import slot_of
+from abacus.signals.counters.decide.grid import slot_of
 from abacus.signals.counters.types import Grain
 from abacus.signals.events.wiring import built_in_sources
 from tests.reliability.chaos.campaign_rows import told_of_campaigns

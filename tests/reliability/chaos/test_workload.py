@@ -7,8 +7,7 @@ import pytest
 
 from abacus.core.errors import Reason, SetAside
 from abacus.intake.earning.decide.transaction import read_transaction
-from abacus.programs.expiry.decide.month import Month
-from abacus.programs.expiry.decide.policy import last_good_day
+from abacus.programs.expiry.decide.month import Month, last_good_day
 from tests.reliability.chaos.workload import Aside, Awarded, Ignored, TakenBack, Workload, is_sleeper, workload
 
 TODAY = datetime(2026, 11, 20, 15, tzinfo=UTC)

@@ -17,7 +17,7 @@ from abacus.cli.examples import example_cards
 from abacus.core.errors import Reason
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.decide.transaction import Refunded, read_transaction
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard, RateCard

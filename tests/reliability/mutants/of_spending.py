@@ -7,7 +7,7 @@ from tests.reliability.mutants.killers import fate
 from tests.reliability.mutants.mutant import Mutant
 
 _SPEND: Final = "abacus/ledger/decide/spend.py"
-_ADJUST: Final = "abacus/ledger/decide/adjust.py"
+_ADJUST: Final = "abacus/ledger/decide/movement.py"
 
 MUTANTS: Final = (
     Mutant(

@@ -23,7 +23,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the use of a token in forms",
-        f"{_ENTRY}/decide/derived.py",
+        f"{_ENTRY}/decide/browser.py",
         "derived",
         Node("token.encode()", "b''"),
         (f"{_PAGES}::test_forms_are_taken_from_pages_of_the_same_session_alone",),
@@ -128,7 +128,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the rule that nobody is sent elsewhere",
-        f"{_ENTRY}/decide/paths.py",
+        f"{_ENTRY}/decide/browser.py",
         "local_path",
         Node("text is not None and _LOCAL.fullmatch(text)", "text is not None"),
         (f"{_SIGNING_IN}::test_nobody_is_sent_elsewhere",),

@@ -16,7 +16,7 @@ from abacus.intake.earning.issuer import PointsIssuer
 from abacus.intake.earning.retrier import Retrier
 from abacus.ledger.decide.batch import plan
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import MovesPort
 from abacus.ledger.types.port import AwardOutcome, LedgerPort, Status
 from abacus.platform.following.row_publisher import Publisher

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, Protocol
 from abacus.core.clock import Clock
 from abacus.ledger.decide.allowance import Allowance
 from abacus.ledger.types.account import Account, AccountId
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.ledger.types.port import AwardOutcome, Claim

@@ -19,7 +19,7 @@ from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import ACCOUNT_COLUMNS, TRANSFER_COLUMNS, LedgerReader
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.ledger.types.port import AwardOutcome, Claim
 from abacus.ledger.types.transfer import Transfer

@@ -8,7 +8,7 @@ from aiokafka.errors import KafkaConnectionError
 
 from abacus.core.errors import Unavailable
 from abacus.ledger.types.account import AccountId
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.ledger.types.port import AwardOutcome, Claim, Unpostable
 from abacus.platform.kafka.publisher import StreamMessage

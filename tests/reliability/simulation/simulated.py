@@ -20,7 +20,7 @@ from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.reader import StreamReader
 from abacus.platform.slices import SliceMap
 from abacus.platform.sqs.consumer import QueueConsumer
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 from tests.reliability.simulation.cards import TIERS, published_cards
 from tests.reliability.simulation.ledgers import LedgerInMemory, SimulatedLedger
 from tests.reliability.simulation.life import Life

@@ -6,8 +6,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from abacus.core.errors import Reason
-from abacus.ledger.types.award import Award
-from abacus.ledger.types.award_envelope import encode_award
+from abacus.ledger.types.award_envelope import Award, encode_award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.quarantine.types import Stage
 from abacus.platform.sqs.packer import pack

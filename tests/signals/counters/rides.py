@@ -12,7 +12,7 @@ import orjson
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.definition_document import parse_definition
-from abacus.signals.counters.decide.slots import grain_of
+from abacus.signals.counters.decide.grid import grain_of
 from abacus.signals.counters.decide.tiles import slots_of
 from abacus.signals.counters.types import Grain
 from abacus.signals.events.decide.source import Source, parse_source

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final
 
-from abacus.signals.counters.decide.slots import grain_of
+from abacus.signals.counters.decide.grid import grain_of
 from abacus.signals.counters.store.cassandra.schema import TABLE
 from abacus.signals.counters.store.cassandra.session import Address, Session
 from tests.signals.counters.rides import COUNTED, Sums, added_up

@@ -17,7 +17,7 @@ from abacus.platform.quarantine.store import QuarantineStore
 from abacus.signals.counters.counter import EventCounter
 from abacus.signals.counters.decide.batch import EventMemory
 from abacus.signals.counters.decide.catalog import Catalog
-from abacus.signals.counters.documents import Documents
+from abacus.signals.counters.kind import Documents
 from abacus.signals.counters.new_keys import NewKeysBook
 from abacus.signals.counters.open_rows import OpenRows
 from abacus.signals.counters.partitions import OpenPartitions

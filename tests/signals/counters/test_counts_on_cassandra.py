@@ -12,7 +12,7 @@ import pytest
 from abacus.core.clock import SystemClock
 from abacus.platform.metrics import total
 from abacus.platform.settings import Settings
-from abacus.signals.counters.decide.slots import slot_of
+from abacus.signals.counters.decide.grid import slot_of
 from abacus.signals.counters.metrics import COUNT_LOOKUPS, COUNT_RANGES
 from abacus.signals.counters.reading.cache_share import CacheShareStore
 from abacus.signals.counters.store.cassandra.counters import CassandraCounterStore

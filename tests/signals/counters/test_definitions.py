@@ -10,7 +10,7 @@ import pytest
 
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.fields import DocumentFaults
-from abacus.documents.moment import read_moment
+from abacus.documents.directory import read_moment
 from abacus.documents.store import DocumentStore
 from abacus.documents.types import Withdrawal
 from abacus.platform.postgres import Connection, Pool

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from abacus.signals.counters.decide.diff import describe_changes
-from abacus.signals.counters.decide.draft_faults import faults_beside
+from abacus.signals.counters.decide.diff import describe_changes, faults_beside
 from tests.signals.counters.weather import NOW, counter, draft
 
 OTHER = counter(id=7, name="snow", template="snow:{city_id}", on=["snow.flake"])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.definition_document import parse_definition
-from abacus.signals.counters.decide.slots import begin_of, grain_of, slot_of
+from abacus.signals.counters.decide.grid import begin_of, grain_of, slot_of
 from abacus.signals.counters.decide.tiles import (
     SPARE_S,
     BeyondKeep,

@@ -14,7 +14,7 @@ from abacus.core.fields import DocumentFaults
 from abacus.intake.earning.decide.transaction import read_transaction
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.point_event import TYPES, encode_event
 from abacus.programs.tiers.decide.events import TYPE, encode_tier_changed
 from abacus.programs.tiers.decide.tier_change import Change, Reason

@@ -4,8 +4,7 @@ import pytest
 
 from abacus.core.document_text import read_toml
 from abacus.signals.events.decide.builtin import built_in
-from abacus.signals.events.decide.diff import describe_changes
-from abacus.signals.events.decide.neighbours import faults_beside
+from abacus.signals.events.decide.diff import describe_changes, faults_beside
 from abacus.signals.events.decide.source import Source, parse_source, to_document
 from tests.signals.events.weather import EVENTS_TOPIC, TOML, WEATHER, put, source
 

@@ -8,12 +8,10 @@ from hypothesis import given
 
 from abacus.core.fields import Bad
 from abacus.signals.events.types import Value, VariableType
-from abacus.signals.facts.decide.catalog import Catalog, FixedSides
-from abacus.signals.facts.decide.segment_sides import SEGMENT, segment_sides
-from abacus.signals.facts.registry import FactRegistry
+from abacus.signals.facts.decide.catalog import SEGMENT, Catalog, FixedSides, segment_sides
+from abacus.signals.facts.members import SegmentFacts
 from abacus.signals.facts.rounds import Question, decide_all
-from abacus.signals.facts.segments import SegmentFacts
-from abacus.signals.facts.types import Wish
+from abacus.signals.facts.types import FactRegistry, Wish
 from abacus.signals.rules.decide.compiler import compile_rule
 from abacus.signals.rules.decide.document import parse_rule
 from abacus.signals.rules.decide.index import RuleIndex

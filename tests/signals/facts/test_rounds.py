@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.signals.events.types import Event, Value, VariableType
-from abacus.signals.facts.registry import FactRegistry
 from abacus.signals.facts.rounds import Question, decide_all
-from abacus.signals.facts.types import Wish
+from abacus.signals.facts.types import FactRegistry, Wish
 from abacus.signals.rules.decide.plan import RulePlan
 from abacus.signals.rules.decide.types import (
     AllOf,

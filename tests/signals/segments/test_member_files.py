@@ -8,8 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from abacus.core.errors import Refused
-from abacus.signals.segments.files import BadLine, member_ids, open_members
-from abacus.signals.segments.member_files import BATCH, Lines, check, number
+from abacus.signals.segments.member_files import BATCH, BadLine, Lines, check, member_ids, number, open_members
 from abacus.signals.segments.types import Members
 
 GOOD = "member_id\nann\nbob\n"

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from abacus.console.decide.bars import Bar, bars_of
-from abacus.console.decide.outcomes import Series, series_of
+from abacus.console.decide.charts import Bar, Series, bars_of, series_of
 from abacus.console.decide.sentences import Sentence, sentences_of
 from abacus.console.errands.types import Order
 from abacus.console.pages.campaigns.campaign_list import CampaignRow, row_of
@@ -22,8 +21,7 @@ from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.document import to_toml
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
 from abacus.engage.campaigns.desk import CampaignDesk
-from abacus.engage.campaigns.report import DayLine, Glance, used_overall
-from abacus.engage.campaigns.report_document import against_control
+from abacus.engage.campaigns.report import DayLine, Glance, against_control, used_overall
 from abacus.engage.limits.types import MICROS
 from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed

@@ -20,7 +20,7 @@ from abacus.console.web.forms import Form
 from abacus.core.errors import Refused
 from abacus.core.fields import Bad, Fault
 from abacus.engage.campaigns.decide.publications import Publications
-from abacus.engage.campaigns.decide.sides import sides_there_are
+from abacus.engage.campaigns.decide.vocabulary import sides_there_are
 from abacus.signals.events.decide.vocabulary import Vocabulary, event_type_of
 from abacus.signals.events.types import VariableType
 from abacus.signals.rules.decide.document import OPERATORS

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Final
 
-from abacus.console.decide.bars import Bar, bars_of
+from abacus.console.decide.charts import Bar, bars_of
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows
 from abacus.console.web.faults import PageFault

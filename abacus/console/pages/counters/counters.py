@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar, Final
 
-from abacus.console.decide.steps import SECONDS, Span, spans_of
+from abacus.console.decide.charts import SECONDS, Span, spans_of
 from abacus.console.decide.typed import exact_moment
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault

@@ -21,7 +21,7 @@ from abacus.oversight.closing.decide.obstacles import ACCEPTABLE
 from abacus.oversight.closing.decide.record import Signed, closed_months
 from abacus.oversight.closing.store import MonthCloses
 from abacus.people.types.deed import Deed
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 from abacus.programs.expiry.decide.month import Month
 
 CHECK: Final = "close-check"

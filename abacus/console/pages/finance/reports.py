@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import ClassVar, Final
 
 from abacus.approving.assumptions import Assumed, assumption_proposal
-from abacus.console.decide.outcomes import Series
+from abacus.console.decide.charts import Series
 from abacus.console.decide.reports import REPORTS, Report, chart_of
 from abacus.console.errands.types import Order
 from abacus.console.pages.finance.month_close import Act, act_of

@@ -13,7 +13,7 @@ from uuid import UUID
 from abacus.console.decide.positions import FROM_THE_NEWEST, read_positions, text_of
 from abacus.console.decide.tier_progress import TierProgress
 from abacus.console.errands.types import ERASE
-from abacus.console.pages.members.member_life import campaigns, messages, tiers
+from abacus.console.pages.members.member_life import campaigns_shown, messages_shown, tiers_shown
 from abacus.console.pages.operations.errands import Done, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows
@@ -23,7 +23,7 @@ from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.core.errors import Unavailable
 from abacus.core.ids import ID_PATTERN
-from abacus.engage.campaigns.member_progress import MemberProgress
+from abacus.engage.campaigns.progress_rows import MemberProgress
 from abacus.engage.notify.notifications import MemberMessage
 from abacus.intake.partners.members import AccountAsOf
 from abacus.ledger.store.read import RemainingLot
@@ -33,7 +33,7 @@ from abacus.people.types.deed import Deed
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.explanation.text import UnknownExplanation, UnreadableExplanation, read
 from abacus.pricing.explanation.words import in_words
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 from abacus.proof.decide.recompute import recompute
 
 _ON_PAGE: Final = 25
@@ -153,9 +153,9 @@ async def shown(call: Call, member_id: str, form: Form = EMPTY, fault: str | Non
         call.part(_holds(call, member_id, programs)),
         call.part(_lots(call, member_id, programs)),
         call.part(_timeline(call, member_id, {each: below.get(each, FROM_THE_NEWEST) for each in programs})),
-        call.part(tiers(call, member_id, open_)),
-        call.part(messages(call, member_id, open_)),
-        call.part(campaigns(call, member_id)),
+        call.part(tiers_shown(call, member_id, open_)),
+        call.part(messages_shown(call, member_id, open_)),
+        call.part(campaigns_shown(call, member_id)),
     )
     return MemberPage(
         title=member_id,

@@ -5,7 +5,7 @@ from typing import Final
 
 from abacus.console.decide.tier_progress import TierProgress, earned_in, next_tier
 from abacus.console.web.calls import Call
-from abacus.engage.campaigns.member_progress import MemberProgress, progress_of
+from abacus.engage.campaigns.progress_rows import MemberProgress, progress_of
 from abacus.engage.notify.notifications import MemberMessage, messages_of
 from abacus.people.types.deed import Deed
 from abacus.programs.tiers.decide.policy import period_of
@@ -14,18 +14,18 @@ from abacus.programs.tiers.store import MembershipStore, Shown
 MOST: Final = 20  # of messages and of campaigns
 
 
-async def tiers(call: Call, member_id: str, open_: Mapping[str, str]) -> Sequence[TierProgress]:
+async def tiers_shown(call: Call, member_id: str, open_: Mapping[str, str]) -> Sequence[TierProgress]:
     """In the programs of these accounts, each at home in a country. Raises `Unavailable`."""
     found = await MembershipStore(call.reading.pool, call.premises.clock).show(member_id)
     return [_progress(call, each, open_[_program(each)]) for each in found if _program(each) in open_]
 
 
-async def messages(call: Call, member_id: str, open_: Mapping[str, str]) -> Sequence[MemberMessage]:
+async def messages_shown(call: Call, member_id: str, open_: Mapping[str, str]) -> Sequence[MemberMessage]:
     """None where no account of the member is open to the person. Raises `Unavailable`."""
     return await messages_of(call.reading.pool, member_id, MOST) if open_ else ()
 
 
-async def campaigns(call: Call, member_id: str) -> Sequence[MemberProgress]:
+async def campaigns_shown(call: Call, member_id: str) -> Sequence[MemberProgress]:
     """Raises `Unavailable`."""
     return await progress_of(call.reading.pool, member_id, call.countries(Deed.SEE), MOST)
 

@@ -34,7 +34,7 @@ from abacus.ledger.types.movement import Moved
 from abacus.ledger.types.port import Status
 from abacus.people.types.approval import Approval, CannotDecide
 from abacus.people.types.deed import Deed
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 
 _MOST_DIGITS: Final = 12
 

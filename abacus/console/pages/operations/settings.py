@@ -8,7 +8,7 @@ from abacus.console.web.calls import Call
 from abacus.console.web.page import Page
 from abacus.console.web.parts import Part
 from abacus.oversight.status.decide.settings import SettingInUse, settings_in_use
-from abacus.platform.presence.store import Presence
+from abacus.platform.presence.presence_note import Presence
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Final, NamedTuple, TypeVar
 
-from abacus.console.pages.operations.watched import Watched
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Events, Page
 from abacus.console.web.parts import Part
@@ -16,9 +15,24 @@ from abacus.core.status import Overdue, Problem, Undelivered
 from abacus.oversight.status.capabilities import figures_of, overdue, undelivered
 from abacus.oversight.status.decide.problems import problems
 from abacus.oversight.status.snapshot_reader import groups_in_use
-from abacus.oversight.status.sources import Notes, lags, notes, queues, relay
+from abacus.oversight.status.sources import Group, Notes, lags, notes, queues, relay
 from abacus.oversight.status.types import GroupLag, QueueState, RelayState, Snapshot, Workforce
 from abacus.people.types.deed import Deed
+from abacus.platform.sqs.queue import Client
+
+
+class Watched(NamedTuple):
+    """What operations look at: the relay's topic, the prefix of the queues, and the workers that have to run; the
+    consumer groups, where a broker is set, and the queues, where an address is.
+    """
+
+    points_topic: str
+    queue_prefix: str
+    pipeline: Sequence[str]
+    groups: Sequence[Group] = ()
+    kafka: str | None = None
+    sqs: Client | None = None
+
 
 COUNTED_TO: Final = 100_000  # transfers that are not published
 _LOOK_EVERY_S: Final = 2.0

@@ -16,8 +16,7 @@ from abacus.console.web.forms import Form
 from abacus.console.web.page import Page, See
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
-from abacus.intake.partners.decide.keys import LIVE_KEY
-from abacus.intake.partners.decide.partner import Partner, RightsChange
+from abacus.intake.partners.decide.partner import LIVE_KEY, Partner, RightsChange
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 from abacus.people.store.approvals import Approvals

@@ -25,7 +25,7 @@ from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, 
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide import timeline
 from abacus.pricing.decide.card import RateCard, to_document
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 
 _MOST: Final = 50
 _LONGEST_REASON: Final = 500

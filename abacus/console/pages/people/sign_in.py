@@ -8,13 +8,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from abacus.console.entry.decide.derived import Use, derived, fits
-from abacus.console.entry.decide.paths import local_path
+from abacus.console.entry.decide.browser import Use, derived, fits, local_path
 from abacus.console.entry.decide.sessions import zone_of
 from abacus.console.entry.door import Denied
 from abacus.console.entry.provider import BACK, Provider
-from abacus.console.entry.tokens import VISIT_TOKEN
-from abacus.console.entry.types import Visitor
+from abacus.console.entry.types import VISIT_TOKEN, Visitor
 from abacus.console.premises import Premises
 from abacus.console.web.answer import Answers
 from abacus.console.web.calls import call_of

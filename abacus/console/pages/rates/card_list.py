@@ -19,7 +19,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard, RateCard, country_of, to_toml
 from abacus.pricing.decide.diff import describe_changes
 from abacus.pricing.decide.timeline import Phase, Span, next_of, place_of, published_card, timeline
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 
 
 @dataclass(frozen=True)

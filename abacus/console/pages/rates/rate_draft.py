@@ -20,7 +20,7 @@ from abacus.people.types.approval import ApprovalKind
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide.card import Expiry, OnShortfall, RateCard, country_of, parse_card, to_toml
 from abacus.pricing.kind import CARDS
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 
 _MONTH: Final = timedelta(days=30)
 CARD_FIELDS: Final = DocumentFields(

@@ -17,7 +17,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER, RateCard
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.words import in_words
-from abacus.pricing.store.reader import CardReader
+from abacus.pricing.store.cards import CardReader
 
 _FIELDS: Final = ("country", "vertical", "payment_type", "amount", "tier", "at")
 

@@ -17,10 +17,10 @@ from abacus.engage.campaigns.decide.progress import (
     told,
     used_places,
 )
-from abacus.engage.campaigns.decide.run import Matched, Refusal, Run, RunOutcome
-from abacus.engage.campaigns.decide.split import arm_of
+from abacus.engage.campaigns.decide.run import Matched, Refusal, Run, RunOutcome, arm_of
 from abacus.engage.limits.decide.pots import AtHand, Pot, Short, pots_of
 from abacus.engage.limits.types import Amounts
+from abacus.signals.events.types import Event
 
 
 @dataclass(slots=True)
@@ -175,3 +175,15 @@ class _Batch:
 def _amounts(matched: Matched, steps: Iterable[Step]) -> Amounts:
     points = sum(matched.worth[step.number].points for step in steps if step.number in matched.worth)
     return Amounts(1, points, matched.campaign.limits.cost_of(points))
+
+
+def contradictions(events: Iterable[Event]) -> Mapping[str, Sequence[Event]]:
+    """The keys with which events came that are not equal, each with those events in the order in which they came."""
+    firsts: dict[str, Event] = {}
+    found: dict[str, list[Event]] = {}
+    for event in events:
+        key = event.key
+        first = firsts.setdefault(key, event)
+        if first is not event and event not in (some := found.get(key, [first])):
+            found[key] = [*some, event]
+    return found

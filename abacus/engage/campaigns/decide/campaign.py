@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
 
 from abacus.core.fields import EARLIEST
-from abacus.documents.decide.labels import Labels
+from abacus.documents.decide.version_words import Labels
 from abacus.engage.actions.decide.deeds import Action, Award
 from abacus.engage.limits.types import Limits, Owner
 from abacus.signals.events.decide.vocabulary import EventType

@@ -9,7 +9,7 @@ from abacus.engage.actions.decide.deeds import Award
 from abacus.engage.campaigns.decide.calendar import runs_at
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.publications import Publications
-from abacus.engage.campaigns.decide.sides import CAMPAIGN, of_campaign
+from abacus.engage.campaigns.decide.vocabulary import CAMPAIGN, of_campaign
 from abacus.engage.campaigns.decide.worth import needs_tier
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary
 from abacus.signals.events.types import Event

@@ -17,7 +17,7 @@ from abacus.engage.campaigns.decide.campaign import Campaign, Step
 from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.recomputation import recompute
-from abacus.engage.campaigns.decide.split import arm_of
+from abacus.engage.campaigns.decide.run import arm_of
 from abacus.engage.campaigns.decide.worth import worth_of
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard

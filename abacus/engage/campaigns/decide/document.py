@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from abacus.core.document_text import Tables, write_toml
-from abacus.documents.decide.change_words import all_parts, changed_parts
+from abacus.documents.decide.version_words import all_parts, changed_parts
 from abacus.engage.campaigns.decide.campaign import Campaign, Period
 from abacus.engage.campaigns.decide.campaign_reader import WEEKDAYS
 from abacus.engage.campaigns.decide.lengths import hours_text, length_text

@@ -14,13 +14,13 @@ from abacus.engage.actions.types import AWARDS, EVENTS, MESSAGES, PlannedAction
 from abacus.engage.campaigns.decide.campaign import Step
 from abacus.engage.campaigns.decide.run import Run
 from abacus.engage.campaigns.decide.worth import Worth
-from abacus.ledger.types.award import Award as PointsAward
+from abacus.ledger.types.award_envelope import Award as PointsAward
 from abacus.ledger.types.award_envelope import encode_award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.pricing.decide.card import Expiry
 from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Campaigned
-from abacus.programs.expiry.decide.policy import last_good_day
+from abacus.programs.expiry.decide.month import last_good_day
 from abacus.signals.events.decide.message import encode_event
 from abacus.signals.events.types import Event
 

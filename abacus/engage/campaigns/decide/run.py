@@ -1,9 +1,10 @@
-"""An event that a campaign answers to, and what comes of it. Pure values."""
+"""An event that a campaign answers to, the arm in which its member is, and what comes of it. Pure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from hashlib import blake2b
+from typing import Final, NamedTuple
 
 from abacus.core.errors import SetAside
 from abacus.core.ids import campaign_key
@@ -84,3 +85,19 @@ class Run:
     steps: tuple[int, ...] = ()
     amounts: Amounts = NOTHING
     refusal: Refusal | None = None
+
+
+_WHOLE: Final = 100
+
+
+def arm_of(campaign: Campaign, member_id: str) -> str | None:
+    """None where the campaign has no split."""
+    if not campaign.split:
+        return None
+    digest = blake2b(f"{campaign.name}\x1f{member_id}".encode(), digest_size=8).digest()
+    place = int.from_bytes(digest) % _WHOLE
+    for arm, share in campaign.split:
+        place -= share
+        if place < 0:
+            return arm
+    raise ValueError(f"the shares of {campaign.label} make less than {_WHOLE}")

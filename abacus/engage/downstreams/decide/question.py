@@ -1,6 +1,6 @@
 """The question to a service about many events at once, and its answer. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -9,6 +9,8 @@ import orjson
 from abacus.signals.events.decide.message import encode_event
 from abacus.signals.events.decide.values import READERS, Wrong
 from abacus.signals.events.types import Event, Value, VariableType
+from abacus.signals.facts.decide.catalog import NamedSides
+from abacus.signals.rules.decide.types import Origin
 
 ASK_TYPE: Final = "abacus.ask"
 LONGEST_ANSWER: Final = 1 << 20  # bytes
@@ -38,3 +40,11 @@ def read_answer(body: bytes, type_: VariableType, events: int) -> list[Value | N
         return [None if each is None else READERS[type_](each) for each in answers]
     except Wrong as wrong:
         raise NoAnswer(f"an answer is {wrong}") from None
+
+
+EXTERNAL: Final = Origin("external", cost=50)
+
+
+def service_sides(answers: Mapping[str, VariableType]) -> NamedSides:
+    """The services by name, with the types of their answers."""
+    return NamedSides(EXTERNAL, answers, answers.__getitem__, "external service", "abacus downstreams list")

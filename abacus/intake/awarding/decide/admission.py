@@ -8,7 +8,7 @@ from abacus.core.clock import CLOCKS_DIFFER_BY, is_to_come
 from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import CAMPAIGNS, EVENTS, PARTNERS, REFUNDS, TRANSACTIONS
 from abacus.core.sources import partner_of
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import Reversal
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import MOST_EXPIRY_MONTHS

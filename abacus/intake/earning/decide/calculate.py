@@ -4,7 +4,7 @@ from abacus.core.errors import Reason, SetAside
 from abacus.core.points import money
 from abacus.core.sources import STREAM
 from abacus.intake.earning.decide.transaction import Completed, Event, Refunded, Transaction
-from abacus.ledger.types.award import Award, Transacted
+from abacus.ledger.types.award_envelope import Award, Transacted
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import Refund, Reversal
 from abacus.ledger.types.port import Claim
@@ -12,7 +12,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import Expiry, PublishedCard
 from abacus.pricing.decide.formula import Rate, Worth, fixed_worth, rate_of, worth
 from abacus.pricing.explanation.text import naming_transaction
-from abacus.programs.expiry.decide.policy import last_good_day
+from abacus.programs.expiry.decide.month import last_good_day
 
 
 class Calculator:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from abacus.core.errors import Refused, SetAside
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.decide.transaction import COMPLETED, Completed
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.platform.validation import first_fault
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard

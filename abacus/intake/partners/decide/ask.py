@@ -15,13 +15,13 @@ from abacus.intake.earning.decide.source_message import PartnerRequest, SourceMe
 from abacus.intake.earning.decide.transaction import AmountText, Completed, Country, Currency, Id, Name
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.platform.validation import Moment
 from abacus.pricing.decide.card import BASE_TIER, Expiry, PublishedCard
 from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Granted
-from abacus.programs.expiry.decide.policy import last_good_day
+from abacus.programs.expiry.decide.month import last_good_day
 
 ProgramName = Annotated[str, StringConstraints(pattern=PROGRAM_PATTERN)]
 ReasonText = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\ufffe\uffff]{1,200}$")]

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from abacus.core.ids import award_id
 from abacus.intake.earning.decide.source_message import SourceMessage
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 
 
 class Entry(NamedTuple):

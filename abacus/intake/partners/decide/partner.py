@@ -1,4 +1,4 @@
-"""A partner and its rights. Pure."""
+"""A partner, its rights and its keys. Pure."""
 
 import re
 from datetime import datetime
@@ -7,6 +7,7 @@ from typing import Final, NamedTuple, TypedDict
 from abacus.core.errors import Refused
 from abacus.core.ids import NAME_PATTERN
 from abacus.core.sources import Agent, partner_source
+from abacus.core.tokens import TokenForm, new_secret_text
 
 _PARTNER_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 MOST_REQUESTS_PER_MINUTE: Final = 1_000_000
@@ -120,3 +121,11 @@ def checked(partner: Partner) -> Partner:
     if not 1 <= partner.requests_per_minute <= MOST_REQUESTS_PER_MINUTE:
         raise Refused(f"--requests-per-minute: between 1 and {MOST_REQUESTS_PER_MINUTE}")
     return partner
+
+
+LIVE_KEY: Final = TokenForm("abk_live_")
+TEST_KEY: Final = TokenForm("abk_test_")
+
+
+def new_signing_secret() -> str:
+    return f"abs_{new_secret_text()}"

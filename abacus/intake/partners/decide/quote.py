@@ -18,7 +18,7 @@ from abacus.intake.partners.decide.ask import (
     transaction_of,
 )
 from abacus.intake.partners.decide.partner import Partner
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.pricing.decide.card import PublishedCard
 
 _KEY: Final = "quote"  # nothing is awarded under it

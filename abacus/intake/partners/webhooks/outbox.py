@@ -13,9 +13,8 @@ from typing import Any, Final, NamedTuple
 import structlog
 
 from abacus.core.clock import Clock
-from abacus.intake.partners.webhooks.decide.delivery import Delivery, SignedAddress
+from abacus.intake.partners.webhooks.decide.delivery import RETRIED_FOR, Delivery, SignedAddress
 from abacus.intake.partners.webhooks.decide.message import WebhookMessage
-from abacus.intake.partners.webhooks.decide.schedule import RETRIED_FOR
 from abacus.platform import slices
 from abacus.platform.delivery.outbox import Lane, Outbox, OutboxTable, Taken
 from abacus.platform.delivery.types import Backlog, DeliveryOutcome, Room, Settled

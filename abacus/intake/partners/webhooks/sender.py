@@ -9,15 +9,13 @@ import structlog
 from abacus.core.backoff import Backoff
 from abacus.core.clock import Clock
 from abacus.intake.partners.metrics import WEBHOOKS, WEBHOOKS_OLDEST, WEBHOOKS_WAITING
-from abacus.intake.partners.secret_places import former_webhook_secret_of, webhook_secret_of
-from abacus.intake.partners.webhooks.decide.delivery import Delivery
-from abacus.intake.partners.webhooks.decide.schedule import BACKOFF, retry_until
+from abacus.intake.partners.store import former_webhook_secret_of, webhook_secret_of
+from abacus.intake.partners.webhooks.decide.delivery import BACKOFF, Delivery, retry_until
 from abacus.intake.partners.webhooks.outbox import WebhookOutbox
 from abacus.platform.delivery.decide.reply import Reply, waits_until
 from abacus.platform.delivery.decide.schedule import Schedule
 from abacus.platform.delivery.decide.signature import signed_headers
-from abacus.platform.delivery.deliverer import IDLE_S, Deliverer
-from abacus.platform.delivery.periodic import Periodic
+from abacus.platform.delivery.deliverer import IDLE_S, Deliverer, Periodic
 from abacus.platform.delivery.types import Answer, Concurrency, DeliveryOutcome, Said, Settled
 from abacus.platform.encryption import Secrets, SecretUnreadable
 from abacus.platform.health import WorkerHealth

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, absent
-from abacus.intake.partners.secret_places import former_webhook_secret_of, webhook_secret_of
-from abacus.intake.partners.webhooks.decide.schedule import RETRIED_FOR
+from abacus.intake.partners.store import former_webhook_secret_of, webhook_secret_of
+from abacus.intake.partners.webhooks.decide.delivery import RETRIED_FOR
 from abacus.intake.partners.webhooks.outbox import give_up_all
 from abacus.intake.partners.webhooks.sender import webhook_secrets
 from abacus.intake.partners.webhooks.trial import Receiver

@@ -5,7 +5,7 @@ import time
 from typing import NamedTuple, Protocol
 
 from abacus.core.clock import Clock
-from abacus.intake.partners.webhooks.decide.trial import trial_message
+from abacus.intake.partners.webhooks.decide.message import trial_message
 from abacus.intake.partners.webhooks.sender import Post
 from abacus.platform.delivery.decide.reply import Reply
 from abacus.platform.delivery.decide.signature import signed_headers

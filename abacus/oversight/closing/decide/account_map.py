@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from abacus.core.errors import Refused
-from abacus.oversight.reports.decide.kinds import SIGNS
+from abacus.oversight.reports.decide.rollforward import SIGNS
 
 ANY: Final = "*"
 

@@ -13,9 +13,8 @@ from abacus.core.errors import Refused
 from abacus.core.points import EXACT
 from abacus.oversight.closing.decide.account_map import Mapped
 from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook
-from abacus.oversight.reports.decide.kinds import SIGNS
 from abacus.oversight.reports.decide.liability import in_money
-from abacus.oversight.reports.decide.rollforward import Movement
+from abacus.oversight.reports.decide.rollforward import SIGNS, Movement
 from abacus.programs.expiry.decide.month import Month
 
 

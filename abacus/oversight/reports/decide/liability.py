@@ -7,7 +7,29 @@ from typing import Final, NamedTuple
 
 from abacus.core.points import EXACT
 from abacus.oversight.reports.decide.assumption import AssumptionBook, Pair, percent
-from abacus.oversight.reports.decide.balance import ProgramBalance
+
+
+class ProgramBalance(NamedTuple):
+    """The balances of one program in one country. `owed` is the sum of the negative balances, which members owe."""
+
+    program: str
+    country: str
+    members: int
+    outstanding: int
+    owed: int
+    recorded: int
+    accounts: int
+    apart: int
+
+    @property
+    def points(self) -> int:
+        return self.outstanding + self.owed
+
+    @property
+    def ties(self) -> bool:
+        """Whether the sums agree and no single account is apart: sums may agree by luck."""
+        return not self.apart and self.points == self.recorded == self.accounts
+
 
 _AMOUNTS: Final = Context(prec=EXACT.prec, rounding=ROUND_HALF_UP)
 

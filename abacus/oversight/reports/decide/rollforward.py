@@ -2,12 +2,19 @@
 `movements` reads them.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from abacus.oversight.reports.decide.balance import ProgramBalance
+from abacus.ledger.types.kinds import KINDS, Columns, TransferKind
 from abacus.oversight.reports.decide.by import By, Part, by_program_at_least, grouped, part_of
-from abacus.oversight.reports.decide.kinds import SIGNS
+from abacus.oversight.reports.decide.liability import ProgramBalance
+
+OF_KIND: Final[Mapping[TransferKind, Columns]] = {
+    kind: row.columns for kind, row in KINDS.items() if row.columns is not None
+}
+
+# The sign with which the points of transfers stand in each column of the rollforward: opening + issued - spent …
+SIGNS: Final[Mapping[str, int]] = {columns.moved: columns.sign for columns in OF_KIND.values()}
 
 
 class Movement(NamedTuple):

@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.decide.slots import begin_of, slot_of
+from abacus.signals.counters.decide.grid import begin_of, slot_of
 from abacus.signals.counters.types import Count, Grain, Row, RowKey, SlotRange
 
 _DAY_S: Final = 86_400

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from abacus.core.errors import SetAside
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.event_measure import EventMeasure, NotCounted
-from abacus.signals.counters.decide.slots import begin_of, slot_of
+from abacus.signals.counters.decide.grid import begin_of, slot_of
 from abacus.signals.counters.decide.tiles import slots_of
 from abacus.signals.counters.types import QUARTER_S, Count, Grain, Row, RowKey
 from abacus.signals.events.types import Event

@@ -1,4 +1,4 @@
-"""The slots of a time zone, of the grains that are kept. Pure."""
+"""The slots of a time zone: quarters, hours and days, of the grains that are kept. Pure."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -43,3 +43,20 @@ def grid_of(zone: ZoneInfo, keep: Mapping[Grain, int]) -> Grid:
 @lru_cache(maxsize=20_000)
 def _grid(zone: ZoneInfo, keep: tuple[tuple[Grain, int], ...]) -> Grid:
     return Grid(zone, dict(keep))
+
+
+_GRAIN_SHIFT: Final = 28  # quarters since 1970 below, the grain above: an int of 32 bits until the year 9626
+
+
+def slot_of(grain: Grain, begins_at: int) -> int:
+    """The slot that begins at this second since 1970, the beginning of a quarter. Slots of one grain rise with time."""
+    return grain << _GRAIN_SHIFT | begins_at // QUARTER_S
+
+
+def begin_of(slot: int) -> int:
+    """The second since 1970 at which the slot begins."""
+    return (slot & (1 << _GRAIN_SHIFT) - 1) * QUARTER_S
+
+
+def grain_of(slot: int) -> Grain:
+    return Grain(slot >> _GRAIN_SHIFT)

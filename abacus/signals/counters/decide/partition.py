@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from abacus.signals.counters.decide.slots import begin_of, grain_of, slot_of
+from abacus.signals.counters.decide.grid import begin_of, grain_of, slot_of
 from abacus.signals.counters.types import QUARTER_S, Grain
 
 _DAY_S: Final = 86_400

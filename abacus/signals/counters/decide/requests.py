@@ -6,7 +6,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
-from abacus.signals.counters.decide.slots import slot_of
+from abacus.signals.counters.decide.grid import slot_of
 from abacus.signals.counters.types import Grain, Row, RowKey
 
 _AT_ONCE: Final = 50  # rows of a request; Cassandra refuses batches of more than 50 KiB

@@ -7,10 +7,9 @@ from typing import Final, NamedTuple
 from abacus.core.errors import Refused
 from abacus.core.fields import LATEST
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.decide.grid import Grid
+from abacus.signals.counters.decide.grid import Grid, begin_of, grain_of, slot_of
 from abacus.signals.counters.decide.keep import in_words, name_of
 from abacus.signals.counters.decide.local_time import Span
-from abacus.signals.counters.decide.slots import begin_of, grain_of, slot_of
 from abacus.signals.counters.types import QUARTER_S, Grain, SlotRange
 
 SPARE_S: Final = 3_600  # rows are stored so much longer than readers rely on them: clocks differ

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.events.decide.substream import Asked
-from abacus.signals.events.decide.topics import followed_topics, reader_of, sources_on
+from abacus.signals.events.decide.substream import Asked, followed_topics, reader_of, sources_on
 from abacus.signals.events.types import Event
 
 

@@ -1,9 +1,10 @@
-"""The sums of closed parts, kept in this process."""
+"""The sums of closed parts: kept in this process, and in the cache that processes share."""
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from abacus.platform.reading.shared_cache import CachedValue, SharedCache
 from abacus.signals.counters.reading.decide.shape import Slots
 from abacus.signals.counters.types import SlotRange
 
@@ -51,3 +52,28 @@ class ClosedParts:
         while self._count > self._most:
             _, forgotten = self._by_key.popitem(last=False)
             self._count -= len(forgotten)
+
+
+class SharedParts:
+    """A key for each part. What the cache does not have is read from the store."""
+
+    def __init__(self, cache: SharedCache) -> None:
+        self._cache = cache
+
+    async def find(self, parts: Sequence[SlotRange]) -> Mapping[SlotRange, Kept]:
+        by_key = {_key(part): part for part in parts}
+        return {by_key[key]: _kept(value) for key, value in (await self._cache.find(list(by_key))).items()}
+
+    async def keep(self, kept: Mapping[SlotRange, Kept]) -> None:
+        await self._cache.keep(
+            {_key(part): CachedValue(f"{each.sum} {each.until:.0f}", each.until) for part, each in kept.items()}
+        )
+
+
+def _key(part: SlotRange) -> str:
+    return f"part:{part.first}:{part.end}:{part.key}"
+
+
+def _kept(value: str) -> Kept:
+    sum_, until = value.split()
+    return Kept(int(sum_), float(until))

@@ -13,8 +13,7 @@ from abacus.platform.gatherer import PendingRequest
 from abacus.platform.health import Health
 from abacus.platform.reading.store_rounds import StoreRounds
 from abacus.signals.counters.metrics import COUNT_RANGES, COUNT_STORE_SECONDS
-from abacus.signals.counters.reading.closed_parts import ClosedParts, Kept
-from abacus.signals.counters.reading.shared_parts import SharedParts
+from abacus.signals.counters.reading.closed_parts import ClosedParts, Kept, SharedParts
 from abacus.signals.counters.reading.types import Parts
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.types import SlotRange

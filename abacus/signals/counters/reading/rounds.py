@@ -10,9 +10,8 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.platform.health import Health
 from abacus.platform.reading.shared_cache import NothingShared, SharedCache
-from abacus.signals.counters.reading.closed_parts import ClosedParts
+from abacus.signals.counters.reading.closed_parts import ClosedParts, SharedParts
 from abacus.signals.counters.reading.part_rounds import PartRounds
-from abacus.signals.counters.reading.shared_parts import SharedParts
 from abacus.signals.counters.reading.types import Parts
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.types import SlotRange

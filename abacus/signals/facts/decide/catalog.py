@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from abacus.core.fields import Bad, quoted
 from abacus.signals.events.types import VariableType
@@ -98,3 +98,19 @@ def check_named(name: str, known: Collection[str], what: str, listed_by: str) ->
         near = difflib.get_close_matches(name, list(known), n=1)
         hint = f"did you mean {near[0]}?" if near else f"`{listed_by}` prints what there is"
         raise Bad(f"no {what} {quoted(name)} is defined; {hint}")
+
+
+MEMBER: Final = Origin("member", cost=20)
+TIER: Final = "member.tier"
+BALANCE: Final = "member.balance"
+COUNTRY: Final = "member.country"
+MEMBER_SIDES: Final = FixedSides(
+    MEMBER, {TIER: VariableType.TEXT, BALANCE: VariableType.INTEGER, COUNTRY: VariableType.TEXT}
+)
+
+
+SEGMENT: Final = Origin("segment", cost=10)
+
+
+def segment_sides(names: Collection[str]) -> NamedSides:
+    return NamedSides(SEGMENT, names, lambda _: VariableType.BOOLEAN, "segment", "abacus segments list")

@@ -5,7 +5,7 @@ from typing import Any
 
 from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.decide.transaction import Completed, Event, read_transaction
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 from zoneinfo import ZoneInfo
 
 from abacus.core.errors import Reason
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.sqs.definition import EXPIRY
 from abacus.platform.sqs.port import Queue

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from abacus.core.errors import Reason
 from abacus.core.ids import expiry_key, refund_key
-from abacus.ledger.types.award import Award
+from abacus.ledger.types.award_envelope import Award
 from abacus.programs.expiry.decide.month import Month
 from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.due import Due

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from abacus.signals.counters.decide.admission import Admitted, Candidate, Day, KeyRoom, Room, admit, granted, window_of
-from abacus.signals.counters.decide.slots import begin_of, grain_of
+from abacus.signals.counters.decide.grid import begin_of, grain_of
 from abacus.signals.counters.types import Count, Grain, Row, RowKey
 from tests.signals.counters.rides import RIDES_OF_MEMBER, drafts, rides_source
 

@@ -21,7 +21,7 @@ from abacus.signals.counters.decide.batch import (
 )
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.event_measure import NotCounted
-from abacus.signals.counters.decide.slots import begin_of, grain_of
+from abacus.signals.counters.decide.grid import begin_of, grain_of
 from abacus.signals.counters.decide.topics import in_force
 from abacus.signals.counters.types import Count, Grain, Row, RowKey
 from tests.signals.counters.rides import Ride, drafts, ride, rides_source

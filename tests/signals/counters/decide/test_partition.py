@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
+from abacus.signals.counters.decide.grid import begin_of, grain_of, slot_of
 from abacus.signals.counters.decide.partition import LENGTHS, Partition, ahead, holding, over, wanted
-from abacus.signals.counters.decide.slots import begin_of, grain_of, slot_of
 from abacus.signals.counters.types import Grain
 
 DAY_S = 86_400

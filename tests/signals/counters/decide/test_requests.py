@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from abacus.signals.counters.decide.grid import slot_of
 from abacus.signals.counters.decide.requests import FOR_EVER, Lookup, batches, lookups, place_of, ttl
-from abacus.signals.counters.decide.slots import slot_of
 from abacus.signals.counters.types import Count, Grain, Row, RowKey
 
 NOW = int(datetime(2026, 6, 10, tzinfo=UTC).timestamp())

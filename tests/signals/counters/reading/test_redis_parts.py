@@ -8,9 +8,8 @@ import pytest
 from redis.asyncio import Redis
 
 from abacus.platform.reading.redis_cache import opened
-from abacus.signals.counters.reading.closed_parts import ClosedParts, Kept
+from abacus.signals.counters.reading.closed_parts import ClosedParts, Kept, SharedParts
 from abacus.signals.counters.reading.rounds import Rounds
-from abacus.signals.counters.reading.shared_parts import SharedParts
 from abacus.signals.counters.reading.types import Parts
 from abacus.signals.counters.types import SlotRange
 from tests.signals.counters.reading.asking import NOW, WatchedStore

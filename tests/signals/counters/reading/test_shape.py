@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.signals.counters.decide.slots import begin_of, grain_of
+from abacus.signals.counters.decide.grid import begin_of, grain_of
 from abacus.signals.counters.decide.tiles import floor_quarter, slots_of, tile
 from abacus.signals.counters.reading.decide.shape import Slots, shape_of
 from abacus.signals.counters.types import Grain, SlotRange

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Final
 
-from abacus.signals.counters.decide.slots import slot_of
+from abacus.signals.counters.decide.grid import slot_of
 from abacus.signals.counters.types import Count, Grain, Row, RowKey, SlotRange
 
 NOW: Final = datetime(2026, 6, 10, 12, 7, tzinfo=UTC)

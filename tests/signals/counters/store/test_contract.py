@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 
-from abacus.signals.counters.decide.slots import slot_of
+from abacus.signals.counters.decide.grid import slot_of
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.types import Count, Grain, RowKey, SlotRange
 from tests.signals.counters.store.rows import DAY_S, NOW, around, quarter, row

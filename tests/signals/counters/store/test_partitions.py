@@ -13,7 +13,7 @@ from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.sandbox import SCHEMA
 from abacus.platform.slices import slice_map_of, slice_of
 from abacus.platform.slices.layout import WHOLE
-from abacus.signals.counters.decide.slots import slot_of
+from abacus.signals.counters.decide.grid import slot_of
 from abacus.signals.counters.store.postgres import PostgresCounterStore
 from abacus.signals.counters.types import Count, Grain
 from tests.signals.counters.store.rows import DAY_S, NOW, around, quarter, row

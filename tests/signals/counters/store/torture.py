@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from abacus.signals.counters.decide.slots import slot_of
+from abacus.signals.counters.decide.grid import slot_of
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.types import Count, Grain, Row, RowKey, SlotRange
 from tests.signals.counters.store.rows import DAY_S, NOW

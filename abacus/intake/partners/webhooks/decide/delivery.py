@@ -1,8 +1,9 @@
-"""A message on its way to its partner. Pure."""
+"""A message on its way to its partner, and when it is tried again. Pure."""
 
-from datetime import datetime
-from typing import NamedTuple
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
 
+from abacus.core.backoff import Backoff
 from abacus.platform.delivery.types import Lease
 
 
@@ -34,3 +35,12 @@ class Delivery(NamedTuple):
     @property
     def receiver(self) -> str:
         return self.partner_id
+
+
+RETRIED_FOR: Final = timedelta(days=3)
+BACKOFF: Final = Backoff(first_s=5, longest_s=6 * 3600)
+
+
+def retry_until(delivery: Delivery, _now: datetime) -> datetime:
+    """The end of trying; it is set when the message is made, and anew when a person sends it again."""
+    return delivery.retry_until

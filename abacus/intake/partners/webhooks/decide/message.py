@@ -1,4 +1,4 @@
-"""The message to a partner about a posting or a rejection. Pure."""
+"""The message to a partner about a posting or a rejection, or to try its receiver. Pure."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -98,3 +98,19 @@ def _message(type_: MessageType, award: _AwardName, at: datetime, about: dict[st
     body = orjson.dumps({"type": type_, "timestamp": at, "data": data}).decode()
     id_ = message_id(award.partner_id, type_, award.key)
     return WebhookMessage(id_, award.partner_id, about["member_id"], type_, body, at)
+
+
+TRIAL_TYPE: Final = "abacus.test"
+
+
+class TrialMessage(NamedTuple):
+    """`body` is sent byte for byte."""
+
+    message_id: str
+    body: bytes
+
+
+def trial_message(partner_id: str, number: str, now: datetime) -> TrialMessage:
+    """`number` tells one trial from another, so that a receiver which drops repetitions sees each."""
+    body = {"type": TRIAL_TYPE, "timestamp": now, "data": {"partner_id": partner_id}}
+    return TrialMessage(f"msg_test_{number}", orjson.dumps(body))

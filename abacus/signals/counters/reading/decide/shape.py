@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.decide.slots import begin_of, grain_of
+from abacus.signals.counters.decide.grid import begin_of, grain_of
 from abacus.signals.counters.decide.tiles import ImpossibleRange, slots_of, tile
 from abacus.signals.counters.types import QUARTER_S, Grain
 
