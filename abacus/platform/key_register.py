@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from abacus.platform.postgres import Pool, array, column, passing_failures
-from abacus.platform.sql import Statement
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement, array, column
 
 # Sorted, so that two that enter the same keys cannot wait for each other.
 _ENTER: Final = Statement(f"""

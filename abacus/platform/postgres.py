@@ -4,7 +4,7 @@ Everything reads and writes through asyncpg with the SQL in sight, and the migra
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias
 
@@ -220,27 +220,6 @@ async def snapshot(pool: Pool) -> AsyncIterator[Connection]:
     ):
         await connection.execute("set local work_mem = '64MB'; set local hash_mem_multiplier = 1; set local jit = off")
         yield connection
-
-
-SEPARATOR: Final = "\x1f"
-
-
-def column(values: Iterable[object]) -> str:
-    """Many values as one text, which `array` turns into an array again; None becomes null.
-
-    asyncpg looks at each element of an array several times over, which cost more than all the rest of posting;
-    Postgres splits a text for a tenth of it. Raises `ValueError` when a value holds the separator.
-    """
-    texts = ["" if value is None else str(value) for value in values]
-    joined = SEPARATOR.join(texts)
-    if joined.count(SEPARATOR) != max(0, len(texts) - 1):
-        raise ValueError("a value holds the control character U+001F")
-    return joined
-
-
-def array(name: str, type_: str) -> str:
-    """SQL for the array in a named parameter (`abacus.platform.sql`) that was made by `column`."""
-    return f"string_to_array(:{name}::text, e'\\x1f', '')::{type_}[]"
 
 
 def is_passing(error: asyncpg.PostgresError) -> bool:

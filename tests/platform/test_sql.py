@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from abacus.platform.postgres import Pool
-from abacus.platform.sql import Statement, arrays, columns, parameters, row_of, unnested
+from abacus.platform.sql import Statement, arrays, columns, parameters, row_of, text_arrays, text_columns, unnested
 
 
 class Point(NamedTuple):
@@ -33,6 +33,15 @@ class Everything(NamedTuple):
     day: date
     document: bytes
     nothing: int | None = None
+
+
+class Plain(NamedTuple):
+    """A column of each type that has a text."""
+
+    text: str
+    number: int | None
+    is_one: bool
+    day: date | None
 
 
 @pytest.mark.parametrize(
@@ -80,6 +89,14 @@ def test_rows_as_arrays() -> None:
     assert arrays(Point, []) == {"x": [], "y": []}
 
 
+def test_rows_as_texts() -> None:
+    assert text_arrays(Point, "y") == "string_to_array(:y::text, e'\\x1f', '')::bigint[]"
+    assert text_columns(Point, [Point(1, 2), Point(3, 4)]) == {"x": "1\x1f3", "y": "2\x1f4"}
+    assert text_columns(Point, [Point(1, 2), Point(3, 4)], "y") == {"y": "2\x1f4"}
+    with pytest.raises(ValueError, match=r"the control character U\+001F"):
+        text_columns(Plain, [Plain("a\x1fb", None, True, None)])  # noqa: FBT003  # a column's value
+
+
 def test_a_row_out_of_a_wider_record() -> None:
     assert row_of(Point, {"z": 3, "y": 2, "x": 1}) == Point(1, 2)
 
@@ -102,3 +119,10 @@ async def test_postgres_gives_the_rows_back(pool: Pool) -> None:
     select = Statement(f"select {columns(Everything)} from {unnested(Everything, document='json')} order by id")
     assert [Everything(*row) for row in await pool.fetch(*select(**arrays(Everything, rows)))] == rows
     assert await pool.fetch(*select(**arrays(Everything, []))) == []
+
+
+async def test_postgres_gives_the_texts_back(pool: Pool) -> None:
+    rows = [Plain("a", 2**40, True, date(2026, 1, 2)), Plain("b", None, False, None)]  # noqa: FBT003  # a column's value
+    select = Statement(f"select * from unnest({text_arrays(Plain)}) as u ({columns(Plain)})")
+    assert [Plain(*row) for row in await pool.fetch(*select(**text_columns(Plain, rows)))] == rows
+    assert await pool.fetch(*select(**text_columns(Plain, []))) == []

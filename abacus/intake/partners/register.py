@@ -14,8 +14,8 @@ from abacus.ledger.store.key_search import claims_of, parts_of
 from abacus.ledger.store.partner_awards import PARTNER_AWARD_COLUMNS, PARTNER_AWARD_ROWS, PartnerAward
 from abacus.ledger.types.award_envelope import Award
 from abacus.platform import slices
-from abacus.platform.postgres import Pool, array, column, passing_failures
-from abacus.platform.sql import Statement, arrays, columns, row_of
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement, array, arrays, column, columns, row_of
 from abacus.pricing.explanation.sql import text
 
 _TAKEN_FOR: Final = timedelta(seconds=30)

@@ -9,8 +9,8 @@ from abacus.core.ids import award_id
 from abacus.core.sources import partner_source
 from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
-from abacus.platform.postgres import Connection, array, column
-from abacus.platform.sql import Statement, arrays, columns, unnested
+from abacus.platform.postgres import Connection
+from abacus.platform.sql import Statement, array, arrays, column, columns, unnested
 
 
 class PartnerAward(NamedTuple):

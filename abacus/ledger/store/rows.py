@@ -25,9 +25,9 @@ from abacus.ledger.types.account import Account, AccountId
 from abacus.ledger.types.port import Claim
 from abacus.ledger.types.transfer import HASH_BYTES, Transfer
 from abacus.platform.pool.citus_errors import is_refused_copy
-from abacus.platform.postgres import Connection, array, column, is_duplicate
+from abacus.platform.postgres import Connection, is_duplicate
 from abacus.platform.slices import take_turn
-from abacus.platform.sql import Statement, columns
+from abacus.platform.sql import Statement, array, column, columns, text_arrays, text_columns
 
 Result = TypeVar("Result")
 
@@ -59,9 +59,10 @@ for update of a
 _BY_ID: Final = "greatest(a.last_xid, pg_current_xact_id())"
 _BY_PLACE: Final = ":place::text::xid8"
 
-_BY_AWARDS: Final = f"""
-    {array("rows", "tid")}, {array("balances", "bigint")}, {array("earned_totals", "bigint")},
-    {array("expiry_days", "int")}, {array("last_seqs", "bigint")}"""
+_AWARDED: Final = ("balance", "earned_total", "last_seq")
+_LEFT_BY_AWARDS: Final = ("held", "lots_closed", "lots_drawn", "lapsed_seq", "lifetime", "active_until")
+_BY_AWARDS: Final = f"{array('rows', 'tid')}, {array('expiry_days', 'int')}, {text_arrays(Account, *_AWARDED)}"
+_WHOLE: Final = f"{_BY_AWARDS}, {text_arrays(Account, *_LEFT_BY_AWARDS)}"
 
 
 def _set(stamp: str) -> str:
@@ -80,8 +81,7 @@ def _update_by_awards(stamp: str) -> Statement:
     """An account by activity remembers the day that the award leaves it with."""
     return Statement(f"""with changed as ({_set(stamp)},
     active_until = greatest(a.active_until, date '0001-01-01' + (u.expires_on - 1))
-from unnest({_BY_AWARDS}
-) with ordinality as u (row, balance, earned_total, expires_on, last_seq, place)
+from unnest({_BY_AWARDS}) with ordinality as u (row, expires_on, {", ".join(_AWARDED)}, place)
 where a.ctid = u.row returning 1
 ) select count(*) from changed
 """)
@@ -92,10 +92,7 @@ def _update_whole(stamp: str) -> Statement:
     return Statement(f"""with changed as ({_set(stamp)},
     held = u.held, lots_closed = u.lots_closed, lots_drawn = u.lots_drawn, lapsed_seq = u.lapsed_seq,
     lifetime = u.lifetime, active_until = u.active_until
-from unnest({_BY_AWARDS}, {array("helds", "bigint")}, {array("lots_closed", "bigint")}, {array("lots_drawn", "bigint")},
-    {array("lapsed_seqs", "bigint")}, {array("lifetimes", "boolean")}, {array("active_untils", "date")}
-) with ordinality as u (row, balance, earned_total, expires_on, last_seq, held, lots_closed, lots_drawn, lapsed_seq,
-    lifetime, active_until, place)
+from unnest({_WHOLE}) with ordinality as u (row, expires_on, {", ".join((*_AWARDED, *_LEFT_BY_AWARDS))}, place)
 where a.ctid = u.row returning 1
 ) select count(*) from changed
 """)
@@ -105,17 +102,12 @@ where a.ctid = u.row returning 1
 _UPDATE: Final = {False: _update_by_awards(_BY_ID), True: _update_by_awards(_BY_PLACE)}
 _UPDATE_WHOLE: Final = {False: _update_whole(_BY_ID), True: _update_whole(_BY_PLACE)}
 
+_OPENED: Final = ("member_id", "program", "country", *_AWARDED, "expires_on", "lifetime", "active_until")
+_OPENED_COLUMNS: Final = f"head_hash, {', '.join(_OPENED)}"
 _OPEN: Final = Statement(f"""with changed as (
-insert into account (member_id, program, country, balance, earned_total, expires_on, last_seq, head_hash, lifetime,
-    active_until, last_xid)
-select member_id, program, country, balance, earned_total, expires_on, last_seq, decode(head_hash, 'hex'), lifetime,
-    active_until, pg_current_xact_id()
-from unnest(
-    {array("members", "text")}, {array("programs", "text")}, {array("countries", "text")},
-    {array("balances", "bigint")}, {array("earned_totals", "bigint")}, {array("expiry_days", "date")},
-    {array("last_seqs", "bigint")}, {array("head_hashes", "text")}, {array("lifetimes", "boolean")},
-    {array("active_untils", "date")}
-) as u (member_id, program, country, balance, earned_total, expires_on, last_seq, head_hash, lifetime, active_until)
+insert into account ({_OPENED_COLUMNS}, last_xid)
+select {_OPENED_COLUMNS}, pg_current_xact_id()
+from unnest({array("head_hashes", "bytea")}, {text_arrays(Account, *_OPENED)}) as u ({_OPENED_COLUMNS})
 on conflict do nothing returning 1
 ) select count(*) from changed
 """)
@@ -243,21 +235,12 @@ async def _update(
     rows, accounts = zip(*changed, strict=True)
     values: dict[str, object] = {
         "rows": column(rows),
-        "balances": column(account.balance for account in accounts),
-        "earned_totals": column(account.earned_total for account in accounts),
         "expiry_days": column(account.expires_on and account.expires_on.toordinal() for account in accounts),
-        "last_seqs": column(account.last_seq for account in accounts),
         "head_hashes": b"".join(account.head_hash for account in accounts),
+        **text_columns(Account, accounts, *_AWARDED),
     }
     if whole:
-        values |= {
-            "helds": column(account.held for account in accounts),
-            "lots_closed": column(account.lots_closed for account in accounts),
-            "lots_drawn": column(account.lots_drawn for account in accounts),
-            "lapsed_seqs": column(account.lapsed_seq for account in accounts),
-            "lifetimes": column(account.lifetime for account in accounts),
-            "active_untils": column(account.active_until for account in accounts),
-        }
+        values |= text_columns(Account, accounts, *_LEFT_BY_AWARDS)
     has_place = locked.place is not None
     if has_place:
         values["place"] = str(locked.place)
@@ -274,19 +257,7 @@ async def _open(connection: Connection, locked: Locked, accounts: Sequence[Accou
         rows = [(*account, locked.place) for account in ordered]
         await _enter(connection, "account", rows, (*Account._fields, "last_xid"))
         return
-    opened = await connection.fetchval(
-        *_OPEN(
-            members=column(account.member_id for account in ordered),
-            programs=column(account.program for account in ordered),
-            countries=column(account.country for account in ordered),
-            balances=column(account.balance for account in ordered),
-            earned_totals=column(account.earned_total for account in ordered),
-            expiry_days=column(account.expires_on for account in ordered),
-            last_seqs=column(account.last_seq for account in ordered),
-            head_hashes=column(account.head_hash.hex() for account in ordered),
-            lifetimes=column(account.lifetime for account in ordered),
-            active_untils=column(account.active_until for account in ordered),
-        )
-    )
+    hashes = column(f"\\x{account.head_hash.hex()}" for account in ordered)
+    opened = await connection.fetchval(*_OPEN(head_hashes=hashes, **text_columns(Account, ordered, *_OPENED)))
     if opened != len(ordered):
         raise Overtaken

@@ -12,8 +12,8 @@ from abacus.oversight.reconcile.decide.lines import AskGroup
 from abacus.oversight.reconcile.decide.verdict import FAULTS, OTHER, SAME, Ask, Queues, Verdict, verdict_of_ask
 from abacus.oversight.reconcile.messages import long_pages
 from abacus.platform import slices
-from abacus.platform.postgres import Connection, array, column
-from abacus.platform.sql import Statement, row_of
+from abacus.platform.postgres import Connection
+from abacus.platform.sql import Statement, array, column, row_of
 
 _POSTED: Final = Statement(f"""
 select c.key, c.fingerprint, t.points

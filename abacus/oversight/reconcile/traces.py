@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 from abacus.oversight.reconcile.decide.entry import Entry
 from abacus.oversight.reconcile.decide.verdict import OTHER, SAME
 from abacus.platform import slices
-from abacus.platform.postgres import Connection, array, column
+from abacus.platform.postgres import Connection
 from abacus.platform.quarantine.store import HELD
-from abacus.platform.sql import Statement
+from abacus.platform.sql import Statement, array, column
 from abacus.proof.examine import CLAIMED_TOO
 
 CLOCKS_DIFFER_BY: Final = timedelta(minutes=1)

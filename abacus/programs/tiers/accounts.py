@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 import asyncpg
 
 from abacus.ledger.types.account import AccountId
-from abacus.platform.postgres import Connection, array, column, is_duplicate
-from abacus.platform.sql import Statement, columns
+from abacus.platform.postgres import Connection, is_duplicate
+from abacus.platform.sql import Statement, array, column, columns, text_arrays, text_columns
 from abacus.programs.tiers.decide.policy import LONG_AGO, Period, Reached, Tally
 from abacus.programs.tiers.decide.tier_change import AccountTier, Change, Known
 
@@ -58,31 +58,17 @@ _OVERRIDES: Final = Statement(f"""
 select u.place, m.tier from {_WANTED} join membership m on m.member_id = u.member_id and m.program = u.program
 """)
 
-_ACCOUNT_COLUMNS: Final = columns(AccountTier)
-_ACCOUNT_ROWS: Final = f"""
-select * from unnest(
-    {array("member_id", "text")}, {array("program", "text")}, {array("country", "text")}, {array("tier", "text")},
-    {array("until", "date")}, {array("last_seq", "bigint")}, {array("changes", "bigint")}
-)
-"""
-
 _UPDATE: Final = Statement(f"""
 update account_tier a
 set country = u.country, tier = u.tier, until = u.until, last_seq = u.last_seq, changes = u.changes
-from ({_ACCOUNT_ROWS}) as u ({_ACCOUNT_COLUMNS})
+from unnest({text_arrays(AccountTier)}) as u ({columns(AccountTier)})
 where a.member_id = u.member_id and a.program = u.program
 """)
 
 _COUNT: Final = Statement(f"""
 update tier_tally t
 set earned = u.earned, tier = u.tier, threshold = u.threshold
-from (
-    select * from unnest(
-        {array("member_id", "text")}, {array("program", "text")}, {array("starts_on", "date")},
-        {array("ends_on", "date")}, {array("until", "date")}, {array("earned", "bigint")}, {array("tier", "text")},
-        {array("threshold", "bigint")}
-    )
-) as u ({columns(TallyRow)})
+from unnest({text_arrays(TallyRow)}) as u ({columns(TallyRow)})
 where t.member_id = u.member_id and t.program = u.program and t.starts_on = u.starts_on and t.ends_on = u.ends_on
 """)
 
@@ -138,7 +124,7 @@ async def write(
     accounts = [(after.account, after.account.id in locked) for before, after in changed if before != after]
     await _enter(connection, "account_tier", sorted(account for account, is_locked in accounts if not is_locked))
     if old := sorted(account for account, is_locked in accounts if is_locked):
-        await connection.execute(*_UPDATE(**_columns(old)))
+        await connection.execute(*_UPDATE(**text_columns(AccountTier, old)))
     opened: list[TallyRow] = []
     counted: list[TallyRow] = []
     for before, after in changed:
@@ -150,7 +136,7 @@ async def write(
                 (counted if is_known else opened).append(row)
     await _enter(connection, "tier_tally", opened)
     if counted:
-        await connection.execute(*_COUNT(**_columns(counted)))
+        await connection.execute(*_COUNT(**text_columns(TallyRow, counted)))
     await _enter(connection, "tier_change", changes)
 
 
@@ -175,9 +161,3 @@ def _names(ids: Sequence[AccountId]) -> dict[str, str]:
         "member_ids": column(member_id for member_id, _ in ids),
         "programs": column(program for _, program in ids),
     }
-
-
-def _columns(rows: Sequence[AccountTier] | Sequence[TallyRow]) -> dict[str, str]:
-    """The columns of at least one row, by their names."""
-    by_column = zip(*rows, strict=True)
-    return {name: column(values) for name, values in zip(rows[0]._fields, by_column, strict=True)}

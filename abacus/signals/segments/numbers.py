@@ -7,8 +7,8 @@ from pyroaring import FrozenBitMap
 
 from abacus.core.errors import Refused
 from abacus.core.members import fault_of_new_member, strange_among
-from abacus.platform.postgres import Connection, Pool, array, column, passing_failures
-from abacus.platform.sql import Statement
+from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.sql import Statement, array, column
 from abacus.signals.segments.types import Members
 
 _KNOWN: Final = Statement(f"""

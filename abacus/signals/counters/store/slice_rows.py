@@ -9,9 +9,9 @@ import asyncpg
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.platform.postgres import DEPENDENCY, Connection, array, column
+from abacus.platform.postgres import DEPENDENCY, Connection
 from abacus.platform.slices import Slice
-from abacus.platform.sql import Statement, arrays
+from abacus.platform.sql import Statement, array, arrays, column
 from abacus.signals.counters.store.partitions import Partitions
 from abacus.signals.counters.types import Count, Row, RowKey, SlotRange
 
