@@ -4,7 +4,7 @@ from functools import partial
 from typing import Final
 
 from abacus.bootstrap import Service
-from abacus.engage.campaigns.names import CampaignNames
+from abacus.engage.campaigns.campaign_store import CampaignNames
 from abacus.intake.awarding.wiring import awarder
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.SQS})

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from abacus.console.entry.door import Door
 from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.types import Address
-from abacus.console.outages import Outages
 from abacus.console.read_side import ReadSide, Replica
+from abacus.console.web.parts import Outages
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside, Unavailable
 from abacus.platform.postgres import Pool

@@ -21,11 +21,11 @@ from abacus.console.entry.wiring import EntryPlan, door_of, plan_of, provider_of
 from abacus.console.errands.runner import ErrandRunner
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Room
-from abacus.console.outages import Outages
 from abacus.console.pages.operations.state import Watched
 from abacus.console.premises import Premises
 from abacus.console.read_side import ReadSide, Replica, reading_of
 from abacus.console.selections.store import SelectionStore
+from abacus.console.web.parts import Outages
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.campaigns.wiring import campaign_desk
 from abacus.intake.partners.store import PartnerStore

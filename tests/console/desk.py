@@ -23,11 +23,11 @@ from abacus.console.entry.provider import Client, Provider
 from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.types import Address, SessionLimits
 from abacus.console.errands.store import ErrandStore
-from abacus.console.outages import Outages
 from abacus.console.pages.operations.state import Watched
 from abacus.console.premises import Premises
 from abacus.console.read_side import Replica, reading_of
 from abacus.console.selections.store import SelectionStore
+from abacus.console.web.parts import Outages
 from abacus.console.web.routes import Served
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.notify.renderer import rendering

@@ -6,8 +6,7 @@ import re
 import asyncpg
 import pytest
 
-from abacus.console.app import SERVED
-from abacus.console.web.headers import POLICY
+from abacus.console.app import POLICY, SERVED
 from abacus.console.web.page import plain
 from abacus.people.decide.rights import may
 from abacus.people.types.actor import Actor

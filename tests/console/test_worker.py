@@ -5,9 +5,9 @@ import re
 import httpx
 import pytest
 
+from abacus.console.app import POLICY
 from abacus.console.entry.decide.codes import bytes_of, code_at
 from abacus.console.entry.wiring import plan_of
-from abacus.console.web.headers import POLICY
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.platform.encryption import new_keyring_text

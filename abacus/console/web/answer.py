@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -19,7 +20,31 @@ from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import new_form_key
 from abacus.console.web.navigation import open_to
 from abacus.console.web.page import Download, Events, Outcome, See, plain
-from abacus.console.web.times import Shown, shown
+
+
+class Shown(NamedTuple):
+    """A moment in the zone of the person, and in that of the country, or None where that says the same."""
+
+    iso: str
+    own: str
+    theirs: str | None
+
+
+def shown(moment: datetime, zone: str, country_zone: str | None = None) -> Shown:
+    own = moment.astimezone(ZoneInfo(zone))
+    theirs = moment.astimezone(ZoneInfo(country_zone)) if country_zone is not None else None
+    differs = theirs is not None and theirs.utcoffset() != own.utcoffset()
+    return Shown(moment.isoformat(), _text(own), _text(theirs) if differs and theirs is not None else None)
+
+
+def _text(local: datetime) -> str:
+    return f"{local:%Y-%m-%d %H:%M} {_zone_name(local)}"
+
+
+def _zone_name(local: datetime) -> str:
+    name = local.tzname() or ""
+    return f"UTC{name}" if name.startswith(("+", "-")) else name
+
 
 _TEMPLATES: Final = Path(__file__).parents[1] / "templates"
 _JSON: Final = "application/json"

@@ -1,15 +1,18 @@
 """Campaigns in Postgres: a store of versions with states, which knows of exclusive groups."""
 
+from collections.abc import Collection
 from typing import Final, TypeAlias
 
 from abacus.core.errors import Unavailable
+from abacus.documents.decide.states import Status
 from abacus.documents.stated import Stated
 from abacus.documents.stated_store import StatedStore
 from abacus.documents.statements import Statements
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.kind import CAMPAIGNS
-from abacus.platform.postgres import Pool
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement
 
 CampaignRecord: TypeAlias = Stated[Campaign]
 
@@ -47,3 +50,25 @@ class CampaignVersions:
         if place not in self._known:
             raise Unavailable("campaigns", f"there is no {name}@{version}")
         return self._known[place]
+
+
+_ONCE_IN_FORCE: Final = Statement(f"""
+select distinct name from campaign
+where name = any(:names::text[]) and status not in ('{Status.DRAFT}', '{Status.SUBMITTED}')
+""")
+
+
+class CampaignNames:
+    """Campaigns are never deleted, so a name that is known once stays known, and no question is asked for it again."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._known: set[str] = set()
+
+    async def unknown(self, names: Collection[str]) -> frozenset[str]:
+        """The names that no campaign has, or only drafts. Raises `Unavailable`."""
+        new = [name for name in names if name not in self._known]
+        if new:
+            async with passing_failures():
+                self._known.update(row["name"] for row in await self._pool.fetch(*_ONCE_IN_FORCE(names=new)))
+        return frozenset(names) - self._known

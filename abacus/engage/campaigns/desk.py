@@ -1,10 +1,16 @@
 """What people do with campaigns: the caller checks each deed, the desk does it and writes it into the log."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+import structlog
 
 from abacus.core.clock import Clock
-from abacus.documents.decide.states import Status
-from abacus.documents.stated import stated
+from abacus.core.errors import Refused
+from abacus.core.sources import campaign_source
+from abacus.documents.decide.states import Act, Status
+from abacus.documents.stated import Change, stated
 from abacus.documents.stated_desk import StatedDesk
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
 from abacus.engage.campaigns.decide.calendar import BacktestWindow, as_it_ran
@@ -18,6 +24,8 @@ from abacus.engage.campaigns.simulation import Simulated, simulate
 from abacus.engage.limits.types import Amounts
 from abacus.engage.notify.renderer import Renderer
 from abacus.people.store.approvals import Approvals
+from abacus.people.store.audit import entry_of, noted
+from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
@@ -103,3 +111,26 @@ class CampaignDesk(StatedDesk[Campaign, Publications]):
     async def used(self, names: Sequence[str]) -> Mapping[str, Amounts]:
         """What each of the campaigns has taken of its limits over its whole life."""
         return await used_by(self._pool, names)
+
+
+_WHY: Final = "its limit is reached"
+
+log = structlog.get_logger(__name__)
+
+
+class CampaignExhaustion:
+    """Marks campaigns as exhausted, and writes that into the log of deeds."""
+
+    def __init__(self, store: CampaignStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def mark(self, campaigns: Sequence[Campaign]) -> None:
+        """A campaign that is not in force any more stays as it is. Raises `Unavailable`."""
+        for campaign in campaigns:
+            now, source = self._clock.now(), campaign_source(campaign.name)
+            entry = entry_of(source, Deed.EDIT_CAMPAIGNS, source, now, country=campaign.country, did="exhausted")
+            also = noted(entry)
+            with suppress(Refused):
+                await self._store.move(campaign.name, campaign.version, Act.EXHAUST, Change(source, now, _WHY), also)
+                log.info("campaign exhausted", campaign=campaign.label)

@@ -1,23 +1,22 @@
 """How campaigns are put together: their desk, and the decisions on events with what follows from them."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
 from abacus.core.signature import Producer
+from abacus.engage.actions.types import DueAction
 from abacus.engage.actions.wiring import RUNS, WEBHOOKS_AT_ONCE, action_runs
 from abacus.engage.campaigns.campaign_store import CampaignStore, CampaignVersions
 from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
 from abacus.engage.campaigns.decide.campaign import OWNER_KIND
-from abacus.engage.campaigns.desk import CampaignDesk
+from abacus.engage.campaigns.desk import CampaignDesk, CampaignExhaustion
 from abacus.engage.campaigns.directory import CampaignDirectory
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.evaluator import CampaignEvaluator
-from abacus.engage.campaigns.exhaustion import CampaignExhaustion
 from abacus.engage.campaigns.facts import campaign_facts
 from abacus.engage.campaigns.guards import CampaignGuards
-from abacus.engage.campaigns.news import campaign_news
 from abacus.engage.campaigns.retrier import CampaignRetrier
 from abacus.engage.campaigns.retry_queue import RetryQueue
 from abacus.engage.campaigns.seen import SeenStore
@@ -26,6 +25,8 @@ from abacus.engage.campaigns.verdicts import Verdicts
 from abacus.engage.downstreams.wiring import outside
 from abacus.engage.limits.exhaustion_watch import ExhaustionWatch
 from abacus.engage.limits.pot_store import SLOTS, PotStore
+from abacus.engage.notify.decide.message import Words
+from abacus.engage.notify.decide.news import Campaigned, CampaignWords
 from abacus.engage.notify.renderer import rendering
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.ledger.types.account import AccountBalance
@@ -49,6 +50,13 @@ from abacus.signals.events.wiring import built_in_sources
 from abacus.signals.facts.members import Look, MemberFacts
 from abacus.signals.facts.wiring import counter_facts
 from abacus.signals.segments.wiring import segments_in_use
+
+
+def campaign_news(action: DueAction, key: str, country: str, words: Mapping[str, Words]) -> Campaigned:
+    """What a campaign tells a member."""
+    said = {locale: CampaignWords(**each._asdict()) for locale, each in words.items()}
+    return Campaigned(campaign=action.owner, key=key, country=country, words=said)
+
 
 _CONNECTIONS: Final = 8
 _MOST_RECORDS: Final = 4_000

@@ -1,21 +1,68 @@
-"""What people do with downstreams: published, retired and given other secrets here, with the log."""
+"""What people do with downstreams: published, tried, retired and given other secrets here, with the log."""
 
+import secrets as random_secrets
+import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+import orjson
 
 from abacus.core.clock import Clock
+from abacus.core.errors import Refused
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.types import Difference, DraftOutcome, Record
 from abacus.engage.downstreams.decide.downstream import Downstream
+from abacus.engage.downstreams.decide.question import NoAnswer, question, read_answer
 from abacus.engage.downstreams.directory import ByName
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
 from abacus.engage.downstreams.services import Post
-from abacus.engage.downstreams.store import DownstreamStore
-from abacus.engage.downstreams.trial import Trial, try_downstream
+from abacus.engage.downstreams.store import DownstreamStore, Signed, valid_secrets
 from abacus.people.types.actor import Actor
-from abacus.platform.delivery.decide.signature import new_secret
+from abacus.platform.delivery.decide.signature import new_secret, signed_headers
+from abacus.platform.delivery.types import Said
 from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import Connection, Pool
+
+TEST_TYPE: Final = "abacus.test"
+
+
+class Trial(NamedTuple):
+    """The outcome: the id of the message, the status of the answer, the fault if there is one, and the seconds that it
+    took.
+    """
+
+    message_id: str
+    status: int | None
+    fault: str | None
+    seconds: float
+
+
+async def try_downstream(signed: Signed, poster: Post, secrets: Secrets, clock: Clock) -> Trial:
+    """A webhook gets a message about nothing; a service is asked about no event. Raises `Refused` for one of our own,
+    and `SecretUnreadable`.
+    """
+    downstream, now = signed.downstream, clock.now()
+    if downstream.url is None:
+        raise Refused(f"{downstream.name} is one of our own: there is nothing to send to")
+    service = downstream.service
+    if service is None:
+        body = orjson.dumps({"type": TEST_TYPE, "timestamp": now, "data": {"webhook": downstream.name}})
+    else:
+        body = question(downstream.name, [], now)
+    message_id = f"msg_test_{random_secrets.token_hex(12)}"
+    headers = signed_headers(await valid_secrets(secrets, signed), message_id, int(now.timestamp()), body)
+    within_s = None if service is None else service.within.total_seconds()
+    began = time.perf_counter()
+    reply = await poster.post(downstream.url, headers, body, within_s=within_s)
+    seconds = time.perf_counter() - began
+    fault = None if reply.said is Said.ACCEPTED else reply.detail
+    if fault is None and service is not None:
+        try:
+            read_answer(reply.body, service.answers, 0)
+        except NoAnswer as error:
+            fault = str(error)
+    return Trial(message_id, reply.status, fault, seconds)
 
 
 class DownstreamDesk(DocumentDesk[Downstream, Allowed]):

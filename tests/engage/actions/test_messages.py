@@ -13,7 +13,7 @@ from abacus.engage.actions.decide.templates import fields_of, kept, restored
 from abacus.engage.actions.messages import told
 from abacus.engage.actions.types import DueAction
 from abacus.engage.campaigns.decide.campaign import OWNER_KIND
-from abacus.engage.campaigns.news import campaign_news
+from abacus.engage.campaigns.wiring import campaign_news
 from abacus.engage.notify.decide.news import Campaigned
 from abacus.engage.notify.renderer import rendering
 from abacus.signals.events.types import Event, Value

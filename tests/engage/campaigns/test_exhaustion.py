@@ -2,9 +2,9 @@
 
 from abacus.core.clock import SystemClock
 from abacus.engage.campaigns.campaign_store import CampaignStore
+from abacus.engage.campaigns.desk import CampaignExhaustion
 from abacus.engage.campaigns.directory import CampaignDirectory
 from abacus.engage.campaigns.effects import Effects
-from abacus.engage.campaigns.exhaustion import CampaignExhaustion
 from abacus.engage.campaigns.sums import done_before
 from abacus.engage.limits.exhaustion_watch import ExhaustionWatch
 from abacus.engage.limits.pot_store import PotStore

@@ -2,9 +2,8 @@
 
 from abacus.documents.decide.states import Act
 from abacus.documents.stated import Change
-from abacus.engage.campaigns.campaign_store import CampaignStore
+from abacus.engage.campaigns.campaign_store import CampaignNames, CampaignStore
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
-from abacus.engage.campaigns.names import CampaignNames
 from abacus.platform.postgres import Pool
 from tests.support.campaigns import NOW, document, publications
 

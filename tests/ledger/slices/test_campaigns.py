@@ -25,11 +25,11 @@ from abacus.engage.campaigns.decide.deferred import decode_deferred
 from abacus.engage.campaigns.effects import Decisions, Effects
 from abacus.engage.campaigns.evaluator import CampaignEvaluator, Candidate, Evaluation
 from abacus.engage.campaigns.facts import ProgressFacts
-from abacus.engage.campaigns.news import campaign_news
 from abacus.engage.campaigns.retry_queue import RetryQueue
 from abacus.engage.campaigns.seen import without_contradictions
 from abacus.engage.campaigns.sums import done_before
 from abacus.engage.campaigns.verdicts import put_off
+from abacus.engage.campaigns.wiring import campaign_news
 from abacus.engage.downstreams.decide.downstream import Downstream, DownstreamKind
 from abacus.engage.limits.decide.pots import Limited, Pot, pot_of
 from abacus.engage.limits.pot_store import PotStore

@@ -1,4 +1,4 @@
-"""The first page: how points come, what waits for the person, and what was done today."""
+"""The first page: how points come, as charts, what waits for the person, and what was done today."""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,18 +7,51 @@ from datetime import datetime
 from typing import ClassVar, Final
 from zoneinfo import ZoneInfo
 
-from abacus.console.pages.home.pulse import Pulse, pulse
 from abacus.console.pages.operations.quarantine import HeldGroup, held_groups
 from abacus.console.pages.operations.state import overdue_for
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page
 from abacus.console.web.parts import Part
 from abacus.core.status import Overdue
-from abacus.intake.pulse.decide.steps import Range
+from abacus.intake.pulse.decide.steps import Beat, Range, beats
+from abacus.intake.pulse.store import PulseStore
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.audit import log
 from abacus.people.types.approval import Approval, Status
 from abacus.people.types.deed import Deed
+
+
+@dataclass(frozen=True)
+class Pulse:
+    """The steps of the range, the last of which is under way."""
+
+    range: Range
+    beats: Sequence[Beat]
+
+    @property
+    def times(self) -> Sequence[int]:
+        """When each step began, in seconds since 1970."""
+        return [int(each.since.timestamp()) for each in self.beats]
+
+    @property
+    def has_posted(self) -> bool:
+        return any(each.awards for each in self.beats)
+
+
+async def pulse(call: Call) -> Part[Pulse] | None:
+    """Of the countries that the person sees; an hour, unless another range is asked for."""
+    if not call.may_somewhere(Deed.SEE):
+        return None
+    asked = call.asked("range")
+    range_ = Range(asked) if asked in set(Range) else Range.HOUR
+
+    async def read() -> Pulse:
+        store, countries = PulseStore(call.reading.pool), call.countries(Deed.SEE)
+        sums = await store.since(range_.step, range_.begins(call.now), countries)
+        return Pulse(range_, beats(sums, range_, call.now))
+
+    return await call.part(read())
+
 
 _MOST: Final = 20
 _OF_PEOPLE: Final = (Deed.MANAGE_PEOPLE, Deed.SIGN_IN)

@@ -10,13 +10,12 @@ from typing import ClassVar, Final
 from urllib.parse import quote, unquote, urlencode
 from uuid import UUID
 
-from abacus.console.decide.positions import FROM_THE_NEWEST, read_positions, text_of
 from abacus.console.decide.tier_progress import TierProgress
 from abacus.console.errands.types import ERASE
 from abacus.console.pages.members.member_life import campaigns_shown, messages_shown, tiers_shown
 from abacus.console.pages.operations.errands import Done, newest
 from abacus.console.web.calls import Call
-from abacus.console.web.cursor import Rows
+from abacus.console.web.cursor import FROM_THE_NEWEST, Rows, read_positions, text_of
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See

@@ -14,11 +14,39 @@ from abacus.engage.campaigns.decide.lengths import read_hours, read_length
 from abacus.engage.campaigns.decide.limit_reader import read_limits
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.step_reader import read_steps
-from abacus.engage.campaigns.decide.text import faults_of_text
 from abacus.engage.campaigns.decide.vocabulary import Words
 from abacus.engage.notify.decide.template import Unrenderable
 from abacus.pricing.decide.card import PublishedCard
 from abacus.signals.events.decide.vocabulary import EventType, event_type_of
+
+LARGEST: Final = 100_000  # characters of all texts of a document together
+_UNKEPT: Final = re.compile("[\x00\ud800-\udfff]")
+
+
+def faults_of_text(document: Mapping[str, object]) -> list[Fault]:
+    """Names and values alike, however deep they stand."""
+    faults: list[Fault] = []
+    total = 0
+    waiting: list[tuple[str, object]] = [("document", name) for name in document]
+    waiting += document.items()
+    while waiting:
+        path, value = waiting.pop()
+        match value:
+            case str():
+                total += len(value)
+                if _UNKEPT.search(value):
+                    faults.append(Fault(path, "holds a NUL character, or half of a surrogate pair"))
+            case Mapping():
+                waiting += [(f"{path}.{name}", each) for name, each in value.items()]
+                waiting += [(path, name) for name in value]
+            case list() | tuple():
+                waiting += [(f"{path}[{place}]", each) for place, each in enumerate(value)]
+            case _:
+                pass
+    if total > LARGEST:
+        faults.append(Fault("document", f"{total:,} characters of text; write at most {LARGEST:,}"))
+    return faults
+
 
 MAX_TYPES: Final = 50
 MAX_HOURS: Final = 10
