@@ -3,10 +3,8 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import datetime
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Reason
 from abacus.platform.postgres import Also, nothing_else
 from abacus.platform.quarantine.store import ALL_HELD, HELD, REPLAYED, Which
 from abacus.platform.quarantine.types import HeldItem, Item, ReplayBatch
@@ -42,19 +40,15 @@ class MemoryQuarantine:
     @asynccontextmanager
     async def replaying(
         self,
+        which: Which = ALL_HELD,
         *,
-        ids: Sequence[str] = (),
-        reason: Reason | None = None,
-        set_aside_before: datetime | None = None,
         limit: int = 100,
         also: Also = nothing_else,  # there is no database to write to
     ) -> AsyncIterator[ReplayBatch]:
         chosen = [
             held
             for held in sorted(self._kept.values(), key=lambda held: (held.set_aside_at, held.item.id))
-            if _matches(held, HELD, reason)
-            and (not ids or held.item.id in ids)
-            and (set_aside_before is None or held.set_aside_at < set_aside_before)
+            if held.status == HELD and _is_of(held, which)
         ][:limit]
         # Items are marked before they are sent: one that is refused again at once ends as held.
         for held in chosen:
@@ -74,11 +68,8 @@ class MemoryQuarantine:
                 self._kept[held.item.id] = replace(held, item=item, set_aside_at=self._clock.now())
 
 
-def _matches(held: HeldItem, status: str | None, reason: Reason | None) -> bool:
-    return status in (None, held.status) and reason in (None, held.item.reason)
-
-
 def _is_of(held: HeldItem, which: Which) -> bool:
     since, until = which.since or held.set_aside_at, which.until
     in_time = since <= held.set_aside_at and (until is None or held.set_aside_at < until)
-    return in_time and _matches(held, which.status, which.reason)
+    is_meant = which.status in (None, held.status) and which.reason in (None, held.item.reason)
+    return in_time and is_meant and (not which.ids or held.item.id in which.ids)

@@ -177,7 +177,7 @@ async def _previewed(chosen: _Chosen, *, as_json: bool) -> None:
     async with pool() as opened:
         (await acting(opened)).check(Deed.SEE)
         held = await QuarantineStore(opened, SystemClock()).replayable(
-            ids=chosen.ids, reason=chosen.reason, limit=chosen.limit or _MOST_PREVIEWED
+            Which(reason=chosen.reason, ids=chosen.ids), limit=chosen.limit or _MOST_PREVIEWED
         )
         found = await previews([each.item for each in held], opened, settings())
     missing = sorted(set(chosen.ids) - {each.id for each in found})
@@ -211,15 +211,13 @@ async def _replayed(chosen: _Chosen, *, as_json: bool) -> None:
                 ids, left = left[:wanted], left[wanted:]
                 done = await replay_items(
                     QuarantineStore(opened, SystemClock()),
+                    Which(reason=chosen.reason, until=None if ids else began, ids=ids),
                     queues=queues,
                     encode_transaction=lambda item: encode_retry(
                         SourceMessage(item.body, item.origin, cause=str(item.reason))
                     ),
                     publish_events=replaying_events(opened, config),
                     sign=str if signer is None else signer.sign,
-                    ids=ids,
-                    reason=chosen.reason,
-                    set_aside_before=None if ids else began,
                     limit=wanted,
                     also=told,
                 )

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import datetime
 from typing import NamedTuple
 
 from abacus.core.errors import Reason, SetAside
 from abacus.platform.postgres import Also, nothing_else
-from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.quarantine.store import ALL_HELD, QuarantineStore, Which
 from abacus.platform.quarantine.types import AWARD_QUEUE, OF_EVENTS, RETRY_QUEUE, Item, Stage
 from abacus.platform.sqs.packer import pack
 from abacus.platform.sqs.port import Queue
@@ -31,14 +30,12 @@ async def no_events(items: Sequence[Item]) -> Mapping[str, SetAside]:
 
 async def replay(
     quarantine: QuarantineStore,
+    which: Which = ALL_HELD,
     *,
     queues: Mapping[str, Queue],
     encode_transaction: EncodeTransaction,
     publish_events: PublishEvents = no_events,
     sign: Callable[[str], str] = str,
-    ids: Sequence[str] = (),
-    reason: Reason | None = None,
-    set_aside_before: datetime | None = None,
     limit: int = 100,
     also: Also = nothing_else,
 ) -> Replayed:
@@ -48,9 +45,7 @@ async def replay(
     An envelope goes to its queue as it is: if nobody vouched for it, nobody does now. An event that can be read by the
     present document of its source is published; another stays held, with its present fault.
     """
-    async with quarantine.replaying(
-        ids=ids, reason=reason, set_aside_before=set_aside_before, limit=limit, also=also
-    ) as replaying:
+    async with quarantine.replaying(which, limit=limit, also=also) as replaying:
         items = [entry.item for entry in replaying.held]
         events = [item for item in items if item.stage in OF_EVENTS]
         if events:

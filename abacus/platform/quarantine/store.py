@@ -80,7 +80,8 @@ on conflict (id) do update
 returning stage, reason
 """)
 
-_WHICH: Final = """(:status::text is null or status = :status) and (:reason::text is null or reason = :reason)
+_WHICH: Final = """(cardinality(:ids::text[]) = 0 or id = any(:ids))
+    and (:status::text is null or status = :status) and (:reason::text is null or reason = :reason)
     and (:since::timestamptz is null or set_aside_at >= :since)
     and (:until::timestamptz is null or set_aside_at < :until)"""
 
@@ -105,9 +106,7 @@ _ONE: Final = Statement(f"select {columns(_Row)} from quarantine where id = :id"
 _IS_EVENT: Final = f"stage in ({', '.join(repr(stage.value) for stage in sorted(OF_EVENTS))})"
 _REPLAYABLE: Final = f"""
 select {columns(_Row)} from quarantine
-where status = '{HELD}' and (cardinality(:ids::text[]) = 0 or id = any(:ids))
-    and (:reason::text is null or reason = :reason)
-    and (:set_aside_before::timestamptz is null or set_aside_at < :set_aside_before)
+where status = '{HELD}' and {_WHICH}
     and ({_IS_EVENT} or octet_length(body) <= {_LARGEST_REPLAYED})
 order by set_aside_at, id limit :limit
 """
@@ -127,12 +126,13 @@ where id = :id
 
 
 class Which(NamedTuple):
-    """Which items are meant; None leaves a property open."""
+    """Which items are meant; None leaves a property open, and no ids leave them open."""
 
     status: str | None = HELD
     reason: Reason | None = None
     since: datetime | None = None
     until: datetime | None = None
+    ids: Sequence[str] = ()
 
 
 ALL_HELD: Final = Which()
@@ -199,36 +199,22 @@ class QuarantineStore:
             row = await self._pool.fetchrow(*_ONE(id=id_))
         return _Row(*row).held if row else None
 
-    async def replayable(
-        self,
-        *,
-        ids: Sequence[str] = (),
-        reason: Reason | None = None,
-        set_aside_before: datetime | None = None,
-        limit: int = 100,
-    ) -> Sequence[HeldItem]:
+    async def replayable(self, which: Which = ALL_HELD, *, limit: int = 100) -> Sequence[HeldItem]:
         """The items that `replaying` would take now, the oldest first."""
-        given = {"ids": list(ids), "reason": reason, "set_aside_before": set_aside_before, "limit": limit}
         async with passing_failures():
-            return [_Row(*row).held for row in await self._pool.fetch(*_LOOK(**given))]
+            rows = await self._pool.fetch(*_LOOK(**which._asdict(), limit=limit))
+        return [_Row(*row).held for row in rows]
 
     @asynccontextmanager
     async def replaying(
-        self,
-        *,
-        ids: Sequence[str] = (),
-        reason: Reason | None = None,
-        set_aside_before: datetime | None = None,
-        limit: int = 100,
-        also: Also = nothing_else,
+        self, which: Which = ALL_HELD, *, limit: int = 100, also: Also = nothing_else
     ) -> AsyncIterator[ReplayBatch]:
         """Held items, marked as replayed when the block ends well: send them on inside it.
 
         An item that is too large for a queue stays held: it was never a transaction. An event is sent on by no queue.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            taken = _TAKE(ids=list(ids), reason=reason, set_aside_before=set_aside_before, limit=limit)
-            rows = [_Row(*row) for row in await connection.fetch(*taken)]
+            rows = [_Row(*row) for row in await connection.fetch(*_TAKE(**which._asdict(), limit=limit))]
             # Marked before they are sent, in the same transaction: if one is refused again at once, its row is
             # written after ours and ends as held.
             await connection.execute(*_REPLAYED(ids=[row.id for row in rows], now=self._clock.now()))

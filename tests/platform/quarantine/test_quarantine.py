@@ -74,7 +74,7 @@ async def test_what_was_replayed_is_no_longer_held_until_it_fails_again(
     quarantine: Quarantine, clock: FixedClock
 ) -> None:
     await quarantine.add([item(1), item(2, Reason.UNKNOWN_VERTICAL)])
-    async with quarantine.replaying(reason=Reason.INVALID) as chosen:
+    async with quarantine.replaying(Which(reason=Reason.INVALID)) as chosen:
         assert [each.item for each in chosen.held] == [item(1)]
     assert await held(quarantine) == {"kafka:t/0/2": "because"}
     replayed = await quarantine.list(Which(status=REPLAYED))
@@ -110,9 +110,9 @@ async def test_a_replay_takes_what_it_is_told(quarantine: Quarantine, clock: Fix
     await quarantine.add([item(1), item(2)])
     clock.set(LATER)
     await quarantine.add([item(3)])
-    async with quarantine.replaying(ids=[item(2).id, "nothing"]) as chosen:
+    async with quarantine.replaying(Which(ids=[item(2).id, "nothing"])) as chosen:
         assert [each.item for each in chosen.held] == [item(2)]
-    async with quarantine.replaying(set_aside_before=LATER) as chosen:
+    async with quarantine.replaying(Which(until=LATER)) as chosen:
         assert [each.item for each in chosen.held] == [item(1)]
     async with quarantine.replaying(limit=0) as chosen:
         assert list(chosen.held) == []
@@ -128,7 +128,7 @@ async def test_metrics_count_an_item_that_is_set_aside_again_once(pool: Pool, cl
         await quarantine.add([twice])
         await quarantine.add([twice, item(2, Reason.UNVOUCHED)])
     assert told(counted) - before == 2
-    async with store.replaying(ids=[twice.id]):
+    async with store.replaying(Which(ids=[twice.id])):
         pass
     await quarantine.add([twice])
     assert told(counted) - before == 3

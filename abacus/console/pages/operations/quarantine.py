@@ -79,10 +79,10 @@ async def choose(call: Call) -> Page | See:
     if call.form.get("act") == "all":
         if reason is None:
             return await _page(call, None, call.form.shown().but(act="Choose a reason first."))
-        held = await store.replayable(reason=reason, limit=MOST)
+        held = await store.replayable(Which(reason=reason), limit=MOST)
         words = f"the oldest of {reason}"
     else:
-        held = await store.replayable(ids=ticked, limit=MOST) if ticked else ()
+        held = await store.replayable(Which(ids=ticked), limit=MOST) if ticked else ()
         words = "ticked"
     if not held:
         return await _page(call, reason, call.form.shown().but(act="Tick at least one item that is still held."))

@@ -14,7 +14,7 @@ from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
-from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.quarantine.store import QuarantineStore, Which
 
 DRY_RUN: Final = "quarantine-dry-run"
 REPLAY: Final = "quarantine-replay"
@@ -42,7 +42,7 @@ class SelectionPage(Page):
 
 async def selection(call: Call, typed: Form = EMPTY) -> SelectionPage:
     chosen = await _open(call)
-    held = await call.rooms[QuarantineStore].replayable(ids=chosen.items, limit=MOST)
+    held = await call.rooms[QuarantineStore].replayable(Which(ids=chosen.items), limit=MOST)
     tried, replayed = await _newest(call, chosen)
     return SelectionPage(
         title=f"{len(chosen.items):,} {'item' if len(chosen.items) == 1 else 'items'} of the quarantine",

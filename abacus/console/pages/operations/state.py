@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import ClassVar, Final, NamedTuple, TypeVar
 
@@ -54,32 +54,23 @@ class OperationsPage(Page):
     """
 
     template: ClassVar[str] = "operations.html"
-    problems: Sequence[Problem]
-    workers: Part[Notes] | None
-    groups: Part[Sequence[GroupLag]] | None
-    queues: Part[Sequence[QueueState]] | None
-    relay: Part[RelayState] | None
-    undelivered: Part[Mapping[str, int | datetime | None]] | None
-    jobs: Part[Sequence[Overdue]]
-    not_read: Mapping[str, str]
-    counted_to: int = COUNTED_TO
-
-
-class _Read(NamedTuple):
-    """The parts as they were read."""
-
-    jobs: Part[Sequence[Overdue]]
+    title: str = "Operations"
+    command: str | None = "abacus status"
+    problems: Sequence[Problem] = ()
     workers: Part[Notes] | None = None
     groups: Part[Sequence[GroupLag]] | None = None
     queues: Part[Sequence[QueueState]] | None = None
     relay: Part[RelayState] | None = None
-    undelivered: Part[Sequence[Undelivered]] | None = None
+    undelivered: Part[Mapping[str, int | datetime | None]] | None = None
+    jobs: Part[Sequence[Overdue]]
+    not_read: Mapping[str, str] = field(default_factory=dict)
+    counted_to: int = COUNTED_TO
 
 
 async def operations(call: Call) -> OperationsPage:
     pool, clock, watched = call.premises.pool, call.premises.clock, call.rooms[Watched]
     if not call.may(Deed.SEE, None):
-        return _page(call, _Read(await call.part(overdue_for(call))))
+        return _judged(call, OperationsPage(jobs=await call.part(overdue_for(call))), None)
     workers = await call.part(notes(pool, clock))
     heard = workers.value
     groups, queued, relaying, outside, jobs = await asyncio.gather(
@@ -89,7 +80,9 @@ async def operations(call: Call) -> OperationsPage:
         call.part(undelivered(pool, clock)),
         call.part(overdue_for(call)),
     )
-    return _page(call, _Read(jobs, workers, groups, queued, relaying, outside))
+    figures = Part(None if outside.value is None else figures_of(outside.value), outside.down)
+    page = OperationsPage(workers=workers, groups=groups, queues=queued, relay=relaying, undelivered=figures, jobs=jobs)
+    return _judged(call, page, outside.value)
 
 
 async def live(call: Call) -> Events:
@@ -145,33 +138,24 @@ async def _within(reading: Awaitable[Value], dependency: str) -> Value:
         raise Unavailable(dependency, str(fault)) from None
 
 
-def _page(call: Call, parts: _Read) -> OperationsPage:
+def _judged(call: Call, page: OperationsPage, outside: Sequence[Undelivered] | None) -> OperationsPage:
+    """The page with the problems of what was read, and with what was not read."""
     watched = call.rooms[Watched]
     given = {"queues": watched.sqs, "groups": watched.kafka}
     unset = {name: why for name, why in _UNSET.items() if given[name] is None}
-    heard = _value(parts.workers)
+    heard = _value(page.workers)
     snapshot = Snapshot(
         at=call.now,
         workforce=heard.workforce if heard is not None else None,
-        lags=_value(parts.groups),
-        queues=_value(parts.queues),
-        relay=_value(parts.relay),
+        lags=_value(page.groups),
+        queues=_value(page.queues),
+        relay=_value(page.relay),
         quarantine=None,
-        undelivered=_value(parts.undelivered),
-        overdue=parts.jobs.value,
+        undelivered=outside,
+        overdue=page.jobs.value,
         unknown=unset,
     )
-    return OperationsPage(
-        title="Operations",
-        command="abacus status",
-        problems=problems(snapshot, watched.pipeline, watched.queue_prefix),
-        not_read=unset,
-        **(parts._asdict() | {"undelivered": _figures(parts.undelivered)}),
-    )
-
-
-def _figures(left: Part[Sequence[Undelivered]] | None) -> Part[Mapping[str, int | datetime | None]] | None:
-    return None if left is None else Part(None if left.value is None else figures_of(left.value), left.down)
+    return replace(page, problems=problems(snapshot, watched.pipeline, watched.queue_prefix), not_read=unset)
 
 
 def _value(part: Part[Value] | None) -> Value | None:
