@@ -11,7 +11,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import absent
 from abacus.platform.kafka.offsets import ends_of
 from abacus.signals.counters.counter_desk import CounterDesk
-from abacus.signals.counters.decide.account import PartitionAccount, Total, waiting
+from abacus.signals.counters.decide.account import EventFates, PartitionAccount, waiting
 from abacus.signals.events.wiring import built_in_sources
 
 _COLUMNS: Final = (
@@ -70,9 +70,9 @@ def _shown(
 
 def _row(some: Sequence[PartitionAccount], left: Mapping[PartitionAccount, int]) -> list[object]:
     """The partitions of one topic and writer together."""
-    first, total = some[0], Total.of(some)
+    first, fates = some[0], EventFates().plus(*(each.fates for each in some))
     name = first.topic if first.generation == 1 else f"{first.topic}, created again ({first.generation})"
     by = "the counter" if first.counter is None else f"backfill of {first.counter}"
     waits = f"{sum(left[each] for each in some):,}" if all(each in left for each in some) else "–"
-    figures = (len({each.partition for each in some}), *total[1:], total.offsets - total.seen)
+    figures = (len({each.partition for each in some}), *fates, sum(each.without_event for each in some))
     return [name, by, *(f"{figure:,}" for figure in figures), waits]

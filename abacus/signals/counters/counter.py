@@ -17,6 +17,7 @@ from abacus.platform.kafka.reader import Record
 from abacus.platform.quarantine.store import QuarantinePort
 from abacus.platform.quarantine.types import Item
 from abacus.signals.counters.admission import Admission, Found
+from abacus.signals.counters.decide.account import EventFates
 from abacus.signals.counters.decide.admission import Admitted, Day, Room
 from abacus.signals.counters.decide.batch import (
     NOTHING,
@@ -57,30 +58,22 @@ class _Examined(NamedTuple):
 
 
 class CountedBatch(NamedTuple):
-    """What became of a writer's events: `seen` is the sum of the four after it. `not_counted` has the definitions for
-    which an event did not count although its type does, with the reason. `new_keys` has the days on which keys were
-    admitted or refused, as they are after all events.
+    """What became of a writer's events. `not_counted` has the definitions for which an event did not count although its
+    type does, with the reason. `new_keys` has the days on which keys were admitted or refused, as they are after all
+    events.
     """
 
-    seen: int = 0
-    counted: int = 0
-    ignored: int = 0
-    repeated: int = 0
-    set_aside: int = 0
+    fates: EventFates = EventFates()
     not_counted: Mapping[tuple[Definition, NotCounted], int] = MappingProxyType({})
     new_keys: Mapping[Day, Room] = MappingProxyType({})
 
     def without(self, events: int) -> "CountedBatch":
         """The same, with this number of the counted events ignored."""
-        return self._replace(counted=self.counted - events, ignored=self.ignored + events)
+        return self._replace(fates=self.fates.plus(EventFates(counted=-events, ignored=events)))
 
     def plus(self, other: "CountedBatch") -> "CountedBatch":
         return CountedBatch(
-            self.seen + other.seen,
-            self.counted + other.counted,
-            self.ignored + other.ignored,
-            self.repeated + other.repeated,
-            self.set_aside + other.set_aside,
+            self.fates.plus(other.fates),
             MappingProxyType(Counter(self.not_counted) + Counter(other.not_counted)),
             MappingProxyType({**self.new_keys, **other.new_keys}),
         )
@@ -196,14 +189,8 @@ def _items(examined: _Examined) -> list[Item]:
 
 
 def _outcome(found: Findings, repeated: int, seen: int) -> CountedBatch:
-    return CountedBatch(
-        seen,
-        counted=len(found.marks) - repeated,
-        ignored=found.ignored,
-        repeated=repeated,
-        set_aside=len(found.bad),
-        not_counted=MappingProxyType(found.not_counted),
-    )
+    fates = EventFates(seen, len(found.marks) - repeated, found.ignored, repeated, set_aside=len(found.bad))
+    return CountedBatch(fates, MappingProxyType(found.not_counted))
 
 
 def _dropped_whole(
@@ -238,13 +225,4 @@ def by_partition(records: Iterable[Record]) -> dict[int, list[Record]]:
 
 def tally_after(tally: Tally, outcome: CountedBatch, last: Record) -> Tally:
     """The tally of a writer whose next events had this outcome."""
-    return Tally(
-        upto=last.offset,
-        seen=tally.seen + outcome.seen,
-        counted=tally.counted + outcome.counted,
-        ignored=tally.ignored + outcome.ignored,
-        repeated=tally.repeated + outcome.repeated,
-        set_aside=tally.set_aside + outcome.set_aside,
-        last_offset=last.offset,
-        last_print=print_of(last.value),
-    )
+    return Tally(last.offset, *tally.fates.plus(outcome.fates), last.offset, print_of(last.value))

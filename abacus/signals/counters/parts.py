@@ -14,10 +14,9 @@ from abacus.signals.counters.series import (
     START,
     StartRow,
     Tally,
-    TallyRow,
     Version,
     WriterStart,
-    tally_row,
+    tally_rows,
     writer_of,
 )
 
@@ -95,10 +94,7 @@ class PartsBook:
                 StartRow(part.writer(partition), id_, version, offsets.start, offsets.stop, now)
                 for partition, offsets in ranges.items()
             ]
-            tallies = [
-                tally_row(each.writer, WriterStart(Tally(each.first - 1), {of.definition: each.first}), now)
-                for each in starts
-            ]
+            tallies = {each.writer: WriterStart(Tally(each.first - 1), {of.definition: each.first}) for each in starts}
             await connection.execute(*START(**arrays(StartRow, starts)))
-            await connection.execute(*BEGIN(**arrays(TallyRow, tallies)))
+            await connection.execute(*BEGIN(**tally_rows(tallies, now)))
         return part

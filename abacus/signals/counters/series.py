@@ -13,6 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 from abacus.core.clock import Clock
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, row_of, unnested
+from abacus.signals.counters.decide.account import EventFates
 from abacus.signals.counters.decide.admission import Day, Room
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.new_keys import record
@@ -24,8 +25,8 @@ Version: TypeAlias = tuple[int, int]  # of a definition: its id and its version
 
 
 class Tally(NamedTuple):
-    """What became of the events of a partition up to the offset `upto`, all of which are saved. `seen` is the sum of
-    the four after it. `last_print` is a digest of the record at `last_offset`, the last that was read.
+    """What became of the events of a partition up to the offset `upto`, all of which are saved. `last_print` is a
+    digest of the record at `last_offset`, the last that was read.
     """
 
     upto: int
@@ -37,6 +38,10 @@ class Tally(NamedTuple):
     last_offset: int | None = None
     last_print: str | None = None
 
+    @property
+    def fates(self) -> EventFates:
+        return EventFates(self.seen, self.counted, self.ignored, self.repeated, self.set_aside)
+
 
 class WriterStart(NamedTuple):
     """Where a writer is: its tally, and the first offset that it counts for each definition."""
@@ -45,19 +50,11 @@ class WriterStart(NamedTuple):
     starts: Mapping[Version, int]
 
 
-class TallyRow(NamedTuple):
-    """A row of `counter_tally`."""
+class _Counting(NamedTuple):
+    """The columns of `counter_tally` beside the tally: whose it is, and how many definitions the writer counts for."""
 
     writer: int
-    upto: int
     starts: int
-    seen: int
-    counted: int
-    ignored: int
-    repeated: int
-    set_aside: int
-    last_offset: int | None
-    last_print: str | None
     moved_at: datetime
 
 
@@ -78,7 +75,7 @@ where topic = :topic and identity = :identity and definition_id = 0 and definiti
 """)
 
 _LATEST: Final = Statement(f"""
-select s.identity, {columns(TallyRow, "t")} from counter_series s
+select s.identity, {columns(Tally, "t")} from counter_series s
 join counter_tally t on t.writer = s.series * {_PARTITIONS} + :partition
 where s.topic = :topic and s.identity ^@ :prefix and s.definition_id = 0
 order by s.series desc limit 1
@@ -102,12 +99,15 @@ select coalesce(max(series), 0) + 1, :topic, :identity, 0, 0, 0, :now from count
 on conflict on constraint counter_series_of_key do nothing
 """)
 
-_TALLIES: Final = Statement(f"select {columns(TallyRow)} from counter_tally where writer = any(:writers::bigint[])")
+_TALLIES: Final = Statement(
+    f"select writer, {columns(Tally)} from counter_tally where writer = any(:writers::bigint[])"
+)
 
 _STARTS: Final = Statement(f"select {columns(StartRow)} from counter_start where writer = any(:writers::bigint[])")
 
 BEGIN: Final = Statement(f"""
-insert into counter_tally ({columns(TallyRow)}) select u.* from {unnested(TallyRow, starts="integer")}
+insert into counter_tally ({columns(_Counting)}, {columns(Tally)})
+select u.* from {unnested(_Counting, Tally, starts="integer")}
 order by u.writer on conflict do nothing
 """)
 
@@ -127,9 +127,8 @@ update counter_tally set starts = (select count(*) from counter_start where writ
 # once more.
 _MOVE: Final = Statement(f"""
 update counter_tally t
-set upto = u.upto, seen = u.seen, counted = u.counted, ignored = u.ignored, repeated = u.repeated,
-    set_aside = u.set_aside, last_offset = u.last_offset, last_print = u.last_print, moved_at = u.moved_at
-from {unnested(TallyRow, starts="integer")}
+set moved_at = u.moved_at, {", ".join(f"{each} = u.{each}" for each in Tally._fields)}
+from {unnested(_Counting, Tally, starts="integer")}
 where t.writer = u.writer and t.upto < u.upto and t.starts = u.starts
 returning t.writer
 """)
@@ -188,10 +187,9 @@ class SeriesBook:
         """Enters writers that have not begun, and the offsets behind which they will. Where another process was
         quicker, its entry stays.
         """
-        now = self._clock.now()
-        rows = [tally_row(writer, WriterStart(Tally(upto), {}), now) for writer, upto in uptos.items()]
+        rows = tally_rows({writer: WriterStart(Tally(upto), {}) for writer, upto in uptos.items()}, self._clock.now())
         async with passing_failures():
-            await self._pool.execute(*BEGIN(**arrays(TallyRow, rows)))
+            await self._pool.execute(*BEGIN(**rows))
 
     async def start(self, writer: int, firsts: Mapping[Version, int]) -> WriterStart:
         """Records where definitions begin, and returns where the writer is then. A definition that has begun already
@@ -213,17 +211,20 @@ class SeriesBook:
         the place lacks.
         """
         now = self._clock.now()
-        rows = [tally_row(writer, place, now) for writer, place in sorted(places.items())]
+        rows = tally_rows(places, now)
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            moved = {row[0] for row in await connection.fetch(*_MOVE(**arrays(TallyRow, rows)))}
+            moved = {row[0] for row in await connection.fetch(*_MOVE(**rows))}
             if recorded := {day: room for day, room in new_keys.items() if day.writer in moved}:
                 uptos = {writer: place.tally.upto for writer, place in places.items()}
                 await connection.execute(*record(recorded, uptos, now))
         return moved
 
 
-def tally_row(writer: int, place: WriterStart, now: datetime) -> TallyRow:
-    return TallyRow(writer=writer, starts=len(place.starts), moved_at=now, **place.tally._asdict())
+def tally_rows(places: Mapping[int, WriterStart], now: datetime) -> dict[str, list[object]]:
+    """The rows of writers, by columns."""
+    writers = sorted(places)
+    keys = [_Counting(writer, len(places[writer].starts), now) for writer in writers]
+    return {**arrays(_Counting, keys), **arrays(Tally, [places[writer].tally for writer in writers])}
 
 
 async def _places(connection: Connection, writers: Collection[int]) -> dict[int, WriterStart]:

@@ -108,7 +108,7 @@ class CounterWriter:
 
     def _tell(self, outcomes: Iterable[CountedBatch]) -> None:
         for each in outcomes:
-            for outcome in ("counted", "ignored", "repeated", "set_aside"):
-                COUNTER_EVENTS.labels(self._topic.name, outcome).inc(getattr(each, outcome))
+            for fate, events in list(each.fates._asdict().items())[1:]:
+                COUNTER_EVENTS.labels(self._topic.name, fate).inc(events)
             for (definition, reason), events in each.not_counted.items():
                 COUNTER_NOT_COUNTED.labels(definition.name, reason).inc(events)

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from abacus.platform.postgres import Pool
+from abacus.signals.counters.decide.account import EventFates
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.counters.decide.grid import grain_of
@@ -150,19 +151,9 @@ async def stored_sums(pool: Pool) -> Sums:
     return without_zeros(counts)
 
 
-class Tallies(NamedTuple):
-    """What became of all events, over all writers."""
-
-    seen: int
-    counted: int
-    ignored: int
-    repeated: int
-    set_aside: int
-
-
-async def tallies(pool: Pool) -> Tallies:
-    """Raises an error when they do not add up."""
-    sums = ", ".join(f"coalesce(sum({field}), 0)::bigint" for field in Tallies._fields)
-    found = Tallies(*await pool.fetchrow(f"select {sums} from counter_tally"))  # names of fields
+async def tallies(pool: Pool) -> EventFates:
+    """What became of all events, over all writers. Raises an error when they do not add up."""
+    sums = ", ".join(f"coalesce(sum({field}), 0)::bigint" for field in EventFates._fields)
+    found = EventFates(*await pool.fetchrow(f"select {sums} from counter_tally"))  # names of fields
     assert found.seen == sum(found[1:])
     return found

@@ -10,8 +10,9 @@ import pytest
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
 from abacus.platform.kafka.topic_id import TopicIds
+from abacus.signals.counters.decide.account import EventFates
 from tests.signals.counters.counting import CountingHouse
-from tests.signals.counters.rides import COUNTERS, Ride, Tallies, plain_count, rides, tallies
+from tests.signals.counters.rides import COUNTERS, Ride, plain_count, rides, tallies
 from tests.support.house import until
 
 pytestmark = pytest.mark.skipif(
@@ -44,7 +45,7 @@ async def test_workers_come_and_go_and_every_ride_counts_once(counting: Counting
                 await counting.send(repeated)
                 await counting.seen(6300)
     assert await counting.sums() == plain_count(sent, definitions)
-    assert await tallies(counting.house.pool) == Tallies(6300, counted=6000, ignored=0, repeated=300, set_aside=0)
+    assert await tallies(counting.house.pool) == EventFates(6300, counted=6000, ignored=0, repeated=300, set_aside=0)
 
 
 async def test_a_fresh_worker_begins_with_what_is_as_young_as_the_definition(counting: CountingHouse) -> None:
@@ -77,7 +78,7 @@ async def test_a_topic_that_is_created_anew_is_counted_from_its_beginning(counti
         async with counting.house.running("counter"):
             await counting.seen(1300)
     assert await counting.sums() == plain_count([*old, *young], definitions)
-    assert await tallies(counting.house.pool) == Tallies(1300, counted=1300, ignored=0, repeated=0, set_aside=0)
+    assert await tallies(counting.house.pool) == EventFates(1300, counted=1300, ignored=0, repeated=0, set_aside=0)
 
 
 @asynccontextmanager

@@ -6,9 +6,10 @@ from dataclasses import replace
 from abacus.platform.health import WorkerState
 from abacus.platform.kafka.offsets import admin_client, partitions_of
 from abacus.platform.metrics import PARTITIONS_PAUSED
+from abacus.signals.counters.decide.account import EventFates
 from tests.signals.counters.away import store_behind_proxy
 from tests.signals.counters.counting import CountingHouse
-from tests.signals.counters.rides import COUNTERS, Tallies, plain_count, rides, tallies
+from tests.signals.counters.rides import COUNTERS, plain_count, rides, tallies
 from tests.support.house import until
 
 
@@ -59,4 +60,4 @@ async def test_it_waits_with_its_partitions_paused_and_goes_on(counting: Countin
         await counting.seen(400)
         await until(ready)
     assert await counting.sums() == plain_count([*before, *meanwhile], definitions)
-    assert await tallies(counting.house.pool) == Tallies(400, counted=400, ignored=0, repeated=0, set_aside=0)
+    assert await tallies(counting.house.pool) == EventFates(400, counted=400, ignored=0, repeated=0, set_aside=0)

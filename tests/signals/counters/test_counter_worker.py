@@ -6,6 +6,7 @@ import orjson
 import pytest
 
 from abacus.platform.metrics import total
+from abacus.signals.counters.decide.account import EventFates
 from abacus.signals.counters.metrics import COUNTER_NOT_COUNTED
 from tests.signals.counters.counting import CountingHouse, mixed
 from tests.signals.counters.rides import (
@@ -14,7 +15,6 @@ from tests.signals.counters.rides import (
     FARES_OF_CITY,
     NO_RIDES,
     RIDES_OF_MEMBER,
-    Tallies,
     plain_count,
     ride,
     rides,
@@ -31,7 +31,7 @@ async def test_sums_equal_a_plain_count_and_bad_events_are_set_aside(counting: C
         await counting.seen(550)
     assert await counting.sums() == plain_count(sent, definitions)
     # Each third of what is no ride is not JSON, another type, or a ride without a time.
-    assert await tallies(counting.house.pool) == Tallies(seen=550, counted=500, ignored=17, repeated=0, set_aside=33)
+    assert await tallies(counting.house.pool) == EventFates(seen=550, counted=500, ignored=17, repeated=0, set_aside=33)
     assert sum((await counting.house.reasons()).values()) == 33
 
 
@@ -77,7 +77,7 @@ async def test_a_ride_that_its_sender_repeats_counts_once_also_after_a_restart(c
         await counting.send(sent)
         await counting.seen(180)
     assert await counting.sums() == plain_count(sent, definitions)
-    assert await tallies(counting.house.pool) == Tallies(seen=180, counted=60, ignored=0, repeated=120, set_aside=0)
+    assert await tallies(counting.house.pool) == EventFates(seen=180, counted=60, ignored=0, repeated=120, set_aside=0)
 
 
 async def test_a_definition_counts_what_comes_after_it_was_published(counting: CountingHouse) -> None:
@@ -114,4 +114,6 @@ async def test_kill_9_again_and_again_loses_nothing_and_counts_nothing_twice(cou
     async with counting.house.process("counter"):
         await counting.seen(seen)
     assert await counting.sums() == plain_count(sent, definitions)
-    assert await tallies(counting.house.pool) == Tallies(seen=seen, counted=3000, ignored=0, repeated=300, set_aside=0)
+    assert await tallies(counting.house.pool) == EventFates(
+        seen=seen, counted=3000, ignored=0, repeated=300, set_aside=0
+    )

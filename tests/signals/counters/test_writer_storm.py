@@ -12,6 +12,7 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from abacus.platform.postgres import Pool
+from abacus.signals.counters.decide.account import EventFates
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.store.cassandra.counters import CassandraCounterStore
@@ -23,7 +24,6 @@ from tests.signals.counters.rides import (
     NO_RIDES,
     Ride,
     Sums,
-    Tallies,
     added_up,
     drafts,
     plain_count,
@@ -141,7 +141,7 @@ async def test_new_keys_keep_within_their_bound_and_count_whole_or_not_at_all(
     assert tuple(await pool.fetchrow(days)) == (ROOM, ROOM, len(refused))
 
 
-async def _plainly(pool: Pool, sent: Sent, definitions: list[Definition]) -> tuple[Sums, Tallies]:
+async def _plainly(pool: Pool, sent: Sent, definitions: list[Definition]) -> tuple[Sums, EventFates]:
     """One message after another: a ride counts when it comes first, for the definitions that have begun by then."""
     rows = await pool.fetch("select writer % 65536 as partition, definition_id, first from counter_start")
     begins = {(partition, definition_id): first for partition, definition_id, first in rows}
@@ -156,4 +156,4 @@ async def _plainly(pool: Pool, sent: Sent, definitions: list[Definition]) -> tup
                 begun = [one for one in definitions if begins[partition, one.id] <= offset]
                 sums.append(plain_count([each], begun))
     seen = sum(map(len, sent.partitions))
-    return added_up(sums), Tallies(seen, seen - repeated - bad, ignored=0, repeated=repeated, set_aside=bad)
+    return added_up(sums), EventFates(seen, seen - repeated - bad, ignored=0, repeated=repeated, set_aside=bad)

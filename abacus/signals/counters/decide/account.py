@@ -4,6 +4,19 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 
+class EventFates(NamedTuple):
+    """What became of events: `seen` is the sum of the other four."""
+
+    seen: int = 0
+    counted: int = 0
+    ignored: int = 0
+    repeated: int = 0
+    set_aside: int = 0
+
+    def plus(self, *others: "EventFates") -> "EventFates":
+        return EventFates(*map(sum, zip(self, *others, strict=True)))
+
+
 class PartitionAccount(NamedTuple):
     """A partition of a topic as a writer has counted it: from the offset `first` up to `upto`. `first` is that at which
     a definition began, or before it, where events were seen that no definition counted.
@@ -25,6 +38,10 @@ class PartitionAccount(NamedTuple):
     set_aside: int
 
     @property
+    def fates(self) -> EventFates:
+        return EventFates(self.seen, self.counted, self.ignored, self.repeated, self.set_aside)
+
+    @property
     def offsets(self) -> int:
         """How many offsets are behind the writer."""
         return self.upto + 1 - self.first
@@ -37,7 +54,7 @@ class PartitionAccount(NamedTuple):
     @property
     def faults(self) -> list[str]:
         """What does not come out."""
-        told = self.counted + self.ignored + self.repeated + self.set_aside
+        told = sum(self.fates[1:])
         return [] if self.seen == told else [f"{self.seen:,} events seen, and the fate of {told:,} is known"]
 
 
@@ -52,19 +69,3 @@ def waiting(accounts: Iterable[PartitionAccount], ends: Mapping[str, Mapping[int
         for each in live
         if each.generation == latest[each.topic] and each.partition in ends.get(each.topic, {})
     }
-
-
-class Total(NamedTuple):
-    """The sums over partitions."""
-
-    offsets: int
-    seen: int
-    counted: int
-    ignored: int
-    repeated: int
-    set_aside: int
-
-    @classmethod
-    def of(cls, accounts: Iterable[PartitionAccount]) -> "Total":
-        rows = [tuple(getattr(each, name) for name in cls._fields) for each in accounts]
-        return cls(*map(sum, zip(*rows, strict=True))) if rows else cls(*[0] * len(cls._fields))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from abacus.signals.counters.decide.account import PartitionAccount, Total, waiting
+from abacus.signals.counters.decide.account import EventFates, PartitionAccount, waiting
 
 WHOLE = PartitionAccount("rides", 1, None, 0, 100, 149, seen=50, counted=40, ignored=5, repeated=3, set_aside=2)
 
@@ -21,8 +21,8 @@ def test_each_outcome_has_to_be_that_of_an_event(name: str, more: int) -> None:
 
 
 def test_totals() -> None:
-    assert Total.of([]) == Total(0, 0, 0, 0, 0, 0)
-    assert Total.of([WHOLE, WHOLE._replace(partition=1)]) == Total(100, 100, 80, 10, 6, 4)
+    assert EventFates().plus() == EventFates(0, 0, 0, 0, 0)
+    assert EventFates().plus(WHOLE.fates, WHOLE._replace(counted=41).fates) == EventFates(100, 81, 10, 6, 4)
 
 
 def test_what_waits_is_told_of_live_writers_of_topics_that_are_there() -> None:
