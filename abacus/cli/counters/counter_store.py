@@ -1,6 +1,6 @@
 """`abacus counters store` and `cache`: the place of the counters' rows, and the share of closed parts that is kept."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -10,7 +10,7 @@ from abacus.cli.terminal.shell import CommandGroup, pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.people.types.deed import Deed
-from abacus.signals.counters.reading.cache_share import ALL, CacheShareStore, Share
+from abacus.signals.counters.reading.cache_share import ALL, CacheShareStore, Setting
 from abacus.signals.counters.store.cassandra.schema import make, statements
 from abacus.signals.counters.store.cassandra.session import Session
 from abacus.signals.counters.wiring import cassandra_of
@@ -46,9 +46,6 @@ async def init(
         console.print(f"{each};")
 
 
-_NOBODY: Final = {"percent": 0, "set_at": None, "set_by": None}
-
-
 async def cache(
     share: Annotated[
         int | None,
@@ -58,20 +55,21 @@ async def cache(
     """Show for how many counters the closed parts of answers are kept, or set it; it is in force within a second."""
     async with pool() as opened:
         if share is None:
-            known = await CacheShareStore(opened, SystemClock()).read()
+            known = await CacheShareStore(opened, SystemClock()).share()
         else:
             at = await acting(opened)
             also = at.does(Deed.RUN_JOBS, "counters", did="cache", share=share)
             known = await CacheShareStore(opened, at.clock).set(share, by=at.actor.source, also=also)
-    return Answer(_NOBODY if known is None else known._asdict(), _in_words(known))
+    percent, set_at, set_by = (0, None, None) if known is None else (known.value, known.set_at, known.set_by)
+    return Answer({"percent": percent, "set_at": set_at, "set_by": set_by}, _in_words(known))
 
 
-def _in_words(share: Share | None) -> str:
+def _in_words(share: Setting | None) -> str:
     if share is None:
         return "nothing is kept: every answer is read from the store"
     since = f"since {share.set_at:%Y-%m-%d %H:%M} UTC, by {share.set_by}"
-    if not share.percent:
+    if not share.value:
         return f"nothing is kept, {since}"
-    if share.percent == ALL:
+    if share.value == ALL:
         return f"closed parts of all counters are kept, {since}"
-    return f"closed parts are kept of counters whose id ends below {share.percent:02}, {since}"
+    return f"closed parts are kept of counters whose id ends below {share.value:02}, {since}"

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from abacus.core.clock import Clock
 from abacus.intake.earning.decide.retry import RetryPolicy
-from abacus.intake.earning.decide.source_message import SourceMessage, encode_retry
+from abacus.intake.earning.decide.source_message import encode_retry
 from abacus.intake.earning.decider import CardsToProbe, DecidedBatch, MessageDecider, PostedClaims, Tiers
 from abacus.ledger.types.award_envelope import encode_award
 from abacus.ledger.types.reversal_message import encode_reversal
@@ -28,8 +28,8 @@ _attempt: Final = attrgetter("attempt")
 _member_of: Final = attrgetter("member_id")
 
 
-class PointsIssuer:
-    """Decides batches of messages and hands the decisions over; awards of different slices in different envelopes."""
+class PointsIssuer(MessageDecider):
+    """Hands over what it decides; awards of different slices in different envelopes."""
 
     def __init__(
         self,
@@ -46,13 +46,10 @@ class PointsIssuer:
         rng: random.Random,
         health: WorkerHealth,
     ) -> None:
-        self._decider = MessageDecider(
-            cards=cards, tiers=tiers, postings=postings, retry_policy=retry_policy, clock=clock
-        )
+        super().__init__(cards=cards, tiers=tiers, postings=postings, retry_policy=retry_policy, clock=clock)
         self._award_queue = award_queue
         self._retry_queue = retry_queue
         self._quarantine = quarantine
-        self._retry_policy = retry_policy
         self._slice_map = slice_map
         self._rng = rng
         self._health = health
@@ -60,13 +57,6 @@ class PointsIssuer:
     @property
     def worker(self) -> str:
         return self._health.name
-
-    async def probe(self) -> None:
-        """Checks that the cards and the tiers can be read. Raises `Unavailable`."""
-        await self._decider.probe()
-
-    async def decide(self, messages: Sequence[SourceMessage]) -> DecidedBatch:
-        return await self._decider.decide(messages)
 
     async def hand_over(self, decided: DecidedBatch) -> None:
         """Returns when every decision is durable: on a queue or in the quarantine. Waits as long as that takes."""

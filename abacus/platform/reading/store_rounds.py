@@ -31,11 +31,6 @@ class StoreRounds(Generic[Wanted, Found]):
             work, gather_s=0, most_together=_MOST_TOGETHER, at_once=at_once
         )
 
-    @property
-    def waiting(self) -> int:
-        """Requests that no round has taken yet."""
-        return self._gatherer.waiting
-
     async def read(self, wanted: Wanted) -> Found:
         """What a round has found. Raises `Unavailable` when waiting for the round and the round take too long."""
         try:

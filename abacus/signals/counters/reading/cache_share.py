@@ -13,7 +13,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable
 from abacus.platform.fresh_copy import Cadence, FreshCopy
 from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
-from abacus.platform.sql import Statement
+from abacus.platform.sql import Statement, columns
 from abacus.signals.counters.decide.definition import Definition
 
 ALL: Final = 100
@@ -24,12 +24,10 @@ _REPLAYED: Final = "replayed:"  # and the id of a definition
 _QUIET: Final = PARTS_KEPT + timedelta(minutes=1)  # clocks differ, and announcements take a moment
 _CADENCE: Final = Cadence(refresh_every_s=15.0, look_again_every_s=0.2)
 
-_READ: Final = Statement("select value, set_at, set_by from counter_setting where name = :name")
 _SET: Final = Statement("""
 insert into counter_setting (name, value, set_at, set_by) values (:name, :value, :set_at, :set_by)
 on conflict (name) do update set value = excluded.value, set_at = excluded.set_at, set_by = excluded.set_by
 """)
-_ALL_OF_THEM: Final = Statement("select name, value, set_at, set_by from counter_setting")
 _REPLAY: Final = Statement("""
 insert into counter_setting (name, value, set_at, set_by) values (:name, 0, now(), :set_by)
 on conflict (name) do update set set_at = excluded.set_at, set_by = excluded.set_by
@@ -40,17 +38,12 @@ class Setting(NamedTuple):
     """A row of `counter_setting`."""
 
     name: str
-    value: int
+    value: int  # of the share: the percentage
     set_at: datetime
     set_by: str
 
 
-class Share(NamedTuple):
-    """The share in percent, and who set it."""
-
-    percent: int
-    set_at: datetime
-    set_by: str
+_ALL_OF_THEM: Final = Statement(f"select {columns(Setting)} from counter_setting")
 
 
 class CacheShareStore:
@@ -60,11 +53,9 @@ class CacheShareStore:
         self._pool = pool
         self._clock = clock
 
-    async def read(self) -> Share | None:
+    async def share(self) -> Setting | None:
         """None: nobody has set it, and nothing is kept."""
-        async with passing_failures():
-            row = await self._pool.fetchrow(*_READ(name=_NAME))
-        return Share(*row) if row is not None else None
+        return next((each for each in await self.all() if each.name == _NAME), None)
 
     async def all(self) -> list[Setting]:
         """All settings."""
@@ -76,13 +67,13 @@ class CacheShareStore:
         async with passing_failures():
             await self._pool.execute(*_REPLAY(name=f"{_REPLAYED}{definition.id}", set_by=by))
 
-    async def set(self, percent: int, *, by: str, also: Also = nothing_else) -> Share:
+    async def set(self, percent: int, *, by: str, also: Also = nothing_else) -> Setting:
         """Raises `Refused` for a share that is none."""
         if not 0 <= percent <= ALL:
             raise Refused(f"--share: between 0 and {ALL}")
-        share = Share(percent, self._clock.now(), by)
+        share = Setting(_NAME, percent, self._clock.now(), by)
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            await connection.execute(*_SET(name=_NAME, value=share.percent, set_at=share.set_at, set_by=share.set_by))
+            await connection.execute(*_SET(**share._asdict()))
             await also(connection)
         return share
 

@@ -64,11 +64,6 @@ class PartRounds:
             name, self._round, within_s=within_s, at_once=at_once, health=health
         )
 
-    @property
-    def waiting(self) -> int:
-        """Requests that no round has taken yet."""
-        return self._rounds.waiting
-
     async def read(self, wanted: Parts) -> PartSums:
         """The sums of these ranges, and perhaps of others, as far as they can be read within the time."""
         try:

@@ -59,11 +59,6 @@ class Rounds:
         )
         self._of_parts: dict[str | None, PartRounds] = {}
 
-    @property
-    def waiting(self) -> int:
-        """Requests that no round has taken yet."""
-        return sum(rounds.waiting for rounds in self._of_parts.values())
-
     async def read(self, wanted: Parts) -> Sums:
         """The sums of these ranges, and perhaps of others, as far as they can be read within the time."""
         try:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from operator import attrgetter
 from typing import Final, TypeVar
@@ -12,7 +12,7 @@ import structlog
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import Pool
-from abacus.platform.slices import Slice, SliceMap, slice_map_of, slices_of
+from abacus.platform.slices import Slice, SliceMap, side_by_side, slice_map_of, slices_of
 from abacus.signals.counters.store.partitions import MOST
 from abacus.signals.counters.store.slice_rows import SliceRows
 from abacus.signals.counters.types import Count, Row, RowKey, SlotRange
@@ -103,17 +103,11 @@ class PostgresCounterStore:
     ) -> Mapping[int, _Result]:
         """What comes of each slice's part. When some fail the others are done all the same."""
         slices = await slices_of(self._pool)
-        doing = (work(self._rows_of(slices[number]), part) for number, part in parts.items())
-        results: dict[int, _Result] = {}
-        errors: list[BaseException] = []
-        for number, result in zip(parts, await asyncio.gather(*doing, return_exceptions=True), strict=True):
-            if isinstance(result, BaseException):
-                errors.append(result)
-            else:
-                results[number] = result
-        if errors:
+        works = {number: partial(work, self._rows_of(slices[number]), part) for number, part in parts.items()}
+        results = await side_by_side(works, patience_s=None, at_once=len(works))
+        if errors := [each for each in results.values() if isinstance(each, BaseException)]:
             raise min(errors, key=lambda error: isinstance(error, Unavailable))  # what does not pass, if there is any
-        return results
+        return {number: each for number, each in results.items() if not isinstance(each, BaseException)}
 
     def _rows_of(self, slice_: Slice) -> SliceRows:
         if slice_.number not in self._slices:

@@ -24,7 +24,7 @@ async def test_nothing_is_kept_until_somebody_says_so(pool: Pool) -> None:
     assert not share.keeps(of(0))  # not read yet
     await share.refresh()
     assert not share.keeps(of(0))
-    assert await store.read() is None
+    assert await store.share() is None
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,6 @@ async def test_nor_of_what_a_backfill_counts_for(pool: Pool) -> None:
     assert [share.keeps(of(each)) for each in (7, 8)] == [False, True]
     clock.set(clock.now() + timedelta(minutes=62))
     assert share.keeps(of(7))
-    known = await store.read()
+    known = await store.share()
     assert known is not None
-    assert known.percent == 100
+    assert known.value == 100
