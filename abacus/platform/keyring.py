@@ -37,7 +37,8 @@ class Owners(NamedTuple, Generic[Owner]):
 
 
 class Keyring(Generic[Owner]):
-    """Finds the owner of a token of these forms. Its copy may be two seconds old, or older while the database is away.
+    """Finds the owner of a token of these forms; a directory of owners extends it. Its copy may be two seconds old, or
+    older while the database is away.
 
     `name` is the name of the owners in errors; `is_open` says whether an owner's tokens are accepted.
     """
@@ -65,7 +66,7 @@ class Keyring(Generic[Owner]):
         self._copy: FreshCopy[Sequence[Owner], Owners[Owner]] = FreshCopy(name, lambda _: load(), build, _CADENCE)
         self._last_used: dict[str, datetime] = {}
 
-    async def find(self, text: str) -> Owner | None:
+    async def owner_of(self, text: str) -> Owner | None:
         """The owner of this token, or None. Raises `Unavailable` when no owners were ever read."""
         form = next((each for each in self._forms if each.fits(text)), None)
         if form is None:
@@ -81,7 +82,7 @@ class Keyring(Generic[Owner]):
         return owner
 
     async def look_up(self, id_: str) -> Owner | None:
-        """The owner with this id, or None. Raises `Unavailable` when no owners were ever read."""
+        """The owner with this id, or None; a disabled one too. Raises `Unavailable` when no owners were ever read."""
         if id_ not in self._copy.value().by_id:
             await self._copy.look_again(wait=True)  # perhaps it was made a moment ago
         return self._copy.value().by_id.get(id_)

@@ -24,13 +24,13 @@ class Partners(Protocol):
     async def note_use(self, last_used: dict[str, datetime]) -> None: ...
 
 
-class Directory:
+class Directory(Keyring[Registered]):
     """Finds the partner of a key. Its copy is as old as the last announced change, two seconds old where announcements
     are not heard, or older while the database is away.
     """
 
     def __init__(self, store: Partners, clock: Clock) -> None:
-        self._keyring: Keyring[Registered] = Keyring(
+        super().__init__(
             DEPENDENCY,
             (LIVE_KEY, TEST_KEY),
             partial(store.all, within_s=_SLICES_WITHIN_S),
@@ -40,22 +40,17 @@ class Directory:
             tokens_of=lambda each: each.keys,
             is_open=lambda each: each.partner.disabled_at is None,
         )
-        self.refresh = self._keyring.refresh
-        self.keep_fresh = self._keyring.keep_fresh
-        self.wake = self._keyring.wake
-        self.keep_noting_use = self._keyring.keep_noting_use
-        self.note_use = self._keyring.note_use
 
     async def find(self, text: str) -> Partner | None:
         """The partner of this key, or None. Raises `Unavailable` when no partners were ever read."""
-        registered = await self._keyring.find(text)
+        registered = await self.owner_of(text)
         return registered.partner if registered is not None else None
 
     async def partner(self, partner_id: str) -> Partner | None:
         """The partner of this id. Raises `Unavailable` when no partners were ever read."""
-        registered = await self._keyring.look_up(partner_id)
+        registered = await self.look_up(partner_id)
         return registered.partner if registered is not None else None
 
     def allowance(self, partner_id: str) -> Allowance:
         """The allowance as last read; the ledger decides by its own when the award is posted."""
-        return self._keyring.owner(partner_id).allowance
+        return self.owner(partner_id).allowance
