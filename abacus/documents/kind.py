@@ -9,6 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 from abacus.core.document_text import write_toml
 from abacus.core.errors import Absent, absent
 from abacus.core.fields import Fault
+from abacus.documents.decide.version_words import Parts, changed_parts
 from abacus.documents.types import Difference, Document, Key, Record, Version
 from abacus.people.types.deed import Deed
 
@@ -79,8 +80,7 @@ class DocumentKind(Generic[Document, Around]):
     read: Callable[[Mapping[str, object], Around], Awaitable[Document]]  # raises `DocumentFaults`
     restore: Callable[[Mapping[str, Any], Version], Document]  # of a published one; raises `DocumentFaults`
     to_document: Callable[[Document], dict[str, Any]]
-    described: Callable[[Document], Iterable[tuple[str, str]]]  # each part with its path, in words
-    changes: Callable[[Document | None, Document], list[str]]
+    described: Callable[[Document], Parts]
     check: Callable[[Document, Iterable[Document], Around], list[Fault]]  # beside the latest versions of all
 
     key: Callable[[Document], Key]
@@ -90,6 +90,8 @@ class DocumentKind(Generic[Document, Around]):
     own: Callable[[Document], Mapping[str, Any]] = _nothing_own  # the values of the table's own columns
     file: Callable[[Document], str] | None = None  # where several versions of one document are in force
     toml: Callable[[Document], str] | None = None
+    # One line a change, of a kind that says more than which parts of the description differ.
+    compare: Callable[[Document | None, Document], list[str]] | None = None
     anew: Callable[[Record[Document]], list[str]] = _nothing_anew  # what a draft changes that says the same
     # The version that a draft displaces, and the version that takes over from it, where there are any.
     between: Callable[[Document, Sequence[Record[Document]]], Between[Document]] = _behind_the_latest
@@ -104,6 +106,12 @@ class DocumentKind(Generic[Document, Around]):
             return Difference(draft, None, self.changes(None, draft), until)
         changes = self.changes(displaced.document, draft) or self.anew(displaced)
         return Difference(draft, self.label(displaced), changes, until)
+
+    def changes(self, old: Document | None, new: Document) -> list[str]:
+        """One line a change; none where both say the same. Without an old version everything is new."""
+        if self.compare is not None:
+            return self.compare(old, new)
+        return changed_parts(self.name(new), None if old is None else self.described(old), self.described(new))
 
     @property
     def withdrawals(self) -> Withdrawals:

@@ -69,12 +69,6 @@ def described(note: Note) -> Iterator[tuple[str, str]]:
     yield "text", note.text
 
 
-def changes(old: Note | None, new: Note) -> list[str]:
-    if old is None:
-        return [f"first version of {new.name}", f"text: {new.text}"]
-    return [] if old.text == new.text else [f"text: {old.text} → {new.text}"]
-
-
 async def _read(document: Mapping[str, object], _: None) -> Note:
     return parse_note(document)
 
@@ -101,7 +95,6 @@ NOTES: Final[DocumentKind[Note, None]] = DocumentKind(
     restore=_restore,
     to_document=to_document,
     described=described,
-    changes=changes,
     check=_check,
     key=lambda note: note.name,
     name=lambda note: note.name,

@@ -18,7 +18,7 @@ from abacus.core import fields
 from abacus.core.clock import Clock
 from abacus.core.fields import DocumentFaults, Fault, Fields
 from abacus.documents.decide.states import Act
-from abacus.documents.decide.version_words import Labels, all_parts, changed_parts
+from abacus.documents.decide.version_words import Labels
 from abacus.documents.stated import StatedKind, stated, stated_table
 from abacus.documents.stated_desk import StatedDesk, version_approval
 from abacus.documents.stated_store import StatedStore
@@ -83,11 +83,6 @@ def described(sale: Sale) -> Iterator[tuple[str, str]]:
         yield path, str(value)
 
 
-def changes(old: Sale | None, new: Sale) -> list[str]:
-    now = dict(described(new))
-    return all_parts(new.name, now) if old is None else changed_parts(dict(described(old)), now)
-
-
 async def _read(document: Mapping[str, object], _: None) -> Sale:
     return parse_sale(document)
 
@@ -109,7 +104,6 @@ SALES: Final[StatedKind[Sale, None]] = StatedKind(
     restore=_restore,
     to_document=to_document,
     described=described,
-    changes=changes,
     key=lambda sale: sale.name,
     name=lambda sale: sale.name,
     split_label=Labels("sale", _NAME, "spring").split,

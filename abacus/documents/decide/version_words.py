@@ -1,20 +1,22 @@
 """Versions in words: their names, and what is different between two of them. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
+from typing import TypeAlias
 
 from abacus.core.errors import Refused
 
+Parts: TypeAlias = Iterable[tuple[str, str]]  # each part of a document with its path, in words
 
-def changed_parts(was: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """One line a part that differs, by its path."""
+
+def changed_parts(name: str, before: Parts | None, after: Parts) -> list[str]:
+    """One line a part that differs, by its path. Of a first version everything is new."""
+    now = dict(after)
+    if before is None:
+        return [f"first version of {name}", *(f"{path}: {words}" for path, words in now.items())]
+    was = dict(before)
     paths = [path for path in {**was, **now} if was.get(path) != now.get(path)]
     return [_changed(path, was.get(path), now.get(path)) for path in paths]
-
-
-def all_parts(name: str, now: Mapping[str, str]) -> list[str]:
-    """Of a first version everything is new."""
-    return [f"first version of {name}", *(f"{path}: {words}" for path, words in now.items())]
 
 
 def _changed(path: str, was: str | None, now: str | None) -> str:

@@ -11,7 +11,7 @@ from abacus.documents.types import Version
 from abacus.engage.campaigns.decide.campaign import LABELS, Campaign
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign, restore_campaign
 from abacus.engage.campaigns.decide.cycles import cycle_through
-from abacus.engage.campaigns.decide.document import describe_changes, described, to_document, to_toml
+from abacus.engage.campaigns.decide.document import described, to_document, to_toml
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.people.types.approval import ApprovalKind
 from abacus.people.types.deed import Deed
@@ -45,7 +45,6 @@ CAMPAIGNS: Final[StatedKind[Campaign, Publications]] = StatedKind(
     restore=_restore,
     to_document=to_document,
     described=described,
-    changes=describe_changes,
     key=lambda campaign: campaign.name,
     name=lambda campaign: campaign.name,
     split_label=LABELS.split,

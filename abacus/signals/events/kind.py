@@ -15,7 +15,7 @@ from abacus.documents.types import Record, Version
 from abacus.people.types.deed import Deed
 from abacus.platform.fresh_copy import USUAL, Cadence
 from abacus.platform.postgres import Connection, Pool
-from abacus.signals.events.decide.diff import describe_changes, described, faults_beside
+from abacus.signals.events.decide.diff import described, faults_beside
 from abacus.signals.events.decide.source import SOURCE_PATTERN, Source, parse_source, to_document
 
 Sources: TypeAlias = Mapping[str, Source]
@@ -59,7 +59,6 @@ SOURCES: Final[DocumentKind[Source, Reserved]] = DocumentKind(
     restore=_restore,
     to_document=to_document,
     described=described,
-    changes=describe_changes,
     check=_check,
     key=lambda source: source.name,
     name=lambda source: source.name,

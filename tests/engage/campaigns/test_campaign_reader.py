@@ -14,7 +14,8 @@ from abacus.engage.campaigns.decide.campaign_reader import (
     read_campaign,
     restore_campaign,
 )
-from abacus.engage.campaigns.decide.document import describe_changes, to_document, to_toml
+from abacus.engage.campaigns.decide.document import to_document, to_toml
+from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.engage.notify.decide.message import Words
 from abacus.engage.notify.decide.template import FilledTemplate, Unrenderable, rendered, written
 from tests.support.campaigns import campaign, document, publications
@@ -325,7 +326,7 @@ def test_a_document_is_the_same_campaign_again(written: dict[str, Any]) -> None:
     assert to_document(restored) == told
     assert restored.split == read.split
     assert parse_campaign(read_toml(to_toml(read)), publications()) == read
-    assert describe_changes(read, restored) == []
+    assert CAMPAIGNS.changes(read, restored) == []
 
 
 def test_what_was_published_is_restored_whatever_stands_around_it_by_now() -> None:
@@ -351,7 +352,7 @@ def test_what_only_a_newer_abacus_knows_is_not_restored() -> None:
     ],
 )
 def test_changes_in_words(changes: dict[str, Any], words: list[str]) -> None:
-    told = describe_changes(campaign(), campaign(**changes))
+    told = CAMPAIGNS.changes(campaign(), campaign(**changes))
     assert len(told) == len(words)
     assert all(line.startswith(start) for line, start in zip(told, words, strict=True))
 

@@ -4,8 +4,9 @@ import pytest
 
 from abacus.core.document_text import read_toml
 from abacus.signals.events.decide.builtin import built_in
-from abacus.signals.events.decide.diff import describe_changes, faults_beside
+from abacus.signals.events.decide.diff import faults_beside
 from abacus.signals.events.decide.source import Source, parse_source, to_document
+from abacus.signals.events.kind import SOURCES
 from tests.signals.events.weather import EVENTS_TOPIC, TOML, WEATHER, put, source
 
 DOCUMENT = to_document(WEATHER)
@@ -19,7 +20,7 @@ def changed(*changes: tuple[str, object]) -> Source:
 
 
 def test_a_first_version_has_everything() -> None:
-    lines = describe_changes(None, WEATHER)
+    lines = SOURCES.changes(None, WEATHER)
     assert lines[:4] == [
         "first version of weather",
         "topic: weather.observations",
@@ -31,7 +32,7 @@ def test_a_first_version_has_everything() -> None:
 
 
 def test_equal_sources_have_no_changes_whatever_their_versions() -> None:
-    assert describe_changes(WEATHER.published(3), parse_source(read_toml(TOML))) == []
+    assert SOURCES.changes(WEATHER.published(3), parse_source(read_toml(TOML))) == []
 
 
 @pytest.mark.parametrize(
@@ -53,12 +54,12 @@ def test_equal_sources_have_no_changes_whatever_their_versions() -> None:
     ],
 )
 def test_each_change_is_one_line(pointer: str, value: object, line: str) -> None:
-    assert describe_changes(WEATHER, changed((pointer, value))) == [line]
+    assert SOURCES.changes(WEATHER, changed((pointer, value))) == [line]
 
 
 def test_a_source_without_a_topic() -> None:
     app = source("app", topic=None, fields=None, senders=["acme"])
-    assert "topic: none; events come by HTTP alone" in describe_changes(None, app)
+    assert "topic: none; events come by HTTP alone" in SOURCES.changes(None, app)
 
 
 OTHERS = [

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from abacus.core.document_text import Tables, write_toml
-from abacus.documents.decide.version_words import all_parts, changed_parts
 from abacus.engage.campaigns.decide.campaign import Campaign, Period
 from abacus.engage.campaigns.decide.campaign_reader import WEEKDAYS
 from abacus.engage.campaigns.decide.lengths import hours_text, length_text
@@ -63,12 +62,6 @@ def _tables(value: object) -> Tables | None:
     if not isinstance(value, list | tuple) or not value or not all(isinstance(each, Mapping) for each in value):
         return None
     return Tables(value)
-
-
-def describe_changes(old: Campaign | None, new: Campaign) -> list[str]:
-    """One line a change; none where nothing changes. Without an old one, everything is new."""
-    now = dict(described(new))
-    return all_parts(new.name, now) if old is None else changed_parts(dict(described(old)), now)
 
 
 def described(campaign: Campaign) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from abacus.core.fields import Fault
-from abacus.documents.decide.version_words import all_parts, changed_parts
+from abacus.documents.decide.version_words import changed_parts
 from abacus.signals.counters.decide.definition import Definition, to_document
 
 _ANEW: Final = "a new version counts from 0, under the same keys; what the version before counted cannot be asked for"
@@ -15,10 +15,9 @@ def describe_changes(old: Definition | None, new: Definition) -> list[str]:
     """One line a change; none when the old definition is in force and says the same. Without an old one, everything is
     new.
     """
-    now = dict(described(new))
     if old is None:
-        return all_parts(new.name, now)
-    changes = changed_parts(dict(described(old)), now)
+        return changed_parts(new.name, None, described(new))
+    changes = changed_parts(new.name, described(old), described(new))
     if old.retired:
         changes.append("counts again: the version before is retired")
     return [*changes, _ANEW] if changes else []

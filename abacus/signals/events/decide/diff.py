@@ -1,19 +1,10 @@
-"""A draft source beside the others: topics that it would share, and its changes in words. Pure."""
+"""A source in words, and beside the others: topics that it would share. Pure."""
 
 from collections.abc import Iterable, Iterator
 
 from abacus.core.fields import Fault
-from abacus.documents.decide.version_words import all_parts, changed_parts
 from abacus.signals.events.decide.places import Always, IdPlace, Places, TimeFormat
 from abacus.signals.events.decide.source import Source, substream_topic
-
-
-def describe_changes(old: Source | None, new: Source) -> list[str]:
-    """One line a change; none when the sources are equal but for their versions. Without an old source, everything is
-    new.
-    """
-    now = dict(described(new))
-    return all_parts(new.name, now) if old is None else changed_parts(dict(described(old)), now)
 
 
 def described(source: Source) -> Iterator[tuple[str, str]]:
