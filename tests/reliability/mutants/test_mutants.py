@@ -38,7 +38,7 @@ TODAY: Final = ("tests/ledger/test_limits.py::test_an_allowance_rolls_over",)
 TRIED: Final = (
     Mutant("nothing", ALLOWANCE, "Allowance.on", Node("day <= self.day", "self.day >= day"), TODAY),
     Mutant("the new day", ALLOWANCE, "Allowance.on", Node("self._replace(...)", "self"), TODAY),
-    Mutant("what a module is made with", ALLOWANCE, "NOBODY", Node("Standing(...)", "Standing()"), TODAY),
+    Mutant("what a module is made with", ALLOWANCE, "NOBODY", Node("LimitUse(...)", "LimitUse()"), TODAY),
 )
 
 
