@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from abacus.cli.terminal import answer
-from abacus.cli.terminal.answer import Answer, Aside, Secret, Table
+from abacus.cli.terminal.answer import Answer, Aside, Formats, Secret, Table
 from abacus.cli.terminal.documents import text_of
 from abacus.cli.terminal.layout import visible
 from tests.support.commands import not_rfc3339
@@ -100,7 +100,7 @@ def test_an_answer_is_a_document_or_what_a_person_reads(
     table = Table("Points", ["points", "until", "key"], [[1200, None, "k" * 80]])
     answered = Answer({"key": "k", "points": 1200}, Secret("shown this once", "k"), Aside("beware"), table, exit_code=1)
     with pytest.raises(typer.Exit) as ended:
-        answered.print(as_json=as_json)
+        answered.print(Formats(as_json))
     printed = capsys.readouterr()
     assert (printed.out.splitlines(), printed.err.splitlines(), ended.value.exit_code) == (out, err, 1)
 

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from abacus.cli.terminal.answer import EXIT_FAILED, AsJson, errors
 from abacus.cli.terminal.known import check_begun
-from abacus.cli.terminal.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
+from abacus.cli.terminal.sheets import Decimals, Report, read_day, reading
 from abacus.cli.terminal.shell import CommandGroup
 from abacus.core.clock import SystemClock
 from abacus.oversight.reports.accounts import Due, balances
@@ -38,16 +37,11 @@ AtDay = Annotated[
 async def rollforward(
     month: Annotated[str, typer.Option("--month", metavar="YYYY-MM", help="A month, by the clock of each country.")],
     by: Parted = None,
-    as_csv: AsCsv = False,
-    parquet: ToParquet = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Report:
     """Show a month's opening points, movements and closing points, and that they tie to the ledger. Exit 1 when they
     do not.
     """
-    wanted, output, parts = Month.parse(month), Output(as_json, as_csv, parquet), frozenset(by or ())
-    output.check()
-    now = SystemClock().now()
+    wanted, parts, now = Month.parse(month), frozenset(by or ()), SystemClock().now()
     async with reading(f"the books of {wanted}") as (connection, book):
         where = await homes(connection, book, now)
         books = await read_rollforward(connection, where, wanted, parts)
@@ -55,23 +49,17 @@ async def rollforward(
     movements = sheet("rows", f"Points in {wanted}{running}", Movement, books.movements, not_asked_for(parts))
     ties = sheet("ties", "Against the accounts", Tie, books.ties)
     about = {"month": str(wanted), "over": not running, "tied": books.tied}
-    output.put(movements, about, [movements, ties])
-    if not books.tied:
-        errors.print("abacus: the books do not tie to the accounts; `abacus ledger verify` names the rows")
-        raise typer.Exit(EXIT_FAILED)
+    fault = None if books.tied else "the books do not tie to the accounts; `abacus ledger verify` names the rows"
+    return Report(movements, about, [movements, ties], fault=fault)
 
 
 @app.command()
 async def liability(
     at: AtDay = None,
     decimals: Decimals = 2,
-    as_csv: AsCsv = False,
-    parquet: ToParquet = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Report:
     """Show the points that members hold, and their expected cost. Exit 1 when accounts do not tie."""
-    output, now = Output(as_json, as_csv, parquet), SystemClock().now()
-    output.check()
+    now = SystemClock().now()
     day = read_day(at, "--at", last=True) if at else now.date()
     if at:
         check_begun(read_day(at, "--at", last=False), now)
@@ -81,36 +69,29 @@ async def liability(
         rows = in_money(held, await assumptions(connection), day, decimals)
     apart = sum(each.apart for each in held)
     title = f"Points outstanding {f'at the end of {day}' if at else 'now'}"
-    output.put(sheet("rows", title, Liability, rows), {"at": str(day), "tied": not apart})
-    if apart:
-        errors.print(f"abacus: {apart:,} accounts are apart from their transfers; see `abacus ledger verify`")
-        raise typer.Exit(EXIT_FAILED)
+    fault = f"{apart:,} accounts are apart from their transfers; see `abacus ledger verify`" if apart else None
+    return Report(sheet("rows", title, Liability, rows), {"at": str(day), "tied": not apart}, fault=fault)
 
 
 @app.command()
-async def ageing(as_csv: AsCsv = False, parquet: ToParquet = None, as_json: AsJson = False) -> None:
+async def ageing() -> Report:
     """Show the points that will lapse with each month's end, as things stand."""
-    output = Output(as_json, as_csv, parquet)
-    output.check()
     async with reading("what will lapse") as (connection, _):
         rows = await read_ageing(connection)
-    output.put(sheet("rows", "Lapses with the end of", Due, rows), {})
+    return Report(sheet("rows", "Lapses with the end of", Due, rows))
 
 
 @app.command()
-async def cohorts(
-    at: AtDay = None, by: Parted = None, as_csv: AsCsv = False, parquet: ToParquet = None, as_json: AsJson = False
-) -> None:
+async def cohorts(at: AtDay = None, by: Parted = None) -> Report:
     """Show how many of each month's points were spent, lapsed or are left: oldest points leave first."""
-    output, parts, now = Output(as_json, as_csv, parquet), frozenset(by or ()), SystemClock().now()
-    output.check()
+    parts, now = frozenset(by or ()), SystemClock().now()
     if at:
         check_begun(read_day(at, "--at", last=False), now)
     async with reading("what became of the points") as (connection, book):
         where = await homes(connection, book, now)
         rows = await read_cohorts(connection, where, _until(where, at), parts)
     title = f"Points by the month in which they came{f', at the end of {at}' if at else ''}"
-    output.put(sheet("rows", title, Cohort, rows, not_asked_for(parts)), {"at": at})
+    return Report(sheet("rows", title, Cohort, rows, not_asked_for(parts)), {"at": at})
 
 
 def _until(where: Homes, at: str | None) -> list[datetime]:

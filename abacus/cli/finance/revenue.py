@@ -9,10 +9,10 @@ import typer
 
 from abacus.approving.assumptions import Assumed, assumption_proposal
 from abacus.cli.people.approvals import large_moves, waiting
-from abacus.cli.terminal.answer import Answer, AsJson
+from abacus.cli.terminal.answer import Answer
 from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.known import check_cards, check_priced
-from abacus.cli.terminal.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
+from abacus.cli.terminal.sheets import Decimals, Report, read_day, reading, table_of
 from abacus.cli.terminal.shell import CommandGroup, pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
@@ -100,18 +100,13 @@ async def set_assumption(
 async def show(
     program: OnlyProgram = None,
     country: OnlyCountry = None,
-    as_csv: AsCsv = False,
-    parquet: ToParquet = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Report:
     """Show every version of the assumptions: its values, its first day, its author and its reason."""
-    output = Output(as_json, as_csv, parquet)
-    output.check()
     async with pool() as opened:
         await check_priced(opened, country, program)
         versions = await AssumptionStore(opened).all()
     rows = [_row(each) for each in versions if _wanted((each.program, each.country), program, country)]
-    output.put(sheet("rows", "Assumptions", Shown, rows), {})
+    return Report(sheet("rows", "Assumptions", Shown, rows))
 
 
 async def revenue(
@@ -125,16 +120,11 @@ async def revenue(
         ),
     ] = None,
     decimals: Decimals = 2,
-    as_csv: AsCsv = False,
-    parquet: ToParquet = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Report:
     """Show how much of the sales is deferred for points, and how much a month recognises, by the assumptions in
     force.
     """
-    output, wanted, given = Output(as_json, as_csv, parquet), Month.parse(month), _given(allocated or [])
-    output.check()
-    now = SystemClock().now()
+    wanted, given, now = Month.parse(month), _given(allocated or []), SystemClock().now()
     async with reading(f"points issued and used by the end of {wanted}") as (connection, cards):
         check_cards([each.card for scope in cards.scopes() for each in cards.versions(scope)], country, program)
         book = await assumptions(connection)
@@ -146,7 +136,7 @@ async def revenue(
         where = await homes(connection, cards, now)
         happened = await activity(connection, where, where.end(wanted.last_day))
     rows = [recognise(happened, pair, wanted, book, given=given, decimals=decimals) for pair in pairs]
-    output.put(sheet("rows", f"Revenue of points in {wanted}", Revenue, rows), {"month": str(wanted)})
+    return Report(sheet("rows", f"Revenue of points in {wanted}", Revenue, rows), {"month": str(wanted)})
 
 
 async def allocate(
@@ -156,8 +146,7 @@ async def allocate(
     selling_price: Annotated[str, typer.Option(metavar="PRICE", help="The price of a point when sold alone.")],
     expected_use: Use,
     decimals: Decimals = 2,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Split the price of sales between the products and the points that they earned, by stand-alone prices."""
     allocation = part(
         read_price(price, "--price"),
@@ -167,7 +156,8 @@ async def allocate(
         expected_use=read_share(expected_use),
         decimals=decimals,
     )
-    Output(as_json, as_csv=False, parquet=None).put(sheet("rows", "Allocated to", Allocation, [allocation]), {})
+    data = sheet("rows", "Allocated to", Allocation, [allocation])
+    return Answer({data.name: data.documents()}, table_of(data))
 
 
 def _check(pattern: re.Pattern[str], text: str, option: str) -> None:

@@ -9,8 +9,8 @@ import typer
 
 from abacus.cli.documents.drafts import Judged, faultless
 from abacus.cli.rates.family import FAMILY
-from abacus.cli.terminal.answer import AsJson
-from abacus.cli.terminal.sheets import AsCsv, Decimals, Output, ToParquet, read_day, reading
+from abacus.cli.terminal.answer import Aside
+from abacus.cli.terminal.sheets import Decimals, Report, read_day, reading
 from abacus.core.clock import SystemClock
 from abacus.core.csv_text import CsvWriter
 from abacus.core.errors import Refused
@@ -86,15 +86,10 @@ async def backtest(
         Path | None,
         typer.Option(metavar="FILE.csv", help="Write whose points would lapse in another month."),
     ] = None,
-    as_csv: AsCsv = False,
-    parquet: ToParquet = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Report:
     """Price past awards again by a draft card, and show the difference; and when points would lapse, where it changes
     that. Nothing is changed.
     """
-    output = Output(as_json, as_csv, parquet)
-    output.check()
     (draft,) = await faultless([file], FAMILY.kind, Judged(FAMILY.kind.read, None, {}))
     card, today = draft.document, SystemClock().now().date()
     since, until = _window(card, first, last)
@@ -118,14 +113,12 @@ async def backtest(
     }
     every = sheet("rows", "Every combination", Difference, result.differences)
     title = f"Points lapse {expiry.policies['now']}; by the draft {expiry.policies['draft']}"
-    output.put(every, about, [*_shown(result, costed), sheet("lapses", title, Lapse, lapses)])
-    for pair in sorted(without):
-        say_no_cost(pair)
+    tables = [*_shown(result, costed), sheet("lapses", title, Lapse, lapses)]
+    return Report(every, about, tables, *map(_no_cost, sorted(without)))
 
 
-def say_no_cost(pair: str) -> None:
-    """On the error stream, because the tables and documents are for the figures."""
-    typer.echo(f"no liability for {pair}: no cost of a point is assumed; see `abacus report assumptions set`", err=True)
+def _no_cost(pair: str) -> Aside:
+    return Aside(f"no liability for {pair}: no cost of a point is assumed; see `abacus report assumptions set`")
 
 
 def _window(card: RateCard, first: str, last: str) -> tuple[datetime, datetime]:

@@ -3,7 +3,9 @@
 import sys
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, NamedTuple, NoReturn, Protocol
+from inspect import Parameter
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final, NamedTuple, NoReturn, Protocol
 
 import typer
 from rich.console import Console
@@ -12,7 +14,7 @@ from rich.text import Text
 
 from abacus.cli.terminal.documents import text_of
 from abacus.cli.terminal.layout import blocks, fits, visible
-from abacus.core.errors import AbacusError, Absent, Unavailable
+from abacus.core.errors import AbacusError, Absent, Refused, Unavailable
 
 EXIT_FAILED: Final = 1
 EXIT_REFUSED: Final = 2
@@ -104,8 +106,27 @@ class Table(NamedTuple):
         console.print(grid, soft_wrap=False)
 
 
+class Formats(NamedTuple):
+    """The formats that are asked for in place of lines and tables, or beside them."""
+
+    as_json: bool
+    as_csv: bool = False
+    parquet: Path | None = None
+
+    def check(self) -> None:
+        """Check the options, before the long work begins. Raises `Refused`."""
+        if self.as_json and self.as_csv:
+            raise Refused("--csv and --json: choose one")
+        if self.parquet is not None and not self.parquet.absolute().parent.is_dir():
+            raise Refused(f"--parquet: there is no directory {self.parquet.absolute().parent}")
+
+
 class Answer:
     """What a command found, printed once, and how the command ends: by an error that is told after it, or a code."""
+
+    OPTIONS: ClassVar[Sequence[Parameter]] = [
+        Parameter("as_json", Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
+    ]
 
     def __init__(
         self, document: object, *shown: str | Shown, error: AbacusError | None = None, exit_code: int = 0
@@ -115,8 +136,8 @@ class Answer:
         self._error = error
         self._exit_code = exit_code
 
-    def print(self, *, as_json: bool) -> None:
-        if as_json:
+    def print(self, formats: Formats) -> None:
+        if formats.as_json:
             print_json(self._document)
         else:
             tell(*self._shown)

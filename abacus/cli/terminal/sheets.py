@@ -5,12 +5,14 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import date
 from decimal import Decimal
+from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Final, NamedTuple
 
 import typer
 
-from abacus.cli.terminal.answer import Table, print_json, tell
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, Formats, Table, tell
 from abacus.cli.terminal.progress import spinner
 from abacus.cli.terminal.shell import pool
 from abacus.core.csv_text import csv_text
@@ -47,47 +49,54 @@ def _places(cells: tuple[object, ...]) -> int:
     return max((-int(cell.as_tuple().exponent) for cell in cells if isinstance(cell, Decimal)), default=0)
 
 
-AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")]
-ToParquet = Annotated[
-    Path | None, typer.Option("--parquet", metavar="FILE", help="Write a Parquet file as well as the table.")
-]
 Decimals = Annotated[int, typer.Option(min=0, max=6, help="Decimals of the currency, in amounts.")]
 
+_AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")]
+_ToParquet = Annotated[
+    Path | None, typer.Option("--parquet", metavar="FILE", help="Write a Parquet file as well as the table.")
+]
 
-class Output(NamedTuple):
-    """The formats in which a report is printed."""
 
-    as_json: bool
-    as_csv: bool
-    parquet: Path | None
+class Report(Answer):
+    """Data with its description. CSV and Parquet hold the data alone; people see the tables, or the data if there are
+    none. The error stream gets the asides and the fault, whatever the format; a fault ends the command with 1.
+    """
 
-    def check(self) -> None:
-        """Check the options, before the long work begins. Raises `Refused`."""
-        if self.as_json and self.as_csv:
-            raise Refused("--csv and --json: choose one")
-        if self.parquet is not None and not self.parquet.absolute().parent.is_dir():
-            raise Refused(f"--parquet: there is no directory {self.parquet.absolute().parent}")
+    OPTIONS: ClassVar = [
+        Parameter("as_csv", Parameter.KEYWORD_ONLY, default=False, annotation=_AsCsv),
+        Parameter("parquet", Parameter.KEYWORD_ONLY, default=None, annotation=_ToParquet),
+        *Answer.OPTIONS,
+    ]
 
-    def put(self, data: Sheet, about: Mapping[str, object], shown: Sequence[Sheet] | None = None) -> None:
-        """Print a report. CSV and Parquet hold the data alone. People see the tables, or the data if there are none.
-        JSON has the data and its description.
-        """
-        tables = [data] if shown is None else shown
-        if self.parquet is not None:
-            write_parquet(data, self.parquet)
-        if self.as_json:
-            print_json({**about, data.name: data.documents(), **{each.name: each.documents() for each in tables}})
-        elif self.as_csv:
-            sys.stdout.write(sheet_csv(data))
+    def __init__(
+        self,
+        data: Sheet,
+        about: Mapping[str, object] = MappingProxyType({}),
+        tables: Sequence[Sheet] | None = None,
+        *asides: Aside,
+        fault: str | None = None,
+    ) -> None:
+        shown = [data] if tables is None else tables
+        document = {**about, data.name: data.documents(), **{each.name: each.documents() for each in shown}}
+        super().__init__(document, *(table_of(each) for each in shown if each.rows or each is data))
+        self._data, self._asides, self._fault = data, asides, fault
+
+    def print(self, formats: Formats) -> None:
+        if formats.parquet is not None:
+            write_parquet(self._data, formats.parquet)
+        if formats.as_csv:
+            sys.stdout.write(sheet_csv(self._data))
         else:
-            for each in tables:
-                if each.rows or each is data:
-                    _show(each)
+            super().print(formats)
+        tell(*self._asides)
+        if self._fault is not None:
+            tell(Aside(f"abacus: {self._fault}"))
+            raise typer.Exit(EXIT_FAILED)
 
 
-def _show(each: Sheet) -> None:
+def table_of(each: Sheet) -> Table:
     names = [name.replace("_", " ") for name in each.header]
-    tell(Table(each.title, names, [[_text(cell, grouped=True) for cell in row] for row in each.rows]))
+    return Table(each.title, names, [[_text(cell, grouped=True) for cell in row] for row in each.rows])
 
 
 def sheet_csv(data: Sheet) -> str:

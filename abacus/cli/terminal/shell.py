@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from abacus.cli.terminal.answer import Answer, AsJson, fail
+from abacus.cli.terminal.answer import Answer, Formats, fail
 from abacus.core.errors import AbacusError, Refused
 from abacus.platform.encryption import Secrets
 from abacus.platform.logins import people_login, role_for
@@ -36,13 +36,15 @@ class SeveralRefused(Refused):
 
 
 class CommandGroup(typer.Typer):
-    """Commands that are coroutines. A command that returns an `Answer` has the option `--json`."""
+    """Commands that are coroutines. A command has the options of the kind of `Answer` that it returns."""
 
     def command(self, *args: Any, **options: Any) -> Callable[[Main], Main]:
         enter = super().command(*args, **options)
 
         def entered(main: Main) -> Main:
-            enter(_answering(main) if inspect.signature(main).return_annotation is Answer else _running(main))
+            answer = inspect.signature(main).return_annotation
+            is_answer = isinstance(answer, type) and issubclass(answer, Answer)
+            enter(_answering(main, answer) if is_answer else _running(main))
             return main
 
         return entered
@@ -56,15 +58,19 @@ def _running(main: Callable[..., Coroutine[Any, Any, object]]) -> Callable[..., 
     return command
 
 
-def _answering(main: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., None]:
+def _answering(main: Callable[..., Coroutine[Any, Any, Any]], kind: type[Answer]) -> Callable[..., None]:
+    async def answered(formats: Formats, options: dict[str, Any]) -> None:
+        formats.check()
+        answer: Answer = await main(**options)
+        answer.print(formats)
+
     @wraps(main)
-    def command(*, as_json: bool, **options: Any) -> None:
-        answer: Answer = run(main(**options))
-        answer.print(as_json=as_json)
+    def command(**options: Any) -> None:
+        formats = Formats(**{each.name: options.pop(each.name) for each in kind.OPTIONS})
+        run(answered(formats, options))
 
     signature = inspect.signature(main)
-    flag = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
-    parameters = [*signature.parameters.values(), flag]
+    parameters = [*signature.parameters.values(), *kind.OPTIONS]
     command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # typer reads it
     return command
 
