@@ -6,12 +6,19 @@ from typing import Annotated, Any
 import typer
 
 from abacus.cli.campaigns.family import campaign_desk
-from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, Shown, Table, tell
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, Columns, Shown, Table, tell
 from abacus.cli.terminal.command_actor import at_desk
 from abacus.documents.decide.states import State
 from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
-from abacus.engage.campaigns.report import CampaignReport, against_control, faults_of, report_document, used_overall
+from abacus.engage.campaigns.report import (
+    ArmLine,
+    CampaignReport,
+    against_control,
+    faults_of,
+    report_document,
+    used_overall,
+)
 from abacus.engage.limits.types import MICROS
 
 
@@ -35,22 +42,17 @@ def _shown(record: CampaignRecord, state: State, found: CampaignReport) -> Itera
     ]
     seen: list[list[Any]] = [[str(day), "-", "-", "seen", events, "-"] for day, events in found.seen.items()]
     rows = sorted([*seen, *rows], key=lambda row: row[0])
-    columns = ["day", "version", "arm", "outcome", "events", "points"]
-    yield Table(f"{record.document.label}, {state}", columns, rows)
+    yield Table(f"{record.document.label}, {state}", ["day", "version", "arm", "outcome", "events", "points"], rows)
     if found.arms:
-        arms = [
-            [
-                each.variant,
-                each.members,
-                each.conversions,
-                _percent(share_interval(each.conversions, each.members)),
-                _percent(against_control(each, found)),
-                each.points,
-            ]
-            for each in found.arms
-        ]
-        columns = ["arm", "members", "conversions", "share at 95 %", "against control", "points"]
-        yield Table("Arms", columns, arms)
+        columns: Columns[ArmLine] = {
+            "arm": lambda each: each.variant,
+            "members": lambda each: each.members,
+            "conversions": lambda each: each.conversions,
+            "share at 95 %": lambda each: _percent(share_interval(each.conversions, each.members)),
+            "against control": lambda each: _percent(against_control(each, found)),
+            "points": lambda each: each.points,
+        }
+        yield Table.of("Arms", found.arms, columns)
     actions = [[each.kind, each.state, each.reason or "-", each.actions] for each in found.actions]
     if actions:
         yield Table("Actions", ["kind", "state", "reason", "actions"], actions)

@@ -1,13 +1,13 @@
 """`abacus downstreams`: webhooks and services that campaigns reach, and the pace of everything that they do."""
 
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from abacus.cli.documents.commands import add_diff, add_lint, add_publish, cell
 from abacus.cli.downstreams.family import FAMILY, downstream_desk
-from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Secret, Table, counted
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Columns, Secret, Table, counted
 from abacus.cli.terminal.command_actor import actor, at_desk
 from abacus.cli.terminal.shell import CommandGroup, settings
 from abacus.core.errors import Absent, absent
@@ -25,6 +25,14 @@ app = CommandGroup(
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The downstream's name.", show_default=False)]
 
+_COLUMNS: Final[Columns[Record[Downstream]]] = {
+    "name": lambda each: each.document.label,
+    "kind": lambda each: each.document.kind.value,
+    "url": lambda each: each.document.url or "–",
+    "pace": lambda each: "retired" if each.document.retired else each.document.pace_text or "–",
+    "published": lambda each: cell(each.published_at),
+    "by": lambda each: each.published_by,
+}
 
 add_lint(app, FAMILY)
 add_diff(app, FAMILY)
@@ -36,21 +44,7 @@ async def list_downstreams() -> Answer:
     """List the latest version of each downstream."""
     async with at_desk(FAMILY.desk) as (desk, _):
         records = await desk.records()
-    rows = [
-        [
-            each.document.label,
-            each.document.kind.value,
-            each.document.url or "–",
-            "retired" if each.document.retired else each.document.pace_text or "–",
-            cell(each.published_at),
-            each.published_by,
-        ]
-        for each in records
-    ]
-    return Answer(
-        [_document(each) for each in records],
-        Table("Downstreams", ["name", "kind", "url", "pace", "published", "by"], rows),
-    )
+    return Answer([_document(each) for each in records], Table.of("Downstreams", records, _COLUMNS))
 
 
 @app.command()

@@ -1,16 +1,23 @@
 """`abacus pulse`: points a minute, and how long they took to come."""
 
-from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from abacus.cli.terminal.answer import Answer, Table
+from abacus.cli.terminal.answer import Answer, Columns, Table
 from abacus.cli.terminal.known import check_country
 from abacus.cli.terminal.shell import pool
 from abacus.core.clock import SystemClock
 from abacus.intake.pulse.decide.steps import Beat, Range, beats
 from abacus.intake.pulse.store import PulseStore
+
+_COLUMNS: Final[Columns[Beat]] = {
+    "since": lambda each: each.since,
+    "awards a minute": lambda each: f"{each.awards:,.0f}",
+    "points a minute": lambda each: f"{each.points:,.0f}",
+    "half within": lambda each: _within(each.half_s),
+    "99 % within": lambda each: _within(each.nearly_all_s),
+}
 
 
 async def pulse(
@@ -27,23 +34,7 @@ async def pulse(
     async with pool() as database:
         sums = await PulseStore(database).since(over.step, over.begins(now), None if country is None else [country])
     found = beats(sums, over, now)
-    return Answer(
-        [each._asdict() for each in found],
-        Table("Points", ["since", "awards a minute", "points a minute", "half within", "99 % within"], _rows(found)),
-    )
-
-
-def _rows(found: Sequence[Beat]) -> list[list[object]]:
-    return [
-        [
-            each.since,
-            f"{each.awards:,.0f}",
-            f"{each.points:,.0f}",
-            _within(each.half_s),
-            _within(each.nearly_all_s),
-        ]
-        for each in found
-    ]
+    return Answer([each._asdict() for each in found], Table.of("Points", found, _COLUMNS))
 
 
 def _within(seconds: float | None) -> str:

@@ -50,13 +50,7 @@ async def show(
             raise absent("account of", member)
     documents = [{**each._asdict(), "available": each.available} for each in accounts]
     rows = [
-        [
-            each.program,
-            each.country,
-            *(f"{points:,}" for points in (each.balance, each.held, each.available)),
-            each.tier,
-            each.expires_on,
-        ]
+        [each.program, each.country, each.balance, each.held, each.available, each.tier, each.expires_on]
         for each in accounts
     ]
     columns = ["program", "country", "balance", "held", "available", "tier", "good until"]

@@ -3,14 +3,14 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 from uuid import UUID, uuid4
 
 import typer
 from pydantic import BaseModel, ValidationError
 
 from abacus.cli.people.approvals import large_moves, waiting
-from abacus.cli.terminal.answer import Answer, Table
+from abacus.cli.terminal.answer import Answer, Columns, Table
 from abacus.cli.terminal.command_actor import CommandActor, acting
 from abacus.cli.terminal.shell import CommandGroup, pool
 from abacus.core.clock import SystemClock
@@ -62,6 +62,13 @@ Key = Annotated[
 ]
 
 _PAGE = 100
+_HOLD: Final[Columns[Hold]] = {
+    "hold": lambda each: str(each.hold_id),
+    "program": lambda each: each.program,
+    "points": lambda each: each.points,
+    "until": lambda each: f"{each.until:%Y-%m-%d %H:%M:%S} UTC",
+    "held by": lambda each: each.held_by,
+}
 _NOT_FOUND = "not-found"  # the kind of an objection
 
 
@@ -238,21 +245,8 @@ async def holds(member: Member) -> Answer:
         open_holds = await at.holds.open_holds(member)
         if not open_holds:
             await at.accounts(member)
-    columns = ["hold", "program", "points", "until", "held by"]
-    rows = [
-        [
-            str(each.hold_id),
-            each.program,
-            each.points,
-            f"{each.until:%Y-%m-%d %H:%M:%S} UTC",
-            each.held_by,
-        ]
-        for each in open_holds
-    ]
-    return Answer(
-        {"member_id": member, "holds": [each._asdict() for each in open_holds]},
-        Table(f"Open holds of {member}", columns, rows),
-    )
+    document = {"member_id": member, "holds": [each._asdict() for each in open_holds]}
+    return Answer(document, Table.of(f"Open holds of {member}", open_holds, _HOLD))
 
 
 @app.command("lots")
@@ -269,17 +263,7 @@ async def lots(member: Member, program: Program = None) -> Answer:
                     break
                 after = page[-1].seq
     columns = ["key", "program", "kind", "points", "remaining", "good until"]
-    rows = [
-        [
-            each.key,
-            each.program,
-            each.kind,
-            each.points,
-            each.remaining,
-            each.expires_on,
-        ]
-        for each in remaining
-    ]
+    rows = [[each.key, each.program, each.kind, each.points, each.remaining, each.expires_on] for each in remaining]
     return Answer(
         {"member_id": member, "lots": [each._asdict() for each in remaining]},
         Table(f"What remains of the points of {member}", columns, rows),

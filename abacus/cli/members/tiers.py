@@ -1,11 +1,11 @@
 """`abacus tiers`: members' tiers and their reasons, tiers that an operator sets, and the end of a period."""
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.terminal.answer import Answer, AsJson, Table, console, counted, print_json
+from abacus.cli.terminal.answer import Answer, AsJson, Columns, Table, console, counted, print_json
 from abacus.cli.terminal.command_actor import acting, actor
 from abacus.cli.terminal.progress import bars
 from abacus.cli.terminal.shell import CommandGroup, SeveralRefused, pool
@@ -29,6 +29,21 @@ app = CommandGroup(help="Members' tiers.", no_args_is_help=True)
 Member = Annotated[str, typer.Argument(help="The member's id.")]
 Program = Annotated[str, typer.Option(help="Which points, for example GRP.")]
 Why = Annotated[str, typer.Option("--reason", help="Why; kept with the change.")]
+
+
+def _why(change: Change) -> str:
+    return f"{change.reason} by {change.actor}: {change.note}" if change.actor is not None else str(change.reason)
+
+
+_CHANGE: Final[Columns[Change]] = {
+    "when": lambda each: each.changed_at,
+    "program": lambda each: each.program,
+    "from": lambda each: each.from_tier,
+    "to": lambda each: each.to_tier,
+    "why": _why,
+    "points earned": lambda each: each.earned,
+    "lasts through": lambda each: each.until,
+}
 
 
 @app.command("set")
@@ -99,11 +114,7 @@ async def history(
         changes = await MembershipStore(opened, SystemClock()).history(member, limit)
         if not changes:
             await _check_there(opened, member)
-    columns = ["when", "program", "from", "to", "why", "points earned", "lasts through"]
-    return Answer(
-        [change._asdict() for change in changes],
-        Table(f"Changes of {member}", columns, [_change(change) for change in changes]),
-    )
+    return Answer([each._asdict() for each in changes], Table.of(f"Changes of {member}", changes, _CHANGE))
 
 
 @app.command("roll")
@@ -222,16 +233,3 @@ def _row(shown: Shown) -> list[object]:
     earned = [f"{tally.period.starts_on} to {tally.period.ends_on}: {tally.earned:,}" for tally in shown.tallies]
     by_hand = f"{set_.tier}, {set_.set_at:%Y-%m-%d} by {set_.actor}: {set_.reason}" if set_ is not None else ""
     return [account.program, shown.known.tier, account.tier, account.until, "\n".join(earned), by_hand]
-
-
-def _change(change: Change) -> list[object]:
-    why = f"{change.reason} by {change.actor}: {change.note}" if change.actor is not None else str(change.reason)
-    return [
-        change.changed_at,
-        change.program,
-        change.from_tier,
-        change.to_tier,
-        why,
-        change.earned,
-        change.until,
-    ]

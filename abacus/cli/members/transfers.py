@@ -5,14 +5,23 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.terminal.answer import Answer, Table
+from abacus.cli.terminal.answer import Answer, Columns, Table
 from abacus.cli.terminal.shell import pool
 from abacus.core.errors import absent
 from abacus.core.ids import award_id
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.transfer import Transfer
 
-_COLUMNS: Final = ["posted", "program", "kind", "points", "balance", "key", "reverses", "by"]
+_COLUMNS: Final[Columns[Transfer]] = {
+    "posted": lambda each: each.posted_at,
+    "program": lambda each: each.program,
+    "kind": lambda each: each.kind,
+    "points": lambda each: f"{each.points:+,}",
+    "balance": lambda each: each.balance_after,
+    "key": lambda each: each.key,
+    "reverses": lambda each: each.reverses,
+    "by": lambda each: each.actor,
+}
 
 
 async def transfers(
@@ -30,23 +39,8 @@ async def transfers(
         history = await ledger.history(member, ends, limit)
     whole = sum(each.last_seq for each in accounts)
     title = f"Transfers of {member}" + (f", the last {limit:,} of {whole:,}" if whole > limit else "")
-    return Answer(
-        {"member_id": member, "transfers": [_document(each) for each in history]},
-        Table(title, _COLUMNS, [_row(each) for each in history]),
-    )
-
-
-def _row(transfer: Transfer) -> list[object]:
-    return [
-        transfer.posted_at,
-        transfer.program,
-        transfer.kind,
-        f"{transfer.points:+,}",
-        transfer.balance_after,
-        transfer.key,
-        transfer.reverses,
-        transfer.actor,
-    ]
+    document = {"member_id": member, "transfers": [_document(each) for each in history]}
+    return Answer(document, Table.of(title, history, _COLUMNS))
 
 
 def _document(transfer: Transfer) -> dict[str, Any]:

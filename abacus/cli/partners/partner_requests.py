@@ -1,18 +1,26 @@
 """`abacus partners requests`: what a partner asked the API for lately."""
 
-from collections.abc import Sequence
 from typing import Annotated, Final
 
 import typer
 
-from abacus.cli.terminal.answer import Answer, Aside, Table
+from abacus.cli.terminal.answer import Answer, Aside, Columns, Table
 from abacus.cli.terminal.shell import pool
 from abacus.core.clock import SystemClock
 from abacus.intake.partners.requests.store import RequestStore
 from abacus.intake.partners.requests.types import Noted
 from abacus.intake.partners.store import PartnerStore
 
-_COLUMNS: Final = ["at", "request", "keys", "asked", "answer", "took", "problem", "detail"]
+_COLUMNS: Final[Columns[Noted]] = {
+    "at": lambda each: f"{each.at:%Y-%m-%d %H:%M:%S}",
+    "request": lambda each: each.request_id,
+    "keys": lambda each: each.mode,
+    "asked": lambda each: f"{each.method} {each.path}",
+    "answer": lambda each: str(each.status),
+    "took": lambda each: f"{each.took_s * 1000:,.0f} ms",
+    "problem": lambda each: each.problem,
+    "detail": lambda each: each.detail,
+}
 
 
 async def requests(
@@ -33,22 +41,5 @@ async def requests(
             found = [each for each in found if each.is_refused or not refused]
         else:
             found = await store.latest(partner, refused=refused, limit=limit)
-    if found:
-        return Answer([each._asdict() for each in found], Table(f"Requests of {partner}", _COLUMNS, _rows(found)))
-    return Answer([each._asdict() for each in found], Aside("none was noted"))
-
-
-def _rows(found: Sequence[Noted]) -> list[list[object]]:
-    return [
-        [
-            f"{each.at:%Y-%m-%d %H:%M:%S}",
-            each.request_id,
-            each.mode,
-            f"{each.method} {each.path}",
-            str(each.status),
-            f"{each.took_s * 1000:,.0f} ms",
-            each.problem,
-            each.detail,
-        ]
-        for each in found
-    ]
+    shown = Table.of(f"Requests of {partner}", found, _COLUMNS) if found else Aside("none was noted")
+    return Answer([each._asdict() for each in found], shown)

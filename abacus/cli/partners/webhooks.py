@@ -1,11 +1,11 @@
 """`abacus partners webhook`: the address at which a partner is told the outcome of its awards."""
 
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, Secret, Table, counted
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, Columns, Secret, Table, counted
 from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.shell import CommandGroup, pool, secrets, settings
 from abacus.core.clock import SystemClock
@@ -19,6 +19,15 @@ from abacus.platform.delivery.post import Poster
 app = CommandGroup(help="Webhooks that tell partners the outcome of their awards.", no_args_is_help=True)
 
 PartnerId = Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")]
+
+_UNDELIVERED: Final[Columns[Undelivered]] = {
+    "message": lambda each: each.message_id,
+    "type": lambda each: each.type,
+    "since": lambda each: each.created_at,
+    "tries": lambda each: str(each.attempts),
+    "next": lambda each: "given up" if each.given_up_at is not None else each.due_at,
+    "last error": lambda each: each.last_error,
+}
 
 
 @app.command("set")
@@ -104,10 +113,8 @@ async def deliveries(partner: PartnerId, limit: Annotated[int, typer.Option(min=
     """List the messages that wait or were given up, the oldest first, with the result of the last attempt."""
     async with pool() as opened:
         messages = await WebhookStore(opened, SystemClock()).undelivered(partner, limit)
-    columns = ["message", "type", "since", "tries", "next", "last error"]
     return Answer(
-        [each._asdict() for each in messages],
-        Table(f"Not delivered to {partner}", columns, [_row(each) for each in messages]),
+        [each._asdict() for each in messages], Table.of(f"Not delivered to {partner}", messages, _UNDELIVERED)
     )
 
 
@@ -162,15 +169,3 @@ def _lines(webhook: Webhook, counts: UndeliveredCounts) -> list[str]:
     if webhook.former_secret_until is not None and webhook.former_secret_until > SystemClock().now():
         lines.append(f"the former secret signs too until {webhook.former_secret_until:%Y-%m-%d %H:%M} UTC")
     return lines
-
-
-def _row(each: Undelivered) -> list[object]:
-    given_up = each.given_up_at is not None
-    return [
-        each.message_id,
-        each.type,
-        each.created_at,
-        str(each.attempts),
-        "given up" if given_up else each.due_at,
-        each.last_error,
-    ]

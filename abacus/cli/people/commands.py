@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.terminal.answer import Answer, Secret, Table, console
+from abacus.cli.terminal.answer import Answer, Secret, Table
 from abacus.cli.terminal.command_actor import acting, actor
 from abacus.cli.terminal.known import check_country
 from abacus.cli.terminal.shell import CommandGroup, moment, people_pool, pool
@@ -126,15 +126,10 @@ async def whoami() -> Answer:
     async with pool() as opened:
         actor = (await acting(opened)).actor
     granted = list(map(str, actor.grants or ()))
+    document = {"source": actor.source, "authenticated": actor.is_authenticated, "roles": granted}
     if actor.grants is None:
-        return Answer(
-            {"source": actor.source, "authenticated": actor.is_authenticated, "roles": granted},
-            f"{actor.name}, a login: nobody has checked who that is, and it may not approve",
-        )
-    return Answer(
-        {"source": actor.source, "authenticated": actor.is_authenticated, "roles": granted},
-        f"{actor.name}: {', '.join(map(str, actor.grants))}",
-    )
+        return Answer(document, f"{actor.name}, a login: nobody has checked who that is, and it may not approve")
+    return Answer(document, f"{actor.name}: {', '.join(granted)}")
 
 
 @app.command("log")
@@ -155,13 +150,10 @@ async def log(
             opened, actor=actor, deed=deed, subject=subject, since=start, countries=countries, limit=limit
         )
     columns = ["when", "who", "deed", "subject", "country", "details"]
+    rows = [[each.at, each.actor, each.deed, each.subject, each.country, _details(each)] for each in entries]
     return Answer(
-        [_entry_document(each) for each in entries], Table("Log", columns, [_entry_row(each) for each in entries])
+        [each._asdict() | {"details": json.loads(each.details)} for each in entries], Table("Log", columns, rows)
     )
-
-
-def _say(line: str) -> None:
-    console.print(line)
 
 
 def _document(registered: Registered) -> dict[str, Any]:
@@ -187,13 +179,8 @@ def _row(registered: Registered) -> list[object]:
     ]
 
 
-def _entry_document(entry: Entry) -> dict[str, Any]:
-    return entry._asdict() | {"details": json.loads(entry.details)}
-
-
-def _entry_row(entry: Entry) -> list[object]:
-    details = ", ".join(f"{name} {_plain(value)}" for name, value in json.loads(entry.details).items())
-    return [entry.at, entry.actor, entry.deed, entry.subject, entry.country, details]
+def _details(entry: Entry) -> str:
+    return ", ".join(f"{name} {_plain(value)}" for name, value in json.loads(entry.details).items())
 
 
 def _plain(value: Any) -> str:

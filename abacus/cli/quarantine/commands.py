@@ -8,7 +8,18 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 
 from abacus.cli.quarantine.replay_preview import previews
-from abacus.cli.terminal.answer import EXIT_FAILED, Answer, AsJson, Table, console, counted, errors, print_json, tell
+from abacus.cli.terminal.answer import (
+    EXIT_FAILED,
+    Answer,
+    AsJson,
+    Columns,
+    Table,
+    console,
+    counted,
+    errors,
+    print_json,
+    tell,
+)
 from abacus.cli.terminal.command_actor import acting
 from abacus.cli.terminal.known import check_country
 from abacus.cli.terminal.progress import spinner
@@ -39,6 +50,15 @@ _QUEUES: Final = {
 _MOST_PREVIEWED: Final = 10_000
 _AT_ONCE: Final = 1000  # items in one transaction; an item that fails again meanwhile is not taken a second time
 
+_COLUMNS: Final[Columns[HeldItem]] = {
+    "id": lambda held: held.item.id,
+    "status": lambda held: held.status,
+    "reason": lambda held: str(held.item.reason),
+    "origin": lambda held: held.item.origin,
+    "set aside": lambda held: held.set_aside_at.isoformat(timespec="seconds"),
+    "detail": lambda held: held.item.detail,
+}
+
 OnlyReason = Annotated[Reason | None, typer.Option("--reason", help="Only items with this reason.")]
 
 
@@ -68,28 +88,13 @@ async def list_items(
             items, counts = list(await store.list(which, limit=limit)), await store.counts(which)
         else:
             items, counts = await _of_source_and_country(store.all(which), source, country, limit)
-    rows = [
-        [
-            held.item.id,
-            *([held.status] if everything else []),
-            str(held.item.reason),
-            held.item.origin,
-            held.set_aside_at.isoformat(timespec="seconds"),
-            held.item.detail,
-        ]
-        for held in items
-    ]
+    columns = _COLUMNS if everything else {name: read for name, read in _COLUMNS.items() if name != "status"}
     by_reason = ", ".join(f"{count:,} {each}" for each, count in sorted(counts.items()))
-    status = ["status"] if everything else []
     shown = f"; the newest {limit:,}:" if sum(counts.values()) > len(items) else ""
     total = f"{sum(counts.values()):,} {'items' if everything else 'held'}"
     return Answer(
         [_document(held) for held in items],
-        Table(
-            f"{total}{': ' if by_reason else ''}{by_reason}{shown}",
-            ["id", *status, "reason", "origin", "set aside", "detail"],
-            rows,
-        ),
+        Table.of(f"{total}{': ' if by_reason else ''}{by_reason}{shown}", items, columns),
     )
 
 

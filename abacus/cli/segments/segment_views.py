@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Table, counted
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Columns, Table, counted
 from abacus.cli.terminal.shell import pool, settings
 from abacus.core.csv_text import CsvWriter
 from abacus.core.errors import Refused, absent
@@ -18,7 +18,15 @@ from abacus.signals.segments.types import Members, Segment
 Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
 Label = Annotated[str, typer.Argument(metavar="NAME[@N]", show_default=False)]
 
-_COLUMNS: Final = ("version", "country", "size", "how", "created", "by")
+_NAME: Final[Columns[Segment]] = {"name": lambda each: each.name}
+_VERSION: Final[Columns[Segment]] = {
+    "version": lambda each: str(each.version),
+    "country": lambda each: each.country or "all",
+    "size": lambda each: each.size,
+    "how": lambda each: each.how,
+    "created": lambda each: each.created_at.isoformat(timespec="seconds"),
+    "by": lambda each: each.created_by,
+}
 _PAGE: Final = 20_000  # members read at once
 
 
@@ -26,10 +34,7 @@ async def list_segments() -> Answer:
     """List the segments."""
     async with pool() as connections:
         segments = await SegmentStore(connections).all()
-    return Answer(
-        [_document(each) for each in segments],
-        Table("Segments", ("name", *_COLUMNS), [[each.name, *_cells(each)] for each in segments]),
-    )
+    return Answer([_document(each) for each in segments], Table.of("Segments", segments, {**_NAME, **_VERSION}))
 
 
 async def show_segment(
@@ -46,7 +51,7 @@ async def show_segment(
             shown = await _first(MemberNumbers(connections), (await store.members(name))[1], members)
     return Answer(
         {"name": name, "versions": [_document(each) for each in history], "members": shown},
-        Table(name, _COLUMNS, [_cells(each) for each in history]),
+        Table.of(name, history, _VERSION),
         *shown,
     )
 
@@ -105,17 +110,6 @@ async def _first(numbers: MemberNumbers, members: Members, most: int) -> list[st
         if len(found) >= most:
             break
     return found[:most]
-
-
-def _cells(segment: Segment) -> list[object]:
-    return [
-        str(segment.version),
-        segment.country or "all",
-        segment.size,
-        segment.how,
-        segment.created_at.isoformat(timespec="seconds"),
-        segment.created_by,
-    ]
 
 
 def _document(segment: Segment) -> dict[str, Any]:

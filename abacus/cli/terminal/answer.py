@@ -1,11 +1,11 @@
 """What a command answers: one document for a program, or lines and tables for a person."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, NamedTuple, NoReturn, Protocol
+from typing import Annotated, Any, ClassVar, Final, NamedTuple, NoReturn, Protocol, TypeAlias, TypeVar
 
 import typer
 from rich.console import Console
@@ -18,6 +18,9 @@ from abacus.core.errors import AbacusError, Absent, Refused, Unavailable
 
 EXIT_FAILED: Final = 1
 EXIT_REFUSED: Final = 2
+
+Thing = TypeVar("Thing")
+Columns: TypeAlias = Mapping[str, Callable[[Thing], object]]  # from a column's name to the reader of its cells
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
 
@@ -90,6 +93,11 @@ class Table(NamedTuple):
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
+
+    @classmethod
+    def of(cls, title: str, things: Iterable[Thing], columns: Columns[Thing]) -> "Table":
+        """A row for each thing, each cell read by its column."""
+        return cls(title, list(columns), [[read(each) for read in columns.values()] for each in things])
 
     def print(self) -> None:
         console.print(self.title, style="bold")
