@@ -13,6 +13,7 @@ from abacus.cli.events.commands import FAMILY as SOURCES
 from abacus.cli.rates.family import FAMILY as CARDS
 from abacus.cli.terminal.command_actor import CommandActor
 from abacus.cli.terminal.draft_files import FileFault, refuse
+from abacus.cli.terminal.files import usable
 from abacus.core.errors import Refused
 
 # A counter counts events of sources, and a campaign needs a card, counters and downstreams.
@@ -65,8 +66,5 @@ def _folders(directory: Path) -> Iterator[tuple[Family[Any, Any], Sequence[Path]
 
 
 def _entries(folder: Path) -> list[Path]:
-    """Raises `Refused`."""
-    try:
+    with usable(folder):
         return sorted(folder.iterdir())
-    except OSError as error:
-        raise Refused(f"{folder}: {error.strerror}") from None

@@ -9,7 +9,8 @@ import typer
 
 from abacus.cli.ledger.verify import verified
 from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, Table, tell
-from abacus.cli.terminal.command_actor import acting, actor
+from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.files import usable
 from abacus.cli.terminal.sheets import Decimals, reading, sheet_csv
 from abacus.cli.terminal.shell import pool
 from abacus.core.clock import SystemClock
@@ -114,17 +115,15 @@ class Draft(NamedTuple):
 
 async def _closed(wanted: Close) -> Signed:
     """Sign the month. The whole ledger is verified last, because that takes the longest."""
-    async with pool() as opened:
-        (await acting(opened)).check(Deed.CLOSE_BOOKS)
-        check_close(await MonthCloses(opened).all(), wanted.month)
-    draft = await _draft(wanted)
+    draft = await _allowed_draft(wanted)
     _stop_at(left(draft.obstacles, wanted.accepted))
     async with actor() as at:
         report = await verified(at.pool)
         if not report.clean:
             _stop_at([_NOT_VERIFIED])
         for name, content in draft.files.items():
-            _write(wanted.out / name, content)
+            with usable(wanted.out / name):
+                (wanted.out / name).write_bytes(content)
         kept = sorted({**draft.files, **wanted.papers.named}.items())
         signed = Signed(
             month=wanted.month,
@@ -144,10 +143,7 @@ async def _closed(wanted: Close) -> Signed:
 
 async def _checked(wanted: Close) -> Answer:
     """Everything that a close looks at, to the end. Ends with 1 where something stands in the way."""
-    async with pool() as opened:
-        (await acting(opened)).check(Deed.CLOSE_BOOKS)
-        check_close(await MonthCloses(opened).all(), wanted.month)
-    draft = await _draft(wanted)
+    draft = await _allowed_draft(wanted)
     obstacles = list(draft.obstacles)
     async with pool() as opened:
         if not (await verified(opened)).clean:
@@ -159,6 +155,14 @@ async def _checked(wanted: Close) -> Answer:
     accepted = [f"accepted: {each}" for each in obstacles if each not in open_]
     verdict = [_aside(each) for each in open_] if open_ else [f"{wanted.month} can be signed"]
     return Answer(document, *accepted, *verdict, exit_code=EXIT_FAILED if open_ else 0)
+
+
+async def _allowed_draft(wanted: Close) -> Draft:
+    """Raises `Refused` where the actor may not close, or the month cannot be closed."""
+    async with actor() as at:
+        at.check(Deed.CLOSE_BOOKS)
+        check_close(await MonthCloses(at.pool).all(), wanted.month)
+    return await _draft(wanted)
 
 
 async def _draft(wanted: Close) -> Draft:
@@ -226,14 +230,5 @@ def _cells(each: Signed) -> list[object]:
 
 
 def _read(file: Path) -> bytes:
-    try:
+    with usable(file):
         return file.read_bytes()
-    except OSError as error:
-        raise Refused(f"{file}: {error.strerror}") from None
-
-
-def _write(file: Path, content: bytes) -> None:
-    try:
-        file.write_bytes(content)
-    except OSError as error:
-        raise Refused(f"{file}: {error.strerror}") from None

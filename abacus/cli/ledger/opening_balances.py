@@ -11,6 +11,7 @@ import typer
 
 from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, counted
 from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.files import usable
 from abacus.cli.terminal.progress import percents
 from abacus.cli.terminal.shell import CommandGroup, pool, settings
 from abacus.core.clock import Clock
@@ -92,13 +93,13 @@ def _telling(path: Path | None) -> Iterator[_Told]:
     if path is None:
         yield _Told(None)
         return
-    try:
-        with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            rows = CsvWriter(file)
-            rows.row(Fault._fields)
-            yield _Told(rows)
-    except OSError as error:
-        raise Refused(f"--errors: {path}: {error.strerror or error}") from error
+    with (
+        usable(path, "--errors"),
+        path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file,
+    ):
+        rows = CsvWriter(file)
+        rows.row(Fault._fields)
+        yield _Told(rows)
 
 
 @asynccontextmanager

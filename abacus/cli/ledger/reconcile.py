@@ -14,11 +14,11 @@ import typer
 from rich.progress import Progress, TaskID
 
 from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Line, Shown, Table, counted
-from abacus.cli.terminal.command_actor import acting
+from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.files import usable
 from abacus.cli.terminal.progress import spinner
-from abacus.cli.terminal.shell import moment, pool, settings, sqs
+from abacus.cli.terminal.shell import moment, settings, sqs
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Refused
 from abacus.oversight.reconcile.decide.account import Account
 from abacus.oversight.reconcile.decide.lines import SourceAccount
 from abacus.oversight.reconcile.decide.report import document
@@ -49,23 +49,15 @@ async def reconcile(
     config = settings()
     since, until = moment("--from", start), moment("--to", end) if end is not None else SystemClock().now()
     if out is not None:
-        _check_writable(out)
+        with usable(out, "--out"):  # before the work begins
+            out.touch()
     with spinner("{task.description}: {task.completed:,}") as progress:
-        async with pool() as opened:
-            by = (await acting(opened)).actor.source
-            account = await _settled(config, opened, since, until, look_back, wait, _bars(progress))
-    filed = document(account, by)
+        async with actor() as at:
+            account = await _settled(config, at.pool, since, until, look_back, wait, _bars(progress))
+    filed = document(account, at.actor.source)
     if out is not None:
         out.write_text(json.dumps(filed, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     return Answer(filed, *_shown(account), exit_code=0 if account.comes_out else EXIT_FAILED)
-
-
-def _check_writable(out: Path) -> None:
-    """Check that the file can be written, before the work begins. Raises `Refused`."""
-    try:
-        out.touch()
-    except OSError as error:
-        raise Refused(f"--out: {out}: {error.strerror}") from None
 
 
 async def account_for(

@@ -11,6 +11,7 @@ import typer
 
 from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Line, Table, counted
 from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.files import usable
 from abacus.cli.terminal.progress import spinner
 from abacus.cli.terminal.shell import pool
 from abacus.core.clock import SystemClock
@@ -70,10 +71,8 @@ async def prove(
     if output is None:
         sys.stdout.write(text)
         return
-    try:
+    with usable(output):
         output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Refused(f"{output}: {error.strerror}") from None
 
 
 async def check_proof(
@@ -83,24 +82,14 @@ async def check_proof(
     ] = None,
 ) -> Answer:
     """Check a proof, without a database. Exit 1 when it does not hold."""
-    try:
+    with usable(path):
         proof = read_proof(path.read_bytes())
-    except OSError as error:
-        raise Refused(f"{path}: {error.strerror}") from None
     fault = proof.fault(root)
-    said = {"member_id", "program", "seq", "balance", "seal"}
-    document = proof.model_dump(mode="json", include=said)
+    proven = proof.model_dump(mode="json", include={"member_id", "program", "seq", "balance", "seal"})
+    document = {"holds": fault is None, "root_given": root is not None, "fault": fault, **proven}
     if fault is not None:
-        return Answer(
-            {"holds": fault is None, "root_given": root is not None, "fault": fault, **document},
-            Line(f"does not hold: {fault}", "red"),
-            exit_code=EXIT_FAILED if fault is not None else 0,
-        )
-    return Answer(
-        {"holds": fault is None, "root_given": root is not None, "fault": fault, **document},
-        *_proven(proof, root),
-        exit_code=EXIT_FAILED if fault is not None else 0,
-    )
+        return Answer(document, Line(f"does not hold: {fault}", "red"), exit_code=EXIT_FAILED)
+    return Answer(document, *_proven(proof, root))
 
 
 @contextmanager

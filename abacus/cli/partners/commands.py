@@ -8,7 +8,7 @@ import typer
 from abacus.approving.executors import limits_proposal
 from abacus.cli.partners.partner_requests import requests
 from abacus.cli.partners.partner_rights import set_rights, show
-from abacus.cli.partners.partner_words import document, limits_in_words, row
+from abacus.cli.partners.partner_words import PartnerId, document, limits_in_words, row
 from abacus.cli.people.approvals import large_moves, waiting
 from abacus.cli.terminal.answer import EXIT_REFUSED, Answer, Aside, Secret, Table, counted
 from abacus.cli.terminal.command_actor import acting, actor
@@ -32,7 +32,6 @@ app = CommandGroup(help="Partners that award points over HTTP.", no_args_is_help
 _NO_LIMIT: Final = "no limit where it is not given"
 _NOT_LOGGED: Final = frozenset({"partner_id", "signing_secret", "created_at", "created_by", "disabled_at"})
 
-PartnerId = Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")]
 BudgetPerDay = Annotated[
     int | None, typer.Option(min=0, max=MAX_POINTS, help=f"Points it may award a day (UTC); {_NO_LIMIT}.")
 ]

@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
+from abacus.cli.partners.partner_words import PartnerId
 from abacus.cli.terminal.answer import Answer, Aside, Columns, Table
 from abacus.cli.terminal.shell import pool
 from abacus.core.clock import SystemClock
@@ -24,7 +25,7 @@ _COLUMNS: Final[Columns[Noted]] = {
 
 
 async def requests(
-    partner: Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")],
+    partner: PartnerId,
     request: Annotated[str | None, typer.Option(help="Only requests with this X-Request-Id.")] = None,
     refused: Annotated[bool, typer.Option("--refused", help="Only what was refused.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many, the newest.")] = 50,

@@ -4,17 +4,15 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from abacus.cli.partners.partner_words import document, lines, sources_in_words
+from abacus.cli.partners.partner_words import PartnerId, document, lines, sources_in_words
 from abacus.cli.terminal.answer import Answer
-from abacus.cli.terminal.command_actor import acting
+from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.shell import pool
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.intake.partners.decide.partner import MOST_REQUESTS_PER_MINUTE, Partner, RightsChange
 from abacus.intake.partners.store import PartnerStore
 from abacus.people.types.deed import Deed
-
-_PartnerId = Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")]
 
 # How a field is called on the command line; a flag has its `no-` in front.
 _OPTIONS: Final = {
@@ -33,7 +31,7 @@ _OPTIONS: Final = {
 }
 
 
-async def show(partner: _PartnerId) -> Answer:
+async def show(partner: PartnerId) -> Answer:
     """Show a partner: its rights, its limits, its awards, and the last use of each key."""
     clock = SystemClock()
     async with pool() as opened:
@@ -42,30 +40,18 @@ async def show(partner: _PartnerId) -> Answer:
 
 
 async def set_rights(
-    partner: _PartnerId,
+    partner: PartnerId,
     name: Annotated[str | None, typer.Option(help="The partner's name.")] = None,
-    fixed_points: Annotated[
-        bool | None, typer.Option("--fixed-points/--no-fixed-points", help="Award a number of points that it names.")
-    ] = None,
-    computed_points: Annotated[
-        bool | None, typer.Option("--computed-points/--no-computed-points", help="Send transactions to be computed.")
-    ] = None,
-    spend: Annotated[bool | None, typer.Option("--spend/--no-spend", help="Spend and hold members' points.")] = None,
-    adjust: Annotated[
-        bool | None, typer.Option("--adjust/--no-adjust", help="Adjust points, and take others' transfers back.")
-    ] = None,
+    fixed_points: Annotated[bool | None, typer.Option(help="Award a number of points that it names.")] = None,
+    computed_points: Annotated[bool | None, typer.Option(help="Send transactions to be computed.")] = None,
+    spend: Annotated[bool | None, typer.Option(help="Spend and hold members' points.")] = None,
+    adjust: Annotated[bool | None, typer.Option(help="Adjust points, and take others' transfers back.")] = None,
     see_others: Annotated[
-        bool | None,
-        typer.Option(
-            "--see-others/--no-see-others", help="Read others' transfers whole, set any member's preferences."
-        ),
+        bool | None, typer.Option(help="Read others' transfers whole, set any member's preferences.")
     ] = None,
-    counts: Annotated[bool | None, typer.Option("--counts/--no-counts", help="Read counters.")] = None,
+    counts: Annotated[bool | None, typer.Option(help="Read counters.")] = None,
     read_members: Annotated[
-        bool | None,
-        typer.Option(
-            "--read-members/--no-read-members", help="See the points of members whose points it has not moved."
-        ),
+        bool | None, typer.Option(help="See the points of members whose points it has not moved.")
     ] = None,
     country: Annotated[
         list[str] | None, typer.Option(help="The countries where it may award, instead of those so far; repeat it.")
@@ -109,10 +95,10 @@ async def set_rights(
         change["card_scope"] = None
     if not change:
         raise Refused("say what to change; `abacus partners set --help` names the options")
-    async with pool() as opened:
-        at, named = await acting(opened), RightsChange(**change)  # type: ignore[typeddict-item]  # the fields were named above
+    async with actor() as at:
+        named = RightsChange(**change)  # type: ignore[typeddict-item]  # the fields were named above
         also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="set", **change)
-        before, after = await PartnerStore(opened, at.clock).change(partner, named, also=also)
+        before, after = await PartnerStore(at.pool, at.clock).change(partner, named, also=also)
     changed = {field: (getattr(before, field), getattr(after, field)) for field in _OPTIONS if field in change}
     shown = {field: {"before": old, "after": new} for field, (old, new) in changed.items()}
     lines = (f"{partner}: {_OPTIONS[field]} {_shown(before, field)} -> {_shown(after, field)}" for field in changed)

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+import typer
 
 from abacus.intake.partners.decide.partner import Partner, PartnerKey
 from abacus.intake.partners.store import Registered
 from abacus.ledger.types.limits import Limits
+
+PartnerId = Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")]
 
 RIGHTS: Final = {
     "fixed_points": "fixed",

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from abacus.cli.partners.partner_words import PartnerId
 from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, Columns, Secret, Table, counted
 from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.shell import CommandGroup, pool, secrets, settings
@@ -18,7 +19,6 @@ from abacus.platform.delivery.post import Poster
 
 app = CommandGroup(help="Webhooks that tell partners the outcome of their awards.", no_args_is_help=True)
 
-PartnerId = Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id, for example acme.")]
 
 _UNDELIVERED: Final[Columns[Undelivered]] = {
     "message": lambda each: each.message_id,

@@ -10,6 +10,7 @@ import typer
 from abacus.cli.documents.drafts import Judged, faultless
 from abacus.cli.rates.family import FAMILY
 from abacus.cli.terminal.answer import Aside
+from abacus.cli.terminal.files import usable
 from abacus.cli.terminal.sheets import Decimals, Report, read_day, reading
 from abacus.core.clock import SystemClock
 from abacus.core.csv_text import CsvWriter
@@ -48,14 +49,14 @@ async def preview(connection: Connection, draft: RateCard, displaced: RateCard |
 
 async def _write_members(connection: Connection, draft: RateCard, file: Path) -> None:
     """A page at a time, however many there are."""
-    try:
-        with file.open("w", encoding="utf-8", errors="backslashreplace", newline="") as opened:
-            rows = CsvWriter(opened)
-            rows.row(Moved._fields)
-            async for page in moved(connection, draft):
-                rows.rows(page)
-    except OSError as error:
-        raise Refused(f"--members: {file}: {error.strerror or error}") from error
+    with (
+        usable(file, "--members"),
+        file.open("w", encoding="utf-8", errors="backslashreplace", newline="") as opened,
+    ):
+        rows = CsvWriter(opened)
+        rows.row(Moved._fields)
+        async for page in moved(connection, draft):
+            rows.rows(page)
 
 
 class Change(NamedTuple):

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Columns, Table, counted
+from abacus.cli.terminal.files import usable
 from abacus.cli.terminal.shell import pool, settings
 from abacus.core.csv_text import CsvWriter
 from abacus.core.errors import Refused, absent
@@ -80,11 +81,8 @@ async def export_segment(
     settings()
     async with pool() as connections:
         segment, members = await SegmentStore(connections).members(label)
-        try:
-            with file.open("x", encoding="utf-8", newline="") as opened:
-                written = await _write(CsvWriter(opened), members, MemberNumbers(connections))
-        except OSError as error:
-            raise Refused(f"{file}: {error.strerror or error}") from error
+        with usable(file), file.open("x", encoding="utf-8", newline="") as opened:
+            written = await _write(CsvWriter(opened), members, MemberNumbers(connections))
     return Answer(
         {"name": segment.name, "version": segment.version, "file": str(file), "members": written},
         f"{file} has {counted(written, 'member')} of {segment.label}",
