@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from abacus.approving.executors import approving
 from abacus.cli.terminal.command_actor import CommandActor, login
-from abacus.cli.terminal.shell import people_database
+from abacus.cli.terminal.shell import people_pool
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.documents.decide.states import Status
@@ -129,7 +129,7 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
         await sources.publish(
             [parse_source(_SOURCE)], Reserved(built_in, complete.events_topic).look, by="abacus demo", now=now
         )
-    async with people_database(complete) as entering:
+    async with people_pool(complete) as entering:
         await _enter_people(entering)
     approvals = _approvals(pool, built_in)
     times = {"starts_at": now.isoformat(), "ends_at": (now + timedelta(days=365)).isoformat()}

@@ -1,7 +1,7 @@
 """`abacus partners`: partners that may award points over HTTP, and their limits."""
 
 from datetime import timedelta
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -29,21 +29,17 @@ from abacus.platform.secret_rotation import rewrap
 
 app = CommandGroup(help="Partners that award points over HTTP.", no_args_is_help=True)
 
-_NO_LIMIT: Final = "no limit where it is not given"
 _NOT_LOGGED: Final = frozenset({"partner_id", "signing_secret", "created_at", "created_by", "disabled_at"})
 
-BudgetPerDay = Annotated[
-    int | None, typer.Option(min=0, max=MAX_POINTS, help=f"Points it may award a day (UTC); {_NO_LIMIT}.")
-]
-BudgetTotal = Annotated[
-    int | None, typer.Option(min=0, max=MAX_POINTS, help=f"Points it may award in all; {_NO_LIMIT}.")
-]
-CapPerAward = Annotated[
-    int | None, typer.Option(min=0, max=MAX_POINTS, help=f"Points that one award may carry; {_NO_LIMIT}.")
-]
-CapPerMemberDay = Annotated[
-    int | None, typer.Option(min=0, max=MAX_POINTS, help=f"Points that a member may get from it a day; {_NO_LIMIT}.")
-]
+
+def _limit(what: str) -> Any:
+    return typer.Option(min=0, max=MAX_POINTS, help=f"{what}; no limit where it is not given.")
+
+
+BudgetPerDay = Annotated[int | None, _limit("Points it may award a day (UTC)")]
+BudgetTotal = Annotated[int | None, _limit("Points it may award in all")]
+CapPerAward = Annotated[int | None, _limit("Points that one award may carry")]
+CapPerMemberDay = Annotated[int | None, _limit("Points that a member may get from it a day")]
 
 
 @app.command("create")
@@ -154,12 +150,10 @@ async def sign_requests(
     async with actor() as at:
         also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="sign", signed=not off)
         await PartnerStore(at.pool, at.clock, secrets()).sign(partner, secret, also=also)
+    document = {"partner_id": partner, "signing_secret": secret}
     if secret is None:
-        return Answer({"partner_id": partner, "signing_secret": secret}, f"{partner} need not sign its requests")
-    return Answer(
-        {"partner_id": partner, "signing_secret": secret},
-        Secret(f"{partner} signs its requests with this secret, which is shown this once", secret),
-    )
+        return Answer(document, f"{partner} need not sign its requests")
+    return Answer(document, Secret(f"{partner} signs its requests with this secret, which is shown this once", secret))
 
 
 @app.command("limit")

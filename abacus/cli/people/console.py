@@ -9,7 +9,7 @@ import typer
 from abacus.cli.people.commands import PersonId
 from abacus.cli.terminal.answer import Answer, Secret
 from abacus.cli.terminal.command_actor import CommandActor, actor, login
-from abacus.cli.terminal.shell import CommandGroup, people_database, people_pool, settings
+from abacus.cli.terminal.shell import CommandGroup, people_pool, settings
 from abacus.console.entry.links import Links
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
@@ -68,7 +68,7 @@ async def links_for(config: Settings, people: Mapping[str, Sequence[str]]) -> di
     there.
     """
     clock, links = SystemClock(), dict[str, str]()
-    async with people_database(config) as opened:
+    async with people_pool(config) as opened:
         store, at = (
             PeopleStore(opened, clock),
             CommandActor(Actor(login(), None), config.people_required, opened, clock),
@@ -83,7 +83,7 @@ async def links_for(config: Settings, people: Mapping[str, Sequence[str]]) -> di
 
 async def first_link(config: Settings) -> str | None:
     """For a house on this machine: a link for its admin, who is entered if there is nobody. None where others are."""
-    async with people_database(config) as opened:
+    async with people_pool(config) as opened:
         people = [each.person.person_id for each in await PeopleStore(opened, SystemClock()).all()]
     return (await links_for(config, {_FIRST: [Role.ADMIN]}))[_FIRST] if people in ([], [_FIRST]) else None
 

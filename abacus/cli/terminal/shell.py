@@ -119,14 +119,11 @@ def sqs(settings: Settings) -> "AbstractAsyncContextManager[Client]":
 
 
 @asynccontextmanager
-async def people_pool() -> AsyncIterator[Pool]:
-    """A pool for a command that enters people, or makes their ways in. Raises `Refused` or `Unavailable`."""
-    async with people_database(read_settings()) as opened:
-        yield opened
-
-
-@asynccontextmanager
-async def people_database(settings: Settings) -> AsyncIterator[Pool]:
+async def people_pool(config: Settings | None = None) -> AsyncIterator[Pool]:
+    """A pool for a command that enters people, or makes their ways in, by the settings of this process where no others
+    are given. Raises `Refused` or `Unavailable`.
+    """
+    settings = config or read_settings()
     login = people_login(settings.people_database_url)
     url = login.url or settings.required("database_url")
     role = await role_for(url, login.role, login.setting)
