@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Annotated, Final
 
 import typer
@@ -11,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bars
 
 from abacus.cli.terminal.answer import Answer, counted, errors
-from abacus.cli.terminal.command_actor import acting
+from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.shell import moment, pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable, absent
@@ -53,15 +54,14 @@ async def backfill(
     A run that was broken off goes on where it stopped; doing it again changes nothing. A later run may go further back.
     """
     start, config, done = moment("--from", since), settings(), list[Progress]()
-    async with pool(session=LOOKUPS_BY_KEY) as opened:
-        catalog = await _alone(opened, config, name)
+    async with actor(partial(pool, session=LOOKUPS_BY_KEY)) as at:
+        catalog = await _alone(at.pool, config, name)
         [definition] = catalog.definitions
-        at = await acting(opened)
         await at.begins(Deed.PUBLISH_COUNTERS, f"counter:{definition.name}", did="backfill", since=start)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Bars(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
-            async with AsyncExitStack() as stack, _forgotten(opened, definition, at.actor.source):
-                for each in await _backfills(stack, opened, config, catalog):
+            async with AsyncExitStack() as stack, _forgotten(at.pool, definition, at.actor.source):
+                for each in await _backfills(stack, at.pool, config, catalog):
                     done += await _followed(each, start, bars)
     return Answer(
         {"name": definition.label, "from": start, "topics": [each._asdict() for each in done]},

@@ -5,9 +5,8 @@ from typing import Annotated
 import typer
 
 from abacus.cli.terminal.answer import Answer, console
-from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.shell import CommandGroup, pool, settings
-from abacus.core.clock import SystemClock
+from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.shell import CommandGroup, settings
 from abacus.core.errors import Refused
 from abacus.people.types.deed import Deed
 from abacus.signals.counters.reading.cache_share import ALL, CacheShareStore, Setting
@@ -16,11 +15,6 @@ from abacus.signals.counters.store.cassandra.session import Session
 from abacus.signals.counters.wiring import cassandra_of
 
 app = CommandGroup(help="Where the rows of counters are.", no_args_is_help=True)
-
-
-@app.callback()
-def store() -> None:
-    """A group, although it has one command."""
 
 
 @app.command()
@@ -53,13 +47,13 @@ async def cache(
     ] = None,
 ) -> Answer:
     """Show for how many counters the closed parts of answers are kept, or set it; it is in force within a second."""
-    async with pool() as opened:
+    async with actor() as at:
+        store = CacheShareStore(at.pool, at.clock)
         if share is None:
-            known = await CacheShareStore(opened, SystemClock()).share()
+            known = await store.share()
         else:
-            at = await acting(opened)
             also = at.does(Deed.RUN_JOBS, "counters", did="cache", share=share)
-            known = await CacheShareStore(opened, at.clock).set(share, by=at.actor.source, also=also)
+            known = await store.set(share, by=at.actor.source, also=also)
     percent, set_at, set_by = (0, None, None) if known is None else (known.value, known.set_at, known.set_by)
     return Answer({"percent": percent, "set_at": set_at, "set_by": set_by}, _in_words(known))
 

@@ -7,8 +7,8 @@ import typer
 
 from abacus.cli.house.status import queue_table
 from abacus.cli.terminal.answer import Answer, Table, counted
-from abacus.cli.terminal.command_actor import acting
-from abacus.cli.terminal.shell import CommandGroup, database, pool, settings, sqs
+from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.shell import CommandGroup, database, settings, sqs
 from abacus.core.clock import SystemClock
 from abacus.core.errors import absent
 from abacus.oversight.status.sources import notes, queues
@@ -67,8 +67,8 @@ async def redrive_dead(
     known = [queue.name for queue in definitions("") if queue.dead_letter is not None]
     if name not in known:
         raise absent("queue", name, f"there are {', '.join(known)}")
-    async with pool() as opened, sqs(config) as client:
-        await (await acting(opened)).begins(Deed.REPLAY, f"queue:{name}", did="redrive", limit=limit)
+    async with actor() as at, sqs(config) as client:
+        await at.begins(Deed.REPLAY, f"queue:{name}", did="redrive", limit=limit)
         moved = await redrive(client, config.queue_prefix, name, limit=limit)
     return Answer(
         {"queue": name, "moved": moved}, f"{counted(moved, 'message')} sent back to {config.queue_prefix}{name}"

@@ -1,6 +1,5 @@
 """`abacus explain`: how points came about, calculated again by what is known now."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from abacus.cli.campaigns.campaign_events import read_event
+from abacus.cli.members.transfers import facts_of
 from abacus.cli.terminal.answer import EXIT_FAILED, Answer
 from abacus.cli.terminal.shell import pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
-from abacus.core.ids import award_id
 from abacus.engage.campaigns.decide.checks import Check, checks_of
 from abacus.engage.campaigns.explained import given_of
 from abacus.ledger.store.read import LedgerReader
@@ -105,21 +104,5 @@ def explained(transfer: Transfer, difference: str | None, checks: Sequence[Check
 
 
 def _document(transfer: Transfer, difference: str | None, checks: Sequence[Check]) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "award_id": str(award_id(transfer.key)),
-        "key": transfer.key,
-        "member_id": transfer.member_id,
-        "program": transfer.program,
-        "seq": transfer.seq,
-        "kind": str(transfer.kind),
-        "points": transfer.points,
-        "balance_after": transfer.balance_after,
-        "occurred_at": transfer.occurred_at.isoformat(),
-        "posted_at": transfer.posted_at.isoformat(),
-        "expires_on": transfer.expires_on.isoformat() if transfer.expires_on else None,
-        "reverses": transfer.reverses,
-        "actor": transfer.actor,
-        "explanation": json.loads(transfer.explanation),
-        "recomputed": difference or "same",
-    }
+    document = {**facts_of(transfer), "member_id": transfer.member_id, "recomputed": difference or "same"}
     return document | ({"checks": [check._asdict() for check in checks]} if checks else {})

@@ -35,11 +35,6 @@ app = CommandGroup(help="Import opening balances from another system.", no_args_
 _SHOWN: Final = 20  # faults, on the terminal and in the document
 
 
-@app.callback()
-def root() -> None:
-    """Import opening balances from another system."""
-
-
 @app.command("accounts")
 async def accounts(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A .csv or .parquet file of opening balances.")],

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from abacus.cli.terminal.answer import Answer, counted
-from abacus.cli.terminal.command_actor import acting
+from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.shell import CommandGroup, moment, pool, settings
 from abacus.core.clock import SystemClock
 from abacus.ledger.relay.cursor import Position, RelayCursor
@@ -39,9 +39,8 @@ async def rewind(
     again.
     """
     since = None if start == "start" else moment("--from", start)
-    async with pool() as opened:
-        cursor = RelayCursor(opened, settings().points_topic, SystemClock())
-        at = await acting(opened)
+    async with actor() as at:
+        cursor = RelayCursor(at.pool, settings().points_topic, SystemClock())
         await cursor.rewind(since, also=at.does(Deed.REPLAY, "relay", did="rewind", start=start))
         positions, waiting = await cursor.positions(), await cursor.waiting()
     return Answer(_where(positions) | {"waiting": waiting}, f"rewound; {counted(waiting, 'transfer')} to publish")

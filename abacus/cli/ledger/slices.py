@@ -9,9 +9,9 @@ import typer
 from rich.progress import BarColumn, DownloadColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from abacus.cli.terminal.answer import Answer, AsJson, Table, console, counted, print_json
-from abacus.cli.terminal.command_actor import acting
+from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.progress import shown_progress
-from abacus.cli.terminal.shell import CommandGroup, pool, settings
+from abacus.cli.terminal.shell import CommandGroup, settings
 from abacus.core.errors import Absent, Refused, absent
 from abacus.people.types.deed import Deed
 from abacus.platform.cluster.placement import Move, SlicePlacement, placement_at
@@ -89,8 +89,8 @@ async def _make(moves: list[Move], *, blocking: bool, pause_s: float, as_json: b
     if moves:
         async with placement_at(url) as slices:
             await slices.prepare_moves()
-    async with pool() as opened:
-        await (await acting(opened)).begins(Deed.RUN_JOBS, "job:slices", moves=[_facts(each) for each in moves])
+    async with actor() as at:
+        await at.begins(Deed.RUN_JOBS, "job:slices", moves=[_facts(each) for each in moves])
     for number, each in enumerate(moves):
         if number and pause_s:
             await asyncio.sleep(pause_s)

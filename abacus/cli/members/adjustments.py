@@ -14,11 +14,6 @@ from abacus.people.types.deed import Deed
 app = CommandGroup(help="Points that a person adds or takes.", no_args_is_help=True)
 
 
-@app.callback()
-def root() -> None:
-    """Points that a person adds or takes."""
-
-
 @app.command("add", context_settings={"ignore_unknown_options": True})
 async def add(
     member: Member,

@@ -1,18 +1,18 @@
 """`abacus members`: showing a member's accounts, erasing a member, and the record of erasures."""
 
-import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from abacus.cli.terminal.answer import Answer, AsJson, Table, console, counted, errors, print_json
-from abacus.cli.terminal.command_actor import acting
+from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.known import check_member
 from abacus.cli.terminal.shell import CommandGroup, moment, pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
-from abacus.core.ids import ID_PATTERN
 from abacus.intake.partners.members import MemberReader
 from abacus.oversight.erasure.decide.pseudonym import Pseudonym
 from abacus.oversight.erasure.erase import Eraser, Erasure
@@ -74,8 +74,8 @@ async def erase(
     """
     settings()
     _check(member, reason, dry_run=dry_run)
-    async with pool(role=None) as owner:
-        eraser, at = await _eraser(owner), await acting(owner)
+    async with actor(partial(pool, role=None)) as at:
+        eraser = await _eraser(at.pool)
         if not dry_run:
             at.check(Deed.ERASE)
         if dry_run or not yes:
@@ -118,8 +118,7 @@ async def _keep_leaves(connection: Connection, renaming: Pseudonym, _: Sequence[
 
 
 def _check(member: str, reason: str, *, dry_run: bool) -> None:
-    if re.fullmatch(ID_PATTERN, member) is None:
-        raise Refused(f"{member!r} is not a member's id: 1 to 128 printable characters, no space at either end")
+    check_member(member)
     if not dry_run and not reason.strip():
         raise Refused("--reason: say why, it is kept with the erasure")
     if member in reason:

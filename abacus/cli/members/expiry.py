@@ -10,7 +10,7 @@ import typer
 from rich.progress import Progress, TaskID
 
 from abacus.cli.terminal.answer import Answer, AsJson, Table, counted, print_json, tell
-from abacus.cli.terminal.command_actor import acting
+from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.known import check_priced
 from abacus.cli.terminal.progress import bars, spinner
 from abacus.cli.terminal.shell import CommandGroup, SeveralRefused, pool, settings, sqs
@@ -55,13 +55,12 @@ async def run_month(
         raise Refused("--due finds the months itself; leave out --month")
     wanted = Month.parse(month) if month else None
     config = settings()
-    async with pool() as opened, sqs(config) as client:
-        at, runs, book = await acting(opened), ExpiryRuns(opened), CardBook(await CardStore(opened).all())
-        now = at.clock.now()
+    async with actor() as at, sqs(config) as client:
+        runs, book, now = ExpiryRuns(at.pool), CardBook(await CardStore(at.pool).all()), at.clock.now()
         tasks = await of_all_due(runs, book, country, now) if due else of_month(book, wanted, country, now)
         queue = await SqsQueue.find(client, config.queue_prefix + EXPIRY)
         await at.begins(Deed.RUN_JOBS, "job:expiry", country=country, month=month, due=due, again=again)
-        done, refused = await _sweep_all(MonthEndJob(opened, queue, at.clock), tasks, again=again)
+        done, refused = await _sweep_all(MonthEndJob(at.pool, queue, at.clock), tasks, again=again)
         if wait:
             done = await _watch(runs, done)
     if refused and not done:

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ValidationError
 
 from abacus.cli.people.approvals import large_moves, waiting
 from abacus.cli.terminal.answer import Answer, Columns, Table
-from abacus.cli.terminal.command_actor import CommandActor, acting
-from abacus.cli.terminal.shell import CommandGroup, pool
+from abacus.cli.terminal.command_actor import CommandActor, actor
+from abacus.cli.terminal.shell import CommandGroup
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Refused, Unavailable, absent
 from abacus.core.sources import Agent
@@ -44,7 +44,6 @@ from abacus.ledger.types.port import Status
 from abacus.ledger.types.transfer import Transfer
 from abacus.people.types.approval import Approval, CannotDecide
 from abacus.people.types.deed import Deed
-from abacus.platform.postgres import Pool
 from abacus.platform.validation import first_fault
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.explanation.text import read
@@ -75,7 +74,6 @@ _NOT_FOUND = "not-found"  # the kind of an objection
 class Desk(NamedTuple):
     """The readers and writers that the operator's commands use."""
 
-    pool: Pool
     ledger: LedgerReader
     holds: HoldReader
     moves: PostgresMoves
@@ -117,7 +115,7 @@ class Desk(NamedTuple):
     async def large(self, movement: Adjustment | Reversal) -> Answer:
         """Post the movement, or ask for a second person where it is large. Raises `Refused`."""
         try:
-            outcome = await large_moves(self.pool, self.acting).do(movement)
+            outcome = await large_moves(self.acting.pool, self.acting).do(movement)
         except CannotDecide as error:
             if error.kind == "idempotency-key-reused":
                 raise _reused(movement, error.detail) from None
@@ -142,18 +140,10 @@ class Desk(NamedTuple):
 
 @asynccontextmanager
 async def desk() -> AsyncIterator[Desk]:
-    async with pool() as opened:
-        clock = SystemClock()
-        book = CardBook(await CardStore(opened).all())
-        yield Desk(
-            opened,
-            LedgerReader(opened),
-            HoldReader(opened),
-            PostgresMoves(opened, clock),
-            book,
-            clock,
-            await acting(opened),
-        )
+    clock = SystemClock()
+    async with actor() as at:
+        book, moves = CardBook(await CardStore(at.pool).all()), PostgresMoves(at.pool, clock)
+        yield Desk(LedgerReader(at.pool), HoldReader(at.pool), moves, book, clock, at)
 
 
 @app.command("spend")

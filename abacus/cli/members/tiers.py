@@ -1,17 +1,16 @@
 """`abacus tiers`: members' tiers and their reasons, tiers that an operator sets, and the end of a period."""
 
-import re
 from typing import Annotated, Any, Final
 
 import typer
 
 from abacus.cli.terminal.answer import Answer, AsJson, Columns, Table, console, counted, print_json
-from abacus.cli.terminal.command_actor import acting, actor
+from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.known import check_member
 from abacus.cli.terminal.progress import bars
 from abacus.cli.terminal.shell import CommandGroup, SeveralRefused, pool
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
-from abacus.core.ids import ID_PATTERN
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.account import AccountId
 from abacus.people.types.deed import Deed
@@ -57,19 +56,12 @@ async def set_tier(
     by it.
     """
     _needs(reason)
-    async with pool() as opened:
-        await _refuse_unpriced(opened, program, tier)
-        at, account = await acting(opened), (_checked(member), program)
-        also = at.does(
-            Deed.SET_TIERS,
-            f"member:{member}",
-            country=await _country(opened, account),
-            did="set",
-            program=program,
-            tier=tier,
-            reason=reason,
-        )
-        membership = await MembershipStore(opened, at.clock).set(
+    async with actor() as at:
+        await _refuse_unpriced(at.pool, program, tier)
+        check_member(member)
+        account, told = (member, program), {"did": "set", "program": program, "tier": tier, "reason": reason}
+        also = at.does(Deed.SET_TIERS, f"member:{member}", country=await _country(at.pool, account), **told)
+        membership = await MembershipStore(at.pool, at.clock).set(
             account, tier, reason=reason, actor=at.actor.source, also=also
         )
     return Answer(membership._asdict(), f"{member} is {tier} in {program}")
@@ -79,11 +71,12 @@ async def set_tier(
 async def clear(member: Member, program: Program, reason: Why) -> Answer:
     """Clear a tier that was set: the member's tier goes by the points again."""
     _needs(reason)
-    async with pool() as opened:
-        at, account = await acting(opened), (_checked(member), program)
-        country = await _country(opened, account)
+    check_member(member)
+    async with actor() as at:
+        account = (member, program)
+        country = await _country(at.pool, account)
         also = at.does(Deed.SET_TIERS, f"member:{member}", country=country, did="clear", program=program, reason=reason)
-        tier = await MembershipStore(opened, at.clock).clear(account, reason=reason, actor=at.actor.source, also=also)
+        tier = await MembershipStore(at.pool, at.clock).clear(account, reason=reason, actor=at.actor.source, also=also)
     return Answer(
         {"member_id": member, "program": program, "tier": tier}, f"{member} is {tier} in {program}, by points"
     )
@@ -94,8 +87,9 @@ async def show(member: Member) -> Answer:
     """Show a member's tiers: the tier in force, the tier by points, and the tier that was set. A member not listed
     is `member`.
     """
+    check_member(member)
     async with pool() as opened:
-        memberships = await MembershipStore(opened, SystemClock()).show(_checked(member))
+        memberships = await MembershipStore(opened, SystemClock()).show(member)
         if not memberships:
             await _check_there(opened, member)
     columns = ["program", "tier", "by points", "lasts through", "points earned in", "set by hand"]
@@ -168,12 +162,6 @@ def _print_runs(country: str, runs: list[RollRun]) -> None:
         )
     if not runs:
         console.print(f"{country}: nothing is due")
-
-
-def _checked(member: str) -> str:
-    if re.fullmatch(ID_PATTERN, member) is None:
-        raise Refused(f"{member!r} is not a member's id: 1 to 128 printable characters, no space at either end")
-    return member
 
 
 async def _check_there(opened: Pool, member: str) -> None:

@@ -47,6 +47,15 @@ def _document(transfer: Transfer) -> dict[str, Any]:
     """As the API answers, and what only operators see: the award's id and the source."""
     return {
         "id": f"{transfer.member_id}:{transfer.program}:{transfer.seq}",
+        **facts_of(transfer),
+        "country": transfer.country,
+        "source": transfer.known_source,
+    }
+
+
+def facts_of(transfer: Transfer) -> dict[str, Any]:
+    """What every document of a transfer has."""
+    return {
         "award_id": award_id(transfer.key),
         "key": transfer.key,
         "program": transfer.program,
@@ -54,12 +63,10 @@ def _document(transfer: Transfer) -> dict[str, Any]:
         "kind": transfer.kind,
         "points": transfer.points,
         "balance_after": transfer.balance_after,
-        "country": transfer.country,
         "occurred_at": transfer.occurred_at,
         "posted_at": transfer.posted_at,
         "expires_on": transfer.expires_on,
         "reverses": transfer.reverses,
         "actor": transfer.actor,
-        "source": transfer.known_source,
         "explanation": json.loads(transfer.explanation),
     }

@@ -11,7 +11,7 @@ from abacus.cli.partners.partner_rights import set_rights, show
 from abacus.cli.partners.partner_words import PartnerId, document, limits_in_words, row
 from abacus.cli.people.approvals import large_moves, waiting
 from abacus.cli.terminal.answer import EXIT_REFUSED, Answer, Aside, Secret, Table, counted
-from abacus.cli.terminal.command_actor import acting, actor
+from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.shell import CommandGroup, pool, secrets, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
@@ -219,8 +219,9 @@ async def enable(partner: PartnerId) -> Answer:
 @app.command("rewrap")
 async def rewrap_secrets() -> Answer:
     """Encrypt every stored secret, of partners and of downstreams, under the first key of ABACUS_SECRETS_KEY."""
-    async with pool() as live, pool(session=SESSION) as own:
-        await (await acting(live)).begins(Deed.EDIT_PARTNERS, "partners", did="rewrap")
+    async with actor() as at, pool(session=SESSION) as own:
+        live = at.pool
+        await at.begins(Deed.EDIT_PARTNERS, "partners", did="rewrap")
         changed, current, unreadable = await rewrap(live, secrets(), [*OF_PARTNERS, *OF_DOWNSTREAMS])
         if await has_sandbox(live):
             more = await rewrap(own, secrets(), OF_PARTNERS)
@@ -241,14 +242,13 @@ async def make_test_key(partner: PartnerId) -> Answer:
     It keeps the limits of this moment there. A partner that signs gets a signing secret for the sandbox too.
     """
     clock = SystemClock()
-    async with pool() as live, pool(session=SESSION) as own:
-        if not await has_sandbox(live):
+    async with actor() as at, pool(session=SESSION) as own:
+        if not await has_sandbox(at.pool):
             raise Refused("there is no sandbox; `abacus migrate --sandbox`, as the owner, makes it")
-        at = await acting(live)
         await at.begins(Deed.EDIT_PARTNERS, f"partner:{partner}", did="test-key")
         also = at.told(Deed.EDIT_LIMITS, f"partner:{partner}", did="test-key")
         there = PartnerStore(own, clock, secrets())
-        made = await new_test_access(PartnerStore(live, clock), there, partner, also=also)
+        made = await new_test_access(PartnerStore(at.pool, clock), there, partner, also=also)
     shown = [Secret(f"{partner} may try everything in the sandbox with this key, which is shown this once", made.key)]
     if made.signing_secret is not None:
         shown.append(Secret("and signs its requests there with", made.signing_secret))

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from abacus.cli.terminal.answer import Answer, Secret, Table
-from abacus.cli.terminal.command_actor import acting, actor
+from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.known import check_country
 from abacus.cli.terminal.shell import CommandGroup, moment, people_pool, pool
 from abacus.console.entry.sessions import all_ended
@@ -123,13 +123,13 @@ async def revoke(
 @app.command("whoami")
 async def whoami() -> Answer:
     """Show who runs the commands here: the person of ABACUS_TOKEN, or the login."""
-    async with pool() as opened:
-        actor = (await acting(opened)).actor
-    granted = list(map(str, actor.grants or ()))
-    document = {"source": actor.source, "authenticated": actor.is_authenticated, "roles": granted}
-    if actor.grants is None:
-        return Answer(document, f"{actor.name}, a login: nobody has checked who that is, and it may not approve")
-    return Answer(document, f"{actor.name}: {', '.join(granted)}")
+    async with actor() as at:
+        one = at.actor
+    granted = list(map(str, one.grants or ()))
+    document = {"source": one.source, "authenticated": one.is_authenticated, "roles": granted}
+    if one.grants is None:
+        return Answer(document, f"{one.name}, a login: nobody has checked who that is, and it may not approve")
+    return Answer(document, f"{one.name}: {', '.join(granted)}")
 
 
 @app.command("log")

@@ -29,11 +29,6 @@ _MOST_MINUTES: Final = 24 * 60
 _FIRST: Final = "admin"
 
 
-@app.callback()
-def _group() -> None:
-    """The web console: links to get in."""
-
-
 @app.command("link")
 async def link(
     person: PersonId,

@@ -20,7 +20,7 @@ from abacus.cli.terminal.answer import (
     print_json,
     tell,
 )
-from abacus.cli.terminal.command_actor import acting
+from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.known import check_country
 from abacus.cli.terminal.progress import spinner
 from abacus.cli.terminal.shell import CommandGroup, moment, pool, settings, sqs
@@ -179,12 +179,12 @@ def _ids_in(file: Path | None) -> list[str]:
 
 
 async def _previewed(chosen: _Chosen, *, as_json: bool) -> None:
-    async with pool() as opened:
-        (await acting(opened)).check(Deed.SEE)
-        held = await QuarantineStore(opened, SystemClock()).replayable(
+    async with actor() as at:
+        at.check(Deed.SEE)
+        held = await QuarantineStore(at.pool, SystemClock()).replayable(
             Which(reason=chosen.reason, ids=chosen.ids), limit=chosen.limit or _MOST_PREVIEWED
         )
-        found = await previews([each.item for each in held], opened, settings())
+        found = await previews([each.item for each in held], at.pool, settings())
     missing = sorted(set(chosen.ids) - {each.id for each in found})
     counts = Counter(str(each.outcome) for each in found)
     if as_json:
@@ -205,8 +205,7 @@ async def _previewed(chosen: _Chosen, *, as_json: bool) -> None:
 async def _replayed(chosen: _Chosen, *, as_json: bool) -> None:
     config, replayed, unfit, began = settings(), list[str](), list[str](), SystemClock().now()
     signer = signer_for(read_keys(config.envelope_keys), Producer.OPERATOR)
-    async with pool() as opened, sqs(config) as client:
-        at = await acting(opened)
+    async with actor() as at, sqs(config) as client:
         told = at.does(Deed.REPLAY, "quarantine", ids=chosen.ids or None, reason=chosen.reason, limit=chosen.limit)
         queues = {origin: await SqsQueue.find(client, config.queue_prefix + name) for origin, name in _QUEUES.items()}
         left = list(chosen.ids)
@@ -215,13 +214,13 @@ async def _replayed(chosen: _Chosen, *, as_json: bool) -> None:
             while wanted := _wanted(chosen, len(replayed) + len(unfit)):
                 ids, left = left[:wanted], left[wanted:]
                 done = await replay_items(
-                    QuarantineStore(opened, SystemClock()),
+                    QuarantineStore(at.pool, SystemClock()),
                     Which(reason=chosen.reason, until=None if ids else began, ids=ids),
                     queues=queues,
                     encode_transaction=lambda item: encode_retry(
                         SourceMessage(item.body, item.origin, cause=str(item.reason))
                     ),
-                    publish_events=replaying_events(opened, config),
+                    publish_events=replaying_events(at.pool, config),
                     sign=str if signer is None else signer.sign,
                     limit=wanted,
                     also=told,

@@ -7,7 +7,7 @@ import typer
 
 from abacus.cli.segments.segment_files import Found, Wanted, check_wanted, found, refusal
 from abacus.cli.terminal.answer import EXIT_FAILED, Answer, counted
-from abacus.cli.terminal.command_actor import CommandActor, acting
+from abacus.cli.terminal.command_actor import CommandActor, actor
 from abacus.cli.terminal.shell import people_pool, settings
 from abacus.core.errors import Refused
 from abacus.people.types.deed import Deed
@@ -22,8 +22,9 @@ from abacus.signals.segments.types import NOBODY, Changed, How
 async def load_file(name: str, wanted: Wanted, country: str | None) -> Answer:
     settings()
     check_name(name)
-    async with people_pool() as connections:
-        at, latest = await acting(connections), await SegmentStore(connections).find(name)
+    async with actor(people_pool) as at:
+        store = SegmentStore(at.pool)
+        latest = await store.find(name)
         there = latest is not None and not latest.dropped
         of = country if country is not None or latest is None or not there else latest.country
         at.check(Deed.PUBLISH_SEGMENTS, of)
@@ -32,17 +33,17 @@ async def load_file(name: str, wanted: Wanted, country: str | None) -> Answer:
         checked = check_wanted(wanted)
         if (refused := refusal(wanted, checked)) is not None:
             return refused
-        members = await found(wanted, checked, MemberNumbers(connections).give)
+        members = await found(wanted, checked, MemberNumbers(at.pool).give)
         author = _author(at, How.LOAD, name, of, file=wanted.file and wanted.file.name)
-        changed = await SegmentStore(connections).change(name, How.LOAD, members.members, author, country=of)
+        changed = await store.change(name, How.LOAD, members.members, author, country=of)
     return _answer(changed, members)
 
 
 async def combine(left: str, how: How, right: str, into: str | None) -> Answer:
     settings()
     target = into or left
-    async with people_pool() as connections:
-        store, at = SegmentStore(connections), await acting(connections)
+    async with actor(people_pool) as at:
+        store = SegmentStore(at.pool)
         source, latest = await store.latest(left), await store.find(target)
         country = latest.country if latest is not None and not latest.dropped else source.country
         if latest is not None:
@@ -54,8 +55,8 @@ async def combine(left: str, how: How, right: str, into: str | None) -> Answer:
 
 async def drop_segment(name: str, *, yes: bool) -> Answer:
     settings()
-    async with people_pool() as connections:
-        store, at = SegmentStore(connections), await acting(connections)
+    async with actor(people_pool) as at:
+        store = SegmentStore(at.pool)
         segment = await store.latest(name)
         author = _author(at, How.DROP, name, segment.country)
         if not yes and sys.stdin.isatty():
@@ -67,14 +68,14 @@ async def drop_segment(name: str, *, yes: bool) -> Answer:
 async def change(name: str, how: How, wanted: Wanted) -> Answer:
     """Only `add` gives numbers: a member without one is in no segment."""
     settings()
-    async with people_pool() as connections:
-        store, at = SegmentStore(connections), await acting(connections)
+    async with actor(people_pool) as at:
+        store = SegmentStore(at.pool)
         segment = await store.latest(name)
         author = _author(at, how, name, segment.country, file=wanted.file and wanted.file.name)
         checked = check_wanted(wanted)
         if (refused := refusal(wanted, checked)) is not None:
             return refused
-        members = await found(wanted, checked, _give(connections, how))
+        members = await found(wanted, checked, _give(at.pool, how))
         changed = await store.change(name, how, members.members, author, country=segment.country)
     return _answer(changed, members)
 
@@ -111,8 +112,7 @@ def _sentence(changed: Changed) -> str:
 
 
 def _document(changed: Changed, members: Found | None) -> dict[str, Any]:
-    segment = changed.segment
-    lines = members.document() if members is not None else {}
+    segment, lines = changed.segment, members.document() if members is not None else {}
     return {
         "changed": changed.made_a_version,
         "name": segment.name,

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, counted
+from abacus.cli.terminal.known import check_member
 from abacus.cli.terminal.progress import percents
 from abacus.core.errors import Refused
-from abacus.core.members import fault_of_member
 from abacus.signals.segments.member_files import BadLine, Give, Lines, check, member_ids, number, open_members
 from abacus.signals.segments.types import NOBODY, Members
 
@@ -45,8 +45,7 @@ def check_wanted(wanted: Wanted) -> tuple[Lines, list[BadLine]]:
     if not wanted.members and wanted.file is None:
         raise Refused("name members, or a file with --file")
     for each in wanted.members:
-        if (problem := fault_of_member(each)) is not None:
-            raise Refused(problem)
+        check_member(each)
     if wanted.file is None:
         return Lines(0, 0), []
     shown: list[BadLine] = []

@@ -7,10 +7,10 @@ import typer
 
 from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Columns, Table, counted
 from abacus.cli.terminal.files import usable
+from abacus.cli.terminal.known import check_member
 from abacus.cli.terminal.shell import pool, settings
 from abacus.core.csv_text import CsvWriter
-from abacus.core.errors import Refused, absent
-from abacus.core.members import fault_of_member
+from abacus.core.errors import absent
 from abacus.signals.segments.member_files import COLUMN
 from abacus.signals.segments.numbers import MemberNumbers
 from abacus.signals.segments.store import SegmentStore
@@ -61,8 +61,7 @@ async def has_member(
     label: Label, member: Annotated[str, typer.Argument(metavar="MEMBER", show_default=False)]
 ) -> Answer:
     """Say whether a member is in a segment. Exit 1 when not."""
-    if (problem := fault_of_member(member)) is not None:
-        raise Refused(problem)
+    check_member(member)
     async with pool() as connections:
         segment, members = await SegmentStore(connections).members(label)
         numbers = await MemberNumbers(connections).known([member])

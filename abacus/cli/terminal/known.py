@@ -6,12 +6,19 @@ from datetime import date, datetime, timedelta
 from typing import Final
 
 from abacus.core.errors import Refused, absent
+from abacus.core.members import fault_of_member
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.store.cards import CardStore
 
 _COUNTRY: Final = re.compile(r"[A-Z]{2}")
 _EARLIEST_CLOCK: Final = timedelta(hours=14)  # where a day begins first
+
+
+def check_member(member: str) -> None:
+    """Whether it can be the id of a member. Raises `Refused`."""
+    if (fault := fault_of_member(member)) is not None:
+        raise Refused(fault)
 
 
 def check_country(country: str | None) -> None:
