@@ -8,11 +8,11 @@ from functools import partial
 from typing import Annotated, Final
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
-from abacus.cli.terminal.answer import Answer, counted, errors
+from abacus.cli.terminal.answer import Answer, counted
 from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.progress import bars
 from abacus.cli.terminal.shell import moment, pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable, absent
@@ -58,11 +58,10 @@ async def backfill(
         catalog = await _alone(at.pool, config, name)
         [definition] = catalog.definitions
         await at.begins(Deed.PUBLISH_COUNTERS, f"counter:{definition.name}", did="backfill", since=start)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Bars(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bars:
+        with bars() as shown:
             async with AsyncExitStack() as stack, _forgotten(at.pool, definition, at.actor.source):
                 for each in await _backfills(stack, at.pool, config, catalog):
-                    done += await _followed(each, start, bars)
+                    done += await _followed(each, start, shown)
     return Answer(
         {"name": definition.label, "from": start, "topics": [each._asdict() for each in done]},
         *(f"{topic}: {counted(events, 'event')} of {counted(of, 'message')} counted" for topic, _, of, events in done),
@@ -123,13 +122,13 @@ async def _backfills(stack: AsyncExitStack, opened: Pool, config: Settings, cata
     ]
 
 
-async def _followed(each: Backfill, start: datetime, bars: Bars) -> list[Progress]:
+async def _followed(each: Backfill, start: datetime, shown: Bars) -> list[Progress]:
     """The last progress; none of a topic that is not there."""
-    task = bars.add_task("", total=None)
+    task = shown.add_task("", total=None)
     last: list[Progress] = []
     try:
         async for progress in each.run(start):
-            bars.update(task, description=progress.topic, completed=progress.done, total=progress.of)
+            shown.update(task, description=progress.topic, completed=progress.done, total=progress.of)
             last = [progress]
     except NoTopicIds:
         raise Refused("the broker tells no ids of topics, so what was counted could not be told apart") from None

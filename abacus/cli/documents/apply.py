@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from abacus.cli.documents.draft_plans import Say, say_changes, unchanged
 from abacus.cli.documents.house_plan import KindPlan, plan_of
 from abacus.cli.terminal.answer import EXIT_FAILED, AsJson, print_json
 from abacus.cli.terminal.command_actor import CommandActor, actor
-from abacus.cli.terminal.draft_plans import Say, say_changes, unchanged
 from abacus.core.errors import Refused
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="With a folder a kind.", show_default=False)]

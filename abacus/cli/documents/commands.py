@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from abacus.cli.documents.draft_plans import agreed, compared, linted, unchanged
 from abacus.cli.documents.drafts import FileDraft, Judged, faultless, file_plans, judged_by, read_drafts
 from abacus.cli.documents.family import Family, Rows
 from abacus.cli.terminal.answer import Answer, AsJson, Raw, Table, print_json
 from abacus.cli.terminal.command_actor import CommandActor, at_desk
-from abacus.cli.terminal.draft_plans import agreed, compared, linted, unchanged
 from abacus.cli.terminal.shell import CommandGroup
 from abacus.core.errors import Refused
 from abacus.documents.desk import DocumentDesk

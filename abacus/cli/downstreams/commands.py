@@ -7,6 +7,7 @@ import typer
 
 from abacus.cli.documents.commands import add_diff, add_lint, add_publish, cell
 from abacus.cli.downstreams.family import FAMILY, downstream_desk
+from abacus.cli.partners.webhooks import OverlapHours
 from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Columns, Secret, Table, counted
 from abacus.cli.terminal.command_actor import actor, at_desk
 from abacus.cli.terminal.shell import CommandGroup, settings
@@ -86,13 +87,7 @@ async def send_trial(name: Name) -> Answer:
 
 
 @app.command("rotate-secret")
-async def rotate_secret(
-    name: Name,
-    overlap_hours: Annotated[
-        float,
-        typer.Option(min=0, max=24 * 90, help="Hours for which messages are also signed with the current secret."),
-    ] = 24.0,
-) -> Answer:
+async def rotate_secret(name: Name, overlap_hours: OverlapHours = 24.0) -> Answer:
     """Print a new secret. For a while each message carries two signatures, by the new secret and by the one before."""
     async with actor() as at:
         at.check(Deed.PUBLISH_DOWNSTREAMS)

@@ -11,7 +11,7 @@ import typer
 
 from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, counted
 from abacus.cli.terminal.command_actor import actor
-from abacus.cli.terminal.files import usable
+from abacus.cli.terminal.files import csv_file
 from abacus.cli.terminal.progress import percents
 from abacus.cli.terminal.shell import CommandGroup, pool, settings
 from abacus.core.clock import Clock
@@ -88,12 +88,7 @@ def _telling(path: Path | None) -> Iterator[_Told]:
     if path is None:
         yield _Told(None)
         return
-    with (
-        usable(path, "--errors"),
-        path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file,
-    ):
-        rows = CsvWriter(file)
-        rows.row(Fault._fields)
+    with csv_file(path, Fault._fields, "--errors") as rows:
         yield _Told(rows)
 
 

@@ -20,6 +20,10 @@ from abacus.platform.delivery.post import Poster
 app = CommandGroup(help="Webhooks that tell partners the outcome of their awards.", no_args_is_help=True)
 
 
+OverlapHours = Annotated[
+    float, typer.Option(min=0, max=24 * 90, help="Hours for which messages are also signed with the current secret.")
+]
+
 _UNDELIVERED: Final[Columns[Undelivered]] = {
     "message": lambda each: each.message_id,
     "type": lambda each: each.type,
@@ -60,13 +64,7 @@ async def show(partner: PartnerId) -> Answer:
 
 
 @app.command("rotate-secret")
-async def rotate_secret(
-    partner: PartnerId,
-    overlap_hours: Annotated[
-        float,
-        typer.Option(min=0, max=24 * 90, help="Hours for which messages are also signed with the current secret."),
-    ] = 24.0,
-) -> Answer:
+async def rotate_secret(partner: PartnerId, overlap_hours: OverlapHours = 24.0) -> Answer:
     """Print a new secret. For a while each message carries two signatures, by the new secret and by the one before."""
     secret = new_secret()
     async with actor() as at:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -253,19 +254,12 @@ def _say_missing(ids: Sequence[str]) -> None:
 
 
 def _document(held: HeldItem) -> dict[str, Any]:
-    item = held.item
     return {
-        "id": item.id,
-        "stage": str(item.stage),
-        "origin": item.origin,
-        "reason": str(item.reason),
-        "detail": item.detail,
-        "key": item.key,
-        "fingerprint": item.fingerprint,
-        "posted_fingerprint": item.posted_fingerprint,
+        "id": held.item.id,
+        **asdict(held.item),
         "status": held.status,
         "set_aside_at": held.set_aside_at.isoformat(),
         "replayed_at": held.replayed_at.isoformat() if held.replayed_at else None,
         "replays": held.replays,
-        "body": item.body.decode("utf-8", "backslashreplace"),
+        "body": held.item.body.decode("utf-8", "backslashreplace"),
     }

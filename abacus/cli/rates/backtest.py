@@ -10,10 +10,9 @@ import typer
 from abacus.cli.documents.drafts import Judged, faultless
 from abacus.cli.rates.family import FAMILY
 from abacus.cli.terminal.answer import Aside
-from abacus.cli.terminal.files import usable
+from abacus.cli.terminal.files import csv_file
 from abacus.cli.terminal.sheets import Decimals, Report, read_day, reading
 from abacus.core.clock import SystemClock
-from abacus.core.csv_text import CsvWriter
 from abacus.core.errors import Refused
 from abacus.oversight.backtest.decide.difference import DIMENSIONS, Backtest, Difference, Step, Unpriced
 from abacus.oversight.backtest.decide.lapses import Lapse, LapseChange, changes_policy, policy_of, with_liability
@@ -49,12 +48,7 @@ async def preview(connection: Connection, draft: RateCard, displaced: RateCard |
 
 async def _write_members(connection: Connection, draft: RateCard, file: Path) -> None:
     """A page at a time, however many there are."""
-    with (
-        usable(file, "--members"),
-        file.open("w", encoding="utf-8", errors="backslashreplace", newline="") as opened,
-    ):
-        rows = CsvWriter(opened)
-        rows.row(Moved._fields)
+    with csv_file(file, Moved._fields, "--members") as rows:
         async for page in moved(connection, draft):
             rows.rows(page)
 

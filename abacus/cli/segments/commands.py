@@ -74,15 +74,7 @@ _add_combination(How.UNION, "Put the members of another segment in, too.")
 _add_combination(How.SUBTRACT, "Take the members of another segment out.")
 
 
-@app.command()
-async def drop(
-    name: Name,
-    yes: Annotated[bool, typer.Option("--yes", help="Drop it without asking. Only a terminal is asked.")] = False,
-) -> Answer:
-    """Leave nobody in a segment, and list it no more. A campaign that asks for it finds no member in it."""
-    return await drop_segment(name, yes=yes)
-
-
+app.command("drop")(drop_segment)
 app.command("list")(list_segments)
 app.command("show")(show_segment)
 app.command("has")(has_member)

@@ -1,11 +1,12 @@
 """The commands that change segments: each makes a version, and writes an entry of the log with it."""
 
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from abacus.cli.segments.segment_files import Found, Wanted, check_wanted, found, refusal
+from abacus.cli.segments.segment_views import Name
 from abacus.cli.terminal.answer import EXIT_FAILED, Answer, counted
 from abacus.cli.terminal.command_actor import CommandActor, actor
 from abacus.cli.terminal.shell import people_pool, settings
@@ -53,7 +54,11 @@ async def combine(left: str, how: How, right: str, into: str | None) -> Answer:
     return _answer(changed, None)
 
 
-async def drop_segment(name: str, *, yes: bool) -> Answer:
+async def drop_segment(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", help="Drop it without asking. Only a terminal is asked.")] = False,
+) -> Answer:
+    """Leave nobody in a segment, and list it no more. A campaign that asks for it finds no member in it."""
     settings()
     async with actor(people_pool) as at:
         store = SegmentStore(at.pool)

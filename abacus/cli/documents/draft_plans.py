@@ -1,33 +1,17 @@
 """What the commands of all documents print alike: faults, differences, and what publishing would change."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from typing import Any
 
 import typer
 
+from abacus.cli.documents.drafts import FilePlan
 from abacus.cli.terminal.answer import Answer
 from abacus.cli.terminal.draft_files import FileFault, error_of, fault_documents
 from abacus.core.errors import Refused
+from abacus.documents.types import Document
 
 Say = Callable[[str], None]
-
-
-class DraftPlan(Protocol):
-    """What publishing the draft of a file changes: against a version, or against nothing."""
-
-    @property
-    def file(self) -> str: ...
-    @property
-    def against(self) -> str | None: ...
-    @property
-    def until(self) -> str | None: ...
-    @property
-    def changes(self) -> Sequence[str]:
-        """None of a draft that is published already."""
-        ...
-
-
-Planned = TypeVar("Planned", bound=DraftPlan)
 
 
 def linted(valid: Mapping[str, str], faults: Sequence[FileFault]) -> Answer:
@@ -42,14 +26,14 @@ def compared(file: str, against: str | None, changes: Sequence[str]) -> Answer:
     return Answer({"file": file, "against": against, "changes": changes}, *lines)
 
 
-def say_changes(plans: Sequence[DraftPlan], say: Say) -> None:
+def say_changes(plans: Sequence[FilePlan[Any]], say: Say) -> None:
     for plan in plans:
         until = [f"until {plan.until} takes over"] if plan.until else []
         lines = [*plan.changes, *until] if plan.changes else ["nothing changes"]
         say("\n".join([f"{plan.file} against {plan.against or 'nothing'}:", *(f"  {line}" for line in lines)]))
 
 
-def agreed(plans: Sequence[Planned], what: str, *, ask: bool, say: Say) -> list[Planned]:
+def agreed(plans: Sequence[FilePlan[Document]], what: str, *, ask: bool, say: Say) -> list[FilePlan[Document]]:
     """Says what each plan changes, asks, and returns the plans that change anything. Raises `Refused`; `what` says what
     is published already where nothing changes.
     """
@@ -62,6 +46,6 @@ def agreed(plans: Sequence[Planned], what: str, *, ask: bool, say: Say) -> list[
     return changing
 
 
-def unchanged(plans: Sequence[DraftPlan]) -> list[str]:
+def unchanged(plans: Sequence[FilePlan[Any]]) -> list[str]:
     """The files whose drafts are published already."""
     return [plan.file for plan in plans if not plan.changes]
