@@ -26,8 +26,8 @@ from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.ledger.decide.allowance import Allowance
 from abacus.people.decide.rights import check, may, may_somewhere, roles_for, words
 from abacus.people.directory import PeopleDirectory
-from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
+from abacus.people.types.person import Actor
 from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rooms import Rooms
 

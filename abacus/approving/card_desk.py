@@ -10,8 +10,8 @@ from abacus.core.errors import Refused
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.types import Difference, DraftOutcome, Record
 from abacus.people.store.approvals import Approvals
-from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval
+from abacus.people.types.person import Actor
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import RateCard, country_of

@@ -9,7 +9,7 @@ from abacus.documents.kind import Around, DocumentKind
 from abacus.documents.store import DocumentStore, Look, by_key, named, numbered
 from abacus.documents.types import Difference, Document, DraftOutcome, Key, Record, Version
 from abacus.people.store.audit import entry_of, noted
-from abacus.people.types.actor import Actor
+from abacus.people.types.person import Actor
 from abacus.platform.postgres import Also, Pool, passing_failures, together
 
 

@@ -15,8 +15,8 @@ from abacus.documents.store import Look
 from abacus.documents.types import Difference, DraftOutcome, Record, Version
 from abacus.people.decide.agreement import check_asks, check_unchanged
 from abacus.people.store.approvals import Approvals, Executor
-from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval, CannotExecute
+from abacus.people.types.person import Actor
 from abacus.platform.postgres import Also, Pool, together
 
 

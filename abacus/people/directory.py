@@ -7,8 +7,7 @@ from typing import Protocol
 
 from abacus.core.clock import Clock
 from abacus.core.tokens import PERSON_TOKEN
-from abacus.people.types.actor import Actor
-from abacus.people.types.person import Registered
+from abacus.people.types.person import Actor, Registered
 from abacus.platform.keyring import Keyring
 
 

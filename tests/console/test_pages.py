@@ -9,8 +9,7 @@ import pytest
 from abacus.console.app import POLICY, SERVED
 from abacus.console.web.page import plain
 from abacus.people.decide.rights import may
-from abacus.people.types.actor import Actor
-from abacus.people.types.person import Grant, Role
+from abacus.people.types.person import Actor, Grant, Role
 from abacus.platform.postgres import Pool
 from tests.console.addresses import address
 from tests.console.desk import desk, token_in

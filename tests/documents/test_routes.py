@@ -16,8 +16,7 @@ from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.store import PartnerStore
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.people import PeopleStore
-from abacus.people.types.actor import Actor
-from abacus.people.types.person import Grant, Role
+from abacus.people.types.person import Actor, Grant, Role
 from abacus.platform.encryption import Secrets
 from abacus.platform.health import Health
 from abacus.platform.postgres import Pool

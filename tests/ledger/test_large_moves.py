@@ -8,11 +8,10 @@ from typing import Final
 import asyncpg
 import pytest
 
-from abacus.ledger.store.large_moves import LargeMoves
+from abacus.ledger.store.large_moves import LargeMoves, document_of, read_adjustment, read_reversal
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.limits import Alone, Sums
 from abacus.ledger.types.movement import Moved, Movement
-from abacus.ledger.types.movement_document import document_of, read_adjustment, read_reversal
 from abacus.people.decide.agreement import canonical, digest_of
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Status

@@ -6,8 +6,8 @@ from typing import Final
 from abacus.people.decide.agreement import canonical
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals, Executor
-from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval, ApprovalKind, Proposal, Terms
+from abacus.people.types.person import Actor
 from abacus.platform.postgres import Also, Pool
 from tests.support.fixed_clock import FixedClock
 

@@ -6,8 +6,8 @@ from uuid import UUID
 import pytest
 
 from abacus.people.decide.agreement import OnAsk, check_approves, check_rejects, check_unchanged, digest_of, on_ask
-from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Status
+from abacus.people.types.person import Actor
 from tests.people.approving import ANN, BEN, CAT, LOGIN, NOW, person, proposal
 
 ID = UUID(int=1)

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from abacus.core.errors import Unavailable
 from abacus.core.sources import Agent, partner_source
 from abacus.people.store.audit import entry_of, log, write
-from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Status, Terms
 from abacus.people.types.deed import Deed
+from abacus.people.types.person import Actor
 from abacus.platform.postgres import Also, Pool
 from tests.people.approving import ANN, BEN, CAT, LOGIN, NOW, Effects, person, proposal, room
 from tests.support.sealing import tampering

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from abacus.core.errors import Refused
 from abacus.people.decide.names import parse_grants
 from abacus.people.decide.rights import check, check_may_manage, countries_of, may, roles_for
-from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
-from abacus.people.types.person import Grant, Role
+from abacus.people.types.person import Actor, Grant, Role
 
 LOGIN = Actor("root@host", None)
 

@@ -13,9 +13,8 @@ from abacus.ledger.types.limits import Alone, Limits
 from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reserve, Reversal
 from abacus.ledger.types.port import Status
 from abacus.people.store.approvals import Approvals
-from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval
-from abacus.people.types.person import Grant, Role
+from abacus.people.types.person import Actor, Grant, Role
 from abacus.platform.postgres import Pool
 from tests.ledger.moves import ACME, adjust, capture, hold, release, reverse
 from tests.support.awards import award

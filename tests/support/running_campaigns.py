@@ -12,9 +12,9 @@ from abacus.engage.campaigns.publications import publications
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.people import PeopleStore
-from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval, ApprovalKind
 from abacus.people.types.deed import Deed
+from abacus.people.types.person import Actor
 from abacus.platform.postgres import Also, Pool
 from abacus.platform.settings import Settings
 from abacus.signals.events.decide.builtin import built_in

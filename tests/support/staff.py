@@ -7,9 +7,8 @@ from abacus.cli.terminal.command_actor import login
 from abacus.core.clock import SystemClock
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.people import PeopleStore
-from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
-from abacus.people.types.person import Grant, Role
+from abacus.people.types.person import Actor, Grant, Role
 from abacus.platform.postgres import Pool, nothing_else
 from tests.support.logged import logged
 

@@ -23,8 +23,8 @@ from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.people import PeopleStore
-from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
+from abacus.people.types.person import Actor
 from abacus.platform import slices
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.postgres import Pool

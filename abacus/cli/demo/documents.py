@@ -8,7 +8,7 @@ from abacus.cli.documents.export import write_documents
 from abacus.cli.documents.house_plan import plan_of
 from abacus.cli.terminal.command_actor import CommandActor, login
 from abacus.core.clock import SystemClock
-from abacus.people.types.actor import Actor
+from abacus.people.types.person import Actor
 from abacus.platform.postgres import Pool
 
 

@@ -16,9 +16,8 @@ from abacus.core.errors import Refused, absent
 from abacus.people.decide.names import parse_grants
 from abacus.people.decide.rights import check_may_manage
 from abacus.people.store.people import PeopleStore
-from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
-from abacus.people.types.person import Role
+from abacus.people.types.person import Actor, Role
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 

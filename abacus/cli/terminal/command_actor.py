@@ -14,8 +14,8 @@ from abacus.core.errors import Refused
 from abacus.people.decide.rights import check
 from abacus.people.store.audit import entry_of, noted
 from abacus.people.store.people import PeopleStore
-from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
+from abacus.people.types.person import Actor
 from abacus.platform.database_clock import clock_of
 from abacus.platform.postgres import Also, Pool, passing_failures
 from abacus.platform.settings import read_settings

@@ -22,9 +22,8 @@ from abacus.core.tokens import NewToken
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.audit import entry_of, noted
 from abacus.people.store.people import PeopleStore
-from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
-from abacus.people.types.person import Person, Role
+from abacus.people.types.person import Actor, Person, Role
 from abacus.platform.postgres import Also
 from abacus.platform.rate_limits.limiter import RateLimiter
 

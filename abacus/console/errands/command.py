@@ -16,7 +16,7 @@ from abacus.console.errands.types import ErrandOutcome, State
 from abacus.core.errors import Refused
 from abacus.core.tokens import TokenForm, has_digest
 from abacus.people.store.people import PeopleStore
-from abacus.people.types.actor import Actor
+from abacus.people.types.person import Actor
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement
 

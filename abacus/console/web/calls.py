@@ -19,8 +19,8 @@ from abacus.console.web.parts import Down, Part
 from abacus.core.errors import Refused, Unavailable
 from abacus.people.decide.rights import check, countries_of, may, may_somewhere
 from abacus.people.store.audit import entry_of, noted
-from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
+from abacus.people.types.person import Actor
 from abacus.platform.postgres import Also
 from abacus.platform.rooms import Rooms
 

@@ -15,8 +15,7 @@ from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from abacus.signals.events.types import Event, Position
 from abacus.signals.facts.counters import CounterFacts
-from abacus.signals.facts.members import InSegments, MemberFacts, SegmentFacts
-from abacus.signals.facts.reach import in_reach
+from abacus.signals.facts.members import InSegments, MemberFacts, SegmentFacts, in_reach
 from abacus.signals.facts.types import FactRegistry, Found, Wish
 from abacus.signals.rules.decide.at_least import AtLeast
 

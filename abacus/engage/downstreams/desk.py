@@ -18,7 +18,7 @@ from abacus.engage.downstreams.directory import ByName
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
 from abacus.engage.downstreams.services import Post
 from abacus.engage.downstreams.store import DownstreamStore, Signed, valid_secrets
-from abacus.people.types.actor import Actor
+from abacus.people.types.person import Actor
 from abacus.platform.delivery.decide.signature import new_secret, signed_headers
 from abacus.platform.delivery.types import Said
 from abacus.platform.encryption import Secrets

@@ -3,20 +3,55 @@
 Small ones are posted at once. What is pending has not touched the account.
 """
 
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
 
 from abacus.core.ids import award_id
 from abacus.core.sources import Agent, name_of
 from abacus.ledger.decide.reused_key import reused_by_another
 from abacus.ledger.types.limits import Alone
 from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reversal, SecondPersonNeeded
-from abacus.ledger.types.movement_document import document_of, read_adjustment, read_reversal
 from abacus.ledger.types.port import Status
-from abacus.people.decide.agreement import check_unchanged
+from abacus.people.decide.agreement import canonical, check_unchanged
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, CannotExecute, Proposal
 from abacus.people.types.approval import Status as Decided
 from abacus.platform.postgres import Also
+from abacus.platform.validation import first_fault
+
+Read = TypeVar("Read", Adjustment, Reversal)
+
+# The approver is known later, and what one may do alone does not matter for what two agree on.
+_NOT_ASKED: Final = frozenset({"approved_by", "alone", "sums"})
+
+_ADJUSTMENT: Final = TypeAdapter(Adjustment)
+_REVERSAL: Final = TypeAdapter(Reversal)
+
+
+def document_of(movement: Adjustment | Reversal) -> str:
+    fields = {name: value for name, value in movement._asdict().items() if name not in _NOT_ASKED}
+    return canonical(orjson.loads(orjson.dumps(fields)))
+
+
+def read_adjustment(document: str) -> Adjustment:
+    """Raises `CannotExecute`."""
+    return _read(_ADJUSTMENT, document)
+
+
+def read_reversal(document: str) -> Reversal:
+    """Raises `CannotExecute`."""
+    return _read(_REVERSAL, document)
+
+
+def _read(adapter: TypeAdapter[Read], document: str) -> Read:
+    try:
+        return adapter.validate_json(orjson.dumps(orjson.loads(document) | {"approved_by": None}))
+    except (TypeError, ValueError) as error:
+        fault = first_fault(error) if isinstance(error, ValidationError) else error
+        raise CannotExecute(f"the document cannot be read: {fault}") from None
+
 
 # With an approval that stands so, the key is moved once more: then it is told what became of it.
 _MOVED_AGAIN: Final = frozenset({Decided.DONE, Decided.VOID})

@@ -12,10 +12,9 @@ from abacus.core.errors import Refused
 from abacus.core.sources import is_login
 from abacus.people.decide.independence import tie, told
 from abacus.people.decide.rights import check
-from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Proposal, Status
 from abacus.people.types.deed import Deed
-from abacus.people.types.person import Access
+from abacus.people.types.person import Access, Actor
 
 SHORTEST_DIGEST: Final = 8
 _DIGEST: Final = re.compile(rf"[0-9a-f]{{{SHORTEST_DIGEST},64}}")

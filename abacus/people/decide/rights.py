@@ -5,9 +5,8 @@ from datetime import datetime
 from typing import Final
 
 from abacus.core.errors import Refused
-from abacus.people.types.actor import Actor
 from abacus.people.types.deed import Deed
-from abacus.people.types.person import Grant, Registered, Role
+from abacus.people.types.person import Actor, Grant, Registered, Role
 
 # The roles that allow each deed, beside `admin`, which allows all.
 _ALLOWED_BY: Final[Mapping[Deed, frozenset[Role]]] = {

@@ -23,9 +23,9 @@ from abacus.people.decide.agreement import (
     on_ask,
 )
 from abacus.people.store.audit import access_given, entry_of, write
-from abacus.people.types.actor import Actor
 from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, CannotExecute, Proposal, Status, Terms
 from abacus.people.types.deed import Deed
+from abacus.people.types.person import Actor
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns
 

@@ -13,8 +13,7 @@ from abacus.core.sources import person_source
 from abacus.core.tokens import PERSON_TOKEN, NewToken, has_digest
 from abacus.people.decide.names import checked_person_id, parse_grants
 from abacus.people.decide.rights import can_act_as_admin, check_may_manage
-from abacus.people.types.actor import Actor
-from abacus.people.types.person import Grant, Person, PersonToken, Registered
+from abacus.people.types.person import Actor, Grant, Person, PersonToken, Registered
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 

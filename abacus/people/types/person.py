@@ -1,8 +1,10 @@
-"""A person, its roles and its tokens, and who gave them. Pure values."""
+"""A person, its roles and its tokens, who gave them, and who acts. Pure values."""
 
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
+
+from abacus.core.sources import Agent, login_source, person_source
 
 
 class Role(StrEnum):
@@ -76,3 +78,24 @@ class Tie(NamedTuple):
 
     given: tuple[Access, ...]
     until: datetime
+
+
+class Actor(NamedTuple):
+    """A person or a login that acts. `grants` is None for a login: the machine gave its name, and it is no identity."""
+
+    name: str
+    grants: tuple[Grant, ...] | None
+
+    @property
+    def is_authenticated(self) -> bool:
+        return self.grants is not None
+
+    @property
+    def source(self) -> str:
+        """`person:ann`, or `login:root@host`: two actors are the same exactly when their sources are."""
+        return person_source(self.name) if self.is_authenticated else login_source(self.name)
+
+    @property
+    def agent(self) -> Agent:
+        """The agent of its movements."""
+        return Agent(self.name, self.source)

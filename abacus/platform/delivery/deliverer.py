@@ -7,18 +7,30 @@ attempts them again, under the same ids.
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Final, Generic, Protocol
 
 import structlog
 
 from abacus.core.clock import Clock
 from abacus.core.errors import LineStopped
-from abacus.platform.delivery.decide.room import room
 from abacus.platform.delivery.decide.schedule import Schedule
 from abacus.platform.delivery.types import Answer, ClaimT, Concurrency, DeliveryOutcome, Room, Settled
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
+
+
+def room(concurrency: Concurrency, under_way: Iterable[str], failing: Collection[str]) -> Room:
+    """Where deliveries to one receiver are limited, a slow receiver holds up only itself. A receiver whose last
+    delivery failed gets one at a time until one succeeds, so that hanging receivers do not take the room of the others.
+    """
+    busy = Counter(under_way)
+    most = concurrency.at_once - busy.total()
+    if concurrency.per_receiver is None:
+        return Room(most, most, {})
+    busy.update(dict.fromkeys(failing, concurrency.per_receiver - 1))
+    return Room(most, concurrency.per_receiver, busy)
 
 
 class Periodic:

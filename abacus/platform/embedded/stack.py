@@ -1,4 +1,4 @@
-"""All services that Abacus needs, on one laptop."""
+"""All services that Abacus needs, on one laptop: Kafka as librdkafka's mock cluster, SQS as moto's server, Postgres."""
 
 import asyncio
 from collections.abc import Mapping
@@ -7,10 +7,62 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from abacus.platform.embedded.kafka import EmbeddedKafka
+from abacus.platform.embedded.child import Child
+from abacus.platform.embedded.extra import demand
 from abacus.platform.embedded.lock import DirectoryLock
 from abacus.platform.embedded.postgres import EmbeddedPostgres
-from abacus.platform.embedded.sqs import EmbeddedSqs
+
+
+class EmbeddedSqs:
+    """An SQS endpoint whose queues live in memory and end with it.
+
+    Any credentials will do, but they must be given, as for AWS. A queue belongs to the region of the client that made
+    it: clients that are to meet need the same region.
+    """
+
+    def __init__(self, log: Path) -> None:
+        self._child = Child("SQS", "abacus.platform.embedded.sqs_server", (), log)
+        self.endpoint_url: str | None = None
+
+    async def start(self) -> str:
+        """Start serving and come back with the endpoint's URL."""
+        demand("SQS", "moto", "flask", "flask_cors")
+        self.endpoint_url = await self._child.start()
+        return self.endpoint_url
+
+    async def stop(self) -> None:
+        """Stop serving; the messages are gone."""
+        self.endpoint_url = None
+        await self._child.stop()
+
+
+class EmbeddedKafka:
+    """One broker that keeps records in memory, and not for long.
+
+    A partition keeps its newest 5 MiB, as sent: when a producer is further ahead of a consumer than that, the oldest
+    records vanish without an error. A topic that a client creates by using it gets 4 partitions, so 20 MiB. Name a
+    topic in `topics` with more partitions to give it more room, compress, and let a fast producer wait for the
+    consumers. A fetch that finds nothing is answered when its longest wait is over, whatever arrives meanwhile.
+
+    There is no CreateTopics. A group takes about its session timeout to notice a change of members; members that
+    share an event loop may be refused, because the leader is heard before the others.
+    """
+
+    def __init__(self, log: Path, topics: Mapping[str, int] | None = None) -> None:
+        arguments = [f"{topic}:{partitions}" for topic, partitions in (topics or {}).items()]
+        self._child = Child("Kafka", "abacus.platform.embedded.kafka_broker", arguments, log)
+        self.bootstrap: str | None = None
+
+    async def start(self) -> str:
+        """Start serving and come back with the broker's host:port."""
+        demand("Kafka", "confluent_kafka")
+        self.bootstrap = await self._child.start()
+        return self.bootstrap
+
+    async def stop(self) -> None:
+        """Stop serving; the records are gone."""
+        self.bootstrap = None
+        await self._child.stop()
 
 
 class Told(Protocol):

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Absent, Refused
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.directory import read_moment
-from abacus.platform.postgres import Pool
-from abacus.signals.counters.account import accounts
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement, row_of
 from abacus.signals.counters.decide.account import PartitionAccount
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import Definition
@@ -21,6 +22,30 @@ from abacus.signals.counters.store.postgres import PostgresCounterStore
 from abacus.signals.counters.types import SlotRange
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.kind import Sources
+
+_ACCOUNTS: Final = Statement("""
+with begun as (select writer, min(first) as first from counter_start group by writer),
+generation as (
+    select series, dense_rank() over (partition by topic order by first_series) as generation
+    from (select series, topic, min(series) over (partition by topic, identity) as first_series from counter_series) s
+)
+select s.topic, g.generation::integer as generation,
+    d.document ->> 'name' || '@' || s.definition_version as counter,
+    (t.writer % 65536)::integer as partition, least(b.first, t.upto + 1 - t.seen) as first, t.upto,
+    t.seen, t.counted, t.ignored, t.repeated, t.set_aside
+from counter_tally t
+join counter_series s on s.series = t.writer / 65536
+join generation g on g.series = s.series
+left join begun b on b.writer = t.writer
+left join counter_definition d on d.definition_id = s.definition_id and d.version = s.definition_version
+order by s.topic, g.generation, s.series, partition
+""")
+
+
+async def accounts(pool: Pool) -> list[PartitionAccount]:
+    """Of all topics that were ever counted, generation by generation. Raises `Unavailable`."""
+    async with passing_failures():
+        return [row_of(PartitionAccount, row) for row in await pool.fetch(*_ACCOUNTS())]
 
 
 class CounterDesk(DocumentDesk[Definition, Sources]):

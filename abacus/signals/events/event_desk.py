@@ -13,6 +13,7 @@ from abacus.signals.events.decide.form import EventFault
 from abacus.signals.events.decide.message import EventMessage, encode_event, partition_key
 from abacus.signals.events.decide.posted import NotASender, PostedReader
 from abacus.signals.events.kind import Sources
+from abacus.signals.events.metrics import EVENTS_POSTED
 from abacus.signals.events.types import Event
 
 _GATHER_S: Final = 0.002
@@ -107,3 +108,20 @@ async def without_broker(_: Sequence[StreamMessage]) -> None:
 
 async def _to_nobody(_: Sequence[StreamMessage]) -> None:
     """Nothing is published, and nothing is missed."""
+
+
+class CountedEventDesk(EventDesk):
+    """An `EventDesk` whose outcomes are counted by source."""
+
+    async def read(self, message: EventMessage, sender: str, now: datetime) -> Event:
+        try:
+            return await super().read(message, sender, now)
+        except (NotASender, EventFault):
+            source = message.source if message.source in self.sources() else "unknown"
+            EVENTS_POSTED.labels(source, "refused").inc()
+            raise
+
+    async def post(self, events: Sequence[Event]) -> None:
+        await super().post(events)
+        for event in events:
+            EVENTS_POSTED.labels(event.source, "accepted").inc()

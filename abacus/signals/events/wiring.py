@@ -23,11 +23,10 @@ from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import Item
 from abacus.platform.settings import Settings
 from abacus.platform.wiring import Run, Wiring
-from abacus.signals.events.counted_desk import CountedEventDesk
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.substream import Asked
-from abacus.signals.events.event_desk import Publish, without_broker
+from abacus.signals.events.event_desk import CountedEventDesk, Publish, without_broker
 from abacus.signals.events.kind import Reserved, Sources, source_desk, source_directory
 from abacus.signals.events.replay import replay_events
 from abacus.signals.events.substream import AskedTogether, LargeTopics, SubstreamCopier

@@ -9,9 +9,35 @@ from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.signals.facts.decide.catalog import BALANCE, MEMBER, SEGMENT, TIER
-from abacus.signals.facts.reach import AMember, in_reach
-from abacus.signals.facts.types import Found, Wish
+from abacus.signals.facts.types import NOT_NOW, Found, Subject, Wish
 from abacus.signals.segments.sets import Pair
+
+
+class AMember(Subject, Protocol):
+    """A member, in whose slice values lie."""
+
+    @property
+    def member_id(self) -> str: ...
+
+
+AMemberT = TypeVar("AMemberT", bound=AMember)
+
+
+async def in_reach(
+    pool: Pool,
+    wanted: Sequence[Wish[AMemberT]],
+    load: Callable[[Sequence[Wish[AMemberT]]], Awaitable[Sequence[Found]]],
+) -> list[Found]:
+    """The values that `load` tells for members of one slice, in the order of the wishes."""
+
+    async def look(_: slices.Slice, places: Sequence[int]) -> Iterable[tuple[int, Found]]:
+        return zip(places, await load([wanted[place] for place in places]), strict=True)
+
+    places = range(len(wanted))
+    split = await slices.split(pool, places, look, member_of=lambda place: wanted[place][0].member_id)
+    found = dict(chain.from_iterable(split.done))
+    return [found.get(place, NOT_NOW) for place in places]
+
 
 T = TypeVar("T")
 # What is known of accounts; none is there of an account that there is not. Raises `Unavailable`.

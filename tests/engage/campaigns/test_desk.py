@@ -18,7 +18,7 @@ from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.people import PeopleStore
-from abacus.people.types.actor import Actor
+from abacus.people.types.person import Actor
 from abacus.platform.database_clock import clock_of
 from abacus.platform.postgres import nothing_else
 from abacus.signals.events.decide.builtin import built_in

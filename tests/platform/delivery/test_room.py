@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from abacus.platform.delivery.decide.room import room
+from abacus.platform.delivery.deliverer import room
 from abacus.platform.delivery.types import Concurrency
 
 FEW = Concurrency(at_once=10, per_receiver=4)

@@ -9,7 +9,7 @@ import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
 from abacus.core.errors import Unavailable
-from abacus.platform.embedded.kafka import EmbeddedKafka
+from abacus.platform.embedded.stack import EmbeddedKafka
 
 _MIB = 1024 * 1024
 _DELAY_OF_THE_LIBRARY_S = 3

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import aioboto3
 import pytest
 
-from abacus.platform.embedded.sqs import EmbeddedSqs
+from abacus.platform.embedded.stack import EmbeddedSqs
 
 _LONGEST_POLL_S = 20
 _VISIBILITY_S = 1

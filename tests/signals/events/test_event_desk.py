@@ -12,12 +12,11 @@ from abacus.core.errors import Reason, Unavailable
 from abacus.platform.fresh_copy import Cadence, FreshCopy
 from abacus.platform.kafka.publisher import StreamMessage
 from abacus.platform.metrics import total
-from abacus.signals.events.counted_desk import CountedEventDesk
 from abacus.signals.events.decide.form import EventFault
 from abacus.signals.events.decide.message import EventMessage, encode_event
 from abacus.signals.events.decide.posted import NotASender, PostedReader
 from abacus.signals.events.decide.source import Source
-from abacus.signals.events.event_desk import without_broker
+from abacus.signals.events.event_desk import CountedEventDesk, without_broker
 from abacus.signals.events.kind import by_name
 from abacus.signals.events.metrics import EVENTS_POSTED
 from abacus.signals.events.types import Event
