@@ -1,7 +1,6 @@
 """`abacus expiry`: points that lapse at a month's end, and the job that takes them."""
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, Final
@@ -9,14 +8,15 @@ from typing import Annotated, Any, Final
 import typer
 from rich.progress import Progress, TaskID
 
-from abacus.cli.terminal.answer import Answer, AsJson, Table, counted, print_json, tell
+from abacus.cli.terminal.answer import Answer, Table, counted
 from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.known import check_priced
 from abacus.cli.terminal.progress import bars, spinner
+from abacus.cli.terminal.sheets import CsvReport
 from abacus.cli.terminal.shell import CommandGroup, SeveralRefused, pool, settings, sqs
 from abacus.core.clock import SystemClock
-from abacus.core.csv_text import csv_text
 from abacus.core.errors import AbacusError, Refused
+from abacus.oversight.reports.decide.sheet import sheet
 from abacus.people.types.deed import Deed
 from abacus.platform.sqs.definition import EXPIRY
 from abacus.platform.sqs.queue import SqsQueue
@@ -72,27 +72,17 @@ async def run_month(
 async def preview(
     month: Annotated[str, typer.Option("--month", metavar="YYYY-MM", help="A month, over or to come.")],
     country: OnlyCountry = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> CsvReport:
     """Show whose points will lapse with a month's end as things stand, by country. Nothing is changed."""
     wanted = Month.parse(month)
-    if as_csv and as_json:
-        raise Refused("--csv and --json: choose one")
     async with pool() as opened:
         book, now = CardBook(await CardStore(opened).all()), SystemClock().now()
         expected: list[Expected] = []
         for name, zone in zones_of(book, country, now):
             with_earlier = wanted.before.is_over(now, zone)
             expected += await look_ahead(opened, name, wanted, with_earlier=with_earlier)
-    rows = [each._asdict() for each in expected]
-    if as_json:
-        print_json({"month": str(wanted), "expected": rows})
-    elif as_csv:
-        sys.stdout.write(csv_text([Expected._fields, *expected]))
-    else:
-        cells = [[each.country, each.program, each.members, each.points] for each in expected]
-        tell(Table(f"Lapses with the end of {wanted}", list(Expected._fields), cells))
+    data = sheet("expected", f"Lapses with the end of {wanted}", Expected, expected)
+    return CsvReport(data, {"month": str(wanted)})
 
 
 @app.command("runs")

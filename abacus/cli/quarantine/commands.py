@@ -9,18 +9,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 
 from abacus.cli.quarantine.replay_preview import previews
-from abacus.cli.terminal.answer import (
-    EXIT_FAILED,
-    Answer,
-    AsJson,
-    Columns,
-    Table,
-    console,
-    counted,
-    errors,
-    print_json,
-    tell,
-)
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, Columns, Table, counted, tell
 from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.known import check_country
 from abacus.cli.terminal.progress import spinner
@@ -136,8 +125,7 @@ async def replay(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would come of each item. Nothing is sent.")
     ] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Answer:
     """Send held items through the pipeline again. An item that fails again is held again under its old id."""
     chosen = _Chosen([*(ids or ()), *_ids_in(ids_from)], reason, limit)
     if not (ids or ids_from or reason or everything):
@@ -145,10 +133,7 @@ async def replay(
     if ids_from is not None and not chosen.ids:
         raise Refused(f"--ids-from: {ids_from} has no id")
     await _check_there(ids or ())
-    if dry_run:
-        await _previewed(chosen, as_json=as_json)
-    else:
-        await _replayed(chosen, as_json=as_json)
+    return await (_previewed(chosen) if dry_run else _replayed(chosen))
 
 
 async def _check_there(ids: Sequence[str]) -> None:
@@ -179,7 +164,7 @@ def _ids_in(file: Path | None) -> list[str]:
         raise Refused(f"--ids-from: {file}: {error}") from None
 
 
-async def _previewed(chosen: _Chosen, *, as_json: bool) -> None:
+async def _previewed(chosen: _Chosen) -> Answer:
     async with actor() as at:
         at.check(Deed.SEE)
         held = await QuarantineStore(at.pool, SystemClock()).replayable(
@@ -188,22 +173,14 @@ async def _previewed(chosen: _Chosen, *, as_json: bool) -> None:
         found = await previews([each.item for each in held], at.pool, settings())
     missing = sorted(set(chosen.ids) - {each.id for each in found})
     counts = Counter(str(each.outcome) for each in found)
-    if as_json:
-        print_json(
-            {"items": len(found), "outcomes": counts, "missing": missing, "rows": [each._asdict() for each in found]}
-        )
-        return
+    document = {"items": len(found), "outcomes": counts, "missing": missing, "rows": [each._asdict() for each in found]}
     told = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(counts.items()))
     cells = [[each.id, str(each.reason), each.outcome, each.says] for each in found]
-    tell(
-        Table(f"{counted(len(found), 'item')}{': ' if told else ''}{told}", ["id", "reason", "outcome", "says"], cells)
-    )
-    _say_missing(missing)
-    if missing:
-        raise typer.Exit(EXIT_FAILED)
+    title = f"{counted(len(found), 'item')}{': ' if told else ''}{told}"
+    return Answer(document, Table(title, ["id", "reason", "outcome", "says"], cells), _Missing(missing))
 
 
-async def _replayed(chosen: _Chosen, *, as_json: bool) -> None:
+async def _replayed(chosen: _Chosen) -> Answer:
     config, replayed, unfit, began = settings(), list[str](), list[str](), SystemClock().now()
     signer = signer_for(read_keys(config.envelope_keys), Producer.OPERATOR)
     async with actor() as at, sqs(config) as client:
@@ -232,15 +209,9 @@ async def _replayed(chosen: _Chosen, *, as_json: bool) -> None:
                 if not left and (ids or len(done.sent) + len(done.still_held) < wanted):
                     break
     missing = sorted(set(chosen.ids) - set(replayed) - set(unfit))
-    if as_json:
-        print_json({"replayed": replayed, "still_held": unfit, "missing": missing})
-        return
-    console.print(f"{counted(len(replayed), 'item')} sent on again")
-    if unfit:
-        errors.print(f"still held, each with its present fault: {', '.join(unfit)}")
-    _say_missing(missing)
-    if missing:
-        raise typer.Exit(EXIT_FAILED)
+    document = {"replayed": replayed, "still_held": unfit, "missing": missing}
+    still = [Aside(f"still held, each with its present fault: {', '.join(unfit)}")] if unfit else []
+    return Answer(document, f"{counted(len(replayed), 'item')} sent on again", *still, _Missing(missing))
 
 
 def _wanted(chosen: _Chosen, had: int) -> int:
@@ -248,9 +219,15 @@ def _wanted(chosen: _Chosen, had: int) -> int:
     return _AT_ONCE if chosen.limit is None else min(_AT_ONCE, chosen.limit - had)
 
 
-def _say_missing(ids: Sequence[str]) -> None:
-    if ids:
-        errors.print(f"not held, or too large for a queue: {', '.join(ids)}")
+class _Missing(NamedTuple):
+    """Ids that were asked for and are not held. A person's command ends with 1; a program reads them."""
+
+    ids: Sequence[str]
+
+    def print(self) -> None:
+        if self.ids:
+            tell(Aside(f"not held, or too large for a queue: {', '.join(self.ids)}"))
+            raise typer.Exit(EXIT_FAILED)
 
 
 def _document(held: HeldItem) -> dict[str, Any]:

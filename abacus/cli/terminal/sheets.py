@@ -94,6 +94,12 @@ class Report(Answer):
             raise typer.Exit(EXIT_FAILED)
 
 
+class CsvReport(Report):
+    """A report that has no Parquet."""
+
+    OPTIONS: ClassVar = [each for each in Report.OPTIONS if each.name != "parquet"]
+
+
 def table_of(each: Sheet) -> Table:
     names = [name.replace("_", " ") for name in each.header]
     return Table(each.title, names, [[_text(cell, grouped=True) for cell in row] for row in each.rows])
