@@ -17,6 +17,7 @@ from abacus.core.errors import Unavailable
 from abacus.intake.partners.decide.ask import ReasonText
 from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.read import LedgerReader
+from abacus.people.decide.agreement import sees
 from abacus.people.decide.rights import countries_of
 from abacus.people.types.approval import Approval, ApprovalKind, Status
 from abacus.people.types.deed import Deed
@@ -164,13 +165,8 @@ async def _seen(call: PersonCall, status: Status | None, kind: ApprovalKind | No
 
 
 async def _open_to(call: PersonCall, approval_id: UUID, kind: ApprovalKind | None = None) -> Approval:
-    """The approval, if the person may see it; it is also told of what it asked for itself. Raises `ApiProblem`."""
+    """Raises `ApiProblem` for an approval that the person may not see."""
     approval = await call.rooms[LargeMoves].approvals.find(approval_id)
-    countries = countries_of(call.actor, Deed.SEE)
-    if (
-        approval is None
-        or kind not in {None, approval.kind}
-        or (countries is not None and approval.country not in countries and approval.asked_by != call.actor.source)
-    ):
+    if approval is None or kind not in {None, approval.kind} or not sees(call.actor, approval):
         raise ApiProblem("not-found", "no such approval is open to you")
     return approval

@@ -1,10 +1,7 @@
 """The routes of members: their accounts, transfers and lots."""
 
-import base64
-import binascii
 from typing import Annotated, Final
 
-import orjson
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
@@ -18,11 +15,11 @@ from abacus.core.ids import PROGRAM_PATTERN
 from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.members import MemberAccount, MemberReader
 from abacus.ledger.store.read import LedgerReader, RemainingLot
+from abacus.ledger.types.positions import FROM_THE_NEWEST, read_positions, text_of
 from abacus.platform.validation import Moment
 
 _PAGE: Final = 50
 _MOST_ON_PAGE: Final = 100
-_FROM_THE_NEWEST: Final = 2**62
 
 router = APIRouter(prefix="/v1/members", tags=["members"], default_response_class=Response)
 
@@ -50,10 +47,10 @@ async def transfers(member_id: MemberId, request: Request, query: Annotated[Page
     holdings = await _holdings(member_id, partner, access)
     programs = [held.account.program for held in holdings if query.program in {None, held.account.program}]
     before = _positions(query.cursor)
-    below = {program: before.get(program, _FROM_THE_NEWEST) for program in programs}
+    below = {program: before.get(program, FROM_THE_NEWEST) for program in programs}
     listed = await access.rooms[LedgerReader].history(member_id, below, query.limit + 1)
     page = listed[: query.limit]
-    following = _cursor(below | {each.program: each.seq for each in page}) if len(listed) > query.limit else None
+    following = text_of(below | {each.program: each.seq for each in page}) if len(listed) > query.limit else None
     shown = [answers.transfer_for(each, partner) for each in page]
     return answers.json_answer({"transfers": shown, "next": following})
 
@@ -86,7 +83,7 @@ async def lots(member_id: MemberId, request: Request, query: Annotated[PageQuery
             remaining += await access.rooms[LedgerReader].lots(member_id, program, after.get(program, 0), room)
     page = remaining[: query.limit]
     reached = after | {each.program: each.seq for each in page}
-    following = _cursor(reached) if len(remaining) > query.limit else None
+    following = text_of(reached) if len(remaining) > query.limit else None
     shown = [answers.lot(member_id, each, partner) for each in page]
     return answers.json_answer({"member_id": member_id, "lots": shown, "next": following})
 
@@ -126,20 +123,10 @@ async def _holdings(member_id: str, partner: Partner, access: Access) -> list[Me
     return holdings
 
 
-def _cursor(below: dict[str, int]) -> str:
-    return base64.urlsafe_b64encode(orjson.dumps(below)).decode().rstrip("=")
-
-
 def _positions(cursor: str | None) -> dict[str, int]:
-    if cursor is None:
-        return {}
+    """Raises `ApiProblem`."""
     try:
-        positions = orjson.loads(base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)))
-    except (ValueError, binascii.Error):
-        positions = None
-    if not isinstance(positions, dict) or not all(
-        type(seq) is int and 0 <= seq <= _FROM_THE_NEWEST for seq in positions.values()
-    ):
+        return read_positions(cursor)
+    except ValueError:
         detail = "not a cursor that this API gave"
-        raise ApiProblem("invalid", detail, errors=[FieldFault(pointer="query/cursor", detail=detail)])
-    return positions
+        raise ApiProblem("invalid", detail, errors=[FieldFault(pointer="query/cursor", detail=detail)]) from None

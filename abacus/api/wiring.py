@@ -5,6 +5,7 @@ there; the front notes its requests beside the live ones. Its events are checked
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final, NamedTuple
@@ -15,7 +16,6 @@ from abacus.api.app import api_app
 from abacus.api.auth import TEST, Access
 from abacus.api.entrance import Entrance
 from abacus.api.http.wiring import http_limits
-from abacus.api.sandbox import PostsAtOnce, TakesNothing
 from abacus.api.server import bound
 from abacus.approving.executors import approving
 from abacus.approving.wiring import large_moves
@@ -48,6 +48,7 @@ from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, ping
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.rooms import Rooms
 from abacus.platform.sandbox import SESSION
+from abacus.platform.sqs.port import Received, Unsent
 from abacus.platform.sqs.queue import SqsQueue
 from abacus.platform.wiring import Run, Wiring
 from abacus.pricing.store.cards import CardReader
@@ -55,6 +56,34 @@ from abacus.pricing.wiring import cards_in_use
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.events.event_desk import EventDesk
 from abacus.signals.events.wiring import event_desk
+
+_NAME: Final = "sandbox"
+
+
+class PostsAtOnce:
+    """In place of the award queue: an award that is sent is posted by the time that this returns."""
+
+    name = _NAME
+
+    def __init__(self, awarder: Awarder) -> None:
+        self._awarder = awarder
+
+    async def send(self, bodies: Sequence[str], *, delay_s: int = 0) -> None:  # noqa: ARG002  # as a queue does
+        for place, body in enumerate(bodies):
+            try:
+                await self._awarder.handle([Received(_NAME, _NAME, body, receives=1)])
+            except Unavailable as error:
+                raise Unsent(_NAME, error.detail, bodies[place:]) from error
+
+
+class TakesNothing:
+    """In place of the retry queue: while tiers cannot be read, nothing is computed."""
+
+    name = _NAME
+
+    async def send(self, bodies: Sequence[str], *, delay_s: int = 0) -> None:  # noqa: ARG002  # as a queue does
+        raise Unsent(_NAME, "the tiers of members cannot be read now", bodies)
+
 
 _CONNECTIONS: Final = 8
 _MOVING_CONNECTIONS: Final = 2

@@ -12,7 +12,7 @@ from abacus.core.errors import Unavailable
 from abacus.core.status import Problem
 from abacus.oversight.status.capabilities import figures_of
 from abacus.oversight.status.decide.problems import exit_code, problems
-from abacus.oversight.status.snapshot_reader import Places, read
+from abacus.oversight.status.sources import Places, read
 from abacus.oversight.status.types import QueueState, Snapshot, WorkerState
 from abacus.oversight.status.wiring import groups_of
 from workers import PIPELINE

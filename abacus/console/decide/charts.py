@@ -1,27 +1,14 @@
 """Figures as charts show them: outcomes by day and arm, limits as bars, and time in equal steps. Pure."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.run import RunOutcome
 from abacus.engage.limits.types import MICROS, Amounts
-
-
-class DayLine(Protocol):
-    """The events of a day with one outcome, in one arm."""
-
-    @property
-    def day(self) -> date: ...
-    @property
-    def variant(self) -> str: ...
-    @property
-    def outcome(self) -> str: ...
-    @property
-    def events(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -32,21 +19,21 @@ class Series:
     lines: Sequence[dict[str, object]]
 
 
-def series_of(days: Sequence[DayLine]) -> Series:
-    """The runs of each arm by day, days without any among them."""
-    done = [line for line in days if line.outcome == RunOutcome.DONE]
+def series_of(events_of: Iterable[tuple[date, str, str, int]]) -> Series:
+    """The runs of each arm by day, days without any among them; out of events by day, arm and outcome."""
+    done = [(day, arm, events) for day, arm, outcome, events in events_of if outcome == RunOutcome.DONE]
     if not done:
         return Series([], [])
-    first, last = min(line.day for line in done), max(line.day for line in done)
+    first, last = min(day for day, _, _ in done), max(day for day, _, _ in done)
     if first == last:  # a line needs more than one day
         first, last = first - timedelta(days=1), last + timedelta(days=1)
     all_days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
-    arms = sorted({line.variant for line in done})
+    arms = sorted({arm for _, arm, _ in done})
     times = [int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) for day in all_days]
-    events = Counter[tuple[str, date]]()
-    for line in done:
-        events[line.variant, line.day] += line.events
-    return Series(times, [{"label": arm or "done", "values": [events[arm, day] for day in all_days]} for arm in arms])
+    runs = Counter[tuple[str, date]]()
+    for day, arm, events in done:
+        runs[arm, day] += events
+    return Series(times, [{"label": arm or "done", "values": [runs[arm, day] for day in all_days]} for arm in arms])
 
 
 @dataclass(frozen=True)

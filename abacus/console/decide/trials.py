@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from abacus.console.decide.charts import Series, series_of
 from abacus.console.errands.decide.documents import Cell, Column, Table, tables_of
@@ -34,17 +34,6 @@ class TrialWords:
     warns: str | None = None
 
 
-class DayLine(NamedTuple):
-    """The events of a day with one outcome, in one arm."""
-
-    day: date
-    variant: str
-    outcome: str
-    events: int
-    points: int
-    cost: float
-
-
 def simulated(document: Document) -> TrialWords:
     """What a campaign would do for one event."""
     looked = document["conditions"]
@@ -66,7 +55,7 @@ def simulated(document: Document) -> TrialWords:
 
 def backtested(document: Document) -> TrialWords:
     """What a campaign would have done in a window of the past."""
-    days = [DayLine(**{**each, "day": date.fromisoformat(each["day"])}) for each in document["days"]]
+    days = document["days"]
     members, points = document["members"], document["points"]
     got = f"{members:,} {'member' if members == 1 else 'members'} would have got {points:,} points"
     says = [
@@ -86,11 +75,12 @@ def backtested(document: Document) -> TrialWords:
         *(Column(each, is_number=True) for each in ("events", "points")),
     ]
     rows: list[list[Cell]] = [
-        [each.day.isoformat(), each.variant or "–", each.outcome, each.events, each.points]
+        [each["day"], each["variant"] or "–", each["outcome"], each["events"], each["points"]]
         for each in days[-_LATEST_DAYS:]
     ]
     tables = [Table("days", "By day, arm and outcome", columns, rows, len(days))] if rows else []
-    return TrialWords(says, tables, series_of(days))
+    runs = [(date.fromisoformat(each["day"]), each["variant"], each["outcome"], each["events"]) for each in days]
+    return TrialWords(says, tables, series_of(runs))
 
 
 def repriced(document: Document) -> TrialWords:

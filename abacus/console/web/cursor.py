@@ -1,13 +1,11 @@
 """Lists by cursor: the place after which the next page begins, as text for an address."""
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
-
-import orjson
 
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
@@ -49,21 +47,3 @@ def rows_of(call: Call, found: Sequence[Row], most: int, place: Callable[[Row], 
     at, id_ = place(found[most - 1])
     after = base64.urlsafe_b64encode(f"{at.isoformat()} {id_}".encode()).rstrip(b"=").decode()
     return Rows(found[:most], call.next_page(after))
-
-
-FROM_THE_NEWEST: Final = 2**62
-
-
-def text_of(below: Mapping[str, int]) -> str:
-    """A member's timeline goes on, in each program, below this transfer."""
-    return base64.urlsafe_b64encode(orjson.dumps(dict(below))).decode().rstrip("=")
-
-
-def read_positions(text: str | None) -> Mapping[str, int]:
-    """Raises `ValueError` for a text that is none of ours."""
-    if not text:
-        return {}
-    read = orjson.loads(base64.urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
-    if not isinstance(read, dict) or not all(type(seq) is int and 0 <= seq <= FROM_THE_NEWEST for seq in read.values()):
-        raise ValueError(text)
-    return read

@@ -11,7 +11,7 @@ from abacus.core.ids import fingerprint
 from abacus.engage.actions.decide.deeds import DeedKind
 from abacus.engage.actions.types import DueAction
 from abacus.engage.downstreams.decide.downstream import WEBHOOK_PREFIX, Downstream, DownstreamKind
-from abacus.engage.downstreams.directory import ByName
+from abacus.engage.downstreams.store import ByName
 from abacus.platform import slices
 from abacus.platform.delivery.outbox import FAILING_SINCE, Lane, Outbox, OutboxTable, Taken
 from abacus.platform.delivery.types import Backlog, Lease, Room, Settled

@@ -9,7 +9,7 @@ from abacus.engage.actions.action_runner import Handover, TurnsOf
 from abacus.engage.actions.action_store import Batch
 from abacus.engage.actions.messages import NewsOf, told
 from abacus.engage.actions.types import DueAction
-from abacus.engage.downstreams.directory import ByName
+from abacus.engage.downstreams.store import ByName
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.renderer import Renderer
 from abacus.platform.kafka.publisher import StreamMessage

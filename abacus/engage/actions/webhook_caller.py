@@ -15,9 +15,8 @@ from abacus.engage.actions.calls import Call, CallOutbox
 from abacus.engage.actions.metrics import CAMPAIGN_ACTIONS, CAMPAIGN_ACTIONS_OLDEST, CAMPAIGN_ACTIONS_WAITING
 from abacus.engage.actions.types import Guards
 from abacus.engage.downstreams.decide.downstream import WEBHOOK_PREFIX
-from abacus.engage.downstreams.directory import ByName
 from abacus.engage.downstreams.services import Post
-from abacus.engage.downstreams.store import valid_secrets
+from abacus.engage.downstreams.store import ByName, valid_secrets
 from abacus.platform.delivery.decide.reply import waits_until
 from abacus.platform.delivery.decide.schedule import Schedule, failing_for
 from abacus.platform.delivery.decide.signature import signed_headers

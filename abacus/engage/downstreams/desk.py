@@ -14,10 +14,9 @@ from abacus.documents.desk import DocumentDesk
 from abacus.documents.types import Difference, DraftOutcome, Record
 from abacus.engage.downstreams.decide.downstream import Downstream
 from abacus.engage.downstreams.decide.question import NoAnswer, question, read_answer
-from abacus.engage.downstreams.directory import ByName
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
 from abacus.engage.downstreams.services import Post
-from abacus.engage.downstreams.store import DownstreamStore, Signed, valid_secrets
+from abacus.engage.downstreams.store import ByName, DownstreamStore, Signed, valid_secrets
 from abacus.people.types.person import Actor
 from abacus.platform.delivery.decide.signature import new_secret, signed_headers
 from abacus.platform.delivery.types import Said

@@ -12,9 +12,8 @@ import structlog
 from abacus.core.clock import Clock
 from abacus.engage.downstreams.decide.downstream import Downstream, Otherwise, Service
 from abacus.engage.downstreams.decide.question import NoAnswer, question, read_answer
-from abacus.engage.downstreams.directory import ByName
 from abacus.engage.downstreams.metrics import SERVICE_CALLS, SERVICE_SECONDS
-from abacus.engage.downstreams.store import Signed, valid_secrets
+from abacus.engage.downstreams.store import ByName, Signed, valid_secrets
 from abacus.platform.delivery.decide.reply import Reply
 from abacus.platform.delivery.decide.signature import signed_headers
 from abacus.platform.delivery.types import Said

@@ -1,6 +1,6 @@
-"""Published downstreams in Postgres: versions count from 1, and the latest is in force until it is retired."""
+"""The downstreams with their secrets: in Postgres, and as each process keeps them."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -11,6 +11,7 @@ from abacus.documents.types import Record, Version, documents
 from abacus.engage.downstreams.decide.downstream import Downstream, DownstreamKind
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
 from abacus.platform.encryption import SecretPlace, Secrets
+from abacus.platform.fresh_copy import FreshCopy
 from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passing_failures
 from abacus.platform.secret_rotation import SecretColumn
 from abacus.platform.sql import Statement, columns, parameters
@@ -132,3 +133,19 @@ def _signed(downstream: Downstream, secret: _Secret | None, now: datetime) -> Si
         return Signed(downstream, None, None)
     former_holds = secret.former_secret_until is not None and secret.former_secret_until > now
     return Signed(downstream, secret.secret, secret.former_secret if former_holds else None)
+
+
+ByName = Mapping[str, Signed]
+
+
+class DownstreamDirectory(FreshCopy[Sequence[Signed], ByName]):
+    """Serves the latest version of each downstream by its name, with its secrets; retired ones among them."""
+
+    def __init__(self, load: Callable[[], Awaitable[Sequence[Signed]]]) -> None:
+        super().__init__(
+            DOWNSTREAMS.plural, lambda _: load(), lambda rows: {each.downstream.name: each for each in rows}
+        )
+
+    def by_name(self) -> ByName:
+        """Raises `Unavailable` when they were never read."""
+        return self.value()

@@ -3,9 +3,8 @@
 from typing import NamedTuple
 
 from abacus.engage.downstreams.decide.question import LONGEST_ANSWER
-from abacus.engage.downstreams.directory import DownstreamDirectory
 from abacus.engage.downstreams.services import CALLS_AT_ONCE, Services
-from abacus.engage.downstreams.store import DownstreamStore
+from abacus.engage.downstreams.store import DownstreamDirectory, DownstreamStore
 from abacus.platform.announcements import Announced
 from abacus.platform.delivery.post import Poster
 from abacus.platform.encryption import Secrets

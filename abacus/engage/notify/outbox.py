@@ -3,15 +3,39 @@ slices.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.decide.notification import Notification
 from abacus.platform.delivery.outbox import FAILING_SINCE, Lane, Outbox, OutboxTable, Taken
-from abacus.platform.delivery.types import Room, Settled
+from abacus.platform.delivery.types import Lease, Room, Settled
 from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.postgres import Pool
+
+
+class Notification(NamedTuple):
+    """A notification that this process has taken, and the moment at which the channel's pace lets it start. `parts` is
+    the news of the message as JSON.
+    """
+
+    member_id: str
+    message_id: str
+    locale: str
+    parts: bytes
+    created_at: datetime
+    failing_since: datetime | None
+    start_at: datetime
+    attempts: int
+    lease: Lease
+
+    @property
+    def id(self) -> str:
+        return self.message_id
+
+    @property
+    def receiver(self) -> str:
+        return self.member_id
 
 
 class _Key(NamedTuple):

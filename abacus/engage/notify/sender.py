@@ -16,10 +16,9 @@ from abacus.core.errors import Unavailable
 from abacus.engage.notify.channels.port import Channel
 from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage, Words
 from abacus.engage.notify.decide.news import NEWS_LIST_JSON
-from abacus.engage.notify.decide.notification import Notification
 from abacus.engage.notify.decide.template import FilledTemplate, Unrenderable
 from abacus.engage.notify.metrics import NOTIFICATIONS
-from abacus.engage.notify.outbox import NotificationOutbox
+from abacus.engage.notify.outbox import Notification, NotificationOutbox
 from abacus.engage.notify.renderer import Renderer
 from abacus.engage.notify.templates import Templates, together
 from abacus.platform.delivery.decide.schedule import Schedule, failing_for

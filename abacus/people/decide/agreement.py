@@ -11,7 +11,7 @@ from typing import Any, Final
 from abacus.core.errors import Refused
 from abacus.core.sources import is_login
 from abacus.people.decide.independence import tie, told
-from abacus.people.decide.rights import check
+from abacus.people.decide.rights import check, countries_of
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Proposal, Status
 from abacus.people.types.deed import Deed
 from abacus.people.types.person import Access, Actor
@@ -47,6 +47,12 @@ def on_ask(earlier: Approval, proposal: Proposal) -> OnAsk:
     if earlier.status == Status.APPROVED:
         raise CannotDecide("approval-decided", f"another one of {earlier.subject} is approved and being carried out")
     return OnAsk.REPLACE
+
+
+def sees(actor: Actor, approval: Approval) -> bool:
+    """Whether the person may look at it: in a country that its roles open, or because it asked for it."""
+    countries = countries_of(actor, Deed.SEE)
+    return countries is None or approval.country in countries or approval.asked_by == actor.source
 
 
 def check_asks(source: str) -> None:

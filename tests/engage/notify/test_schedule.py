@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from abacus.engage.notify.decide.ahead import DAYS_AHEAD, Expiry, reminder_of
 from abacus.engage.notify.decide.news import Expiring
-from abacus.engage.notify.decide.notification import Notification
+from abacus.engage.notify.outbox import Notification
 from abacus.engage.notify.sender import BACKOFF
 from abacus.platform.delivery.decide.schedule import Schedule, failing_for
 from abacus.platform.delivery.types import Answer, DeliveryOutcome, Lease, Said, Verdict

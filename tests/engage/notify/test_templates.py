@@ -7,7 +7,7 @@ import pytest
 
 from abacus.core.errors import Refused
 from abacus.engage.notify.decide.news import SAMPLES, WITH_TEMPLATES, Earned, NewsKind, Portion
-from abacus.engage.notify.decide.words import day
+from abacus.engage.notify.decide.template import day
 from abacus.engage.notify.templates import SHIPPED, load_templates, words_of
 
 EARNED = SAMPLES[NewsKind.EARNED][0]

@@ -164,7 +164,8 @@ async def _page(
 async def _done(call: Call, record: CampaignRecord) -> Done:
     found = await call.rooms[CampaignDesk].glance(record.document)
     bars = bars_of(record.document, used_overall(found))
-    return Done(bars, found.days, _arms(found), series_of(found.days))
+    runs = [(each.day, each.variant, each.outcome, each.events) for each in found.days]
+    return Done(bars, found.days, _arms(found), series_of(runs))
 
 
 def _arms(found: Glance) -> Sequence[Arm]:

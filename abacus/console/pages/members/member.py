@@ -15,7 +15,7 @@ from abacus.console.errands.types import ERASE
 from abacus.console.pages.members.member_life import campaigns_shown, messages_shown, tiers_shown
 from abacus.console.pages.operations.errands import Done, newest
 from abacus.console.web.calls import Call
-from abacus.console.web.cursor import FROM_THE_NEWEST, Rows, read_positions, text_of
+from abacus.console.web.cursor import Rows
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
@@ -27,6 +27,7 @@ from abacus.engage.notify.notifications import MemberMessage
 from abacus.intake.partners.members import AccountAsOf
 from abacus.ledger.store.read import RemainingLot
 from abacus.ledger.types.movement import Hold
+from abacus.ledger.types.positions import FROM_THE_NEWEST, read_positions, text_of
 from abacus.ledger.types.transfer import Transfer
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide.book import CardBook

@@ -14,8 +14,7 @@ from abacus.core.errors import Refused, Unavailable
 from abacus.core.status import Overdue, Problem, Undelivered
 from abacus.oversight.status.capabilities import figures_of, overdue, undelivered
 from abacus.oversight.status.decide.problems import problems
-from abacus.oversight.status.snapshot_reader import groups_in_use
-from abacus.oversight.status.sources import Group, Notes, lags, notes, queues, relay
+from abacus.oversight.status.sources import Group, Notes, groups_in_use, lags, notes, queues, relay
 from abacus.oversight.status.types import GroupLag, QueueState, RelayState, Snapshot, Workforce
 from abacus.people.types.deed import Deed
 from abacus.platform.sqs.queue import Client

@@ -19,7 +19,7 @@ from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.core.errors import SetAside, Unavailable
 from abacus.core.fields import DocumentFaults
-from abacus.people.decide.agreement import check_rejects
+from abacus.people.decide.agreement import check_rejects, sees
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Status
 from abacus.people.types.deed import Deed
@@ -102,12 +102,9 @@ async def reject(call: Call) -> Page | See:
 
 
 async def _open_to(call: Call) -> Approval:
-    """The approval, if the person may see it; it also sees what it asked for itself. Raises `PageFault`."""
+    """Raises `PageFault` for an approval that the person may not see."""
     found: Approval | None = await call.rooms[Approvals].find(UUID(str(call.request.path_params["id"])))
-    countries = call.countries(Deed.SEE)
-    if found is None or (
-        countries is not None and found.country not in countries and found.asked_by != call.actor.source
-    ):
+    if found is None or not sees(call.actor, found):
         raise PageFault("not-found", "No such approval is open to you.")
     return found
 

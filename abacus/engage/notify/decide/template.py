@@ -1,13 +1,13 @@
-"""Templates of messages, rendered to a title and a text. Pure."""
+"""Templates of messages, rendered to a title and a text in the words of a locale. Pure."""
 
 from collections.abc import Callable, Mapping
+from datetime import date
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from jinja2 import Template, TemplateError, TemplateSyntaxError, UndefinedError, meta
 
 from abacus.core.errors import AbacusError
-from abacus.engage.notify.decide import words
 from abacus.engage.notify.decide.message import Words
 from abacus.engage.notify.decide.sandbox import LONGEST_TEXT, Sandbox
 
@@ -16,8 +16,34 @@ DEFAULT_LOCALE: Final = "en"
 LARGEST: Final = 16 * 1024  # characters of a template
 LONGEST_TITLE: Final = 100
 
+_GROUPED_BY_DOTS: Final = frozenset({"id", "vi"})
+
+_MONTHS: Final = {
+    "en": "January February March April May June July August September October November December",
+    "id": "Januari Februari Maret April Mei Juni Juli Agustus September Oktober November Desember",
+}
+
+
+def language_of(locale: str) -> str:
+    return locale.partition("-")[0]
+
+
+def number(value: int, locale: str) -> str:
+    """A number such as 1,250, or 1.250 in a locale that sets thousands apart by dots."""
+    text = f"{value:,}"
+    return text.replace(",", ".") if language_of(locale) in _GROUPED_BY_DOTS else text
+
+
+def day(value: date, locale: str) -> str:
+    """A day such as 31 July 2026; in a language that we do not know 2026-07-31, which is understood everywhere."""
+    language = language_of(locale)
+    if language in _MONTHS:
+        return f"{value.day} {_MONTHS[language].split(' ')[value.month - 1]} {value.year}"
+    return f"{value.day}/{value.month}/{value.year}" if language == "vi" else value.isoformat()
+
+
 # Used as functions, because they depend on the locale: {{ number(points) }}, {{ day(expires_on) }}.
-SPELLED: Final[Mapping[str, Callable[[Any, str], str]]] = {"number": words.number, "day": words.day}
+SPELLED: Final[Mapping[str, Callable[[Any, str], str]]] = {"number": number, "day": day}
 
 _SANDBOX: Final = Sandbox()
 
@@ -69,7 +95,7 @@ def rendered(rendering: FilledTemplate) -> Words:
 
 def nearest(locale: str, known: Mapping[str, Any]) -> str:
     """The locale itself, its language, or English, whichever is known first."""
-    return next(each for each in (locale, words.language_of(locale), DEFAULT_LOCALE) if each in known)
+    return next(each for each in (locale, language_of(locale), DEFAULT_LOCALE) if each in known)
 
 
 class _Compiled(NamedTuple):
