@@ -31,9 +31,7 @@ def _rows(rule: Document, place: str, depth: int, operators: Mapping[str, str]) 
         for number, each in enumerate(inner):
             found += _rows(each, f"{place}.{number}".lstrip("."), depth + 1, operators)
         return found
-    words = " ".join(
-        filter(None, (str(rule.get("lhs", "")), operators.get(operator, operator), _said(rule.get("rhs"))))
-    )
+    words = " ".join(filter(None, (str(rule.get("lhs", "")), operators.get(operator, operator), said(rule.get("rhs")))))
     return [_row(place, depth, words)]
 
 
@@ -131,7 +129,8 @@ def _listed(typed: str) -> list[str]:
     return [each.strip() for each in typed.split(",") if each.strip()]
 
 
-def _said(rhs: object) -> str:
+def said(rhs: object) -> str:
+    """A constant in words."""
     match rhs:
         case None:
             return ""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+from abacus.console.decide.campaign_rows import said
 from abacus.core.points import plain
 from abacus.engage.actions.decide.deeds import (
     Action,
@@ -90,11 +91,7 @@ def _constant(rule: Mapping[str, Any]) -> str:
     rhs = rule["rhs"]
     if rule["operator"] == "between":
         return f" {rhs[0]} and {rhs[1]}"
-    return f" {', '.join(map(str, rhs))}" if isinstance(rhs, list | tuple) else f" {_said(rhs)}"
-
-
-def _said(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return f" {said(rhs)}"
 
 
 def _step(campaign: Campaign, step: Step) -> Iterator[Sentence]:

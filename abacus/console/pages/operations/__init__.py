@@ -7,7 +7,6 @@ from abacus.console.pages.operations import (
     errands,
     quarantine,
     quarantine_selection,
-    settings,
     state,
     where,
 )
@@ -35,5 +34,5 @@ SERVED: Final = (
     file("/errands/{id:uuid}/document", errands.document),
     file("/errands/{id:uuid}/files/{file}", errands.kept_file),
     file("/errands/{id:uuid}/tables/{table}", errands.table),
-    page("/settings", settings.settings, Deed.RUN_JOBS, everywhere=True),
+    page("/settings", state.settings, Deed.RUN_JOBS, everywhere=True),
 )

@@ -1,4 +1,4 @@
-"""Operations: workers, streams, queues, the relay, what is undelivered, overdue jobs, and what is wrong with them."""
+"""Operations: workers, streams, queues, the relay, jobs, and what is wrong with them; and the settings in use."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
@@ -14,9 +14,11 @@ from abacus.core.errors import Refused, Unavailable
 from abacus.core.status import Overdue, Problem, Undelivered
 from abacus.oversight.status.capabilities import figures_of, overdue, undelivered
 from abacus.oversight.status.decide.problems import problems
+from abacus.oversight.status.decide.settings import SettingInUse, settings_in_use
 from abacus.oversight.status.sources import Group, Notes, groups_in_use, lags, notes, queues, relay
 from abacus.oversight.status.types import GroupLag, QueueState, RelayState, Snapshot, Workforce
 from abacus.people.types.deed import Deed
+from abacus.platform.presence.presence_note import Presence
 from abacus.platform.sqs.queue import Client
 
 
@@ -159,3 +161,20 @@ def _judged(call: Call, page: OperationsPage, outside: Sequence[Undelivered] | N
 
 def _value(part: Part[Value] | None) -> Value | None:
     return part.value if part is not None else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingsPage(Page):
+    """What processes were given."""
+
+    template: ClassVar[str] = "settings.html"
+    settings: Part[Sequence[SettingInUse]]
+
+
+async def settings(call: Call) -> SettingsPage:
+    return SettingsPage(title="Settings", command="abacus settings", settings=await call.part(_in_use(call)))
+
+
+async def _in_use(call: Call) -> Sequence[SettingInUse]:
+    premises = call.premises
+    return settings_in_use(await Presence(premises.pool, premises.clock).all(), call.now)
