@@ -63,10 +63,8 @@ async def links_for(config: Settings, people: Mapping[str, Sequence[str]]) -> di
     """
     clock, links = SystemClock(), dict[str, str]()
     async with people_pool(config) as opened:
-        store, at = (
-            PeopleStore(opened, clock),
-            CommandActor(Actor(login(), None), config.people_required, opened, clock),
-        )
+        at = CommandActor(Actor(login(), None), config.people_required, opened, clock)
+        store = PeopleStore(opened, clock)
         for person_id, roles in people.items():
             if await store.find(person_id) is None:
                 also = at.told(Deed.MANAGE_PEOPLE, f"person:{person_id}", did="create", roles=list(roles))

@@ -36,14 +36,10 @@ async def totp(
     async with actor(people_pool) as at:
         await check_manages(at.pool, at, person)
         store = Authenticators(at.pool, at.clock, secrets())
-        did = "totp-remove" if remove else "totp"
-        also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did=did)
-        if remove:
-            if not await store.remove(person, also=also):
-                raise Refused(f"{person} has no authenticator")
-            uri = None
-        else:
-            uri = await store.enrol(person, by=at.actor.source, also=also)
+        also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="totp-remove" if remove else "totp")
+        if remove and not await store.remove(person, also=also):
+            raise Refused(f"{person} has no authenticator")
+        uri = None if remove else await store.enrol(person, by=at.actor.source, also=also)
     if uri is None:
         return Answer({"person_id": person, "uri": uri}, f"{person} has no authenticator any more")
     return Answer({"person_id": person, "uri": uri}, Secret(f"for the authenticator of {person}, shown this once", uri))
