@@ -23,8 +23,10 @@ where database = current_database()
 
 async def keep_looking(pool: Pool) -> None:
     """Until cancelled: how long the oldest has been prepared, on each server. A whole ledger prepares nothing."""
-    while len(await slices_of(pool)) > 1:
+    while True:
         with suppress(Unavailable):  # the coordinator is away, and so is everything
+            if len(await slices_of(pool)) == 1:
+                return
             await look(pool)
         await asyncio.sleep(_LOOK_EVERY_S)
 

@@ -18,13 +18,13 @@ def nobody_watches(_: Iterable[str | None]) -> Iterable[Watch]:
     return ()
 
 
-def _watched(statement: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """The method of a connection. While its statement is under way, its servers are watched."""
+def _watched(name: str) -> Callable[..., Awaitable[Any]]:
+    """asyncpg's method of that name. While its statement is under way, its servers are watched."""
 
-    @wraps(statement)
+    @wraps(getattr(asyncpg.Connection, name))
     async def watched(connection: "LedConnection", *arguments: Any, **options: Any) -> Any:
         with connection.listening():
-            return await statement(connection, *arguments, **options)
+            return await getattr(super(LedConnection, connection), name)(*arguments, **options)
 
     return watched
 
@@ -105,12 +105,12 @@ class LedConnection(asyncpg.Connection):  # type: ignore[misc]  # as above
         self._check_open()
         return _Transaction(self, isolation, readonly, deferrable)
 
-    execute = _watched(asyncpg.Connection.execute)
-    executemany = _watched(asyncpg.Connection.executemany)
-    fetch = _watched(asyncpg.Connection.fetch)
-    fetchval = _watched(asyncpg.Connection.fetchval)
-    fetchrow = _watched(asyncpg.Connection.fetchrow)
-    copy_records_to_table = _watched(asyncpg.Connection.copy_records_to_table)
+    execute = _watched("execute")
+    executemany = _watched("executemany")
+    fetch = _watched("fetch")
+    fetchval = _watched("fetchval")
+    fetchrow = _watched("fetchrow")
+    copy_records_to_table = _watched("copy_records_to_table")
 
 
 class Session:
