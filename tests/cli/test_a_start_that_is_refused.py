@@ -15,6 +15,8 @@ from abacus.cli.house.free_ports import on_free_ports
 from abacus.core.errors import Refused
 from abacus.platform.settings import Settings
 
+pytestmark = pytest.mark.once
+
 SERVICES = {
     "ABACUS_DATABASE_URL": "postgresql://postgres@127.0.0.1:1/abacus",
     "ABACUS_SQS_ENDPOINT_URL": "http://127.0.0.1:1",

@@ -22,6 +22,8 @@ from tests.support.commands import abacus as run
 from tests.support.logged import card_logged
 from tests.support.staff import hire
 
+pytestmark = pytest.mark.once
+
 Abacus = Callable[..., Awaitable[Ran]]
 
 

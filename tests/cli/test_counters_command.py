@@ -10,6 +10,8 @@ from abacus.platform.postgres import Pool
 from tests.support.commands import Ran, abacus
 from tests.support.staff import LOGIN, hire
 
+pytestmark = pytest.mark.once
+
 SOURCE = """
 source = "weather"
 topic = "weather.observations"

@@ -14,6 +14,8 @@ from tests.support.commands import Ran, abacus
 from tests.support.receiver import Receiver, receiving
 from tests.support.staff import hire
 
+pytestmark = pytest.mark.once
+
 Command = Callable[..., Awaitable[Ran]]
 RISK = {"name": "risk", "kind": "external", "type": "integer", "otherwise": "false"}
 

@@ -12,6 +12,8 @@ from tests.signals.events.weather import TOML, WEATHER
 from tests.support.commands import Ran, abacus
 from tests.support.staff import hire
 
+pytestmark = pytest.mark.once
+
 Command = Callable[..., Awaitable[Ran]]
 
 

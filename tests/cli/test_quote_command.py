@@ -13,6 +13,8 @@ from abacus.pricing.store.cards import CardStore
 from tests.support.cards import SINGAPORE, times
 from tests.support.commands import Ran, abacus
 
+pytestmark = pytest.mark.once
+
 Command = Callable[..., Awaitable[Ran]]
 LUNCH = ("--country", "SG", "--vertical", "food", "--amount", "15.00", "--payment", "wallet")
 DECEMBER = datetime.fromisoformat("2098-12-01T00:00:00+08:00")

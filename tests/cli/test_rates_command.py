@@ -14,6 +14,8 @@ from abacus.cli.rates.commands import app
 from abacus.pricing.decide.card import parse_toml
 from tests.support.staff import LOGIN
 
+pytestmark = pytest.mark.once
+
 
 class Outcome(NamedTuple):
     """The exit code and the output of a command."""

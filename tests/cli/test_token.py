@@ -8,6 +8,8 @@ from abacus.platform.postgres import Pool, nothing_else
 from tests.support.commands import abacus
 from tests.support.staff import ADMIN, hire
 
+pytestmark = pytest.mark.once
+
 READS = [
     "approvals list",
     "campaigns list",

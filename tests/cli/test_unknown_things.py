@@ -12,6 +12,8 @@ from abacus.pricing.store.cards import CardStore
 from tests.support.commands import abacus, abacus_process
 from tests.support.slices import SLICES
 
+pytestmark = pytest.mark.once
+
 NOBODY: Final = "00000000-0000-4000-8000-000000000000"
 TIMES: Final = "--from 2026-01-01T00:00:00Z --to 2026-01-02T00:00:00Z"
 

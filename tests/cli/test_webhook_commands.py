@@ -10,6 +10,8 @@ from tests.support.commands import abacus
 from tests.support.hooks import award, partner, post_and_enter
 from tests.support.receiver import receiving
 
+pytestmark = pytest.mark.once
+
 WEBHOOK = ("partners", "webhook")
 URL = "https://hooks.example/abacus"
 

@@ -5,6 +5,8 @@ import pytest
 from abacus.core.sources import partner_of, partner_sql, source_of_key, source_sql
 from abacus.platform.postgres import Pool
 
+pytestmark = pytest.mark.once
+
 IMPLIED = [
     ("txn:rides:T-1", None, "stream"),
     ("event:rides:booking.cancelled:T-1", None, "stream"),

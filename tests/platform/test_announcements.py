@@ -26,6 +26,8 @@ from tests.support.logged import limits_logged
 from tests.support.proxy import proxied
 from tests.support.soon import soon
 
+pytestmark = pytest.mark.once
+
 NOW: Final = datetime(2026, 6, 1, tzinfo=UTC)
 CLOCK: Final = FixedClock(NOW)
 CARDS: Final = example_cards()

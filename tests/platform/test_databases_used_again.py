@@ -11,6 +11,8 @@ from tests.support.cluster import Servers
 from tests.support.databases import Databases
 from tests.support.services import Services
 
+pytestmark = pytest.mark.once
+
 WRITE = "insert into audit_log values (gen_random_uuid(), now(), 'ann', true, 'look', 'x', null, '{}')"
 
 

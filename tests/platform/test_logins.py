@@ -28,6 +28,8 @@ from tests.support.paths import DOCS
 from tests.support.slices import SLICES
 from tests.support.staff import ADMIN
 
+pytestmark = pytest.mark.once
+
 SETTING: Final = "ABACUS_PEOPLE_DATABASE_URL"
 
 # Statements by which somebody becomes a person, dates something back, or is in a segment.

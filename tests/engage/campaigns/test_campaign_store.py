@@ -15,6 +15,8 @@ from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.platform.postgres import Pool
 from tests.support.campaigns import NOW, document, publications, publishing
 
+pytestmark = pytest.mark.once
+
 AROUND = publications()
 BY_ANN = Change("person:ann", NOW)
 BY_BEN = Change("person:ann", NOW, approved_by="person:ben")

@@ -23,6 +23,8 @@ from abacus.signals.events.types import Event
 from abacus.signals.rules.decide.plan import LookedUp
 from tests.engage.campaigns.offers import AROUND, CARDS, NOW, campaign, matched, order
 
+pytestmark = pytest.mark.once
+
 FOOD = {"operator": "eq", "lhs": "var.vertical", "rhs": "food"}
 POOR = {"operator": "lt", "lhs": "member.balance", "rhs": 100}
 RICH = {"operator": "gte", "lhs": "var.amount", "rhs": "100"}

@@ -26,6 +26,8 @@ from tests.support.house import House
 from tests.support.staff import ADMIN
 from tests.support.wrong_clock import Wrong, is_right
 
+pytestmark = pytest.mark.once
+
 ANN = Actor("ann", parse_grants(["country_editor:SG"]))
 EVE = Actor("eve", parse_grants(["approver:SG"]))
 

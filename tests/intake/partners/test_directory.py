@@ -14,6 +14,8 @@ from abacus.ledger.decide.allowance import Allowance
 from abacus.ledger.types.limits import Limits
 from tests.support.fixed_clock import FixedClock
 
+pytestmark = pytest.mark.once
+
 NOW: Final = datetime(2026, 6, 1, tzinfo=UTC)
 ALLOWANCE: Final = Allowance(Limits(per_award=7), 0, NOW.date(), 0)
 

@@ -13,6 +13,8 @@ from tests.ledger.ledgers import NOW
 from tests.ledger.moves import Orders, adjust, earn, hold, refund, spend
 from tests.support.fixed_clock import FixedClock
 
+pytestmark = pytest.mark.once
+
 CLOCK = FixedClock(NOW)
 NOVEMBER = date(2026, 11, 30)
 

@@ -9,6 +9,8 @@ from abacus.platform.migrations import migrate
 from tests.support.old_database import database_at
 from tests.support.services import Services
 
+pytestmark = pytest.mark.once
+
 PARTNER = """
 insert into partner (partner_id, name, fixed_points, computed_points, countries, requests_per_minute, created_at,
     created_by, may_spend) values ($1, 'Acme', true, true, '{}', 60, now(), 'ann', $2)

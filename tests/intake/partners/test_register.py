@@ -11,6 +11,8 @@ from abacus.platform.postgres import Pool
 from tests.support.awards import award
 from tests.support.fixed_clock import FixedClock
 
+pytestmark = pytest.mark.once
+
 JULY, NOVEMBER = date(2026, 7, 31), date(2026, 11, 30)
 CLOCK = FixedClock(datetime(2026, 6, 1, 12, tzinfo=UTC))
 

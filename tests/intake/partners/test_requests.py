@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID, uuid4
 
+import pytest
+
 from abacus.core.errors import Unavailable
 from abacus.intake.partners.metrics import REQUESTS_NOT_NOTED
 from abacus.intake.partners.requests.journal import A_SECOND, KEPT, RequestJournal
@@ -13,6 +15,8 @@ from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
 from tests.support.awards import NOW
 from tests.support.fixed_clock import FixedClock
+
+pytestmark = pytest.mark.once
 
 
 def noted(number: int, *, partner_id: str = "acme", status: int = 202, request_id: str | None = None) -> Noted:

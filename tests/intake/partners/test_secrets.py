@@ -19,6 +19,8 @@ from abacus.platform.secret_rotation import rewrap
 from tests.support.hooks import award, partner, post_and_enter, sending, settled
 from tests.support.receiver import receiving
 
+pytestmark = pytest.mark.once
+
 OLD, NEW = new_keyring_text("k1"), new_keyring_text("k2")
 CLOCK: Final = SystemClock()
 STORED: Final = """

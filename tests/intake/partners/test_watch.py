@@ -4,11 +4,15 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from uuid import UUID
 
+import pytest
+
 from abacus.core.errors import Unavailable
 from abacus.core.ids import award_id
 from abacus.intake.partners.register import AwardState, AwardStatus
 from abacus.intake.partners.watch import Watch
 from tests.ledger.ledgers import award
+
+pytestmark = pytest.mark.once
 
 
 def state(key: str, status: AwardStatus = AwardStatus.QUEUED) -> AwardState:

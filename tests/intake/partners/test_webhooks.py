@@ -26,6 +26,8 @@ from tests.support.proxy import proxied
 from tests.support.receiver import Receiver
 from tests.support.slices import SLICES
 
+pytestmark = pytest.mark.once
+
 
 async def test_posted_and_rejected_arrive_signed(house: House, receiver: Receiver) -> None:
     secret = await partner(house.pool, "acme", receiver.url, Limits(per_award=50))

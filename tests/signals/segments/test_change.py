@@ -10,6 +10,8 @@ from abacus.core.errors import Refused
 from abacus.signals.segments.decide.change import check_name, members_after, split_label
 from abacus.signals.segments.types import How, Members
 
+pytestmark = pytest.mark.once
+
 # Close together and far apart, so that bitmaps have containers of every kind.
 NUMBERS = st.one_of(
     st.frozensets(st.integers(0, 200)),

@@ -11,6 +11,8 @@ from abacus.core.errors import Refused
 from abacus.signals.segments.member_files import BATCH, BadLine, Lines, check, member_ids, number, open_members
 from abacus.signals.segments.types import Members
 
+pytestmark = pytest.mark.once
+
 GOOD = "member_id\nann\nbob\n"
 
 

@@ -10,6 +10,8 @@ from abacus.signals.segments.numbers import MemberNumbers
 from tests.signals.segments.sets_of_members import erase
 from tests.support.waiting import waiting
 
+pytestmark = pytest.mark.once
+
 
 async def test_numbers_are_dense_and_stay(pool: Pool) -> None:
     numbers = MemberNumbers(pool)

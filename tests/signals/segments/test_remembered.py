@@ -3,7 +3,11 @@
 import asyncio
 from collections.abc import Collection, Mapping
 
+import pytest
+
 from abacus.signals.segments.remembered import RememberedNumbers
+
+pytestmark = pytest.mark.once
 
 
 class Register:

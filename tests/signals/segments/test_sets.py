@@ -16,6 +16,8 @@ from abacus.signals.segments.store import InUse, SegmentStore
 from abacus.signals.segments.types import NOBODY, Held, How
 from tests.signals.segments.sets_of_members import ANN, change, erase, load
 
+pytestmark = pytest.mark.once
+
 
 class Counted:
     """The store and the register, with what was read of them."""

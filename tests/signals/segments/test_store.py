@@ -12,6 +12,8 @@ from abacus.signals.segments.types import NOBODY, Changed, How
 from tests.signals.segments.sets_of_members import ANN, NOW, change, erase, load, members_of, numbered
 from tests.support.waiting import waiting
 
+pytestmark = pytest.mark.once
+
 
 def told(changed: Changed) -> tuple[str, int, int, int, bool]:
     return changed.segment.label, changed.segment.size, changed.added, changed.removed, changed.made_a_version
