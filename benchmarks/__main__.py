@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import uvloop
 
@@ -61,7 +61,9 @@ from benchmarks import (
 from benchmarks.pages import FOLDER, run_of, write_pages, write_run
 from benchmarks.report import Figure, judged_anywhere, machine, markdown
 
-PARTS: Final[Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]] = {
+Parts: TypeAlias = Mapping[str, Callable[[Path, argparse.Namespace], Sequence[Figure]]]
+
+PARTS: Final[Parts] = {
     "calculation": lambda _, __: list(calculation.measure()),
     "vouching": lambda _, __: list(vouching.measure()),
     "posting": lambda directory, chosen: uvloop.run(posting.measure(directory, chosen.accounts)),
@@ -128,11 +130,11 @@ _SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 4}
 _AGAINST: Final = (against_revision.COST,)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, parts: Parts = PARTS) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # queues and topics are removed, as on Ctrl-C
-    chosen = _chosen(arguments)
+    chosen = _chosen(arguments, parts)
     if chosen.against is None:
-        return _measure(chosen)
+        return _measure(chosen, parts)
     try:
         return against_revision.measure(chosen.against, chosen.only, chosen.rounds, chosen.sizes, short=chosen.short)
     except AbacusError as error:
@@ -142,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _measure(chosen: argparse.Namespace) -> int:
+def _measure(chosen: argparse.Namespace, parts: Parts) -> int:
     figures: list[Figure] = []
     unmeasured = False
     try:
@@ -150,7 +152,7 @@ def _measure(chosen: argparse.Namespace) -> int:
             print(f"measuring {name} …", file=sys.stderr, flush=True)
             try:
                 with tempfile.TemporaryDirectory(prefix="abacus-bench-") as directory:
-                    measured = PARTS[name](Path(directory), chosen)
+                    measured = parts[name](Path(directory), chosen)
                 figures += measured
                 if chosen.write is not None:
                     write_run(chosen.write, name, run_of(f"--only {name}", _today(), machine(), measured))
@@ -176,10 +178,10 @@ def _today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def _chosen(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _chosen(arguments: Sequence[str] | None, parts: Parts) -> argparse.Namespace:
     """The choices; `sizes` has the arguments that go on to the benchmarks of both revisions."""
     what = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    what.add_argument("--only", choices=list(PARTS), action="append")
+    what.add_argument("--only", choices=list(parts), action="append")
     what.add_argument(
         "--against",
         metavar="REVISION",
@@ -228,7 +230,7 @@ def _chosen(arguments: Sequence[str] | None) -> argparse.Namespace:
     if not chosen.only and chosen.against:
         chosen.only = _AGAINST
     elif not chosen.only:
-        chosen.only = _IN_SHORT if chosen.short else [name for name in PARTS if name not in _ONLY_ASKED_FOR]
+        chosen.only = _IN_SHORT if chosen.short else [name for name in parts if name not in _ONLY_ASKED_FOR]
     return chosen
 
 

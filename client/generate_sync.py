@@ -58,14 +58,14 @@ def _tidied(source: str) -> str:
     return source
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str], target: Path = TARGET) -> int:
     wanted = blocking(SOURCE.read_text(encoding="utf-8"))
     if "--check" not in arguments:
-        TARGET.write_text(wanted, encoding="utf-8")
+        target.write_text(wanted, encoding="utf-8")
         return 0
-    if TARGET.read_text(encoding="utf-8") == wanted:
+    if target.read_text(encoding="utf-8") == wanted:
         return 0
-    sys.stderr.write(f"{TARGET.name} drifted; run `python client/generate_sync.py` and commit it\n")
+    sys.stderr.write(f"{target.name} drifted; run `python client/generate_sync.py` and commit it\n")
     return 1
 
 

@@ -64,7 +64,7 @@ class Replica:
         """None while it is away, or too far behind."""
         return self._opened if self._answers else None
 
-    async def look(self) -> None:
+    async def look(self, most_behind_s: float = MOST_BEHIND_S) -> None:
         try:
             async with asyncio.timeout(_LOOK_WITHIN_S), passing_failures():
                 self._opened = self._opened or await self._opening()
@@ -72,7 +72,7 @@ class Replica:
         except (Unavailable, TimeoutError) as error:
             self._missed(str(error) or "no answer in time")
             return
-        if behind_s > MOST_BEHIND_S:
+        if behind_s > most_behind_s:
             self._missed(f"it is {behind_s:,.0f} s behind")
             return
         self._answers = True

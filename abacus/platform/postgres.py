@@ -13,7 +13,7 @@ import asyncpg
 from abacus.core.errors import Refused, RightMissing, Unavailable
 from abacus.platform.pool.citus_errors import is_refused_copy, passes, place_of
 from abacus.platform.pool.led_connection import LedConnection
-from abacus.platform.pool.sliced_pool import NOTHING_NOTED, Noted, SlicedPool
+from abacus.platform.pool.sliced_pool import LOOK_EVERY_S, NOTHING_NOTED, Noted, SlicedPool
 from abacus.platform.roles import APPLICATION_ROLE
 
 DEPENDENCY: Final = "database"
@@ -89,12 +89,14 @@ async def open_pool(
     within_s: float | None = None,
     beside: int | None = None,
     noted: Noted = NOTHING_NOTED,
+    look_every_s: float = LOOK_EVERY_S,
 ) -> Pool:
     """A pool whose sessions act as the application's role, which may not change or delete rows of the ledger.
 
     A pool that `keeps_nothing` in its sessions, no lock and no setting beyond a transaction, saves a round trip each
     time that a connection is returned. `within_s` limits each wait for a connection, and each statement: for callers
-    that report an absent database rather than wait for it. For `beside` and `noted` see `SlicedPool`.
+    that report an absent database rather than wait for it. For `beside`, `noted` and `look_every_s` see
+    `SlicedPool`.
 
     Raises `Unavailable` when the server cannot be reached or is not migrated yet (the role is made by a migration).
     """
@@ -121,6 +123,7 @@ async def open_pool(
                 within_s=within_s,
                 beside=beside,
                 noted=noted,
+                look_every_s=look_every_s,
             )
             return await pool
     except asyncpg.InvalidParameterValueError as error:

@@ -14,7 +14,7 @@ from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.slices import Slice, slice_of, slices_of
 from abacus.platform.sql import Statement, columns, parameters
 from abacus.proof.decide.proof import Proof, in_slice, proof_of
-from abacus.proof.decide.seal import CURRENT, Seal, Sealed, next_seal, over_slices
+from abacus.proof.decide.seal import CURRENT, Seal, Sealed, is_whole, next_seal, over_slices
 from abacus.proof.tree import Grown, LeavesAdded, grow, quietly
 
 _SEALS: Final = Statement(f"select {columns(Seal)} from seal order by number")
@@ -94,7 +94,7 @@ class Seals:
             rows = [SealedSlice(number, each, *sealed)._asdict() for each, sealed in enumerate(slices)]
             async with connection.transaction():
                 await connection.execute(*_INSERT(**seal._asdict()))
-                if len(rows) > 1:
+                if not is_whole(slices):
                     await connection.executemany(*_INSERT_SLICE.rows(rows))
         return Made(seal, is_new=True)
 

@@ -1,12 +1,10 @@
 """Two revisions in turns: trees with a benchmark that only writes down that it ran, and prints."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from benchmarks import against_revision
+from benchmarks.against_revision import Trees, measure_trees
 from benchmarks.revision import LOCK, Tree
 
 BENCHMARK = """
@@ -23,18 +21,9 @@ print("| posting | {value} awards/s | | >= 5/s | yes |")
 
 
 @pytest.fixture
-def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What ran, once the trees are in the place of the revision and of this tree."""
-    before, since = (_tree(tmp_path / name, name, value) for name, value in (("before", 100), ("since", 110)))
-
-    @contextmanager
-    def laid_out(revision: str) -> Iterator[Tree]:
-        assert revision == "HEAD"
-        yield before
-
-    monkeypatch.setattr(against_revision, "laid_out", laid_out)
-    monkeypatch.setattr(against_revision, "THIS", since)
-    return tmp_path / "log"
+def trees(tmp_path: Path) -> Trees:
+    """Each notes in `log` beside it what ran."""
+    return Trees(*(_tree(tmp_path / name, name, value) for name, value in (("before", 100), ("since", 110))))
 
 
 def _tree(path: Path, name: str, value: int) -> Tree:
@@ -47,11 +36,13 @@ def _tree(path: Path, name: str, value: int) -> Tree:
 
 
 def test_each_round_measures_both_and_every_other_one_begins_with_this_tree(
-    log: Path, capsys: pytest.CaptureFixture[str]
+    trees: Trees, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert against_revision.measure("HEAD", ["posting"], 3, ["--accounts", "50"], short=False) == 0
+    assert measure_trees(trees, ["posting"], 3, ["--accounts", "50"], short=False) == 0
     order = ["before", "since", "since", "before", "before", "since"]
-    assert log.read_text(encoding="utf-8").splitlines() == [f"{name} --only posting --accounts 50" for name in order]
+    assert (tmp_path / "log").read_text(encoding="utf-8").splitlines() == [
+        f"{name} --only posting --accounts 50" for name in order
+    ]
     shown = capsys.readouterr().out
     assert [cell.strip() for cell in shown.splitlines()[4].split("|")[1:5]] == [
         "posting",
@@ -63,16 +54,18 @@ def test_each_round_measures_both_and_every_other_one_begins_with_this_tree(
 
 
 def test_a_part_that_cannot_be_measured_does_not_keep_the_next_from_it(
-    log: Path, capsys: pytest.CaptureFixture[str]
+    trees: Trees, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert against_revision.measure("HEAD", ["broken", "posting"], 1, [], short=False) == 2
+    assert measure_trees(trees, ["broken", "posting"], 1, [], short=False) == 2
     told = capsys.readouterr()
     assert "bench: broken: the benchmark of" in told.err
     assert "1.10 (1.10 to 1.10)" in told.out
-    assert [line.split()[-1] for line in log.read_text(encoding="utf-8").splitlines()] == ["broken", *["posting"] * 2]
+    assert [line.split()[-1] for line in (tmp_path / "log").read_text(encoding="utf-8").splitlines()] == [
+        "broken",
+        *["posting"] * 2,
+    ]
 
 
-@pytest.mark.usefixtures("log")
-def test_other_packages_are_said(capsys: pytest.CaptureFixture[str]) -> None:
-    against_revision.measure("HEAD", [], 1, [], short=False)
+def test_other_packages_are_said(trees: Trees, capsys: pytest.CaptureFixture[str]) -> None:
+    measure_trees(trees, [], 1, [], short=False)
     assert "though the locks differ: alembic==1.100.0, alembic==1.110.0." in capsys.readouterr().out

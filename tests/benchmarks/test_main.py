@@ -2,7 +2,8 @@
 
 import argparse
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,21 +15,15 @@ from benchmarks import against_revision
 from benchmarks.pages import read_runs
 from benchmarks.report import Figure
 
-Part = Callable[[Path, argparse.Namespace], Sequence[Figure]]
 SLOW = Figure("posting", "5/s", wanted=">= 18,000/s", reached=False)
 LOST = Figure("all posted once", "no", wanted="all", reached=False, anywhere=True)
 KEPT = LOST._replace(value="yes", reached=True)
 
 
-@pytest.fixture
-def parts(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Measurements that are not taken."""
+@pytest.fixture(autouse=True)
+def _no_signals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Signals of this process stay as they are."""
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-
-    def put(**measured: Part) -> None:
-        monkeypatch.setattr(bench, "PARTS", measured)
-
-    return put
 
 
 @pytest.mark.parametrize(
@@ -41,65 +36,54 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     ],
 )
 def test_a_short_run_judges_what_holds_anywhere(
-    parts: Callable[..., None],
-    capsys: pytest.CaptureFixture[str],
-    figures: list[Figure],
-    code: int,
-    short_code: int,
+    capsys: pytest.CaptureFixture[str], figures: list[Figure], code: int, short_code: int
 ) -> None:
-    parts(posting=lambda *_: figures)
-    assert bench.main(["--only", "posting"]) == code
+    parts: bench.Parts = {"posting": lambda *_: figures}
+    assert bench.main(["--only", "posting"], parts) == code
     assert (">= 18,000/s" in capsys.readouterr().out) == (SLOW in figures)
-    assert bench.main(["--only", "posting", "--short"]) == short_code
+    assert bench.main(["--only", "posting", "--short"], parts) == short_code
     shown = capsys.readouterr().out
     assert ">= 18,000/s" not in shown
     assert ("5/s" in shown) == (SLOW in figures)
 
 
-def test_what_is_measured_and_at_which_sizes(parts: Callable[..., None]) -> None:
+def test_what_is_measured_and_at_which_sizes() -> None:
     seen: list[tuple[str, int, float]] = []
 
-    def part(name: str) -> Part:
-        def measure(directory: Path, chosen: argparse.Namespace) -> list[Figure]:
-            assert directory.is_dir()
-            seen.append((name, chosen.accounts, chosen.seconds))
-            return []
-
-        return measure
+    def measure(name: str, directory: Path, chosen: argparse.Namespace) -> list[Figure]:
+        assert directory.is_dir()
+        seen.append((name, chosen.accounts, chosen.seconds))
+        return []
 
     short = ("calculation", "cost", "throughput", "plain")
-    parts(**{name: part(name) for name in (*short, "posting", "scaling", "growth")})
+    parts = {name: partial(measure, name) for name in (*short, "posting", "scaling", "growth")}
     for arguments, expected in (
         (["--short"], [(name, 100_000, 4) for name in short]),
         (["--short", "--only", "scaling", "--accounts", "500"], [("scaling", 500, 4)]),
         ([], [(name, 1_000_000, 180) for name in (*short, "posting", "scaling")]),
     ):
         seen.clear()
-        assert bench.main(arguments) == 0
+        assert bench.main(arguments, parts) == 0
         assert seen == expected
 
 
-def test_what_was_measured_before_a_failure_is_shown(
-    parts: Callable[..., None], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_was_measured_before_a_failure_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     def fails(*_: object) -> list[Figure]:
         raise Unavailable("Postgres", "it is away")
 
-    parts(calculation=lambda *_: [KEPT], posting=fails)
-    assert bench.main([]) == 2
+    assert bench.main([], {"calculation": lambda *_: [KEPT], "posting": fails}) == 2
     printed = capsys.readouterr()
     assert "all posted once" in printed.out
     assert "Postgres unavailable: it is away" in printed.err
 
 
 def test_what_cannot_be_measured_here_does_not_keep_the_rest_from_being_measured(
-    parts: Callable[..., None], capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def missing(*_: object) -> list[Figure]:
         raise Unavailable("services", "run `make services`")
 
-    parts(singly=missing, demo=lambda *_: [KEPT])
-    assert bench.main([]) == 2
+    assert bench.main([], {"singly": missing, "demo": lambda *_: [KEPT]}) == 2
     shown = capsys.readouterr()
     assert "bench: singly: services" in shown.err
     assert "all posted once" in shown.out
@@ -135,7 +119,6 @@ def test_what_is_compared_with_an_older_revision(
         seen.append(Told(revision, tuple(parts), rounds, tuple(sizes), short))
         return 1
 
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr(against_revision, "measure", measure)
     assert bench.main(arguments.split()) == 1
     assert seen == [expected]
@@ -152,16 +135,15 @@ def test_a_revision_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> Non
     assert "bench: git rev-parse" in capsys.readouterr().err
 
 
-def test_what_was_measured_is_kept_where_it_is_asked_for(parts: Callable[..., None], tmp_path: Path) -> None:
+def test_what_was_measured_is_kept_where_it_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
-    parts(posting=lambda *_: [KEPT], calculation=lambda *_: [KEPT])
-    assert bench.main(["--only", "posting", "--write", str(tmp_path)]) == 0
+    parts: bench.Parts = {"posting": lambda *_: [KEPT], "calculation": lambda *_: [KEPT]}
+    assert bench.main(["--only", "posting", "--write", str(tmp_path)], parts) == 0
     ((part, run),) = read_runs(tmp_path).items()
     assert (part, run.asked, run.rows) == ("posting", "--only posting", [[*KEPT[:4], "yes"]])
 
 
 @pytest.mark.parametrize("other", [["--short"], ["--against", "v1"]])
-def test_only_whole_runs_of_this_tree_are_kept(parts: Callable[..., None], tmp_path: Path, other: list[str]) -> None:
-    parts(posting=lambda *_: [KEPT])
+def test_only_whole_runs_of_this_tree_are_kept(tmp_path: Path, other: list[str]) -> None:
     with pytest.raises(SystemExit):
-        bench.main([*other, "--write", str(tmp_path)])
+        bench.main([*other, "--write", str(tmp_path)], {"posting": lambda *_: [KEPT]})

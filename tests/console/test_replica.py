@@ -10,9 +10,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import pytest
-
-from abacus.console import read_side as reading
 from abacus.console.read_side import REPLICA, ReadSide, Replica, reading_of
 from abacus.core.clock import SystemClock
 from abacus.platform.embedded.postgres import EmbeddedPostgres, postgres_cluster
@@ -73,7 +70,7 @@ async def replicated() -> AsyncIterator[tuple[str, EmbeddedPostgres]]:
             yield primary.url, EmbeddedPostgres(Path(directory) / "standby", durable=False)
 
 
-async def test_pages_are_read_from_a_standby_as_long_as_it_keeps_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pages_are_read_from_a_standby_as_long_as_it_keeps_up() -> None:
     health = Health(["console"])
     async with replicated() as (url, standby), pool_of(url) as pool:
 
@@ -109,8 +106,7 @@ async def test_pages_are_read_from_a_standby_as_long_as_it_keeps_up(monkeypatch:
                     assert (await balance(ann), await balance(ben)) == (112, 100)
 
                     await all_is("receive")
-                    monkeypatch.setattr(reading, "MOST_BEHIND_S", 0.0)
-                    await replica.look()
+                    await replica.look(most_behind_s=0.0)
                     assert "s behind" in health.missed[REPLICA]
                     assert await balance(ben) == 112
 

@@ -9,7 +9,6 @@ import pytest
 
 from abacus.core.errors import Refused
 from abacus.people.types.deed import LogHead
-from abacus.proof.decide import seal as seal_module
 from abacus.proof.decide.merkle import Tree
 from abacus.proof.decide.proof import Proof, proof_of, read_proof
 from abacus.proof.decide.seal import CURRENT, FORMATS, Head, Seal, Sealed, follow_seals, next_seal
@@ -74,8 +73,7 @@ def test_a_later_format_has_a_chain_with_the_first(monkeypatch: pytest.MonkeyPat
     """The leaf gets a fictitious field: earlier seals stay as they are, later seals cover the field."""
     first, *_ = seals()
     monkeypatch.setitem(FORMATS, 3, lambda head: (*FORMATS[1](head), "a field"))
-    monkeypatch.setattr(seal_module, "CURRENT", 3)
-    later = next_seal(first, sealed(*HEADS), "9:9:", AT, LogHead())
+    later = next_seal(first, sealed(*HEADS), "9:9:", AT, LogHead(), format_=3)
     assert later.format == 3
     assert HEADS[0].leaf(1) == HEADS[0].leaf(2) != HEADS[0].leaf(3)
     assert list(follow_seals([first, later])) == []

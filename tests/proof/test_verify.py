@@ -6,7 +6,6 @@ from contextlib import nullcontext
 import pytest
 
 from abacus.core.clock import SystemClock
-from abacus.ledger.decide import transfer as transfer_module
 from abacus.ledger.decide.chain import FORMATS, chain
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Connection, Pool
@@ -206,11 +205,11 @@ async def test_a_ledger_of_several_formats(pool: Pool, database_url: str, monkey
     await fill(pool, "bob", transfers=3)
     async with tampering(database_url) as owner:
         await _as_first_format(owner, "bob")
-    await fill(pool, "bob", "eve", transfers=2)
+    await fill(pool, "bob", "eve", transfers=4)
     memos = {"txn:meals:bob-6": "a memo"}
     monkeypatch.setitem(FORMATS, 4, lambda body: FORMATS[3](body) + memos.get(body[6], "").encode())
-    monkeypatch.setattr(transfer_module, "CURRENT", 4)
-    await fill(pool, "bob", "eve", transfers=2)
+    async with tampering(database_url) as owner:
+        await _as_format(owner, 4, "bob", since=6)
     formats = await pool.fetch("select format from transfer where member_id = 'bob' order by seq")
     assert [row["format"] for row in formats] == [1, 1, 1, 3, 3, 4, 4]
     assert (await verify(pool, RECHECK)).faults == []
@@ -224,17 +223,22 @@ async def test_a_ledger_of_several_formats(pool: Pool, database_url: str, monkey
 
 async def _as_first_format(superuser: Connection, member: str) -> None:
     """An account whose transfers were written before they had a source."""
+    await superuser.execute("update transfer set source = null, lifetime = null where member_id = $1", member)
+    await _as_format(superuser, 1, member)
+
+
+async def _as_format(superuser: Connection, format_: int, member: str, *, since: int = 1) -> None:
+    """An account whose transfers from `since` on were written in this format."""
     rows = await superuser.fetch(f"select {columns(Transfer)} from transfer where member_id = $1 order by seq", member)
     head = b""
     for row in rows:
-        transfer = Transfer(*row)._replace(
-            source=None, lifetime=None, format=1, explanation=row["explanation"].encode()
-        )
+        transfer = Transfer(*row)._replace(explanation=row["explanation"].encode())
+        if transfer.seq >= since:
+            transfer = transfer._replace(format=format_)
         head = chain(head, transfer[:-1])
         await superuser.execute(
-            "update transfer set source = null, lifetime = null, format = 1, hash = $3"
-            " where member_id = $1 and seq = $2",
-            *(member, transfer.seq, head),
+            "update transfer set format = $3, hash = $4 where member_id = $1 and seq = $2",
+            *(member, transfer.seq, transfer.format, head),
         )
     await superuser.execute("update account set head_hash = $2 where member_id = $1", member, head)
 

@@ -23,7 +23,7 @@ from abacus.platform.roles import APPLICATION_ROLE
 
 CONNECTED_WITHIN_S: Final = 5.0  # to a server that has slices
 
-_LOOK_EVERY_S: Final = 5.0
+LOOK_EVERY_S: Final = 5.0  # where slices are
 
 _IS_SPREAD: Final = "select to_regclass('pg_catalog.pg_dist_schema') is not null"
 _ADDRESSES: Final = """
@@ -76,7 +76,7 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
 
     It holds at most `beside` connections to each server that has slices, and nobody waits for one of these that is
     silent. `noted` is told of each connection that is opened, and that ended, and its server; and of servers that are
-    away, and back.
+    away, and back. Where slices are is looked up every `look_every_s`.
     """
 
     def __init__(
@@ -85,6 +85,7 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
         within_s: float | None = None,
         beside: int | None = None,
         noted: Noted = NOTHING_NOTED,
+        look_every_s: float = LOOK_EVERY_S,
         **options: Any,
     ) -> None:
         super().__init__(*addresses, connect=self._opened, **options)
@@ -93,6 +94,7 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
         self._made_of = (addresses, options)
         self._beside_most = beside or options["max_size"]
         self._noted = noted
+        self._look_every_s = look_every_s
         self.server = server_of(addresses[0])
         self._looking = asyncio.Lock()
         self._looked_at: float | None = None
@@ -161,7 +163,7 @@ class SlicedPool(asyncpg.Pool):  # type: ignore[misc]  # as above
         if known is not None and self._looking.locked():
             return known
         async with self._looking:
-            if self._looked_at is None or time.monotonic() - self._looked_at > _LOOK_EVERY_S:
+            if self._looked_at is None or time.monotonic() - self._looked_at > self._look_every_s:
                 await self._look()
             address = self._addresses.get(schema)
             if address is None:

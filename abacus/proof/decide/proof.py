@@ -10,7 +10,7 @@ from abacus.core.errors import Refused
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN
 from abacus.platform.validation import first_fault
 from abacus.proof.decide.merkle import Tree, root_by_path
-from abacus.proof.decide.seal import Head, Seal, Sealed
+from abacus.proof.decide.seal import Head, Seal, Sealed, is_whole
 
 _Hash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 _Count = Annotated[int, Field(strict=True, ge=0, lt=2**63)]
@@ -97,7 +97,7 @@ def proof_of(seal: Seal, head: Head, index: int, path: Sequence[bytes], slice_: 
 
 def in_slice(slices: Sequence[Sealed], number: int) -> InSlice | None:
     """The slice of that number among the seal's slices; None where its tree is the seal's."""
-    if len(slices) == 1:
+    if is_whole(slices):
         return None
     tree = Tree()
     for place, each in enumerate(slices):

@@ -59,11 +59,16 @@ class Sealed(NamedTuple):
         return leaf_hash(orjson.dumps([self.accounts, self.transfers, self.root.hex()]))
 
 
+def is_whole(slices: Sequence[object]) -> bool:
+    """Whether the ledger is not cut: its one slice is the whole ledger."""
+    return len(slices) == 1
+
+
 def over_slices(slices: Sequence[Sealed]) -> Sealed:
-    """The content of a seal over these slices, in their order: a tree over each, and one over their roots. One slice is
-    the whole ledger, and its tree is the seal's.
+    """The content of a seal over these slices, in their order: a tree over each, and one over their roots. The tree of
+    a whole ledger is the seal's.
     """
-    if len(slices) == 1:
+    if is_whole(slices):
         return slices[0]
     tree = Tree()
     for each in slices:
@@ -105,7 +110,7 @@ class Seal(NamedTuple):
 
     def compared_in(self, number: int, recorded: Sealed, now: Sealed) -> Iterator[HouseFault]:
         """The faults of a slice, or of a whole ledger, given what the seal has of it and what it has now."""
-        of = f" of slice {number}" if len(self.snapshots) > 1 else ""
+        of = "" if is_whole(self.snapshots) else f" of slice {number}"
         return self._compared(recorded, now, of, "the ledger comes")
 
     def compared_with(self, slices: Sequence[Sealed]) -> Iterator[HouseFault]:
@@ -124,9 +129,11 @@ class Seal(NamedTuple):
                 yield _fault(self.number, f"its {name}{of} is {before}, {whose} to {computed}")
 
 
-def next_seal(last: Seal | None, sealed: Sealed, snapshot: str, sealed_at: datetime, log: LogHead) -> Seal:
+def next_seal(
+    last: Seal | None, sealed: Sealed, snapshot: str, sealed_at: datetime, log: LogHead, *, format_: int = CURRENT
+) -> Seal:
     number, previous = (last.number + 1, last.hash) if last else (1, b"")
-    seal = Seal(number, sealed_at, *sealed, snapshot, previous, b"", CURRENT, *log)
+    seal = Seal(number, sealed_at, *sealed, snapshot, previous, b"", format_, *log)
     return seal._replace(hash=_hash_of(seal))
 
 

@@ -169,12 +169,9 @@ def on_several(servers: Servers) -> None:
 
 
 @pytest.mark.usefixtures("on_several")
-async def test_slices_are_found_while_the_coordinator_is_away(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("abacus.platform.pool.sliced_pool._LOOK_EVERY_S", 0.0)
+async def test_slices_are_found_while_the_coordinator_is_away(database_url: str) -> None:
     async with proxied(database_url) as (proxy, address):
-        opened = await open_pool(address, size=2)
+        opened = await open_pool(address, size=2, look_every_s=0.0)
         async with (await slices_of(opened))[0].at() as connection:
             port = await connection.fetchval("select inet_server_port()")
         await proxy.cut()
@@ -188,18 +185,15 @@ async def test_slices_are_found_while_the_coordinator_is_away(
 
 
 @pytest.mark.usefixtures("on_several")
-async def test_one_waits_for_a_coordinator_that_is_silent_and_others_go_on(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_one_waits_for_a_coordinator_that_is_silent_and_others_go_on(database_url: str) -> None:
     async with proxied(database_url) as (proxy, address):
-        opened = await open_pool(address, size=2)
+        opened = await open_pool(address, size=2, look_every_s=0.0)
 
         async def read() -> object:
             async with (await slices_of(opened))[0].at() as connection:
                 return await connection.fetchval("select 7")
 
         assert await read() == 7
-        monkeypatch.setattr("abacus.platform.pool.sliced_pool._LOOK_EVERY_S", 0.0)
         proxy.silence()
         looking = asyncio.create_task(read())
         await asyncio.sleep(0)  # it goes as far as it can
