@@ -8,12 +8,12 @@ from itertools import groupby
 from typing import Final
 
 from abacus.people.decide.log_chain import LogFollower, erased_digest
-from abacus.people.store.chain import BATCH, chain_next, log_head
-from abacus.people.types.deed import Chained, Deed, LogHead
+from abacus.people.store.chain import BATCH, COLUMNS, chain_next, chained_of, log_head
+from abacus.people.types.deed import Deed, LogHead
 from abacus.platform.following.leader import Leader
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Connection, Pool, pages
-from abacus.platform.sql import Statement, columns
+from abacus.platform.sql import Statement
 from abacus.proof.decide.report import HouseFault, Of, Report
 from abacus.proof.parts import Log
 
@@ -22,10 +22,8 @@ ENTRIES_A_PART: Final = 100_000
 _fault: Final = partial(HouseFault, Of.LOG)
 
 _LAST: Final = "select coalesce(max(number), 0) from audit_log"
-_ONE: Final = Statement(f"select {columns(Chained)} from audit_log where number = :number")
-_FROM: Final = Statement(f"""
-select {columns(Chained)} from audit_log where number >= :first and number < :beyond order by number
-""")
+_ONE: Final = Statement(f"select {COLUMNS} from audit_log where number = :number")
+_FROM: Final = Statement(f"select {COLUMNS} from audit_log where number >= :first and number < :beyond order by number")
 _END: Final = "select number, hash from audit_log where number is not null order by number desc limit 1"
 
 _SEALED: Final = """
@@ -38,7 +36,7 @@ where number is null and at < now() - interval '1 hour' having count(*) > 0
 """
 
 # The names that erasures have taken out, and what the entries of the erasures say was left.
-_ERASED: Final = f"select {columns(Chained)} from audit_log where salt is null order by subject, number"
+_ERASED: Final = f"select {COLUMNS} from audit_log where salt is null order by subject, number"
 _ERASURES: Final = f"select subject, details ->> 'left' from audit_log where deed = '{Deed.ERASE}'"
 
 
@@ -51,12 +49,12 @@ async def check_chain(connection: Connection, part: Log) -> Report:
     """The faults of these entries, beside each other and the entry before the first."""
     report = Report()
     before = await connection.fetchrow(*_ONE(number=part.first - 1))
-    follower = LogFollower(Chained(*before) if before else None)
+    follower = LogFollower(chained_of(before) if before else None)
     if before is None:
         follower.number = part.first - 1
     async for page in pages(connection, *_FROM(first=part.first, beyond=part.beyond)):
-        for entry in (Chained(*row) for row in page):
-            report.note(*(_fault(entry.number or 0, fault) for fault in follower.follow(entry)))
+        for row in map(chained_of, page):
+            report.note(*(_fault(row.number or 0, fault) for fault in follower.follow(row)))
     return report
 
 
@@ -86,9 +84,9 @@ async def _erased(connection: Connection) -> Sequence[HouseFault]:
     for subject, digest in await connection.fetch(_ERASURES):
         left[subject].add(digest)
     faults: list[HouseFault] = []
-    erased = [Chained(*row) for row in await connection.fetch(_ERASED)]
-    for subject, entries in groupby(erased, key=lambda each: each.subject):
-        of_subject = list(entries)
+    erased = [chained_of(row) for row in await connection.fetch(_ERASED)]
+    for subject, rows in groupby(erased, key=lambda each: each.entry.subject):
+        of_subject = list(rows)
         if erased_digest(of_subject) not in left[subject]:
             what = "its name and details were replaced, and no erasure in the log has left it so"
             faults += [_fault(each.number or 0, what) for each in of_subject]

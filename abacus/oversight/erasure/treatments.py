@@ -197,10 +197,10 @@ async def approvals(connection: Connection, renaming: Pseudonym) -> Rows:
 
 async def log_entries(connection: Connection, renaming: Pseudonym) -> Rows:
     """The log keeps who did what, without the name and the reasons."""
-    entries = await entries_about(connection, f"member:{renaming.member_id}")
-    for entry in entries:
-        await forget(connection, entry, f"member:{renaming.pseudonym}", renaming.explanation(entry.details))
-    return Rows(audit_log=len(entries))
+    rows = await entries_about(connection, f"member:{renaming.member_id}")
+    for row in rows:
+        await forget(connection, row, f"member:{renaming.pseudonym}", renaming.explanation(row.entry.details))
+    return Rows(audit_log=len(rows))
 
 
 async def errands(connection: Connection, renaming: Pseudonym) -> Rows:

@@ -14,16 +14,17 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 _LONGEST: Final = timedelta(hours=2)
 
 
-def body_of(entry: Chained) -> bytes | None:
+def body_of(row: Chained) -> bytes | None:
     """What its subject and details come to, which may name a member. None where an erasure has taken the salt."""
-    if entry.salt is None:
-        return entry.body
-    said = _text([entry.subject, entry.details.decode()])
-    return hashlib.sha256(entry.salt.bytes + said).digest()
+    if row.salt is None:
+        return row.body
+    said = _text([row.entry.subject, row.entry.details.decode()])
+    return hashlib.sha256(row.salt.bytes + said).digest()
 
 
-def hash_of(entry: Chained, number: int, previous: bytes) -> bytes:
-    """Over the hash before it and every other field of the entry."""
+def hash_of(row: Chained, number: int, previous: bytes) -> bytes:
+    """Over the hash before it and every other field of the row."""
+    entry = row.entry
     facts = [
         number,
         str(entry.entry_id),
@@ -32,21 +33,21 @@ def hash_of(entry: Chained, number: int, previous: bytes) -> bytes:
         entry.authenticated,
         entry.deed,
         entry.country,
-        entry.of_before,
-        (body_of(entry) or b"").hex(),
-        entry.stated,
-        None if entry.state is None else entry.state.decode(),
+        row.of_before,
+        (body_of(row) or b"").hex(),
+        row.stated,
+        None if row.state is None else row.state.decode(),
     ]
     return hashlib.sha256(previous + _text(facts)).digest()
 
 
-def chained(entries: Iterable[Chained], head: LogHead) -> list[Chained]:
-    """The entries, with their places behind the head."""
+def chained(rows: Iterable[Chained], head: LogHead) -> list[Chained]:
+    """The rows, with their places behind the head."""
     number, previous, placed = head.entries, head.hash, list[Chained]()
-    for entry in entries:
+    for row in rows:
         number += 1
-        previous = hash_of(entry, number, previous)
-        placed.append(entry._replace(number=number, hash=previous))
+        previous = hash_of(row, number, previous)
+        placed.append(row._replace(number=number, hash=previous))
     return placed
 
 
@@ -56,22 +57,22 @@ class LogFollower:
     def __init__(self, before: Chained | None = None) -> None:
         self.number = (before and before.number) or 0
         self._hash: bytes = (before and before.hash) or b""
-        self._at = before.at if before is not None else None
+        self._at = before.entry.at if before is not None else None
 
-    def follow(self, entry: Chained) -> Iterator[str]:
-        number = entry.number or 0
+    def follow(self, row: Chained) -> Iterator[str]:
+        number, at = row.number or 0, row.entry.at
         if number != self.number + 1:
             yield f"follows #{self.number}: {number - self.number - 1} missing before it"
-        if entry.hash != hash_of(entry, number, self._hash):
+        if row.hash != hash_of(row, number, self._hash):
             yield "the hash does not match the entry and the one before it"
-        if self._at is not None and not entry.of_before and entry.at < self._at - _LONGEST:
-            yield f"it is of {entry.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC, long before the entry before it"
-        self.number, self._hash, self._at = number, entry.hash or b"", entry.at
+        if self._at is not None and not row.of_before and at < self._at - _LONGEST:
+            yield f"it is of {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC, long before the entry before it"
+        self.number, self._hash, self._at = number, row.hash or b"", at
 
 
-def erased_digest(entries: Iterable[Chained]) -> str:
+def erased_digest(rows: Iterable[Chained]) -> str:
     """Over what an erasure has left of a member's entries, in their order. The log has it with the erasure."""
-    left = [[entry.number, entry.subject, entry.details.decode()] for entry in entries]
+    left = [[row.number, row.entry.subject, row.entry.details.decode()] for row in rows]
     return hashlib.sha256(_text(left)).hexdigest()
 
 

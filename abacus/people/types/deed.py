@@ -48,20 +48,14 @@ class Entry(NamedTuple):
 
 
 class Chained(NamedTuple):
-    """A row of the log. `salt`, subject and details come to `body`; an erasure takes the names and the salt away, and
-    keeps the body, so that the hash still follows. `state` is what `stated` was when the entry's transaction ended.
+    """A row of the log. `salt`, and the entry's subject and details, come to `body`; an erasure takes the names and the
+    salt away, and keeps the body, so that the hash still follows. `state` is what `stated` was when the entry's
+    transaction ended.
     """
 
+    entry: Entry
     number: int | None
     hash: bytes | None
-    entry_id: UUID
-    at: datetime
-    actor: str
-    authenticated: bool
-    deed: str
-    subject: str
-    country: str | None
-    details: bytes
     salt: UUID | None
     body: bytes | None
     of_before: bool
