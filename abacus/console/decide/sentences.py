@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from abacus.console.decide.campaign_rows import said
 from abacus.core.points import plain
@@ -127,13 +127,8 @@ def _action(action: Action) -> str:
 
 def _deed(action: Action) -> str:
     match action.deed:
-        case Award(FixedPoints(points)):
-            return f"award {points:,} points"
-        case Award(MultipleOfEarned(multiple)):
-            return f"award {plain(multiple)} times what the transaction earned"
-        case Award(OwnFormula(own)):
-            factors = ", ".join(f"{name} {plain(value)}" for name, value in own.items())
-            return f"award by the formula with {factors}"
+        case Award(worth):
+            return _award(worth)
         case Tell(templates):
             title = templates["en"].partition("\n")[0]
             return f"tell the member “{title}” ({', '.join(sorted(templates))})"
@@ -141,7 +136,21 @@ def _deed(action: Action) -> str:
             return f"call the webhook {webhook}"
         case Publish(type_):
             return f"publish {'/'.join(type_)}"
-    raise AssertionError(action.deed)
+        case _:
+            assert_never(action.deed)
+
+
+def _award(worth: FixedPoints | MultipleOfEarned | OwnFormula) -> str:
+    match worth:
+        case FixedPoints(points):
+            return f"award {points:,} points"
+        case MultipleOfEarned(multiple):
+            return f"award {plain(multiple)} times what the transaction earned"
+        case OwnFormula(own):
+            factors = ", ".join(f"{name} {plain(value)}" for name, value in own.items())
+            return f"award by the formula with {factors}"
+        case _:
+            assert_never(worth)
 
 
 def _when(after: timedelta | None, action: Action) -> str:

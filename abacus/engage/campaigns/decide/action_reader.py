@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Final, get_args
+from typing import Final, assert_never, get_args
 
 from abacus.core import fields
 from abacus.core.fields import Bad, Fields, mapping, quoted, shown, string
@@ -172,12 +172,8 @@ def _constant(value: object, type_: VariableType | None) -> Value:
 
 def _deed_document(deed: Deed) -> object:
     match deed:
-        case Award(FixedPoints(points)):
-            return {"points": points}
-        case Award(MultipleOfEarned(multiple)):
-            return {"multiple": plain(multiple)}
-        case Award(OwnFormula(factors)):
-            return {"formula": {name: plain(value) for name, value in factors.items()}}
+        case Award(worth):
+            return _award_document(worth)
         case Tell(templates):
             return dict(templates)
         case Call(webhook):
@@ -186,7 +182,20 @@ def _deed_document(deed: Deed) -> object:
             document: dict[str, object] = {"type": "/".join(type_)}
             variables = {**constants, **{name: _VARIABLE + of for name, of in copied.items()}}
             return {**document, "var": variables} if variables else document
-    raise AssertionError(deed)
+        case _:
+            assert_never(deed)
+
+
+def _award_document(worth: FixedPoints | MultipleOfEarned | OwnFormula) -> object:
+    match worth:
+        case FixedPoints(points):
+            return {"points": points}
+        case MultipleOfEarned(multiple):
+            return {"multiple": plain(multiple)}
+        case OwnFormula(factors):
+            return {"formula": {name: plain(value) for name, value in factors.items()}}
+        case _:
+            assert_never(worth)
 
 
 _READERS: Final = {
