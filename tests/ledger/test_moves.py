@@ -1,12 +1,9 @@
 """The promises of `MovesPort`, on every ledger there is."""
 
 import asyncio
-import uuid
-from collections.abc import AsyncIterator
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Final
 
-import asyncpg
 import orjson
 import pytest
 
@@ -14,7 +11,6 @@ from abacus.core.ids import expiry_claim
 from abacus.ledger.types.account import MAX_BALANCE
 from abacus.ledger.types.movement import Because
 from abacus.ledger.types.port import Status
-from abacus.platform.postgres import Pool, open_pool
 from abacus.pricing.decide.card import OnShortfall
 from tests.ledger.ledgers import NOW
 from tests.ledger.moves import (
@@ -32,42 +28,12 @@ from tests.ledger.moves import (
     reverse,
     spend,
 )
-from tests.life.ledgers import Left, Living, LivingInMemory, LivingOnPostgres
-from tests.support.fixed_clock import FixedClock
-from tests.support.services import Services, administer, database_address
-from tests.support.slices import tables_of
+from tests.life.ledgers import Left, Living
 
 SPENDERS: Final = 100
 OTHER_FACTS: Final = "f" * 16
 CLIP: Final = OnShortfall.CLIP
 MOMENT: Final = timedelta(microseconds=1)
-
-
-@pytest.fixture(scope="module")
-async def shared(services: Services, template: str) -> AsyncIterator[str]:
-    """One database for the tables below: a clone for each of their rows would take longer than all of the rest."""
-    name = f"abacus_moves_{uuid.uuid4().hex[:8]}"
-    await administer(services, f"create database {name} template {template}")
-    yield database_address(services, name)
-    await administer(services, f"drop database {name} with (force)")
-
-
-@pytest.fixture
-async def emptied(shared: str) -> AsyncIterator[Pool]:
-    owner = await asyncpg.connect(shared, server_settings={"session_replication_role": "replica"})  # without triggers
-    await owner.execute(f"truncate {tables_of('account', 'claim', 'draw', 'hold', 'transfer', 'key_slice')}")
-    await owner.close()
-    pool = await open_pool(shared, size=8)
-    yield pool
-    await pool.close()
-
-
-@pytest.fixture(params=["memory", "postgres"])
-def ledger(request: pytest.FixtureRequest) -> Living:
-    if request.param == "memory":
-        return LivingInMemory(FixedClock(NOW))
-    on_several = request.getfixturevalue("servers").are_several  # to empty the tables of all takes longer than a clone
-    return LivingOnPostgres(request.getfixturevalue("pool" if on_several else "emptied"), FixedClock(NOW))
 
 
 P, D, C = "posted", "duplicate", "conflict"
@@ -301,84 +267,6 @@ async def test_what_is_taken_back(ledger: Living, name: str, *, lifetime: bool) 
     assert (told["points"], told["own_lot"], told["expired"], told["clipped"]) == taken
     assert last.points == taken[0]
     assert await ledger.open_lots(BOB) == left
-
-
-NEXT_YEAR: Final = date(2027, 3, 31)
-NEXT_SUMMER: Final = date(2027, 6, 30)
-LAST: Final = NOVEMBER.last_day
-
-# Batches on an account whose lots lapse each after its own day, and the day after which the first of them lapses.
-DAYS: Final[dict[str, tuple[list[Batch], date | None]]] = {
-    "the first lot's": ([[earn(5, "k", expires_on=NEXT_YEAR, lifetime=True)]], NOVEMBER.last_day),
-    "the next lot's, when the first is spent": (
-        [[earn(5, "k", expires_on=NEXT_YEAR, lifetime=True)], [spend(100)]],
-        NEXT_YEAR,
-    ),
-    "the next lot's, when the first has lapsed": (
-        [[earn(5, "k", expires_on=NEXT_YEAR, lifetime=True)], NOVEMBER],
-        NEXT_YEAR,
-    ),
-    "none when nothing is left": ([[spend(100)]], None),
-    "what is held keeps its day": ([[hold(60)], NOVEMBER], NOVEMBER.last_day),
-    "what is held rests on the oldest": (
-        [[earn(50, "k", expires_on=NEXT_YEAR, lifetime=True)], [hold(100)], NOVEMBER, [capture()]],
-        NEXT_YEAR,
-    ),
-    "what is given back keeps its lot's": ([[spend(100)], [reverse("api:acme:1", expires_on=NEXT_YEAR)]], LAST),
-    "what is given back keeps that of the last of its lots": (
-        [
-            [earn(5, "k", expires_on=NEXT_YEAR, lifetime=True)],
-            [spend(101)],
-            [spend(4, "api:acme:2")],
-            [reverse("api:acme:1", expires_on=NEXT_SUMMER)],
-        ],
-        NEXT_YEAR,
-    ),
-    "what was spent by activity keeps that of its lot": (
-        [
-            [spend(100)],
-            [adjust(1, expires_on=NEXT_YEAR, lifetime=False)],
-            [spend(1, "api:acme:2")],
-            [adjust(1, "adjust:2", expires_on=NEXT_YEAR, lifetime=True)],
-            [spend(1, "api:acme:3")],
-            [reverse("api:acme:2", expires_on=NEXT_SUMMER)],
-        ],
-        LAST,
-    ),
-    "what was spent by activity keeps that of its lot, also where the account's was later": (
-        [
-            [spend(100)],
-            [adjust(1, expires_on=NEXT_YEAR, lifetime=False)],
-            [earn(10, "k", expires_on=NEXT_YEAR)],
-            [spend(1, "api:acme:2")],
-            [earn(10, "l", expires_on=NEXT_SUMMER, lifetime=True)],
-            [reverse("api:acme:2", expires_on=NEXT_SUMMER)],
-        ],
-        LAST,
-    ),
-    "what was spent by activity keeps that of the last of its lots": (
-        [
-            [spend(100)],
-            [adjust(1, expires_on=NEXT_YEAR, lifetime=False)],
-            [earn(10, "k", expires_on=NEXT_YEAR)],
-            [spend(11, "api:acme:2")],
-            [earn(10, "l", expires_on=NEXT_SUMMER, lifetime=True)],
-            [reverse("api:acme:2", expires_on=NEXT_SUMMER)],
-        ],
-        NEXT_YEAR,
-    ),
-}
-
-
-@pytest.mark.parametrize("name", DAYS)
-async def test_the_day_of_an_account_by_lots(ledger: Living, name: str) -> None:
-    batches, day = DAYS[name]
-    await ledger.post([earn(100, lifetime=True)])
-    for batch in batches:
-        await fates(ledger, batch)
-    account = await ledger.account(BOB)
-    assert account is not None
-    assert account.expires_on == day
 
 
 async def test_many_spend_at_once_and_never_more_than_there_is(ledger: Living) -> None:

@@ -37,20 +37,25 @@ def scripts(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def connection(database_url: str) -> AsyncIterator[asyncpg.Connection]:
-    """To a ledger with notes of thirty members that is cut into three."""
-    await cut(database_url, 3)
-    opened = await asyncpg.connect(database_url)
+async def url(services: Services) -> AsyncIterator[str]:
+    """A ledger in three slices, in a database of its own: the databases of other tests may be cut already."""
+    async with database_at(HEAD, services) as address:
+        await cut(address, 3)
+        yield address
+
+
+@pytest.fixture
+async def connection(url: str) -> AsyncIterator[asyncpg.Connection]:
+    """To the same, with notes of thirty members."""
+    opened = await asyncpg.connect(url)
     await opened.execute(NOTES)
     yield opened
     await opened.close()
 
 
-async def test_rows_go_to_the_slices_of_their_members(
-    database_url: str, connection: asyncpg.Connection, scripts: Path
-) -> None:
+async def test_rows_go_to_the_slices_of_their_members(url: str, connection: asyncpg.Connection, scripts: Path) -> None:
     noted = await connection.fetch(NOTED)
-    assert await migrate(database_url, scripts=scripts) == (head_revision(), "9999")
+    assert await migrate(url, scripts=scripts) == (head_revision(), "9999")
     assert await connection.fetch(NOTED) == noted
     for number in range(3):
         here = [member for member in MEMBERS if SliceMap(3).slice_of(member) == number]
@@ -68,7 +73,7 @@ async def test_a_ledger_that_is_not_cut_has_no_steps(services: Services, scripts
 
 
 async def test_a_migration_that_is_interrupted_goes_on_with_the_slices_that_are_left(
-    database_url: str, connection: asyncpg.Connection, scripts: Path
+    url: str, connection: asyncpg.Connection, scripts: Path
 ) -> None:
     """What goes into the slices can be read meanwhile, and who would change it waits."""
     told: list[tuple[str, int, int]] = []
@@ -79,9 +84,9 @@ async def test_a_migration_that_is_interrupted_goes_on_with_the_slices_that_are_
     noted = await connection.fetch(NOTED)
     await connection.execute("create table slice_1.note ()")
     with pytest.raises(Refused, match='relation "note" already exists'):
-        await migrate(database_url, told=tell, scripts=scripts)
+        await migrate(url, told=tell, scripts=scripts)
     assert told == [("9999", 0, 3), ("9999", 1, 3)]
-    assert await current_revision(database_url) == head_revision()
+    assert await current_revision(url) == head_revision()
     assert await connection.fetchval("select count(*) from slice_0.note") > 0
     assert await connection.fetchval("select to_regclass('slice_2.note')") is None
     assert await connection.fetch(NOTED) == noted
@@ -90,21 +95,21 @@ async def test_a_migration_that_is_interrupted_goes_on_with_the_slices_that_are_
             await connection.execute("update note set said = 'sorry'")
     await connection.execute("drop table slice_1.note")
     told.clear()
-    await migrate(database_url, told=tell, scripts=scripts)
+    await migrate(url, told=tell, scripts=scripts)
     assert told == [("9999", 1, 3), ("9999", 2, 3), ("9999", 3, 3)]
     assert await connection.fetch(NOTED) == noted
     assert await connection.fetch("select from slice_step") == []
 
 
 async def test_while_one_slice_is_migrated_the_others_are_posted_to(
-    database_url: str, connection: asyncpg.Connection, scripts: Path
+    url: str, connection: asyncpg.Connection, scripts: Path
 ) -> None:
-    pool = await open_pool(database_url, size=1, role=None)
+    pool = await open_pool(url, size=1, role=None)
     async with asyncio.timeout(60):
         blocking = connection.transaction()
         await blocking.start()
         await connection.execute("insert into slice_step values (1, 'of somebody else')")
-        migrating = asyncio.create_task(migrate(database_url, scripts=scripts))
+        migrating = asyncio.create_task(migrate(url, scripts=scripts))
         await waiting(pool, migrating)
         for number in (0, 2):
             member = next(member for member in MEMBERS if SliceMap(3).slice_of(member) == number)

@@ -14,7 +14,7 @@ def taken(row: str, ledger: str = "memory", mode: str = "by activity") -> str:
 
 
 def day(row: str) -> str:
-    return f"{_LEDGER}/test_moves.py::test_the_day_of_an_account_by_lots[memory-{row}]"
+    return f"{_LEDGER}/test_days_by_lots.py::test_the_day_of_an_account_by_lots[memory-{row}]"
 
 
 def limits(row: str, ledger: str = "memory") -> str:
@@ -79,3 +79,7 @@ def agreement(row: str) -> str:
 
 def agrees(test: str) -> str:
     return f"tests/proof/test_agreement.py::{test}"
+
+
+def sound(test: str) -> str:
+    return f"tests/proof/test_sound_ledgers.py::{test}"
