@@ -55,3 +55,4 @@ class DocumentDirectory(FreshCopy[Moment, Value]):
             return await read_moment(pool, kind, *beside, before=before or NOTHING_READ)
 
         super().__init__(kind.plural, load, build, cadence)
+        self.tables = [each.table.name for each in (kind, *beside)]  # whose changes are read

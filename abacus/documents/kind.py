@@ -41,6 +41,11 @@ class Table(NamedTuple):
     at: str = "published_at"
     by: str = "published_by"
 
+    @property
+    def names(self) -> Sequence[str]:
+        """Of this table, and of the table of withdrawals where there is one."""
+        return (self.name,) if self.withdrawals is None else (self.name, self.withdrawals.table)
+
 
 def _nowhere(_: object) -> None:
     return None

@@ -45,3 +45,4 @@ class StatedDirectory(FreshCopy[InUse[Running], Value], Generic[Running, Value])
             return InUse(versions, await read_moment(pool, *beside, before=moment))
 
         super().__init__(store.kind.plural, load, build, _CADENCE)
+        self.tables = [each.table.name for each in (store.kind, *beside)]  # whose changes are read

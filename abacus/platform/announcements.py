@@ -24,16 +24,11 @@ log = structlog.get_logger(__name__)
 
 
 class Announced(StrEnum):
-    """The tables whose changes are announced, by the names that the triggers give."""
+    """Tables whose changes are announced, besides the tables of documents, by the names that the triggers give."""
 
-    RATE_CARDS = "rate_card"
     PARTNERS = "partner"
     COUNTER_SETTINGS = "counter_setting"
-    EVENT_SOURCES = "event_source"
-    COUNTERS = "counter_definition"
-    CAMPAIGNS = "campaign"
     SEGMENTS = "segment"
-    DOWNSTREAMS = "downstream"
 
 
 class Announcements:
@@ -55,8 +50,8 @@ class Announcements:
         self._callbacks: dict[str, list[Callable[[], None]]] = {}
         self._somebody_waits = asyncio.Event()
 
-    def call(self, callback: Callable[[], None], on: Announced) -> None:
-        """From now on, call this at each change, and after a time in which announcements may have been lost."""
+    def call(self, callback: Callable[[], None], on: str) -> None:
+        """From now on, call this at each change of a table, and after a time in which an announcement may be lost."""
         self._callbacks.setdefault(on, []).append(callback)
         self._somebody_waits.set()
 

@@ -14,7 +14,7 @@ import structlog
 
 from abacus.core.errors import Unavailable
 from abacus.core.signature import Producer, Verifier, read_keys, signer_for
-from abacus.platform.announcements import Announced, Announcements
+from abacus.platform.announcements import Announcements
 from abacus.platform.connections import Connections
 from abacus.platform.database_clock import DatabaseClock
 from abacus.platform.encryption import Secrets
@@ -182,14 +182,14 @@ class Wiring:
         )
         return lambda stop: reader.run(handle, stop)
 
-    def keep(self, copy: Kept, *, on: Sequence[Announced] = ()) -> Kept:
-        """A copy of a table, kept fresh until the worker ends, and read at once when one of these is announced."""
-        for announced in on:
-            self.announcements.call(copy.wake, on=announced)
+    def keep(self, copy: Kept, *, on: Sequence[str] = ()) -> Kept:
+        """A copy of tables, kept fresh until the worker ends, and read at once when a change of these is announced."""
+        for table in on:
+            self.announcements.call(copy.wake, on=table)
         self.beside(copy.keep_fresh())
         return copy
 
-    def keep_keys(self, owners: KeptKeys, *, on: Sequence[Announced] = ()) -> KeptKeys:
+    def keep_keys(self, owners: KeptKeys, *, on: Sequence[str] = ()) -> KeptKeys:
         """A copy of keys and their owners, as `keep`; the last use of keys is noted."""
         self.beside(owners.keep_noting_use())
         self.at_the_end(partial(_note_use, owners))

@@ -1,13 +1,13 @@
 """How the rate cards in use are put together."""
 
-from abacus.platform.announcements import Announced
 from abacus.platform.metrics import CARDS_AGE
 from abacus.platform.postgres import Pool
 from abacus.platform.wiring import Wiring
+from abacus.pricing.kind import CARDS
 from abacus.pricing.store.cards import CardReader, CardStore
 
 
 def cards_in_use(wiring: Wiring, pool: Pool) -> CardReader:
     cards = CardReader(CardStore(pool).all)
     CARDS_AGE.set_function(lambda: cards.age_s)
-    return wiring.keep(cards, on=(Announced.RATE_CARDS,))
+    return wiring.keep(cards, on=(CARDS.table.name,))

@@ -20,6 +20,7 @@ from abacus.ledger.types.limits import Limits
 from abacus.platform.announcements import Announced, Announcements
 from abacus.platform.fresh_copy import Cadence
 from abacus.platform.postgres import Pool, open_connection
+from abacus.pricing import kind
 from abacus.pricing.store.cards import CardReader, CardStore
 from tests.support.fixed_clock import FixedClock
 from tests.support.logged import limits_logged
@@ -31,6 +32,7 @@ pytestmark = pytest.mark.once
 NOW: Final = datetime(2026, 6, 1, tzinfo=UTC)
 CLOCK: Final = FixedClock(NOW)
 CARDS: Final = example_cards()
+RATE_CARDS: Final = kind.CARDS.table.name
 ACME: Final = Partner("acme", "Acme", True, True, (), None, 60, None, NOW, "ann", None)  # noqa: FBT003  # columns
 _LISTENERS: Final = """
 select pid from pg_stat_activity where application_name = 'abacus announcements' and datname = current_database()
@@ -60,7 +62,7 @@ async def listening(url: str) -> AsyncIterator[Announcements]:
 
 
 @asynccontextmanager
-async def called(url: str, on: Announced) -> AsyncIterator[Calls]:
+async def called(url: str, on: str) -> AsyncIterator[Calls]:
     """Calls that a change brings about; the first one, at the beginning, is not among them."""
     calls = Calls()
     async with listening(url) as announcements:
@@ -83,7 +85,7 @@ async def test_a_published_card_is_in_force_within_a_second(pool: Pool, database
     reader = CardReader(store.all, Cadence(refresh_every_s=3600))
     keeping = asyncio.create_task(reader.keep_fresh())
     async with listening(database_url) as announcements:
-        announcements.call(reader.wake, on=Announced.RATE_CARDS)
+        announcements.call(reader.wake, on=RATE_CARDS)
         await soon(lambda: reader.age_s < 5)
         for card in CARDS[1:]:
             began = time.monotonic()
@@ -143,7 +145,7 @@ async def test_changes_that_come_all_the_time_are_not_announced(pool: Pool, data
 
 async def test_a_lost_connection_is_made_again_and_missed_changes_are_read(pool: Pool, database_url: str) -> None:
     with capture_logs() as logs:
-        async with proxied(database_url) as (proxy, address), called(address, Announced.RATE_CARDS) as calls:
+        async with proxied(database_url) as (proxy, address), called(address, RATE_CARDS) as calls:
             proxy.cut_all()
             await soon(lambda: calls.count == 1)
             await CardStore(pool).publish(CARDS[0], by="ann", now=NOW)
@@ -152,7 +154,7 @@ async def test_a_lost_connection_is_made_again_and_missed_changes_are_read(pool:
 
 
 async def test_a_server_that_goes_silent_is_noticed(database_url: str) -> None:
-    async with proxied(database_url) as (proxy, address), called(address, Announced.RATE_CARDS) as calls:
+    async with proxied(database_url) as (proxy, address), called(address, RATE_CARDS) as calls:
         proxy.silence()
         await asyncio.sleep(0.6)
         proxy.speak()

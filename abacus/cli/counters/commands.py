@@ -1,15 +1,15 @@
 """`abacus counters`: check, compare, publish, retire and look at the definitions of counters."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
 from abacus.cli.counters.counter_account import reconcile
 from abacus.cli.counters.counter_get import get
 from abacus.cli.counters.counter_store import cache
+from abacus.cli.counters.family import FAMILY, counter_desk
 from abacus.cli.documents.commands import (
     AsToml,
     add_diff,
@@ -21,14 +21,12 @@ from abacus.cli.documents.commands import (
     shown,
 )
 from abacus.cli.documents.drafts import Judged
-from abacus.cli.documents.family import Family
 from abacus.cli.terminal.answer import Answer, Table
-from abacus.cli.terminal.command_actor import CommandActor, actor, at_desk
+from abacus.cli.terminal.command_actor import actor, at_desk
 from abacus.cli.terminal.draft_files import read_files, refuse
 from abacus.cli.terminal.known import checked_reason
 from abacus.cli.terminal.shell import CommandGroup, settings
 from abacus.documents.types import Record
-from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.counters.decide.definition import Definition, to_document
 from abacus.signals.counters.decide.definition_document import faults_today
 from abacus.signals.counters.kind import COUNTERS
@@ -41,26 +39,6 @@ app = CommandGroup(
 )
 
 Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
-
-
-def _desk(at: CommandActor) -> CounterDesk:
-    return CounterDesk(at.pool, at.clock, built_in_sources(settings()))
-
-
-def _with_drafts(sources: Sources, drafts: Mapping[str, Sequence[Any]]) -> Sources:
-    return {**sources, **{source.name: source for source in drafts.get("events", ())}}
-
-
-FAMILY: Final = Family(
-    kind=COUNTERS,
-    desk=lambda at: nullcontext(_desk(at)),
-    files="Definitions, in TOML or JSON.",
-    drafts="definitions",
-    one="a definition",
-    nothing_new="the definitions are in force already",
-    with_drafts=_with_drafts,
-    sentence=lambda definition: f"{definition.name} counts {definition.template}",
-)
 
 
 @app.command()
@@ -102,7 +80,7 @@ async def show(
 ) -> Answer:
     """Show a definition, the latest version or another, and how many keys began to count on each of the last days."""
     async with actor() as at:
-        desk = _desk(at)
+        desk = counter_desk(at)
         record = await desk.version(which)
         days = await desk.new_keys(record.document)
     definition = record.document

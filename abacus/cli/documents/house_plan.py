@@ -1,23 +1,27 @@
-"""What a directory of documents changes in the house: every kind in the order in which they need each other."""
+"""What a directory of documents changes in the house, kind after kind."""
 
+import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from abacus.cli.campaigns.family import FAMILY as CAMPAIGNS
-from abacus.cli.counters.commands import FAMILY as COUNTERS
 from abacus.cli.documents.drafts import FilePlan, Judged, file_plans, read_drafts
 from abacus.cli.documents.family import Family
-from abacus.cli.downstreams.family import FAMILY as DOWNSTREAMS
-from abacus.cli.events.commands import FAMILY as SOURCES
-from abacus.cli.rates.family import FAMILY as CARDS
 from abacus.cli.terminal.command_actor import CommandActor
 from abacus.cli.terminal.draft_files import FileFault, refuse
 from abacus.cli.terminal.files import usable
 from abacus.core.errors import Refused
+from abacus.documents.kind import DocumentKind
+from abacus.oversight.kinds import KINDS
 
-# A counter counts events of sources, and a campaign needs a card, counters and downstreams.
-FAMILIES: Final[Sequence[Family[Any, Any]]] = (CARDS, SOURCES, COUNTERS, DOWNSTREAMS, CAMPAIGNS)
+
+def _family_of(kind: DocumentKind[Any, Any]) -> Family[Any, Any]:
+    """From the folder of the kind's commands."""
+    family: Family[Any, Any] = importlib.import_module(f"abacus.cli.{kind.command}.family").FAMILY
+    return family
+
+
+FAMILIES: Final = [_family_of(kind) for kind in KINDS]
 _SUFFIXES: Final = frozenset({".toml", ".json"})
 
 

@@ -31,7 +31,6 @@ from abacus.engage.notify.renderer import rendering
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.ledger.types.account import AccountBalance
 from abacus.people.store.approvals import Approvals
-from abacus.platform.announcements import Announced
 from abacus.platform.following.together import together
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth, sub_workers_of
@@ -73,8 +72,7 @@ def campaigns_in_use(wiring: Wiring, pool: Pool) -> CampaignDirectory:
     campaigns = CampaignDirectory(
         pool, built_in_sources(settings), wiring.clock, uncounted_from=settings.campaign_uncounted_from
     )
-    woken_by = (Announced.CAMPAIGNS, Announced.COUNTERS, Announced.EVENT_SOURCES, Announced.DOWNSTREAMS)
-    return wiring.keep(campaigns, on=woken_by)
+    return wiring.keep(campaigns, on=campaigns.tables)
 
 
 def asked_by(wiring: Wiring, pool: Pool) -> Callable[[], Asked]:

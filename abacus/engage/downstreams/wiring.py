@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 from abacus.engage.downstreams.decide.question import LONGEST_ANSWER
+from abacus.engage.downstreams.kind import DOWNSTREAMS
 from abacus.engage.downstreams.services import CALLS_AT_ONCE, Services
 from abacus.engage.downstreams.store import DownstreamDirectory, DownstreamStore
-from abacus.platform.announcements import Announced
 from abacus.platform.delivery.post import Poster
 from abacus.platform.encryption import Secrets
 from abacus.platform.patience import until_available
@@ -25,7 +25,7 @@ class Outside(NamedTuple):
 async def outside(wiring: Wiring, pool: Pool, *, webhooks_at_once: int) -> Outside:
     """What is published is read before this returns."""
     downstreams = wiring.keep(
-        DownstreamDirectory(lambda: DownstreamStore(pool).signed(wiring.clock.now())), on=(Announced.DOWNSTREAMS,)
+        DownstreamDirectory(lambda: DownstreamStore(pool).signed(wiring.clock.now())), on=(DOWNSTREAMS.table.name,)
     )
     at_once, to_private = webhooks_at_once + 4 * CALLS_AT_ONCE, wiring.settings.webhooks_to_private
     poster, secrets = Poster(to_private=to_private, at_once=at_once, whole_up_to=LONGEST_ANSWER), wiring.secrets()

@@ -23,6 +23,7 @@ from abacus.oversight.erasure.treatments import (
     touch,
     webhook_deliveries,
 )
+from abacus.oversight.kinds import KINDS
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
 
@@ -49,15 +50,15 @@ RENAMED: Final = {
 }
 
 # These name nobody, or, as rows of counters whose templates have the member, only until their `keep` ends (docs/
-# erasure.md). Segments name members by numbers, which mean nobody without `member_number`. `ledger.py` treats the
-# ledger's own tables.
+# erasure.md). Segments name members by numbers, which mean nobody without `member_number`. Documents name nobody.
+# `ledger.py` treats the ledger's own tables.
 NAMELESS: Final = frozenset(
     {
+        *chain.from_iterable(kind.table.names for kind in KINDS),
         "assumption",
         "allowance",
         "allowance_part",
         "audit_head",
-        "campaign",
         "campaign_seen",
         "campaign_sum",
         "limit_pot",
@@ -68,19 +69,15 @@ NAMELESS: Final = frozenset(
         "console_password",
         "console_selection",
         "console_session",
-        "counter_definition",
         "counter_new_keys",
-        "counter_retirement",
         "counter_partition",
         "counter_row",
         "counter_setting",
         "counter_series",
         "counter_start",
         "counter_tally",
-        "downstream",
         "downstream_secret",
         "erasure",
-        "event_source",
         "member_number_erased",
         "member_number_next",
         "key_slice",
@@ -93,8 +90,6 @@ NAMELESS: Final = frozenset(
         "person_token",
         "points_pulse",
         "quarantine_tally",
-        "rate_card",
-        "rate_card_withdrawal",
         "rate_limit",
         "seal",
         "seal_slice",

@@ -68,7 +68,7 @@ async def counter_store(wiring: Wiring, pool: Pool) -> OpenedStore:
 
 def counters_in_use(wiring: Wiring, pool: Pool) -> DocumentDirectory[Catalog]:
     counters = counter_directory(pool, built_in_sources(wiring.settings))
-    return wiring.keep(counters, on=(Announced.COUNTERS, Announced.EVENT_SOURCES))
+    return wiring.keep(counters, on=counters.tables)
 
 
 def asked_by(wiring: Wiring, pool: Pool) -> Callable[[], Asked]:

@@ -9,7 +9,6 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import SetAside
 from abacus.documents.directory import DocumentDirectory
 from abacus.documents.types import documents
-from abacus.platform.announcements import Announced
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.offsets import begins_since
@@ -51,7 +50,8 @@ async def sources_now(pool: Pool, settings: Settings) -> list[Source]:
 
 
 def sources_in_use(wiring: Wiring, pool: Pool) -> DocumentDirectory[Sources]:
-    return wiring.keep(source_directory(pool, built_in_sources(wiring.settings)), on=(Announced.EVENT_SOURCES,))
+    sources = source_directory(pool, built_in_sources(wiring.settings))
+    return wiring.keep(sources, on=sources.tables)
 
 
 async def substream(wiring: Wiring, askers: Sequence[Callable[[Wiring, Pool], Callable[[], Asked]]]) -> Run:

@@ -9,7 +9,7 @@ import pytest
 from abacus.core.errors import Unavailable
 from abacus.documents.directory import DocumentDirectory
 from abacus.documents.store import DocumentStore
-from abacus.platform.announcements import Announced, Announcements
+from abacus.platform.announcements import Announcements
 from abacus.platform.fresh_copy import Cadence
 from abacus.platform.postgres import Pool, open_connection
 from abacus.signals.counters.decide.catalog import Catalog
@@ -58,8 +58,8 @@ async def directory(pool: Pool, database_url: str) -> AsyncIterator[DocumentDire
     await publish_weather(pool)
     announcements = Announcements(lambda: open_connection(database_url))
     directory = counter_directory(pool, BUILT_IN, Cadence(refresh_every_s=3600))
-    for announced in (Announced.COUNTERS, Announced.EVENT_SOURCES):
-        announcements.call(directory.wake, on=announced)
+    for table in directory.tables:
+        announcements.call(directory.wake, on=table)
     keeping = [asyncio.create_task(each) for each in (announcements.keep_listening(), directory.keep_fresh())]
     await soon(lambda: directory.age_s < 5)
     yield directory

@@ -12,7 +12,7 @@ from abacus.core.errors import Refused, Unavailable
 from abacus.core.fields import DocumentFaults
 from abacus.documents.store import DocumentStore
 from abacus.documents.types import Record, Version
-from abacus.platform.announcements import Announced, Announcements
+from abacus.platform.announcements import Announcements
 from abacus.platform.fresh_copy import Cadence
 from abacus.platform.postgres import Pool, open_connection
 from abacus.signals.events.decide.builtin import built_in
@@ -120,7 +120,8 @@ async def test_a_published_source_is_in_force_within_a_second(pool: Pool, databa
     """Nothing but the announcement has the directory read."""
     directory = source_directory(pool, BUILT_IN, Cadence(refresh_every_s=3600))
     announcements = Announcements(lambda: open_connection(database_url))
-    announcements.call(directory.wake, on=Announced.EVENT_SOURCES)
+    (table,) = directory.tables
+    announcements.call(directory.wake, on=table)
     tasks = [asyncio.create_task(work()) for work in (directory.keep_fresh, announcements.keep_listening)]
     await soon(lambda: directory.age_s < 5)
     await asyncio.sleep(0.2)  # the first announcement is that of the connection
