@@ -198,8 +198,8 @@ class LotsAnswer(BaseModel):
 
 
 class PendingAnswer(BaseModel):
-    """An adjustment or a reversal that waits, or waited, for a second person. `points` of a reversal are those that it
-    takes back. Who approves it names the `digest`.
+    """An adjustment or a reversal that waits, or waited, for a second person. A reversal takes back its `points`. An
+    approval names the `digest`.
     """
 
     model_config = with_example(examples.ADJUSTMENT)

@@ -23,7 +23,7 @@ from abacus.platform.health import Health
 _DESCRIPTION: Final = """
 Award points to members, exactly once, let them be spent, and read what became of them.
 
-Points are integers, amounts are decimal strings, times are RFC 3339 with an offset. Every error is an
+Points are integers. Amounts are decimal strings. A time is a text of RFC 3339 with an offset. Every error is an
 `application/problem+json` document with a stable `type`.
 """
 

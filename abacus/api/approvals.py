@@ -102,8 +102,8 @@ async def reject(approval_id: ApprovalId, request: Request) -> Response:
     tags=["adjustments"],
 )
 async def adjustments(request: Request, status: Annotated[Status | None, Query()] = None) -> Response:
-    """A person sees those in the countries that its roles open, a partner those that it asked for; a thousand at
-    most.
+    """A person sees the adjustments in the countries that its roles open, and a partner sees its own requests; a
+    thousand at most.
     """
     call = caller_of(request)
     if isinstance(call, PersonCall):

@@ -26,7 +26,7 @@ from abacus.signals.counters.wiring import counter_store, counting_service
 _DESCRIPTION: Final = """
 How often did it happen? Counters answer for any key, in any range of time, up to a hundred at once.
 
-Times are RFC 3339 with an offset, or seconds since 1970. Every error is a document like those of
+A time is a text of RFC 3339 with an offset, or a number of seconds since 1970. Every error is a document like those of
 `application/problem+json`, with a stable `type`.
 """
 _KEYS: Final = "The key of a partner that may read counters, `abk_live_…`; or a person's token, `abp_…`"

@@ -60,7 +60,7 @@ async def list_dead() -> Answer:
 @dead.command("redrive")
 async def redrive_dead(
     name: Annotated[str, typer.Argument(help="The queue to send back to: award, retry, expiry or campaign-retry.")],
-    limit: Annotated[int, typer.Option(min=1, help="At most so many messages.")] = 10_000,
+    limit: Annotated[int, typer.Option(min=1, help="The most messages to take.")] = 10_000,
 ) -> Answer:
     """Send a queue's dead letters back to it. An award that was posted already is not posted again."""
     config = settings()

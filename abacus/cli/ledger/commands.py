@@ -32,7 +32,9 @@ async def migrate(
     slices: Annotated[
         int | None,
         typer.Option(
-            min=1, max=MOST, help="Then cut the empty ledger into so many slices, for ever; see docs/operate/slices.md."
+            min=1,
+            max=MOST,
+            help="Then cut the empty ledger into this number of slices, for ever; see docs/operate/slices.md.",
         ),
     ] = None,
     sandbox: Annotated[

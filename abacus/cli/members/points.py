@@ -188,7 +188,9 @@ HoldId = Annotated[UUID, typer.Argument(metavar="HOLD", help="The id of the hold
 async def capture(
     member: Member,
     hold_id: HoldId,
-    points: Annotated[int | None, typer.Option(help="So many of them; all where it is not given.")] = None,
+    points: Annotated[
+        int | None, typer.Option(help="How many to spend; all that are held where it is not given.")
+    ] = None,
 ) -> Answer:
     """Spend the points of a hold, or part of them; the rest is released."""
     order = ordered(CaptureOrder, points=points)
@@ -208,7 +210,9 @@ async def release(member: Member, hold_id: HoldId) -> Answer:
 @app.command("reverse")
 async def reverse(
     transfer: Annotated[str, typer.Argument(help="Its key, such as txn:rides:T-1001, or its id, MEMBER:PROGRAM:SEQ.")],
-    points: Annotated[int | None, typer.Option(help="So many of them; all that is left where it is not given.")] = None,
+    points: Annotated[
+        int | None, typer.Option(help="How many to take back or give back; all that are left where it is not given.")
+    ] = None,
     reason: Annotated[str, typer.Option(help="Why.")] = "reversed",
     key: Key = None,
 ) -> Answer:

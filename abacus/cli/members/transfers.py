@@ -27,7 +27,7 @@ _COLUMNS: Final[Columns[Transfer]] = {
 async def transfers(
     member: Annotated[str, typer.Argument(metavar="ID", help="The member's id.")],
     program: Annotated[str | None, typer.Option(help="Only these points.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="The most transfers to print.")] = 50,
 ) -> Answer:
     """List a member's transfers, the newest first. Exit 1 for nobody."""
     async with pool() as opened:

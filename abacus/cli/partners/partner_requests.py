@@ -28,7 +28,7 @@ async def requests(
     partner: PartnerId,
     request: Annotated[str | None, typer.Option(help="Only requests with this X-Request-Id.")] = None,
     refused: Annotated[bool, typer.Option("--refused", help="Only what was refused.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many, the newest.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="The most requests to print, the newest.")] = 50,
 ) -> Answer:
     """Show what a partner asked the API for in the last 7 days: changes, and all that was refused.
 

@@ -61,8 +61,10 @@ async def list_items(
     country: Annotated[str | None, typer.Option(help="Only items of this country.", metavar="SG")] = None,
     since: Annotated[str | None, typer.Option(help="Only items set aside since this time, with its offset.")] = None,
     until: Annotated[str | None, typer.Option(help="Only items set aside before this time, with its offset.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also those that were replayed.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many; the counts are of all.")] = 100,
+    everything: Annotated[bool, typer.Option("--all", help="Also items that were replayed.")] = False,
+    limit: Annotated[
+        int, typer.Option(min=1, max=10_000, help="The most items to print; the counts are of all.")
+    ] = 100,
 ) -> Answer:
     """List the held items, newest first, with counts by reason."""
     check_country(country)
@@ -121,7 +123,7 @@ async def replay(
     ] = None,
     reason: OnlyReason = None,
     everything: Annotated[bool, typer.Option("--all", help="Every held item.")] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="The most items to replay.")] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would come of each item. Nothing is sent.")
     ] = False,

@@ -39,7 +39,8 @@ async def list_segments() -> Answer:
 
 
 async def show_segment(
-    name: Name, members: Annotated[int, typer.Option(min=0, max=1000, help="Print so many of its members, too.")] = 0
+    name: Name,
+    members: Annotated[int, typer.Option(min=0, max=1000, help="How many of its members to print, too.")] = 0,
 ) -> Answer:
     """Show a segment with the versions of it that are kept."""
     async with pool() as connections:

@@ -12,7 +12,7 @@ _OTHERS: Final[Mapping[Reason, str]] = {
     Reason.IN_THE_FUTURE: "See the sender's clock; replay when that time has come.",
     Reason.UNKNOWN_PROGRAM: "Publish a rate card that issues these points there, then replay.",
     Reason.UNKNOWN_SOURCE: "Publish the source or create the partner, then replay.",
-    Reason.OUT_OF_RANGE: "See the amount with its sender: so many points cannot be posted.",
+    Reason.OUT_OF_RANGE: "See the amount with its sender: no account can hold that number of points.",
     Reason.UNSUPPORTED: "Upgrade the workers, then replay.",
     Reason.KEY_CONFLICT: "Compare it with what is posted under the key; its sender has to use another key.",
     Reason.RETRIES_EXHAUSTED: "See that the dependency is back, then replay.",

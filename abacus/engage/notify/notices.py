@@ -138,8 +138,8 @@ class Notices:
         return sum((await slices.split(self._pool, notices, entering, patience_s=None)).whole())
 
     async def enter_beside(self, connection: Connection, notices: Sequence[Notice], *, gathered_for: timedelta) -> None:
-        """Enter notices of members of one slice, in the caller's transaction there. Those that were entered before stay
-        as they are.
+        """Enter notices of members of one slice, in the caller's transaction there. A notice that was entered before
+        stays as it is.
         """
         await connection.execute(*self._entering(notices, gathered_for))
 

@@ -158,7 +158,7 @@ class PeopleStore:
             ended = [each for each in tokens if prefix in {None, each}]
             if prefix is not None and not ended:
                 raise Refused(
-                    f"{person_id} has no valid token {prefix!r}; `abacus people list` prints those that it has"
+                    f"{person_id} has no valid token {prefix!r}; `abacus people list` prints its valid tokens"
                 )
             await connection.execute(*_REVOKE(prefixes=ended, now=now))
         return ended

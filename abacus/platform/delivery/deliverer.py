@@ -1,4 +1,4 @@
-"""The loop that delivers: it takes due deliveries, attempts many at once, and settles together those that ended.
+"""The loop that delivers: it takes due deliveries, attempts many at once, and settles the ended attempts together.
 
 A delivery is taken for a while. When a process is killed, another one takes its deliveries after that while and
 attempts them again, under the same ids.
@@ -34,7 +34,7 @@ def room(concurrency: Concurrency, under_way: Iterable[str], failing: Collection
 
 
 class Periodic:
-    """An action that is due at once, and again so many seconds after it was done. A failed action stays due."""
+    """An action that is due at once, and again `every_s` after it was done. A failed action stays due."""
 
     def __init__(self, action: Callable[[], Awaitable[None]], every_s: float) -> None:
         self._action = action

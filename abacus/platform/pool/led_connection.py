@@ -88,7 +88,7 @@ class LedConnection(asyncpg.Connection):  # type: ignore[misc]  # as above
         self._led_to, self._is_astray = schema, False
 
     def is_astray(self) -> None:
-        """Whoever uses it next is led anew, whatever it was led to before."""
+        """The next use leads it anew, wherever it was led before."""
         self._is_astray = True
 
     async def reset(self, *, timeout: float | None = None) -> None:  # noqa: ASYNC109  # as asyncpg has it

@@ -37,7 +37,7 @@ where attrelid = :name::text::regclass and grantee = :role::text::regrole
 
 
 async def cut(connection: Connection, count: int) -> bool:
-    """Whether the ledger was cut now; False where it has so many slices. In a transaction of the tables' owner.
+    """Whether the ledger was cut now; False where it has `count` slices already. In a transaction of the tables' owner.
 
     Raises `Refused` for a ledger that has other slices, or somebody's points.
     """

@@ -90,7 +90,7 @@ cross join lateral (
 ) l
 """)
 
-# Whoever opens a series waits for the others, so that no two get one number.
+# Processes that open series wait for each other, so that no two series get one number.
 NUMBERING: Final = Statement("select pg_advisory_xact_lock(hashtext('counter series'))")
 
 _OPEN_SERIES: Final = Statement("""

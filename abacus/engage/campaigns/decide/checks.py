@@ -168,7 +168,7 @@ def _points(given: Given, campaign: Campaign, award: Award | None) -> Check:
         if award.worth.points != why.points:
             faults.append(f"the step awards {award.worth.points} points, not {why.points}")
         if formula is not None:
-            faults.append("the step awards so many points, and by no formula")
+            faults.append("the step awards a fixed number of points, and by no formula")
     elif formula is None:
         faults.append("the step awards by a formula, and none was kept")
     else:

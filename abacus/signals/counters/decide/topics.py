@@ -12,8 +12,8 @@ from abacus.signals.events.types import Event
 
 
 class InForce(NamedTuple):
-    """The documents for one topic: all definitions with the latest version of each, those that count the topic's
-    events, and the reading of those events.
+    """The documents for one topic: all definitions with the latest version of each, the definitions that count
+    the topic's events, and the reading of those events.
     """
 
     catalog: Catalog
