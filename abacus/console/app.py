@@ -57,7 +57,7 @@ SERVED: Final = tuple(served for capability in _CAPABILITIES for served in capab
 
 def console_app(premises: Premises, health: Health, pages: Sequence[Served] = SERVED) -> ASGIApp:
     assets = Assets()
-    answers, cookies = Answers(assets), Cookies(secure=premises.address.is_secure)
+    answers, cookies = Answers(assets, premises.clock), Cookies(secure=premises.address.is_secure)
     routing = Routing(premises, cookies, answers)
     app = Starlette(
         routes=[

@@ -11,6 +11,22 @@ function zones() {
   }
 }
 
+// What the page waits for, said at its top until the answer is there.
+function busy(words) {
+  const line = document.getElementById("busy");
+  line.textContent = words;
+  line.classList.toggle("sent", words !== "");
+}
+
+// "3 minutes ago" stays true while somebody looks.
+function recent() {
+  const words = new Intl.RelativeTimeFormat("en");
+  for (const each of document.querySelectorAll("time[data-recent]")) {
+    const minutes = Math.trunc((new Date(each.dateTime) - Date.now()) / 60000);
+    if (minutes) each.textContent = words.format(minutes, "minute");
+  }
+}
+
 // A second click sends nothing; the form's key sees to those that get through.
 function sendOnce(root) {
   for (const form of root.querySelectorAll("form[data-once]")) {
@@ -18,6 +34,7 @@ function sendOnce(root) {
       if (form.dataset.sent) event.preventDefault();
       form.dataset.sent = "yes";
       form.querySelectorAll("button").forEach((button) => button.setAttribute("aria-disabled", "true"));
+      busy("Sending…");
     });
   }
 }
@@ -84,12 +101,19 @@ function prepare(root) {
 
 window.addEventListener("pageshow", (event) => {
   // A page that comes back from the browser's memory may be sent again.
-  if (event.persisted) document.querySelectorAll("form[data-sent]").forEach((form) => delete form.dataset.sent);
+  if (!event.persisted) return;
+  busy("");
+  for (const form of document.querySelectorAll("form[data-sent]")) {
+    delete form.dataset.sent;
+    form.querySelectorAll("button").forEach((button) => button.removeAttribute("aria-disabled"));
+  }
 });
 document.addEventListener("htmx:load", (event) => {
   if (event.detail.elt !== document.body) prepare(event.detail.elt);
 });
+document.addEventListener("htmx:beforeRequest", () => (document.getElementById("busy").textContent = "Loading…"));
 zones();
+setInterval(recent, 30000);
 prepare(document);
 live();
 document.documentElement.dataset.ready = "yes";

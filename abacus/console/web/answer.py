@@ -4,9 +4,8 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import quote
-from zoneinfo import ZoneInfo
 
 import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -14,37 +13,15 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from abacus.api.api_problem import MEDIA_TYPE, TYPES
+from abacus.console.decide.dates import Shown, manner_of, shown
+from abacus.console.decide.names import named
 from abacus.console.web.assets import Assets
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import new_form_key
 from abacus.console.web.navigation import open_to
 from abacus.console.web.page import Download, Events, Outcome, See, plain
-
-
-class Shown(NamedTuple):
-    """A moment in the zone of the person, and in that of the country, or None where that says the same."""
-
-    iso: str
-    own: str
-    theirs: str | None
-
-
-def shown(moment: datetime, zone: str, country_zone: str | None = None) -> Shown:
-    own = moment.astimezone(ZoneInfo(zone))
-    theirs = moment.astimezone(ZoneInfo(country_zone)) if country_zone is not None else None
-    differs = theirs is not None and theirs.utcoffset() != own.utcoffset()
-    return Shown(moment.isoformat(), _text(own), _text(theirs) if differs and theirs is not None else None)
-
-
-def _text(local: datetime) -> str:
-    return f"{local:%Y-%m-%d %H:%M} {_zone_name(local)}"
-
-
-def _zone_name(local: datetime) -> str:
-    name = local.tzname() or ""
-    return f"UTC{name}" if name.startswith(("+", "-")) else name
-
+from abacus.core.clock import Clock
 
 _TEMPLATES: Final = Path(__file__).parents[1] / "templates"
 _JSON: Final = "application/json"
@@ -66,6 +43,7 @@ def _templates() -> Environment:
     )
     templates.globals["new_form_key"] = new_form_key
     templates.filters["plain"] = plain
+    templates.filters["named"] = named
     return templates
 
 
@@ -77,8 +55,9 @@ def wants_json(request: Request) -> bool:
 class Answers:
     """Makes answers out of pages and faults."""
 
-    def __init__(self, assets: Assets) -> None:
+    def __init__(self, assets: Assets, clock: Clock) -> None:
         self._assets = assets
+        self._clock = clock
 
     def of(self, request: Request, outcome: Outcome, call: Call | None = None, **more: Any) -> Response:
         """`more` is for the template alone."""
@@ -105,14 +84,17 @@ class Answers:
                 **({"request_id": request_id} if request_id else {}),
             }
             return Response(orjson.dumps(document), fault.status, media_type=MEDIA_TYPE)
-        page = {"title": fault.title, "command": None, "detail": fault.detail, "status": fault.status}
+        page = {"title": fault.title, "command": None, "said": None, **fault.told}
         return self._html(request, "fault.html", fault.status, call, page=page, request_id=request_id)
 
     def _html(self, request: Request, template: str, status: int, call: Call | None, **given: Any) -> Response:
+        now = self._clock.now()
+        zone = call.session.zone if call is not None else _UTC
+        manner = manner_of(request.headers.get("accept-language", ""), zone)
+
         def moment(value: datetime, country: str | None = None) -> Shown:
-            zone = call.session.zone if call is not None else _UTC
             card = call.premises.card_of(country) if call is not None and country is not None else None
-            return shown(value, zone, card.timezone if card is not None else None)
+            return shown(value, now, manner, country, card.timezone if card is not None else None)
 
         text = (
             _templates()

@@ -18,6 +18,8 @@ from abacus.console.read_side import MOST_BEHIND_S
 
 _VISIT_S: Final = 3600
 _CHANGED_S: Final = 2 * int(MOST_BEHIND_S)
+_SAID_S: Final = 60
+_LONGEST_SAID: Final = 300
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,7 @@ class Visit:
     zone: str = "UTC"
 
     def text(self) -> str:
-        rest = json.dumps([self.next, self.zone]).encode()
-        return f"{self.token}.{base64.urlsafe_b64encode(rest).rstrip(b'=').decode()}"
+        return f"{self.token}.{_packed(self.next, self.zone)}"
 
 
 class Cookies:
@@ -42,6 +43,7 @@ class Cookies:
         self._session = f"{start}abacus"
         self._visit = f"{start}abacus-visit"
         self._changed = f"{start}abacus-changed"
+        self._said = f"{start}abacus-said"
 
     def session(self, request: Request) -> str | None:
         return request.cookies.get(self._session)
@@ -50,11 +52,8 @@ class Cookies:
         token, _, rest = request.cookies.get(self._visit, "").partition(".")
         if not VISIT_TOKEN.fits(token):
             return None
-        try:
-            next_, zone = map(str, json.loads(base64.urlsafe_b64decode(rest + "=" * (-len(rest) % 4))))
-        except (ValueError, TypeError, binascii.Error):
-            return Visit(token)
-        return Visit(token, local_path(next_), zone_of(zone))
+        kept = _unpacked(rest)
+        return Visit(token) if kept is None else Visit(token, local_path(kept[0]), zone_of(kept[1]))
 
     def set_visit(self, response: Response, visit: Visit) -> None:
         self._set(response, self._visit, visit.text(), _VISIT_S)
@@ -70,6 +69,18 @@ class Cookies:
     def set_changed(self, response: Response) -> None:
         self._set(response, self._changed, "1", _CHANGED_S)
 
+    def set_said(self, response: Response, path: str, text: str) -> None:
+        """What was done, for the page that the browser goes on to."""
+        self._set(response, self._said, _packed(path.partition("?")[0], text[:_LONGEST_SAID]), _SAID_S)
+
+    def said(self, request: Request) -> str | None:
+        """What was done by the act that led to this page."""
+        kept = _unpacked(request.cookies.get(self._said, ""))
+        return kept[1] if kept is not None and kept[0] == request.url.path else None
+
+    def drop_said(self, response: Response) -> None:
+        self._drop(response, self._said)
+
     def out(self, response: Response) -> None:
         self._drop(response, self._session)
 
@@ -78,3 +89,16 @@ class Cookies:
 
     def _drop(self, response: Response, name: str) -> None:
         response.delete_cookie(name, path="/", secure=self._secure, httponly=True, samesite="lax")
+
+
+def _packed(*two: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps(two).encode()).rstrip(b"=").decode()
+
+
+def _unpacked(text: str) -> tuple[str, str] | None:
+    """None for a text that `_packed` did not make."""
+    try:
+        first, second = map(str, json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))))
+    except (ValueError, TypeError, binascii.Error):
+        return None
+    return first, second

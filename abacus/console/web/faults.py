@@ -1,9 +1,11 @@
 """Faults that end a request with a page, or with a problem document for its JSON twin."""
 
 from collections.abc import Mapping
-from typing import Final
+from datetime import datetime
+from typing import Any, Final
 
 from abacus.api.api_problem import KINDS
+from abacus.console.web.parts import Down
 from abacus.core.errors import Unavailable
 
 # Beside the kinds of the API: their statuses and titles.
@@ -25,15 +27,21 @@ _USUAL: Final = 400
 class PageFault(Exception):  # it is the answer
     """Ends a request: a kind that programs tell apart, and a sentence for people."""
 
-    def __init__(self, kind: str, detail: str = "", *, status: int | None = None) -> None:
+    def __init__(self, kind: str, detail: str = "", *, status: int | None = None, down: Down | None = None) -> None:
         super().__init__(f"{kind}: {detail}")
         known = _OWN.get(kind) or KINDS.get(kind, (_USUAL, "That cannot be done"))[:2]
         self.kind = kind
         self.status = status or known[0]
         self.title = known[1]
         self.detail = detail
+        self.down = down
+
+    @property
+    def told(self) -> Mapping[str, Any]:
+        """What its page says."""
+        return {"detail": self.detail, "status": self.status, "down": self.down}
 
 
-def of_unavailable(error: Unavailable, since: str | None) -> PageFault:
-    detail = f"The {error.dependency} does not answer{f', since {since}' if since else ''}: {error.detail}"
-    return PageFault("unavailable", detail, status=503)
+def of_unavailable(error: Unavailable, since: datetime) -> PageFault:
+    detail = f"The {error.dependency} does not answer, since {since:%Y-%m-%d %H:%M:%S} UTC: {error.detail}"
+    return PageFault("unavailable", detail, status=503, down=Down(error.dependency, since, error.detail))

@@ -14,7 +14,7 @@ from abacus.console.web.forms import EMPTY, Form
 @dataclass(frozen=True, kw_only=True)
 class Page:
     """What every page has: its title, the command that shows or does the same, and what was typed before. A page with
-    a `fault`, or with a `form` that has faults, is answered as refused.
+    a `fault`, or with a `form` that has faults, is answered as refused. `said`: the act that led here, in words.
     """
 
     template: ClassVar[str]
@@ -22,13 +22,15 @@ class Page:
     command: str | None = None
     form: Form = EMPTY
     fault: str | None = None
+    said: str | None = None
 
 
 @dataclass(frozen=True)
 class See:
-    """The browser goes on to this page of the console: what was asked for has happened."""
+    """The browser goes on to this page of the console: what was asked for has happened, and `said` tells it there."""
 
     path: str
+    said: str | None = None
 
 
 @dataclass(frozen=True)

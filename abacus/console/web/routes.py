@@ -1,7 +1,7 @@
 """Routes: from a path to a function that makes a page, behind the checks that every page has."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
@@ -84,7 +84,14 @@ class Routing:
         return Route(served.path, endpoint, methods=[served.method])
 
     def _answered(self, request: Request, outcome: Outcome, call: Call) -> Response:
+        said = self._cookies.said(request) if isinstance(outcome, Page) and request.method == "GET" else None
+        if isinstance(outcome, Page) and said is not None:
+            outcome = replace(outcome, said=said)
         answer = self._answers.of(request, outcome, call)
+        if said is not None:
+            self._cookies.drop_said(answer)
+        if isinstance(outcome, See) and outcome.said is not None:
+            self._cookies.set_said(answer, outcome.path, outcome.said)
         if request.method == "POST":
             self._cookies.set_changed(answer)
         return answer
@@ -118,7 +125,7 @@ class Routing:
                 fault = PageFault(_OF_STATUS.get(error.status_code, "malformed"), status=error.status_code)
             case Unavailable():
                 since = self._premises.outages.failed(error.dependency)
-                fault = of_unavailable(error, f"{since:%Y-%m-%d %H:%M:%S} UTC")
+                fault = of_unavailable(error, since)
             case _:
                 state = request.scope.get("state", {})
                 log.error("page failed", path=request.url.path, request_id=state.get("request_id"), exc_info=error)
