@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Collection
 from contextlib import AsyncExitStack
 from enum import StrEnum
 
+from abacus.core.clock import Clock
 from abacus.platform.announcements import Announcements
 from abacus.platform.health import Health
 from abacus.platform.patience import unless_stopped
@@ -37,12 +38,21 @@ def announcements_of(settings: Settings) -> Announcements:
 
 
 async def run_worker(
-    name: str, wire: Wire, settings: Settings, health: Health, stop: asyncio.Event, *, announcements: Announcements
+    name: str,
+    wire: Wire,
+    settings: Settings,
+    health: Health,
+    stop: asyncio.Event,
+    *,
+    announcements: Announcements,
+    clock: Clock | None = None,
 ) -> None:
-    """Wires a worker and runs it until `stop` is set. Waits for services that are down."""
+    """Wires a worker and runs it until `stop` is set. Waits for services that are down. The time is the database's,
+    unless a clock is given.
+    """
     try:
         async with asyncio.TaskGroup() as group, AsyncExitStack() as stack:
-            wiring = Wiring(settings, stack, group, health=health, name=name, announcements=announcements)
+            wiring = Wiring(settings, stack, group, health=health, name=name, announcements=announcements, clock=clock)
             run = await unless_stopped(wire(wiring), stop)
             if run is not None:
                 await run(stop)

@@ -15,7 +15,7 @@ from abacus.api.health import health_app
 from abacus.api.http.wiring import http_limits
 from abacus.api.server import bound, serve
 from abacus.bootstrap import Wire, announcements_of, run_worker
-from abacus.core.clock import SystemClock
+from abacus.core.clock import Clock, SystemClock
 from abacus.core.errors import AbacusError
 from abacus.platform.health import Health
 from abacus.platform.patience import unless_stopped
@@ -67,14 +67,17 @@ async def run_workers(
     *,
     health_port: int | None,
     within_s: float = STOP_WITHIN_S,
+    clock: Clock | None = None,
 ) -> None:
     """Runs until `stop` is set and every worker has ended, or one has failed, whose error is raised. A worker that has
-    not ended `within_s` is cut off.
+    not ended `within_s` is cut off. Workers tell the database's time, unless a clock is given.
     """
     look_for_garbage_seldom()
     announcements = announcements_of(settings)
     tasks: list[asyncio.Task[None]] = [
-        asyncio.create_task(run_worker(name, wire, settings, health, stop, announcements=announcements), name=name)
+        asyncio.create_task(
+            run_worker(name, wire, settings, health, stop, announcements=announcements, clock=clock), name=name
+        )
         for name, wire in wires.items()
     ]
     tasks.append(asyncio.create_task(unless_stopped(announcements.keep_listening(), stop), name="announcements"))
@@ -83,7 +86,7 @@ async def run_workers(
         tasks.append(
             asyncio.create_task(serve(health_app(health), listener, stop, http_limits(settings)), name="health")
         )
-    async with noted(settings.database_url, health, SystemClock(), settings.told()):
+    async with noted(settings.database_url, health, clock or SystemClock(), settings.told()):
         await _until_stopped_or_failed(tasks, stop)
         stop.set()
     await _end(tasks, within_s)

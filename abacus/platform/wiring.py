@@ -12,6 +12,7 @@ from typing import Final, Protocol, TypeVar
 
 import structlog
 
+from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.core.signature import Producer, Verifier, read_keys, signer_for
 from abacus.platform.announcements import Announcements
@@ -58,7 +59,9 @@ Run = together.Run
 
 
 class Wiring:
-    """Opens the parts of a worker. Everything is closed when the stack unwinds."""
+    """Opens the parts of a worker. Everything is closed when the stack unwinds. The time is the database's, unless a
+    clock is given.
+    """
 
     def __init__(
         self,
@@ -69,12 +72,13 @@ class Wiring:
         health: Health,
         name: str,
         announcements: Announcements,
+        clock: Clock | None = None,
     ) -> None:
         self.settings = settings
         self.announcements = announcements
         self.health = health.worker(name)
         self.process_health = health
-        self.clock = DatabaseClock()
+        self.clock: Clock = clock or DatabaseClock()
         self._is_compared = False
         self._stack = stack
         self._group = group
@@ -106,8 +110,8 @@ class Wiring:
         pool = await until_available(lambda: opening(url, size=size, noted=noted), self.health)
         self._stack.push_async_callback(_close_pool, pool)
         self._connections.opened(pool)
-        if not self._is_compared:
-            await until_available(lambda: self.clock.compare(pool), self.health)
+        if isinstance(self.clock, DatabaseClock) and not self._is_compared:
+            await until_available(partial(self.clock.compare, pool), self.health)
             self.beside(self.clock.keep_compared(pool))
             self._is_compared = True
         return pool

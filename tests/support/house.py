@@ -13,6 +13,7 @@ from typing import Any
 
 from abacus.bootstrap import Wire
 from abacus.cli.examples.stream import Sent
+from abacus.core.clock import Clock
 from abacus.platform.health import Health, WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.patience import until_available
@@ -42,12 +43,18 @@ class House:
 
     @asynccontextmanager
     async def running(
-        self, *names: str, settings: Settings | None = None, wired_so: Mapping[str, Wire] = MappingProxyType({})
+        self,
+        *names: str,
+        settings: Settings | None = None,
+        wired_so: Mapping[str, Wire] = MappingProxyType({}),
+        clock: Clock | None = None,
     ) -> AsyncIterator[Health]:
         """Run these workers, or all, in this process; some wired in another way than usual."""
         wired = {**wires(names or PIPELINE), **wired_so}
         stop, health = asyncio.Event(), Health(wired)
-        task = asyncio.create_task(run_workers(wired, settings or self.settings, health, stop, health_port=None))
+        task = asyncio.create_task(
+            run_workers(wired, settings or self.settings, health, stop, health_port=None, clock=clock)
+        )
         try:
             yield health
         finally:

@@ -12,7 +12,7 @@ from abacus.cli.house.own_key import own_key
 from abacus.cli.house.start_progress import StartProgress
 from abacus.cli.terminal.shell import database
 from abacus.cli.terminal.shell import sqs as sqs_of
-from abacus.core.clock import SystemClock
+from abacus.core.clock import Clock, SystemClock
 from abacus.core.sources import login_source
 from abacus.people.store.audit import entry_of, with_entry
 from abacus.people.types.deed import Deed
@@ -86,14 +86,19 @@ async def _publish_example(store: CardStore, card: RateCard) -> str:
 
 @asynccontextmanager
 async def running(
-    names: Iterable[str], settings: Settings, starting: StartProgress, *, health_port: int | None = None
+    names: Iterable[str],
+    settings: Settings,
+    starting: StartProgress,
+    *,
+    health_port: int | None = None,
+    clock: Clock | None = None,
 ) -> AsyncIterator["asyncio.Task[None]"]:
     """Run these workers until the block ends; they are ready when it begins. The task ends early only when a worker
-    fails.
+    fails. They tell the database's time, unless a clock is given.
     """
     wired = wires(names)
     stop, health = asyncio.Event(), Health(wired)
-    task = asyncio.create_task(run_workers(wired, settings, health, stop, health_port=health_port))
+    task = asyncio.create_task(run_workers(wired, settings, health, stop, health_port=health_port, clock=clock))
     try:
         await starting.workers(task, health)
         if task.done():
