@@ -296,12 +296,12 @@ async def test_what_is_posted_meanwhile_is_not_looked_at(pool: Pool, database_ur
     poster = asyncio.create_task(post())
     try:
         with Helpers(database_url, 2) as helpers:
-            reports = [await verify(pool, RECHECK, helpers=helpers) for _ in range(3)]
+            reports = [await verify(pool, RECHECK, helpers=helpers) for _ in range(2)]
     finally:
         posting.set()
         await poster
     assert all(report.clean for report in reports), [lines(report) for report in reports]
-    assert reports[0].transfers <= reports[1].transfers <= reports[2].transfers
+    assert reports[0].transfers <= reports[1].transfers
 
 
 async def test_many_faults_are_counted(pool: Pool, database_url: str) -> None:

@@ -99,12 +99,12 @@ async def test_keys_of_a_version_of_before_there_was_a_bound_go_on(counting: Cou
 @pytest.mark.long
 async def test_kill_9_again_and_again_keeps_the_bound_and_the_counts_exact(counting: CountingHouse) -> None:
     rng = random.Random(5)
-    sent = [each._replace(member=rng.randrange(400)) for each in rides(3000, rng)]
+    sent = [each._replace(member=rng.randrange(400)) for each in rides(2000, rng)]
     members, fares = await counting.publish({**BOUNDED, "new_keys_per_day": 90}, FARES_OF_CITY)
     seen = 0
-    for start in range(6):
+    for start in range(4):
         async with counting.house.process("counter") as worker:
-            wave = sent[start::6]
+            wave = sent[start::4]
             repeated = rng.sample(wave, 50)
             await counting.send([*wave, *repeated])
             await counting.seen(seen + rng.randint(1, 400))  # somewhere in the middle of the wave
