@@ -21,6 +21,7 @@ from abacus.console.entry.wiring import EntryPlan, door_of, plan_of, provider_of
 from abacus.console.errands.runner import ErrandRunner
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Room
+from abacus.console.pages.operations.alarm_memory import AlarmMemory
 from abacus.console.pages.operations.state import Watched
 from abacus.console.premises import Premises
 from abacus.console.read_side import ReadSide, Replica, reading_of
@@ -103,6 +104,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         PartnerStore(pool, clock),
         errands,
         await _watched(wiring, pipeline),
+        AlarmMemory(),
         *provider_of(wiring, plan),
     )
     return Premises(

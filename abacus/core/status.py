@@ -2,16 +2,39 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Final, Literal, NamedTuple
 
 LATE: Final = timedelta(hours=26)  # a daily job has had its time
 
 
+class Cause(StrEnum):
+    """What kind of thing is wrong."""
+
+    WORKER_AWAY = "worker-away"
+    WORKER_STOPPED = "worker-stopped"
+    WORKER_WAITING = "worker-waiting"
+    WITHOUT = "without"
+    CARDS_OLD = "cards-old"
+    LAG = "lag"
+    DEAD_LETTERS = "dead-letters"
+    QUEUE_OLD = "queue-old"
+    UNPUBLISHED = "unpublished"
+    QUARANTINE = "quarantine"
+    UNDELIVERED = "undelivered"
+    OVERDUE = "overdue"
+
+
 class Problem(NamedTuple):
-    """A fault, and what to do."""
+    """A fault, and what to do. Faults of one cause about one thing, such as a worker, are one to people; `since` is
+    None where nobody knows.
+    """
 
     fault: str
     remedy: str
+    cause: Cause = Cause.UNDELIVERED
+    about: str = ""
+    since: datetime | None = None
 
 
 class Follows(NamedTuple):

@@ -23,6 +23,7 @@ from abacus.console.entry.provider import Client, Provider
 from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.types import Address, SessionLimits
 from abacus.console.errands.store import ErrandStore
+from abacus.console.pages.operations.alarm_memory import AlarmMemory
 from abacus.console.pages.operations.state import Watched
 from abacus.console.premises import Premises
 from abacus.console.read_side import Replica, reading_of
@@ -229,6 +230,7 @@ async def desk(
                 CardDesk(pool, clock, large.approvals),
                 CampaignDesk(pool, clock, SOURCES, large.approvals, await stack.enter_async_context(rendering())),
                 Watched("abacus.points.v1", "abacus-", ("calculator", "awarder")),
+                AlarmMemory(),
                 PartnerStore(pool, clock),
                 ErrandStore(pool, clock),
                 *providers,

@@ -94,7 +94,7 @@ def _document(snapshot: Snapshot, faults: Sequence[Problem]) -> dict[str, Any]:
     return {
         "at": snapshot.at,
         "ok": not faults and not snapshot.unknown,
-        "problems": _documents(faults),
+        "problems": [{"fault": each.fault, "remedy": each.remedy} for each in faults],
         "unknown": snapshot.unknown,
         "workers": None if workforce is None else _documents(workforce.workers),
         "without": None if workforce is None else _documents(workforce.without),

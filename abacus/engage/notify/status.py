@@ -14,7 +14,8 @@ _PARKED: Final = Statement("select count(*) from notification where parked_at is
 
 def told_of(parked: int) -> Undelivered:
     remedy = "abacus notify parked; mend the cause, then: abacus notify resend"
-    problem = Problem(f"{parked:,} notifications are parked", remedy) if parked else None
+    fault = f"{parked:,} notifications are parked"
+    problem = Problem(fault, remedy, about="notifications") if parked else None
     return Undelivered("notifications", f"{parked:,} notifications parked", {"parked": parked}, problem)
 
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import ClassVar, Final, NamedTuple, TypeVar
 
+from abacus.console.decide.alarms import Alarm, alarms_of
+from abacus.console.pages.operations.alarm_memory import AlarmMemory
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Events, Page
 from abacus.console.web.parts import Part
 from abacus.core.errors import Refused, Unavailable
-from abacus.core.status import Overdue, Problem, Undelivered
+from abacus.core.status import Cause, Overdue, Problem, Undelivered
 from abacus.oversight.status.capabilities import figures_of, overdue, undelivered
 from abacus.oversight.status.decide.problems import problems
 from abacus.oversight.status.decide.settings import SettingInUse, settings_in_use
@@ -58,6 +60,7 @@ class OperationsPage(Page):
     title: str = "Operations"
     command: str | None = "abacus status"
     problems: Sequence[Problem] = ()
+    alarms: Sequence[Alarm] = ()
     workers: Part[Notes] | None = None
     groups: Part[Sequence[GroupLag]] | None = None
     queues: Part[Sequence[QueueState]] | None = None
@@ -156,7 +159,27 @@ def _judged(call: Call, page: OperationsPage, outside: Sequence[Undelivered] | N
         overdue=page.jobs.value,
         unknown=unset,
     )
-    return replace(page, problems=problems(snapshot, watched.pipeline, watched.queue_prefix), not_read=unset)
+    found = problems(snapshot, watched.pipeline, watched.queue_prefix)
+    alarms: Sequence[Alarm] = alarms_of(found)
+    if call.may(Deed.SEE, None):  # of a part of the house nothing is said to be over
+        alarms = call.rooms[AlarmMemory].note(alarms, _unread(snapshot), call.now)
+    return replace(page, problems=found, alarms=alarms, not_read=unset)
+
+
+def _unread(snapshot: Snapshot) -> set[str]:
+    """The causes that nobody could look for."""
+    parts: list[tuple[object, set[str]]] = [
+        (
+            snapshot.workforce,
+            {Cause.WORKER_AWAY, Cause.WORKER_STOPPED, Cause.WORKER_WAITING, Cause.WITHOUT, Cause.CARDS_OLD},
+        ),
+        (snapshot.lags, {Cause.LAG}),
+        (snapshot.queues, {Cause.DEAD_LETTERS, Cause.QUEUE_OLD}),
+        (snapshot.relay, {Cause.UNPUBLISHED}),
+        (snapshot.undelivered, {Cause.UNDELIVERED}),
+        (snapshot.overdue, {Cause.OVERDUE}),
+    ]
+    return {cause for part, causes in parts if part is None for cause in causes}
 
 
 def _value(part: Part[Value] | None) -> Value | None:

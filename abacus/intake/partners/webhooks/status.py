@@ -17,7 +17,8 @@ def told_of(waiting: Backlog, now: datetime) -> Undelivered:
     count, oldest_at, problem = waiting.deliveries, waiting.oldest, None
     if oldest_at is not None and now - oldest_at > _DELIVERED_WITHIN:
         fault = f"{count:,} webhook messages wait, the oldest since {oldest_at:%Y-%m-%d %H:%M:%S} UTC"
-        problem = Problem(fault, "abacus partners webhook deliveries PARTNER has the receiver's answers")
+        remedy = "abacus partners webhook deliveries PARTNER has the receiver's answers"
+        problem = Problem(fault, remedy, about="webhooks", since=oldest_at)
     figures = {"webhooks": count, "oldest_webhook_at": oldest_at}
     return Undelivered("webhooks", f"{count:,} webhook messages wait", figures, problem)
 

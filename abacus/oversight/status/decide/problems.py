@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from abacus.core.status import Overdue, Problem
+from abacus.core.status import Cause, Overdue, Problem
 from abacus.oversight.status.types import (
     GroupLag,
     QueueState,
@@ -29,7 +29,7 @@ def problems(snapshot: Snapshot, pipeline: Sequence[str], prefix: str) -> list[P
     return [
         *(_of_workers(snapshot.workforce, pipeline, snapshot.at) if snapshot.workforce is not None else ()),
         *(problem for lag in snapshot.lags or () for problem in _of_lag(lag)),
-        *(problem for queue in snapshot.queues or () for problem in _of_queue(queue, prefix)),
+        *(problem for queue in snapshot.queues or () for problem in _of_queue(queue, prefix, snapshot.at)),
         *(_of_relay(snapshot.relay, snapshot.at) if snapshot.relay is not None else ()),
         *_of_quarantine(snapshot.quarantine or {}),
         *(left.problem for left in snapshot.undelivered or () if left.problem is not None),
@@ -48,22 +48,28 @@ def _of_workers(workforce: Workforce, pipeline: Sequence[str], now: datetime) ->
     alive = {each.worker for each in workforce.workers if not each.gone}
     for name in pipeline:
         if name not in alive:
-            yield Problem(f"no process runs the worker {name}", f"start one: abacus worker {name}")
+            seen = [each.seen_at for each in workforce.workers if each.worker == name]
+            fault = f"no process runs the worker {name}"
+            yield Problem(fault, f"start one: abacus worker {name}", Cause.WORKER_AWAY, name, max(seen, default=None))
     silent = {each.worker: each for each in workforce.workers if each.gone and each.worker not in alive}
     for name, last in sorted(silent.items()):
         if name not in pipeline:
             fault = (
                 f"the worker {name} on {last.host} (pid {last.pid}) is silent since {last.seen_at:%Y-%m-%d %H:%M:%S}"
             )
-            yield Problem(f"{fault} UTC", f"start another: abacus worker {name}")
+            remedy = f"start another: abacus worker {name}"
+            yield Problem(f"{fault} UTC", remedy, Cause.WORKER_AWAY, name, last.seen_at)
     for each in workforce.workers:
         yield from _of_worker(each, now)
     for down in workforce.without:
         fault = f"a process on {down.host} (pid {down.pid}) does without {down.dependency}: {down.why}"
-        yield Problem(fault, "its workers go on meanwhile; it is used again when it is back")
+        remedy = "its workers go on meanwhile; it is used again when it is back"
+        yield Problem(fault, remedy, Cause.WITHOUT, down.dependency)
     age_s = workforce.cards_age_s
     if age_s is not None and age_s > _CARDS_FRESH_S:
-        yield Problem(f"rate cards in use are {age_s:,.0f} s old", "see whether the workers reach the database")
+        since = now - timedelta(seconds=age_s)
+        fault, remedy = f"rate cards in use are {age_s:,.0f} s old", "see whether the workers reach the database"
+        yield Problem(fault, remedy, Cause.CARDS_OLD, since=since)
 
 
 def _of_worker(each: WorkerState, now: datetime) -> Iterator[Problem]:
@@ -72,29 +78,34 @@ def _of_worker(each: WorkerState, now: datetime) -> Iterator[Problem]:
         return
     match each.state:
         case "stopped":
-            yield Problem(f"{whose} has stopped: {each.detail}", "mend the cause, then start it again")
+            fault, remedy = f"{whose} has stopped: {each.detail}", "mend the cause, then start it again"
+            yield Problem(fault, remedy, Cause.WORKER_STOPPED, each.worker)
         case "waiting":
-            yield Problem(f"{whose} waits: {each.detail}", "it goes on by itself when that is back")
+            fault, remedy = f"{whose} waits: {each.detail}", "it goes on by itself when that is back"
+            yield Problem(fault, remedy, Cause.WORKER_WAITING, each.worker)
         case "starting" if now - each.started_at > _STARTS_WITHIN:
-            yield Problem(f"{whose} is not ready since its start", "see its log")
+            fault = f"{whose} is not ready since its start"
+            yield Problem(fault, "see its log", Cause.WORKER_STOPPED, each.worker, each.started_at)
 
 
 def _of_lag(lag: GroupLag) -> Iterator[Problem]:
     if lag.messages > _MOST_LAG:
         fault = f"the group {lag.group} has {lag.messages:,} messages of {lag.topic} to read"
-        yield Problem(fault, f"if that grows, start more: abacus worker {lag.worker}")
+        yield Problem(fault, f"if that grows, start more: abacus worker {lag.worker}", Cause.LAG, lag.worker)
 
 
-def _of_queue(queue: QueueState, prefix: str) -> Iterator[Problem]:
+def _of_queue(queue: QueueState, prefix: str, now: datetime) -> Iterator[Problem]:
     name = queue.queue.removeprefix(prefix)
     if queue.dead_letters:
         if queue.waiting:
             source = name.removesuffix("-dlq")
             fault = f"{queue.queue} holds {queue.waiting:,} dead letters"
-            yield Problem(fault, f"find the cause in the workers' logs, then: abacus dlq redrive {source}")
+            remedy = f"find the cause in the workers' logs, then: abacus dlq redrive {source}"
+            yield Problem(fault, remedy, Cause.DEAD_LETTERS, source)
     elif queue.oldest_s is not None and queue.oldest_s > _OLDEST_S.get(name, 0.0):
         fault = f"the oldest message of {queue.queue} is {queue.oldest_s:,.0f} s old"
-        yield Problem(fault, "see why its worker does not keep up")
+        since = now - timedelta(seconds=queue.oldest_s)
+        yield Problem(fault, "see why its worker does not keep up", Cause.QUEUE_OLD, name, since)
 
 
 def _of_relay(relay: RelayState, now: datetime) -> Iterator[Problem]:
@@ -103,6 +114,8 @@ def _of_relay(relay: RelayState, now: datetime) -> Iterator[Problem]:
         yield Problem(
             f"{fault} {relay.oldest_posted_at:%Y-%m-%d %H:%M:%S} UTC",
             "see the relay's log, and look for transactions that stay open in Postgres",
+            Cause.UNPUBLISHED,
+            since=relay.oldest_posted_at,
         )
 
 
@@ -110,9 +123,9 @@ def _of_quarantine(counts: Mapping[str, int]) -> Iterator[Problem]:
     for reason, count in counts.items():
         which = f"--reason {reason}"
         remedy = f"abacus quarantine list {which}; mend the cause, then: abacus quarantine replay {which}"
-        yield Problem(f"the quarantine holds {count:,} of {reason}", remedy)
+        yield Problem(f"the quarantine holds {count:,} of {reason}", remedy, Cause.QUARANTINE, reason)
 
 
 def _of_job(overdue: Overdue) -> Problem:
     where = f" of {overdue.country}" if overdue.country else ""
-    return Problem(f"{overdue.job}{where}: {overdue.detail}", overdue.command)
+    return Problem(f"{overdue.job}{where}: {overdue.detail}", overdue.command, Cause.OVERDUE, overdue.job)

@@ -1,0 +1,121 @@
+"""What is wrong, as people are told it: since when, what it means for points, and where to begin. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from abacus.core.status import Cause, Problem
+
+_SAID_FOR: Final = timedelta(hours=1)  # that it is over
+_WAITS: Final = "Nothing is lost: it waits, and goes on when this is back."
+_WORKERS: Final[Mapping[str, str]] = {
+    "calculator": "Transactions get no points meanwhile. They wait in Kafka, and none is lost.",
+    "retrier": "Transactions that are tried again wait meanwhile. None is lost.",
+    "awarder": "Points are decided and not booked: members do not see them yet. None is lost: they wait.",
+    "expirer": "Points do not lapse meanwhile; members keep them until this is back.",
+    "relay": "Points are booked, and other systems do not hear of them yet: tiers, messages and campaigns wait.",
+    "tierkeeper": "Tiers do not rise meanwhile. Points are booked as ever.",
+    "notifier": "Members get no messages meanwhile. Points are booked as ever.",
+    "campaigner": "Campaigns do nothing meanwhile; their events wait. Points for transactions are booked as ever.",
+    "counter": "Counters stand still, and campaigns that need them wait.",
+    "counts": "Counters stand still, and campaigns that need them wait.",
+    "webhooks": "Partners hear of nothing meanwhile; their messages wait.",
+    "api": "Partners and apps get no answer.",
+}
+
+
+class _Words(NamedTuple):
+    """Of a cause, with `{about}` in them: what is wrong, what it means, and the page where to begin."""
+
+    what: str
+    means: str
+    place: str = ""
+    there: str = ""
+
+
+_WORDS: Final[Mapping[Cause, _Words]] = {
+    Cause.WORKER_AWAY: _Words("The {about} does not run", _WAITS),
+    Cause.WORKER_STOPPED: _Words("The {about} has stopped", _WAITS),
+    Cause.WORKER_WAITING: _Words("The {about} waits", _WAITS),
+    Cause.WITHOUT: _Words("The {about} does not answer", "Workers go on without it, and use it again when it is back."),
+    Cause.CARDS_OLD: _Words(
+        "Rate cards are not read anew", "Points are still calculated, by the cards that were in force then."
+    ),
+    Cause.LAG: _Words("The {about} is behind", "Points come late, and none is lost."),
+    Cause.DEAD_LETTERS: _Words(
+        "Messages of the {about} queue were given up",
+        "They do nothing until somebody sends them back. Points that are booked are not booked twice.",
+        "/dead-letters",
+        "Look at them, and send them back",
+    ),
+    Cause.QUEUE_OLD: _Words("The {about} queue does not move", "Points come late, and none is lost."),
+    Cause.UNPUBLISHED: _Words("Booked points are not told to others", _WORKERS["relay"]),
+    Cause.QUARANTINE: _Words(
+        "Messages are set aside: {about}",
+        "They earn nothing until they are mended and replayed.",
+        "/quarantine?reason={about}",
+        "See what they have in common",
+    ),
+    Cause.UNDELIVERED: _Words(
+        "Messages to the outside are not delivered: {about}", "Points are booked as ever.", "/partners", "See partners"
+    ),
+    Cause.OVERDUE: _Words("Overdue: {about}", "Points stay as they are until it has run.", "/errands", "See tasks"),
+}
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """One thing that is wrong, or was until `over_at`. `details` are the faults one by one; `commands` come second."""
+
+    cause: str
+    about: str
+    what: str
+    means: str
+    since: datetime | None
+    place: str
+    there: str
+    details: Sequence[str]
+    commands: Sequence[str]
+    over_at: datetime | None = None
+
+
+def alarms_of(problems: Iterable[Problem]) -> list[Alarm]:
+    """Faults of one cause about one thing are one alarm, however many countries or processes have them."""
+    found: dict[tuple[Cause, str], list[Problem]] = {}
+    for each in problems:
+        found.setdefault((each.cause, each.about), []).append(each)
+    return [_alarm(cause, about, of) for (cause, about), of in found.items()]
+
+
+def followed(known: Sequence[Alarm], now_wrong: Sequence[Alarm], unread: set[str], now: datetime) -> list[Alarm]:
+    """All alarms, those that are over behind: what was wrong a moment ago and is not any more is said for an hour. Of a
+    cause that could not be read nothing is said to be over.
+    """
+    before = {(each.cause, each.about): each for each in known}
+    standing = []
+    for each in now_wrong:
+        last = before.pop((each.cause, each.about), None)
+        since = each.since or (last.since if last is not None and last.over_at is None else None) or now
+        standing.append(replace(each, since=since))
+    gone = [
+        each if each.over_at is not None or each.cause in unread else replace(each, over_at=now)
+        for each in before.values()
+    ]
+    return [*standing, *(each for each in gone if each.over_at is None or now - each.over_at < _SAID_FOR)]
+
+
+def _alarm(cause: Cause, about: str, of: Sequence[Problem]) -> Alarm:
+    words, since = _WORDS[cause], [each.since for each in of if each.since is not None]
+    of_worker = cause in {Cause.WORKER_AWAY, Cause.WORKER_STOPPED, Cause.WORKER_WAITING}
+    return Alarm(
+        cause=cause,
+        about=about,
+        what=words.what.format(about=about),
+        means=_WORKERS.get(about, words.means) if of_worker else words.means,
+        since=min(since, default=None),
+        place=words.place.format(about=about),
+        there=words.there,
+        details=[each.fault for each in of],
+        commands=list(dict.fromkeys(each.remedy for each in of)),
+    )
