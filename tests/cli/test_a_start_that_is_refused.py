@@ -60,7 +60,7 @@ def test_a_chosen_port_that_is_taken_is_told_first(setting: str, taken: int, tmp
 
 
 def test_so_it_is_with_the_demo_that_stays(taken: int) -> None:
-    line = refused("demo", "--console", "--transactions", "2", ABACUS_CONSOLE_PORT=str(taken))
+    line = refused("demo", "--console", ABACUS_CONSOLE_PORT=str(taken))
     assert line.startswith("abacus: ABACUS_CONSOLE_PORT: cannot listen on")
 
 

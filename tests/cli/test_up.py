@@ -3,16 +3,19 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 import tempfile
 import urllib.request
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import asyncpg
+import httpx
 import pytest
 
 from abacus.cli.examples.stream import BOB, EVE_AGAIN, NAMED, sent, stream
@@ -32,6 +35,7 @@ DEMO_KEYS = {
     "quarantined",
     "elapsed_s",
     "transactions_per_s",
+    "points_per_s",
     "p50_ms",
     "p99_ms",
     "expired_members",
@@ -234,7 +238,9 @@ async def test_the_demo_shows_the_worked_examples() -> None:
     assert "txn:meals:T-EVE-1: 320 points (GRP) for eve" in ran.out
     assert "10.00 SGD x 2 (vertical food) x 1 (eppf SG) x 2 (cashless wallet) x 1.5 (tier silver)" in ran.out
     assert ran.out.count("recomputed now: same") == 4
-    assert "counted: demo:meals:eve" in ran.out
+    assert "2 meals:eve" in ran.out
+    assert max(map(len, ran.out.partition("every point accounted for")[0].splitlines())) <= 80
+    assert ran.out.count("every point accounted for") == 1
     assert "starting Postgres" in ran.err.splitlines()[0] + ran.err.splitlines()[1] + ran.err.splitlines()[2]
     assert "sending 20 transactions through them" in ran.err
 
@@ -248,9 +254,27 @@ async def _transfers(database_url: str, count: int) -> bool:
 
 
 @pytest.mark.long
-async def test_the_demo_leaves_people_in_a_filled_house() -> None:
-    async with left_running("demo", "--transactions", "20", "--console", "--json", lines=2) as opened:
-        links = opened["console"]
-        assert list(links) == ["admin", "cleo", "dora"]
+async def test_the_demo_leaves_people_in_a_house_with_a_history() -> None:
+    """Each gets in by a link, and by a password, however often."""
+    async with left_running("demo", "--console", "--json", lines=2) as opened:
+        links, people = opened["console"], opened["people"]
+        assert list(links) == [each["person_id"] for each in people] == ["admin", "cleo", "dora", "sid", "finn", "olga"]
         for person_id, link in links.items():
             assert f"Sign in as {person_id}" in await get(link)
+        looks = {look["person_id"]: look for look in opened["looks"]}
+        assert looks.keys() == links.keys()
+        async with httpx.AsyncClient(follow_redirects=True, timeout=30) as browser:
+            for person in people:
+                for _ in range(2):
+                    page = await signed_in(browser, looks[person["person_id"]]["url"], person)
+                    assert page.status_code == 200, page.url
+
+
+async def signed_in(browser: httpx.AsyncClient, url: str, person: dict[str, str]) -> httpx.Response:
+    browser.cookies.clear()
+    asked = await browser.get(url, headers={"Accept": "text/html"})
+    fields = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', asked.text))
+    form = {name: unescape(value) for name, value in fields.items()}
+    given = form | {"person": person["person_id"], "password": person["password"]}
+    await browser.post(str(asked.url.copy_with(path="/sign-in", query=None)), data=given)
+    return await browser.get(url, headers={"Accept": "application/json"})

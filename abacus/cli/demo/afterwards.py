@@ -28,6 +28,7 @@ from abacus.programs.tiers.store import MembershipStore
 RISES_TO: Final = "silver"
 _MONTH: Final = Month(2026, 7)  # soon after the stream's own time: most members have been active since
 _STALLED_S: Final = 60.0
+_ON_THE_WAY_S: Final = 10.0
 
 # Points that moved and tiers that changed, if nobody was told; messages that wait, and notices without a message.
 _UNTOLD: Final = Statement("""
@@ -84,9 +85,13 @@ async def until_all_is_counted(counts: Counts, events: int) -> None:
 
 
 async def comes_out(complete: Settings, pool: Pool, since: datetime) -> bool:
-    """Whether `abacus reconcile` says that the demo comes out, once every posting is published."""
-    account = await account_for(complete, pool, since, SystemClock().now())
-    return account.comes_out and not account.on_the_way
+    """Whether `abacus reconcile` says that the demo comes out, once nothing is on its way."""
+    began = time.monotonic()
+    while True:
+        account = await account_for(complete, pool, since, SystemClock().now())
+        if not account.on_the_way or time.monotonic() - began > _ON_THE_WAY_S:
+            return account.comes_out and not account.on_the_way
+        await asyncio.sleep(0.1)
 
 
 async def _until(condition: Callable[[], Awaitable[bool]], whose: str) -> None:

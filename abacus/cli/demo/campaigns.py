@@ -36,9 +36,9 @@ from abacus.signals.events.kind import SOURCES, Reserved
 from abacus.signals.events.types import Event
 from abacus.signals.events.wiring import built_in_sources
 
-_APP: Final = "demo-app"
-_SOURCE: Final[Mapping[str, Any]] = {
-    "source": _APP,
+APP: Final = "demo-app"
+SOURCE: Final[Mapping[str, Any]] = {
+    "source": APP,
     "senders": ["demo"],
     "types": {
         "order.completed": {"vertical": "text", "minutes": "integer"},
@@ -48,7 +48,7 @@ _SOURCE: Final[Mapping[str, Any]] = {
 }
 
 
-def _is(variable: str, operator: str, value: object) -> Mapping[str, object]:
+def is_(variable: str, operator: str, value: object) -> Mapping[str, object]:
     return {"operator": operator, "lhs": f"var.{variable}", "rhs": value}
 
 
@@ -56,8 +56,8 @@ _CAMPAIGNS: Final[Sequence[Mapping[str, Any]]] = (
     {
         "name": "demo_third_order",
         "about": "A third order of the market earns 500 points, and a message after the second",
-        "on": [f"{_APP}/order.completed"],
-        "when": _is("vertical", "eq", "mart"),
+        "on": [f"{APP}/order.completed"],
+        "when": is_("vertical", "eq", "mart"),
         "steps": [
             {"at": 2, "do": [{"tell": {"en": "One more order\nThe next one earns you 500 points."}}]},
             {"at": 3, "do": [{"award": {"points": 500}}]},
@@ -67,16 +67,16 @@ _CAMPAIGNS: Final[Sequence[Mapping[str, Any]]] = (
     {
         "name": "demo_cancelled",
         "about": "A driver cancels: 100 points",
-        "on": [f"{_APP}/booking.cancelled"],
-        "when": _is("by", "eq", "driver"),
+        "on": [f"{APP}/booking.cancelled"],
+        "when": is_("by", "eq", "driver"),
         "steps": [{"do": [{"award": {"points": 100}}]}],
         "limits": {"runs": {"member_day": 3}},
     },
     {
         "name": "demo_late_delivery",
         "about": "A delivery took over an hour: points and an apology",
-        "on": [f"{_APP}/order.completed"],
-        "when": _is("minutes", "gt", 60),
+        "on": [f"{APP}/order.completed"],
+        "when": is_("minutes", "gt", 60),
         "steps": [
             {
                 "do": [
@@ -90,8 +90,8 @@ _CAMPAIGNS: Final[Sequence[Mapping[str, Any]]] = (
     {
         "name": "demo_way_home",
         "about": "After the morning ride, a reward for the way home, unless there was one already",
-        "on": [f"{_APP}/ride.completed"],
-        "when": _is("part_of_day", "eq", "morning"),
+        "on": [f"{APP}/ride.completed"],
+        "when": is_("part_of_day", "eq", "morning"),
         "steps": [
             {
                 "do": [
@@ -108,7 +108,7 @@ _CAMPAIGNS: Final[Sequence[Mapping[str, Any]]] = (
     {
         "name": "demo_two_rides",
         "about": "Two rides in a week",
-        "on": [f"{_APP}/ride.completed"],
+        "on": [f"{APP}/ride.completed"],
         "over": "7d",
         "steps": [{"every": 2, "do": [{"award": {"points": 20}}]}],
         "limits": {"unlimited": True},
@@ -125,9 +125,9 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
     """Publishes the source and approves the campaigns; running campaigns go on."""
     now = SystemClock().now()
     sources, built_in = DocumentStore(pool, SOURCES), built_in_sources(complete)
-    if _APP not in {record.document.name for record in await sources.latest()}:
+    if APP not in {record.document.name for record in await sources.latest()}:
         await sources.publish(
-            [parse_source(_SOURCE)], Reserved(built_in, complete.events_topic).look, by="abacus demo", now=now
+            [parse_source(SOURCE)], Reserved(built_in, complete.events_topic).look, by="abacus demo", now=now
         )
     async with people_pool(complete) as entering:
         await _enter_people(entering)
@@ -231,7 +231,7 @@ def _events(now: datetime) -> list[Event]:
 
     def event(member: int, type_: str, number: int, **variables: str | int) -> Event:
         id_ = f"{mark}-{member}-{type_}-{number}"
-        return Event(_APP, type_, id_, f"demo-{member}", "SG", now, variables)
+        return Event(APP, type_, id_, f"demo-{member}", "SG", now, variables)
 
     events = []
     for member in range(_MEMBERS):

@@ -17,7 +17,7 @@ _LATE: Final = 0.05
 _BAD: Final = 0.01
 
 # Country: currency, a typical amount, its decimal places, the offset people write there.
-_COUNTRIES: Final = {
+COUNTRIES: Final = {
     "SG": ("SGD", "14.00", 2, "+08:00"),
     "ID": ("IDR", "85000", 0, "+07:00"),
     "TH": ("THB", "180.00", 2, "+07:00"),
@@ -25,8 +25,8 @@ _COUNTRIES: Final = {
     "PH": ("PHP", "320.00", 2, "+08:00"),
     "MY": ("MYR", "22.00", 2, "+08:00"),
 }
-_SOURCE_OF: Final = {"food": "meals", "rides": "rides", "mart": "mart", "express": "express"}
-_PAYMENT_TYPES: Final = ("wallet", "wallet", "card", "cash")
+SOURCE_OF: Final = {"food": "meals", "rides": "rides", "mart": "mart", "express": "express"}
+PAYMENT_TYPES: Final = ("wallet", "wallet", "card", "cash")
 
 
 class Sent(NamedTuple):
@@ -96,21 +96,21 @@ def stream(transactions: int) -> Iterator[Sent]:
 
 
 def _transaction(number: int, rng: random.Random, *, late: bool) -> dict[str, Any]:
-    country = rng.choice(tuple(_COUNTRIES))
-    currency, typical, places, offset = _COUNTRIES[country]
-    vertical = rng.choice(tuple(_SOURCE_OF))
+    country = rng.choice(tuple(COUNTRIES))
+    currency, typical, places, offset = COUNTRIES[country]
+    vertical = rng.choice(tuple(SOURCE_OF))
     amount = Decimal(typical) * Decimal(rng.randint(20, 400)) / 100
     moment = (
         _START + timedelta(seconds=number * 3 + rng.randint(0, 2)) - timedelta(days=rng.randint(5, 90) if late else 0)
     )
     return {
         "type": "transaction.completed",
-        "source": _SOURCE_OF[vertical],
+        "source": SOURCE_OF[vertical],
         "transaction_id": f"T-{number:07}",
         "member_id": f"m{min(int(rng.expovariate(1 / 300)), 99_999):05}",
         "country": country,
         "vertical": vertical,
-        "payment_type": rng.choice(_PAYMENT_TYPES),
+        "payment_type": rng.choice(PAYMENT_TYPES),
         "amount": str(amount.quantize(Decimal(1).scaleb(-places))),
         "currency": currency,
         "occurred_at": moment.replace(tzinfo=None).isoformat() + offset,

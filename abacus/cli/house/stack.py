@@ -57,16 +57,18 @@ async def services(settings: Settings, data_dir: Path, starting: StartProgress) 
         yield settings.model_copy(update=update)
 
 
-async def make_ready(settings: Settings, *, is_ours: bool = False) -> list[str]:
+async def make_ready(settings: Settings, *, is_ours: bool = False, with_cards: bool = True) -> list[str]:
     """Create the schema, the queues, and the example rate cards if no card is published. Return the names of cards
     published now. In a database of our own the logins are split, as they should be in production.
 
     Services of one's own that do not answer yet are waited for.
     """
-    return await until_available(lambda: _made_ready(settings, is_ours=is_ours), Health(["start"]).worker("start"))
+    return await until_available(
+        lambda: _made_ready(settings, is_ours=is_ours, with_cards=with_cards), Health(["start"]).worker("start")
+    )
 
 
-async def _made_ready(settings: Settings, *, is_ours: bool) -> list[str]:
+async def _made_ready(settings: Settings, *, is_ours: bool, with_cards: bool) -> list[str]:
     await migrate(settings.required("database_url"))
     if is_ours:
         await split(settings.required("database_url"))
@@ -74,7 +76,9 @@ async def _made_ready(settings: Settings, *, is_ours: bool) -> list[str]:
         await ensure_queues(client, settings.queue_prefix)
     async with database(settings) as pool:
         store = CardStore(pool)
-        return [] if await store.all() else [await _publish_example(store, card) for card in example_cards()]
+        if not with_cards or await store.all():
+            return []
+        return [await _publish_example(store, card) for card in example_cards()]
 
 
 async def _publish_example(store: CardStore, card: RateCard) -> str:

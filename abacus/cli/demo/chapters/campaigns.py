@@ -1,0 +1,112 @@
+"""Three campaigns: with arms, with a budget that is nearly gone, and with a message. A fourth is asked for."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from typing import Any, Final
+
+from abacus.cli.demo.campaigns import APP, SOURCE, is_
+from abacus.cli.demo.story.chapter import Chapter, Look
+from abacus.engage.campaigns.desk import CampaignDesk
+from abacus.engage.notify.renderer import rendering
+from abacus.people.types.approval import Approval
+from abacus.signals.events.decide.message import encode_event, partition_key
+from abacus.signals.events.decide.source import parse_source
+from abacus.signals.events.kind import Reserved, source_desk
+from abacus.signals.events.types import Event
+from abacus.signals.events.wiring import built_in_sources
+
+_PURCHASE: Final = "transactions/transaction.completed"
+_CAMPAIGNS: Final[Sequence[Mapping[str, Any]]] = (
+    {
+        "name": "third_meal",
+        "about": "Every third meal earns 30 points in arm a, and 60 in arm b",
+        "on": [_PURCHASE],
+        "when": is_("vertical", "eq", "food"),
+        "split": {"control": 20, "a": 40, "b": 40},
+        "goal": 6,
+        "steps": [
+            {"every": 3, "variant": "a", "do": [{"award": {"points": 30}}]},
+            {"every": 3, "variant": "b", "do": [{"award": {"points": 60}}]},
+        ],
+        "limits": {"points": {"overall": 200_000}},
+    },
+    {
+        "name": "late_delivery",
+        "about": "A delivery took over an hour: points and an apology",
+        "on": [f"{APP}/order.completed"],
+        "when": is_("minutes", "gt", 60),
+        "steps": [
+            {
+                "do": [
+                    {"award": {"points": 50}},
+                    {"tell": {"en": "We are sorry\nYour order took {{event.minutes}} minutes. {{points}} points."}},
+                ]
+            }
+        ],
+        "limits": {"budget": {"overall": "130.00", "cost_of_point": "0.008"}},
+    },
+    {
+        "name": "two_rides",
+        "about": "Two rides in a week, and a message after the first",
+        "on": [_PURCHASE],
+        "when": is_("vertical", "eq", "rides"),
+        "over": "week",
+        "steps": [
+            {"at": 1, "do": [{"tell": {"en": "One more ride\nThe next one this week earns you 20 points."}}]},
+            {"at": 2, "do": [{"award": {"points": 20}}]},
+        ],
+        "limits": {"runs": {"member": 40}},
+    },
+)
+_TO_COME: Final[Mapping[str, Any]] = {
+    "name": "weekend_groceries",
+    "about": "Groceries at the weekend earn 25 points",
+    "on": [_PURCHASE],
+    "when": is_("vertical", "eq", "mart"),
+    "weekdays": ["sat", "sun"],
+    "steps": [{"do": [{"award": {"points": 25}}]}],
+    "limits": {"runs": {"member_day": 1}, "budget": {"overall": "900.00", "cost_of_point": "0.008"}},
+}
+_LATE_ON: Final = 5  # the weekday on which deliveries are late
+_LATE: Final = 12
+
+
+class Campaigns(Chapter):
+    """Cleo asks for them, and dora approves three of them."""
+
+    looks = (Look("cleo", "/campaigns", "campaigns with arms and messages, and a budget that is nearly gone"),)
+
+    async def begin(self) -> None:
+        house = self.house
+        reserved = Reserved(built_in_sources(house.settings), house.settings.events_topic)
+        desk = source_desk(house.pool, house.clock, reserved)
+        await desk.publish(await desk.differences([parse_source(SOURCE)]), house.people["cleo"])
+        for approval in await self._proposed(_CAMPAIGNS):
+            await house.approve(approval.approval_id, "dora")
+
+    async def day(self, day: date) -> None:
+        if day.weekday() == _LATE_ON:
+            events = [self._late(day, number) for number in range(_LATE)]
+            messages = [(partition_key(each), encode_event(each)) for each in events]
+            await self.house.send(self.house.settings.events_topic, messages)
+
+    async def end(self) -> None:
+        await self._proposed([_TO_COME])
+
+    async def _proposed(self, documents: Sequence[Mapping[str, Any]]) -> list[Approval]:
+        house, now = self.house, self.house.clock.now()
+        ends_at = (now + timedelta(days=300)).isoformat()
+        place = {"country": "SG", "timezone": "Asia/Singapore", "starts_at": now.isoformat(), "ends_at": ends_at}
+        approvals = []
+        async with rendering() as renderer:
+            built_in = built_in_sources(house.settings)
+            desk = CampaignDesk(house.pool, house.clock, built_in, house.moves.approvals, renderer)
+            for document in documents:
+                _, approval = await desk.propose(await desk.read({**document, **place}), house.people["cleo"])
+                approvals.append(approval)
+        return approvals
+
+    def _late(self, day: date, number: int) -> Event:
+        member, minutes = f"sg-{1001 + self.house.rng.randrange(60)}", self.house.rng.randint(61, 95)
+        variables: dict[str, str | int] = {"vertical": "food", "minutes": minutes}
+        return Event(APP, "order.completed", f"late-{day}-{number}", member, "SG", self.house.clock.now(), variables)
