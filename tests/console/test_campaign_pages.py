@@ -213,7 +213,7 @@ async def test_what_trials_say(pool: Pool) -> None:
             "It would have cost 15.00 of its budget.",
             "Its liability is 13.50 SGD.",
         ]
-        assert [line["values"] for line in shown["words"]["chart"]["lines"]] == [[0, 3, 0]]
+        assert [line["values"] for line in shown["words"]["chart"]["lines"]] == [[3]]
         budi = await open_desk.inside("budi", "viewer:ID")
         assert (await budi.twin(f"/campaign-trials/{TRIAL}")).status_code == 404
 

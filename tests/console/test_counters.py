@@ -43,7 +43,7 @@ async def test_a_chart_has_the_count_of_each_step(pool: Pool, step: str, end: st
         ann = await open_desk.inside("ann", "viewer")
         here = asked(f"{KEY} {OTHER}", end=end, step=step)
         drawn = (await ann.twin(here)).json()["chart"]["value"]
-        assert [each["values"] for each in drawn["series"]] == [counts, [0] * len(counts)]
+        assert [each["values"] for each in drawn["lines"]] == [counts, [0] * len(counts)]
         assert len(drawn["times"]) == len(counts)
         assert "<script>" not in (await ann.see(here)).text.partition("<body>")[2]
 
@@ -77,7 +77,7 @@ async def test_a_chart_without_an_end_has_what_was_counted_so_far(pool: Pool) ->
         ann = await open_desk.inside("ann", "viewer")
         begin = (quarter - timedelta(minutes=15)).isoformat()
         here = f"/counters?{urlencode({'keys': KEY, 'from': begin, 'step': 'quarters'})}"
-        (drawn,) = (await ann.twin(here)).json()["chart"]["value"]["series"]
+        (drawn,) = (await ann.twin(here)).json()["chart"]["value"]["lines"]
         assert sum(drawn["values"]) == 3
 
 

@@ -1,39 +1,149 @@
-"""Figures as charts show them: outcomes by day and arm, limits as bars, and time in equal steps. Pure."""
+"""Charts as values: lines along time, the runs of campaigns by day, limits as bars, and time in equal steps. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Final, NamedTuple
+from decimal import Decimal
+from enum import StrEnum
+from typing import Final, NamedTuple, TypeAlias
 
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.run import RunOutcome
 from abacus.engage.limits.types import MICROS, Amounts
 
+SECONDS: Final = {"quarters": 900, "hours": 3600, "days": 86400}
+MOST: Final = 400
+
+
+class Along(StrEnum):
+    """What a chart runs along. Days and months belong to a calendar and have no zone."""
+
+    MOMENTS = "moments"
+    DAYS = "days"
+    MONTHS = "months"
+
+
+Value: TypeAlias = int | float | Decimal | None  # None: nothing is known of that step
+
 
 @dataclass(frozen=True)
-class Series:
-    """Days as seconds since 1970, and the values of each line."""
+class Line:
+    """The values of one thing, one for each step."""
 
+    label: str
+    values: Sequence[Value]
+
+    @property
+    def latest(self) -> str:
+        """The last value that is known."""
+        return _said(next((each for each in reversed(self.values) if each is not None), None))
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Where an alert begins."""
+
+    label: str
+    value: int | float | Decimal
+
+    @property
+    def said(self) -> str:
+        return _said(self.value)
+
+
+class Row(NamedTuple):
+    """A step, as a table says it."""
+
+    at: datetime
+    values: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """`times` are the beginnings of the steps, in seconds since 1970, at least one; of days and months, by the clock of
+    UTC. `unit` is what the values count. `is_log`: values of many sizes.
+    """
+
+    title: str
+    along: Along
     times: Sequence[int]
-    lines: Sequence[dict[str, object]]
+    lines: Sequence[Line]
+    unit: str = ""
+    thresholds: Sequence[Threshold] = ()
+    is_log: bool = False
+
+    @property
+    def has_bars(self) -> bool:
+        """Steps of a day or more stand for themselves; shorter ones make a line."""
+        return self.along != Along.MOMENTS or (len(self.times) > 1 and self.times[1] - self.times[0] >= SECONDS["days"])
+
+    @property
+    def latest_at(self) -> datetime:
+        return datetime.fromtimestamp(self.times[-1], UTC)
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Of the table; those of numbers begin with #."""
+        return [_COLUMN[self.along], *(f"#{line.label}" for line in self.lines)]
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The newest first, without steps of which nothing is known."""
+        steps = zip(self.times, *(line.values for line in self.lines), strict=True)
+        known = [(at, values) for at, *values in steps if any(each is not None for each in values)]
+        return [
+            Row(datetime.fromtimestamp(at, UTC), [_said(each) for each in values]) for at, values in reversed(known)
+        ]
+
+    def drawn(self, zone: str) -> dict[str, object]:
+        """What the script draws: an amount of money as the nearest number that a chart has."""
+        return {
+            "along": self.along,
+            "bars": self.has_bars,
+            "log": self.is_log,
+            "zone": zone if self.along == Along.MOMENTS else "UTC",
+            "times": list(self.times),
+            "lines": [[_number(each) for each in line.values] for line in self.lines],
+            "thresholds": [_number(each.value) for each in self.thresholds],
+        }
 
 
-def series_of(events_of: Iterable[tuple[date, str, str, int]]) -> Series:
-    """The runs of each arm by day, days without any among them; out of events by day, arm and outcome."""
+_COLUMN: Final = {Along.MOMENTS: "since", Along.DAYS: "day", Along.MONTHS: "month"}
+
+
+def _said(value: Value) -> str:
+    match value:
+        case None:
+            return "–"
+        case float():
+            return f"{value:,.2f}".rstrip("0").rstrip(".")
+        case _:
+            return f"{value:,}"
+
+
+def _number(value: Value) -> int | float | None:
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def midnight(day: date) -> int:
+    """Where a day stands on a chart along days, and a month, by its first day, on one along months."""
+    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
+
+
+def runs_by_day(events_of: Iterable[tuple[date, str, str, int]]) -> Chart | None:
+    """The runs of each arm, days without any among them; out of events by day, arm and outcome."""
     done = [(day, arm, events) for day, arm, outcome, events in events_of if outcome == RunOutcome.DONE]
     if not done:
-        return Series([], [])
+        return None
     first, last = min(day for day, _, _ in done), max(day for day, _, _ in done)
-    if first == last:  # a line needs more than one day
-        first, last = first - timedelta(days=1), last + timedelta(days=1)
     all_days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
-    arms = sorted({arm for _, arm, _ in done})
-    times = [int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) for day in all_days]
     runs = Counter[tuple[str, date]]()
     for day, arm, events in done:
         runs[arm, day] += events
-    return Series(times, [{"label": arm or "done", "values": [runs[arm, day] for day in all_days]} for arm in arms])
+    arms = sorted({arm for _, arm, _ in done})
+    lines = [Line(arm or "done", [runs[arm, day] for day in all_days]) for arm in arms]
+    return Chart("Runs by day", Along.DAYS, [midnight(day) for day in all_days], lines, "runs")
 
 
 @dataclass(frozen=True)
@@ -63,10 +173,6 @@ def bars_of(campaign: Campaign, have: Amounts) -> list[Bar]:
 
 def _amount(name: str, amount: int) -> str:
     return f"{amount / MICROS:,.2f}" if name == "cost" else f"{amount:,}"
-
-
-SECONDS: Final = {"quarters": 900, "hours": 3600, "days": 86400}
-MOST: Final = 400
 
 
 class Span(NamedTuple):

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any, Final
 
-from abacus.console.decide.charts import Series
+from abacus.console.decide.charts import Along, Chart, Line, midnight
 from abacus.core.errors import Refused
 from abacus.programs.expiry.decide.month import Month
 
@@ -81,10 +81,10 @@ REPORTS: Final[Mapping[str, Report]] = {
 }
 
 
-def chart_of(report: Report, rows: Rows) -> Series:
+def chart_of(report: Report, rows: Rows) -> Chart | None:
     """Summed over programs and countries; of rows without a month nothing is drawn."""
     if report.along is None:
-        return Series([], [])
+        return None
     months: dict[date, dict[str, int]] = {}
     for row in rows:
         try:
@@ -94,11 +94,11 @@ def chart_of(report: Report, rows: Rows) -> Series:
         sums = months.setdefault(first, dict.fromkeys(report.lines, 0))
         for name in report.lines:
             sums[name] += int(row.get(name) or 0)
-    if len(months) < 2:  # noqa: PLR2004  # a line needs two points
-        return Series([], [])
+    if not months:
+        return None
     days = sorted(months)
-    times = [int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) for day in days]
-    return Series(times, [{"label": name, "values": [months[day][name] for day in days]} for name in report.lines])
+    lines = [Line(name, [months[day][name] for day in days]) for name in report.lines]
+    return Chart(f"{report.title} by month", Along.MONTHS, [midnight(day) for day in days], lines, "points")
 
 
 def _day(text: str) -> date:

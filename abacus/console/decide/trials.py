@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from abacus.console.decide.charts import Series, series_of
+from abacus.console.decide.charts import Chart, runs_by_day
 from abacus.console.errands.decide.documents import Cell, Column, Table, tables_of
 
 Document = Mapping[str, Any]
@@ -30,7 +30,7 @@ class TrialWords:
 
     says: Sequence[str]
     tables: Sequence[Table] = ()
-    chart: Series | None = None
+    chart: Chart | None = None
     warns: str | None = None
 
 
@@ -80,7 +80,7 @@ def backtested(document: Document) -> TrialWords:
     ]
     tables = [Table("days", "By day, arm and outcome", columns, rows, len(days))] if rows else []
     runs = [(date.fromisoformat(each["day"]), each["variant"], each["outcome"], each["events"]) for each in days]
-    return TrialWords(says, tables, series_of(runs))
+    return TrialWords(says, tables, runs_by_day(runs))
 
 
 def repriced(document: Document) -> TrialWords:

@@ -1,5 +1,5 @@
 "use strict";
-// The one script of the console: what a page cannot say in HTML. Without it every page works, but for charts.
+// What a page cannot say in HTML. Without it every page works.
 
 function zones() {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
@@ -50,30 +50,6 @@ function copying(root) {
   }
 }
 
-function charts(root) {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name) => style.getPropertyValue(name).trim();
-  const lines = ["--line-1", "--line-2", "--line-3", "--line-4"];
-  const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--rule"), width: 1 }, ticks: { show: false } };
-  for (const holder of root.querySelectorAll("[data-chart]")) {
-    const given = JSON.parse(holder.dataset.chart);
-    const series = given.series.map((each, number) => ({
-      label: each.label,
-      stroke: colour(lines[number % lines.length]),
-      width: 2,
-      points: { show: each.values.includes(null), size: 4 },
-    }));
-    const scales = given.scale === "log" ? { y: { distr: 3 } } : {};
-    const drawn = new uPlot(
-      { width: holder.clientWidth, height: 220, series: [{}, ...series], axes: [axis, { ...axis, size: 72 }], scales },
-      [given.times, ...given.series.map((each) => each.values)],
-      holder,
-    );
-    new ResizeObserver(() => drawn.setSize({ width: holder.clientWidth, height: 220 })).observe(holder);
-    delete holder.dataset.chart;
-  }
-}
-
 // A part of the page is loaded anew whenever the server says that something has changed, while somebody looks.
 function live() {
   const part = document.querySelector("[data-live]");
@@ -96,7 +72,6 @@ function live() {
 function prepare(root) {
   sendOnce(root);
   copying(root);
-  charts(root);
 }
 
 window.addEventListener("pageshow", (event) => {

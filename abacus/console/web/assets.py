@@ -1,4 +1,4 @@
-"""The files that pages load: our sheet and script, and packages' files, held by the locks beside them."""
+"""The files that pages load: our sheet and scripts, and packages' files, held by the locks beside them."""
 
 import gzip
 import hashlib
@@ -14,6 +14,7 @@ from abacus.console.web.faults import PageFault
 
 STATIC: Final = Path(__file__).parents[1] / "static"
 NAMES: Final = (
+    "charts.js",
     "console.css",
     "console.js",
     "icon.svg",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from abacus.console.decide.charts import Bar, Series, bars_of, series_of
+from abacus.console.decide.charts import Bar, Chart, bars_of, runs_by_day
 from abacus.console.decide.sentences import Sentence, sentences_of
 from abacus.console.errands.types import Order
 from abacus.console.pages.campaigns.campaign_list import CampaignRow, row_of
@@ -57,7 +57,7 @@ class Done:
     used: Sequence[Bar]
     days: Sequence[DayLine]
     arms: Sequence[Arm]
-    chart: Series
+    chart: Chart | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +165,7 @@ async def _done(call: Call, record: CampaignRecord) -> Done:
     found = await call.rooms[CampaignDesk].glance(record.document)
     bars = bars_of(record.document, used_overall(found))
     runs = [(each.day, each.variant, each.outcome, each.events) for each in found.days]
-    return Done(bars, found.days, _arms(found), series_of(runs))
+    return Done(bars, found.days, _arms(found), runs_by_day(runs))
 
 
 def _arms(found: Glance) -> Sequence[Arm]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar, Final
 
-from abacus.console.decide.charts import SECONDS, Span, spans_of
+from abacus.console.decide.charts import SECONDS, Along, Chart, Line, Span, spans_of
 from abacus.console.decide.typed import exact_moment
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
@@ -43,23 +43,6 @@ class Version:
     lines: Sequence[Sequence[str]]
     most_new_keys: int
     new_keys: Sequence[DayOfKeys] = ()
-
-
-@dataclass(frozen=True)
-class Series:
-    """The counts of a key, one for each step. Decimals are drawn as the nearest number that a chart has."""
-
-    label: str
-    values: Sequence[float]
-
-
-@dataclass(frozen=True)
-class Chart:
-    """`times` are the beginnings of the steps, in seconds since 1970."""
-
-    times: Sequence[int]
-    series: Sequence[Series]
-    rows: Sequence[tuple[datetime, Sequence[str]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +95,9 @@ async def export(call: Call) -> Download:
     if drawn is None:
         down = asked.chart.down if asked.chart is not None else None
         raise PageFault("unavailable", down.detail) if down else PageFault("not-found", "Say which keys, and when.")
-    rows = [["from", *(each.label for each in drawn.series)]]
-    rows += [[at.isoformat(), *counts] for at, counts in drawn.rows]
+    rows = [["from", *(each.label for each in drawn.lines)]]
+    for at, *counts in zip(drawn.times, *(each.values for each in drawn.lines), strict=True):
+        rows.append([datetime.fromtimestamp(at, UTC).isoformat(), *map(str, counts)])
     return Download("counts.csv", "text/csv; charset=utf-8", csv_text(rows).encode())
 
 
@@ -167,11 +151,5 @@ async def _chart(call: Call, keys: Sequence[str], spans: Sequence[Span]) -> Char
     """All steps of all keys are counted at once. Raises `Refused` for what cannot be counted."""
     counted = await call.reading.counters.count([Lookup(key, *span) for key in keys for span in spans], call.now)
     values = [[each.value for each in counted[at : at + len(spans)]] for at in range(0, len(counted), len(spans))]
-    return Chart(
-        times=[span.begin for span in spans],
-        series=[Series(key, [float(each) for each in counts]) for key, counts in zip(keys, values, strict=True)],
-        rows=[
-            (datetime.fromtimestamp(span.begin, UTC), [str(counts[place]) for counts in values])
-            for place, span in enumerate(spans)
-        ],
-    )
+    lines = [Line(key, counts) for key, counts in zip(keys, values, strict=True)]
+    return Chart("Counts", Along.MOMENTS, [span.begin for span in spans], lines)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import ClassVar, Final
 
 from abacus.approving.assumptions import Assumed, assumption_proposal
-from abacus.console.decide.charts import Series
+from abacus.console.decide.charts import Chart
 from abacus.console.decide.reports import REPORTS, Report, chart_of
 from abacus.console.errands.types import Order
 from abacus.console.pages.finance.month_close import Act, act_of
@@ -53,7 +53,7 @@ class ReportPage(Page):
     asks: str | None
     given: str
     done: Part[Done | None]
-    chart: Series
+    chart: Chart | None
 
 
 @dataclass(frozen=True, kw_only=True)

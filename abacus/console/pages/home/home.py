@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import ClassVar, Final
 from zoneinfo import ZoneInfo
 
+from abacus.console.decide.charts import Along, Chart, Line
 from abacus.console.pages.operations.quarantine import HeldGroup, held_groups
 from abacus.console.pages.operations.state import overdue_for
 from abacus.console.web.calls import Call
@@ -29,9 +30,16 @@ class Pulse:
     beats: Sequence[Beat]
 
     @property
-    def times(self) -> Sequence[int]:
-        """When each step began, in seconds since 1970."""
-        return [int(each.since.timestamp()) for each in self.beats]
+    def charts(self) -> Sequence[Chart]:
+        """How many points came, and how long they took."""
+        times = [int(each.since.timestamp()) for each in self.beats]
+        half, nearly_all = [each.half_s for each in self.beats], [each.nearly_all_s for each in self.beats]
+        points = [Line("points", [each.points for each in self.beats])]
+        took = [Line("half within", half), Line("99 % within", nearly_all)]
+        return (
+            Chart("Points a minute", Along.MOMENTS, times, points),
+            Chart("From a transaction to its points", Along.MOMENTS, times, took, "seconds", is_log=True),
+        )
 
     @property
     def has_posted(self) -> bool:
