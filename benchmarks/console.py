@@ -154,7 +154,7 @@ def _paths(accounts: int) -> Sequence[str]:
     one = member(accounts // 2)
     return [
         *plain,
-        "/?range=week",
+        "/pulse?range=week",
         f"/members/{one}",
         "/rates/SG",
         "/rates-quote?country=SG&amount=10",

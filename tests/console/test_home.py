@@ -1,23 +1,41 @@
-"""The first page's charts: points a minute and how long they took, of the countries that the person sees."""
+"""The first page: its cards, whose they are and in which order; points against the week before; and points by time."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
+from abacus.console.decide.deeds import changes_of
+from abacus.intake.pulse.decide.days import day_of
 from abacus.intake.pulse.decide.steps import begin_of
 from abacus.intake.pulse.store import PulseStore
 from abacus.intake.pulse.types import Step, Sum
+from abacus.people.store.audit import entry_of
+from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
-from tests.console.desk import Desk, desk
+from tests.console.desk import Browser, Desk, desk
+from tests.console.furnished import furnished
+
+MIDNIGHT = datetime(2026, 7, 3, tzinfo=UTC)
+WEEK = timedelta(days=7)
+
+
+def quarter(since: datetime, points: int, within_s: float = 0.5, country: str = "SG") -> Sum:
+    return Sum(Step.QUARTER, since, country, within_s, 3, points)
+
+
+async def cards(browser: Browser) -> dict[str, Any]:
+    """The values of the cards by their names, in their order."""
+    return {each["name"]: each["part"]["value"] for each in (await browser.twin("/")).json()["cards"]}
 
 
 async def posted(open_desk: Desk) -> None:
     minute = begin_of(Step.MINUTE, open_desk.clock.now()) - timedelta(minutes=1)
-    quarter = begin_of(Step.QUARTER, open_desk.clock.now()) - timedelta(minutes=15)
+    now = begin_of(Step.QUARTER, open_desk.clock.now()) - timedelta(minutes=15)
     await PulseStore(open_desk.pool).add(
         [
             Sum(step, since, country, 0.5, 30 * minutes, points * minutes)
-            for step, since, minutes in ((Step.MINUTE, minute, 1), (Step.QUARTER, quarter, 15))
+            for step, since, minutes in ((Step.MINUTE, minute, 1), (Step.QUARTER, now, 15))
             for country, points in (("SG", 300), ("VN", 4000))
         ]
     )
@@ -31,7 +49,7 @@ async def test_points_a_minute(  # noqa: PLR0917  # a table of two parameters
     async with desk(pool) as open_desk:
         await posted(open_desk)
         ann = await open_desk.inside("ann", *roles)
-        shown = (await ann.twin(f"/{query}")).json()
+        shown = (await ann.twin(f"/pulse{query}")).json()
         pulse = shown["pulse"]["value"]
         assert (shown["command"], pulse["range"], len(pulse["beats"])) == (
             f"abacus pulse --range {range_}",
@@ -40,11 +58,85 @@ async def test_points_a_minute(  # noqa: PLR0917  # a table of two parameters
         )
         assert pulse["beats"][-2]["points"] == points
         assert pulse["beats"][-2]["half_s"] == (0.5 if points else None)
-        page = (await ann.see(f"/{query}")).text
+        page = (await ann.see(f"/pulse{query}")).text
         assert ("data-chart" in page, "No points came." in page) == (points > 0, points == 0)
 
 
 async def test_an_unknown_range_is_an_hour(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         ann = await open_desk.inside("ann", "viewer")
-        assert (await ann.twin("/?range=century")).json()["pulse"]["value"]["range"] == "hour"
+        assert (await ann.twin("/pulse?range=century")).json()["range"] == "hour"
+
+
+def test_a_day_stands_against_the_same_time_a_week_before() -> None:
+    today = [quarter(MIDNIGHT, 5), quarter(MIDNIGHT + timedelta(hours=1), 7, within_s=86400.0)]
+    before = [quarter(MIDNIGHT - WEEK + timedelta(hours=hour), 10) for hour in (0, 1, 9)]
+    day = day_of(today, before, MIDNIGHT, MIDNIGHT + timedelta(hours=2, minutes=30))
+    assert (day.points, day.before, day.awards) == (12, 20, 6)
+    assert [(each.points, each.before) for each in day.hours[:4]] == [(5, 10), (7, 10), (0, 0), (None, 0)]
+    assert (day.half_s, day.nearly_all_s, day.late) == (0.5, 0.5, 3)  # an old transaction is no slow house
+
+
+def test_a_day_of_25_hours_has_24() -> None:
+    day = day_of([quarter(MIDNIGHT + timedelta(hours=24, minutes=30), 5)], [], MIDNIGHT, MIDNIGHT + timedelta(hours=25))
+    assert day.hours[-1].points == 5
+
+
+ORDERS = [
+    ("approver:SG", ["approvals", "campaigns"]),
+    ("country_editor:SG", ["campaigns"]),
+    ("support:SG", ["member"]),
+    ("finance", ["liability"]),
+    ("operator", ["wrong"]),
+    ("admin", ["approvals", "wrong"]),
+]
+
+
+@pytest.mark.parametrize(("role", "first"), ORDERS)
+async def test_a_role_sees_its_cards_first(pool: Pool, role: str, first: list[str]) -> None:
+    async with desk(pool) as open_desk:
+        await furnished(open_desk)
+        await posted(open_desk)
+        ann = await open_desk.inside("ann", role)
+        names = [each for each in await cards(ann) if each != "tasks"]
+        mine = [each for each in first if each in names]
+        assert sorted(names[: len(mine)]) == sorted(mine)
+        assert ("liability" in names) is (role in {"finance", "admin"})
+        assert ("first-steps" in names) is False
+
+
+async def test_a_fresh_house_says_nothing_yet(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        eve = await open_desk.inside("eve", "admin")
+        page = (await eve.see("/")).text
+        assert "Nothing yet" in page
+        assert "publish a rate card" in page
+        steps = (await cards(eve))["first-steps"]
+        assert [each["path"] for each in steps if not each["is_done"]][-2:] == ["/partners", "/people"]
+        assert "first-steps" not in await cards(await open_desk.inside("vic", "viewer"))
+
+
+async def test_no_points_today_say_since_when(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        at = begin_of(Step.QUARTER, open_desk.clock.now()) - timedelta(days=1)
+        await PulseStore(open_desk.pool).add([quarter(at, 5)])
+        ann = await open_desk.inside("ann", "viewer")
+        assert "No events since <time" in (await ann.see("/")).text
+        assert "yesterday" in (await ann.see("/")).text
+
+
+async def test_changes_are_those_of_others_since_the_last_visit(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        ann = await open_desk.inside("ann", "viewer:SG")
+        assert (await cards(ann))["changes"]["is_visit"] is False
+        open_desk.clock.pass_(hours=20)
+        again = await open_desk.browser()
+        assert (await again.sign_in("ann")).status_code == 303
+        assert (await cards(again))["changes"]["is_visit"] is True
+
+
+def test_deeds_are_told_once() -> None:
+    deeds = [("person:ben", "SG"), ("person:ann", "SG"), ("person:ben", "SG")]
+    entries = [entry_of(by, Deed.ADJUST, "member:bob", MIDNIGHT, country=country) for by, country in deeds]
+    [change] = changes_of(entries, "person:ann")
+    assert (change.did, change.subject, change.path, change.times) == ("adjusted points of", "bob", "/members/bob", 2)

@@ -78,7 +78,7 @@ def _recent(apart: timedelta) -> str | None:
     if abs(apart) >= _RECENT:
         return None
     if abs(apart) < _JUST_NOW:
-        return "just now" if apart <= timedelta() else "in a moment"
+        return "just now"
     minutes = int(abs(apart) / timedelta(minutes=1))
     words = f"{minutes} minute{'' if minutes == 1 else 's'}"
     return f"{words} ago" if apart < timedelta() else f"in {words}"

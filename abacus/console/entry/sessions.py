@@ -17,6 +17,9 @@ _FIND: Final = Statement(f"select {columns(Session)} from console_session where 
 _BEGAN_AT: Final = Statement("""
 select exists (select from console_session where person_id = :person_id and address = :address)
 """)
+_LAST_USE: Final = Statement("""
+select max(seen_at) from console_session where person_id = :person_id and started_at < :before
+""")
 _NOTE: Final = Statement("update console_session set seen_at = greatest(seen_at, :now) where prefix = :prefix")
 _ZONE: Final = Statement("update console_session set zone = :zone where prefix = :prefix")
 _OPEN: Final = Statement(f"""
@@ -85,6 +88,14 @@ class SessionStore:
         """Whether a session of the person that is still kept began at this address."""
         async with passing_failures():
             return bool(await self._pool.fetchval(*_BEGAN_AT(person_id=person_id, address=address)))
+
+    async def last_visit(self, session: Session) -> datetime | None:
+        """When the person was here last before this session; None where no earlier one is kept."""
+        async with passing_failures():
+            found: datetime | None = await self._pool.fetchval(
+                *_LAST_USE(person_id=session.person_id, before=session.started_at)
+            )
+        return found
 
     async def of(self, person_id: str | None = None) -> Sequence[Session]:
         """The sessions that hold, of one person or of all, the newest first."""

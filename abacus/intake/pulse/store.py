@@ -17,7 +17,11 @@ do update set awards = p.awards + excluded.awards, points = p.points + excluded.
 """)
 _READ: Final = Statement(f"""
 select {columns(Sum)} from points_pulse
-where step = :step and since >= :begin and (:countries::text[] is null or country = any(:countries))
+where step = :step and since >= :begin and (:end::timestamptz is null or since < :end)
+    and (:countries::text[] is null or country = any(:countries))
+""")
+_LAST: Final = Statement("""
+select max(since) from points_pulse where step = :step and (:countries::text[] is null or country = any(:countries))
 """)
 _FORGET: Final = Statement("delete from points_pulse where step = :step and since < :before")
 
@@ -32,11 +36,19 @@ class PulseStore:
         async with passing_failures():
             await self._pool.execute(*_ADD(**arrays(Sum, sums)))
 
-    async def since(self, step: Step, begin: datetime, countries: Sequence[str] | None = None) -> Sequence[Sum]:
-        """The sums from that time on; of these countries, or of all."""
+    async def since(
+        self, step: Step, begin: datetime, countries: Sequence[str] | None = None, *, end: datetime | None = None
+    ) -> Sequence[Sum]:
+        """The sums from that time on, or up to another; of these countries, or of all."""
         async with passing_failures():
-            rows = await self._pool.fetch(*_READ(step=step, begin=begin, countries=countries))
+            rows = await self._pool.fetch(*_READ(step=step, begin=begin, end=end, countries=countries))
         return [Sum(*row) for row in rows]
+
+    async def last(self, countries: Sequence[str] | None = None) -> datetime | None:
+        """When the last quarter of an hour with points began; None where none is kept."""
+        async with passing_failures():
+            found: datetime | None = await self._pool.fetchval(*_LAST(step=Step.QUARTER, countries=countries))
+        return found
 
     async def forget(self, now: datetime) -> None:
         """Deletes what is older than it is kept."""

@@ -64,10 +64,10 @@ def beats(sums: Iterable[Sum], range_: Range, now: datetime) -> Sequence[Beat]:
 def _beat(since: datetime, sums: Sequence[Sum], passed: timedelta) -> Beat:
     minutes = passed / timedelta(minutes=1)
     awards, points = sum(each.awards for each in sums), sum(each.points for each in sums)
-    return Beat(since, awards / minutes, points / minutes, _within(sums, _HALF), _within(sums, _NEARLY_ALL))
+    return Beat(since, awards / minutes, points / minutes, within(sums, _HALF), within(sums, _NEARLY_ALL))
 
 
-def _within(sums: Sequence[Sum], share: float) -> float | None:
+def within(sums: Sequence[Sum], share: float) -> float | None:
     """The bound within which that share of the awards came."""
     needed, counted = share * sum(each.awards for each in sums), 0
     for each in sorted(sums, key=lambda each: each.within_s):
