@@ -26,7 +26,7 @@ async def overdue(pool: Pool, now: datetime) -> Sequence[Overdue]:
     """None in a house whose log began so lately that no daily job has had its time. Raises `Unavailable`."""
     async with passing_failures():
         began = await pool.fetchval(_BEGAN)
-    if began is not None and now - began <= LATE:
+    if began is not None and began <= now <= began + LATE:
         return []
     jobs = [each.overdue for each in CAPABILITIES if each.overdue is not None]
     return [late for job in jobs for late in await job(pool, now)]
