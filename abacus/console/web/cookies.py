@@ -1,25 +1,25 @@
-"""The cookies: of a person who is in, of a browser on its way in, and of a browser that has just changed something.
-Scripts cannot read them.
+"""The cookies: of a person who is in, of a browser on its way in, of a browser that has just changed something, and of
+what was done, for the page after it. Scripts cannot read them.
 """
 
 import base64
 import binascii
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from abacus.console.entry.decide.browser import local_path
+from abacus.console.entry.decide.browser import Use, local_path, sealed, unsealed
 from abacus.console.entry.decide.sessions import zone_of
 from abacus.console.entry.types import VISIT_TOKEN
 from abacus.console.read_side import MOST_BEHIND_S
+from abacus.console.web.page import Said, See
 
 _VISIT_S: Final = 3600
 _CHANGED_S: Final = 2 * int(MOST_BEHIND_S)
-_SAID_S: Final = 60
-_LONGEST_SAID: Final = 300
+_SAID_S: Final = 120
 
 
 @dataclass(frozen=True)
@@ -69,17 +69,21 @@ class Cookies:
     def set_changed(self, response: Response) -> None:
         self._set(response, self._changed, "1", _CHANGED_S)
 
-    def set_said(self, response: Response, path: str, text: str) -> None:
-        """What was done, for the page that the browser goes on to."""
-        self._set(response, self._said, _packed(path.partition("?")[0], text[:_LONGEST_SAID]), _SAID_S)
+    def said(self, request: Request, token: str) -> Said | None:
+        """What was done in this session, if this is the page after it, however often that is loaded."""
+        text = unsealed(request.cookies.get(self._said, ""), token, Use.SAID)
+        if text is None:
+            return None
+        path, said = json.loads(text)
+        query = request.scope["query_string"]
+        here = request.scope["raw_path"] + (b"?" + query if query else b"")
+        return Said(**said) if path == here.decode("latin-1") else None
 
-    def said(self, request: Request) -> str | None:
-        """What was done by the act that led to this page."""
-        kept = _unpacked(request.cookies.get(self._said, ""))
-        return kept[1] if kept is not None and kept[0] == request.url.path else None
-
-    def drop_said(self, response: Response) -> None:
-        self._drop(response, self._said)
+    def set_said(self, response: Response, token: str, see: See) -> None:
+        if see.said is not None:
+            said = Said(see.said) if isinstance(see.said, str) else see.said
+            told = json.dumps([see.path.partition("#")[0], asdict(said)])
+            self._set(response, self._said, sealed(told, token, Use.SAID), _SAID_S)
 
     def out(self, response: Response) -> None:
         self._drop(response, self._session)

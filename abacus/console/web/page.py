@@ -11,10 +11,22 @@ from uuid import UUID
 from abacus.console.web.forms import EMPTY, Form
 
 
+@dataclass(frozen=True)
+class Said:
+    """What was done, in a sentence for the page after it, and a page that has more, with the words of its link. The
+    tone is `waiting` where something is still to come.
+    """
+
+    text: str
+    tone: str = "good"
+    link: str | None = None
+    link_text: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """What every page has: its title, the command that shows or does the same, and what was typed before. A page with
-    a `fault`, or with a `form` that has faults, is answered as refused. `said`: the act that led here, in words.
+    """What every page has: its title, the command that shows or does the same, what was typed before, and what was just
+    done. A page with a `fault`, or with a `form` that has faults, is answered as refused.
     """
 
     template: ClassVar[str]
@@ -22,15 +34,15 @@ class Page:
     command: str | None = None
     form: Form = EMPTY
     fault: str | None = None
-    said: str | None = None
+    said: Said | None = None
 
 
 @dataclass(frozen=True)
 class See:
-    """The browser goes on to this page of the console: what was asked for has happened, and `said` tells it there."""
+    """The browser goes on to this page of the console, which says what was done."""
 
     path: str
-    said: str | None = None
+    said: Said | str | None = None
 
 
 @dataclass(frozen=True)

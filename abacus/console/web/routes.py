@@ -84,16 +84,13 @@ class Routing:
         return Route(served.path, endpoint, methods=[served.method])
 
     def _answered(self, request: Request, outcome: Outcome, call: Call) -> Response:
-        said = self._cookies.said(request) if isinstance(outcome, Page) and request.method == "GET" else None
-        if isinstance(outcome, Page) and said is not None:
-            outcome = replace(outcome, said=said)
+        if isinstance(outcome, Page) and request.method == "GET":
+            outcome = replace(outcome, said=self._cookies.said(request, call.token))
         answer = self._answers.of(request, outcome, call)
-        if said is not None:
-            self._cookies.drop_said(answer)
-        if isinstance(outcome, See) and outcome.said is not None:
-            self._cookies.set_said(answer, outcome.path, outcome.said)
         if request.method == "POST":
             self._cookies.set_changed(answer)
+        if isinstance(outcome, See):
+            self._cookies.set_said(answer, call.token, outcome)
         return answer
 
     def open_route(self, path: str, handler: Anyone, method: str = "GET") -> Route:

@@ -16,6 +16,7 @@ class Use(StrEnum):
     STATE = "state"  # the three that a provider of identities sends back, or checks
     NONCE = "nonce"
     VERIFIER = "verifier"
+    SAID = "said"  # what was done, which the browser keeps for the page after it
 
 
 def derived(token: str, use: Use) -> str:
@@ -25,6 +26,23 @@ def derived(token: str, use: Use) -> str:
 
 def fits(given: str | None, token: str, use: Use) -> bool:
     return given is not None and hmac.compare_digest(given.encode("utf-8", "replace"), derived(token, use).encode())
+
+
+def sealed(text: str, token: str, use: Use) -> str:
+    """The text for the browser to keep; nobody without the token can write another."""
+    kept = base64.urlsafe_b64encode(text.encode()).decode()
+    return f"{kept}.{_mark(kept, token, use)}"
+
+
+def unsealed(kept: str, token: str, use: Use) -> str | None:
+    """The text as it was sealed; None for anything else."""
+    text, _, mark = kept.partition(".")
+    fits_ = hmac.compare_digest(mark.encode("utf-8", "replace"), _mark(text, token, use).encode())
+    return base64.urlsafe_b64decode(text).decode() if fits_ else None
+
+
+def _mark(text: str, token: str, use: Use) -> str:
+    return hmac.digest(derived(token, use).encode(), text.encode("utf-8", "replace"), hashlib.sha256).hex()
 
 
 _OF_ONE: Final = 64  # bits: a subscriber has all addresses of such a network
