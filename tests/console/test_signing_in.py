@@ -31,7 +31,7 @@ async def test_a_person_signs_in_and_out(pool: Pool) -> None:
         assert (await ann.see("/")).status_code == 200
         kept = dict(ann.client.cookies)
         left = await ann.send("/me", "/sign-out")
-        assert (left.status_code, left.headers["location"]) == (303, "/sign-in")
+        assert (left.status_code, left.headers["location"]) == (303, "/sign-in?why=out")
         ann.client.cookies.update(kept)
         assert (await ann.see("/")).status_code == 303  # the session itself has ended
         entries = await log(pool, deed=Deed.SIGN_IN)
@@ -328,3 +328,49 @@ async def test_behind_a_proxy_the_address_is_the_one_that_it_names(pool: Pool) -
         browser.client.headers["X-Forwarded-For"] = "6.6.6.6, 203.0.113.9"
         await browser.sign_in("ann")
         assert await pool.fetchval("select address from console_session") == "203.0.113.9"
+
+
+@pytest.mark.parametrize(
+    ("why", "says"),
+    [
+        ("over", "Your session is over: after 60 minutes without use"),
+        ("unsent", "what you sent was not done"),
+        ("out", "You are signed out."),
+        ("<b>", None),
+        ("", None),
+    ],
+)
+async def test_who_is_sent_to_sign_in_is_told_why(pool: Pool, why: str, says: str | None) -> None:
+    async with desk(pool) as open_desk:
+        browser = await open_desk.browser()
+        page = (await browser.see(f"/sign-in?why={why}")).text
+        assert ("notice waiting" in page, says is None or says in page) == (says is not None, True)
+        assert "<b>" not in page
+
+
+async def test_a_session_that_is_over_says_what_became_of_the_request(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        ann = await open_desk.inside("ann", "viewer")
+        token = (await ann.see("/me")).text.partition('name="form" value="')[2].partition('"')[0]
+        open_desk.clock.pass_(hours=2)
+        looked = await ann.see("/approvals")
+        assert looked.headers["location"] == "/sign-in?next=/approvals&why=over"
+        sent = await ann.client.post("/me/zone", data={"form": token, "zone": "Asia/Singapore"})
+        assert sent.headers["location"] == "/sign-in?next=/&why=unsent"
+
+
+@pytest.mark.parametrize(
+    ("admins", "says"),
+    [(("eve", "root"), "Ask eve or root for it."), ((), "There is no admin yet who could give it.")],
+)
+async def test_a_missing_right_is_told_with_who_can_give_it(pool: Pool, admins: tuple[str, ...], says: str) -> None:
+    async with desk(pool) as open_desk:
+        for each in admins:
+            await open_desk.hire(each, "admin")
+        await open_desk.hire("local", "admin:SG")
+        await open_desk.hire("gone", "admin")
+        await open_desk.rooms[PeopleStore].disable("gone", by=ADMIN, also=nothing_else)
+        ann = await open_desk.inside("ann", "viewer:SG")
+        page = (await ann.see("/people")).text
+        assert "takes the role admin" in page
+        assert says in page

@@ -27,8 +27,14 @@ from abacus.people.types.person import Actor, Person, Role
 from abacus.platform.postgres import Also
 from abacus.platform.rate_limits.limiter import RateLimiter
 
-_WRONG: Final = "That does not fit. Check the name, the password and, if you have an authenticator, its code."
-_USED: Final = "This link is not good any more: it works once, and for a short time. Ask for another one."
+_WRONG: Final = (
+    "That does not fit. Type the name, the password and, if you have an authenticator, its code once more; an admin can"
+    " send you a link if you have forgotten the password."
+)
+_USED: Final = (
+    "This link is not good any more: it works once, and for a short time. Ask the admin who sent it for another one, or"
+    " sign in with your password."
+)
 
 log = structlog.get_logger(__name__)
 
@@ -118,7 +124,9 @@ class Door:
         is_open = await self._store.vouch(person_id, grants, also=told)
         await self._people.refresh()
         if not is_open or not grants:
-            raise self._denied(person_id, visitor, f"{person_id} has no role here. Ask an admin for one.")
+            raise self._denied(
+                person_id, visitor, f"{person_id} has no role here yet. Ask an admin for one, and sign in again."
+            )
         return await self._let_in(Actor(person_id, grants), Way.PROVIDER, visitor)
 
     async def actor(self, person_id: str) -> Actor | None:
@@ -147,7 +155,8 @@ class Door:
             raise self._denied(
                 actor.name,
                 visitor,
-                f"Your roles need an authenticator, and you have none: `abacus people totp {actor.name}` makes one.",
+                "Your roles need an authenticator, and you have none. Ask an admin to make one:"
+                f" `abacus people totp {actor.name}`.",
             )
 
     async def _check_attempts(self, visitor: Visitor, person_id: str | None = None) -> None:
@@ -159,7 +168,10 @@ class Door:
     async def _take(self, id_: str, limit: int) -> None:
         permit = await self._limiter.take(id_, limit)
         if permit.wait_s:
-            raise Denied(f"Too many attempts. Try again in {permit.wait_s} seconds.", wait_s=permit.wait_s)
+            raise Denied(
+                f"Too many attempts. Wait {permit.wait_s} seconds and try again; nobody is locked out.",
+                wait_s=permit.wait_s,
+            )
 
     async def _slow_down(self, visitor: Visitor, person_id: str) -> None:
         """While many try to be this person, each waits a while, but at an address where the person has been in."""

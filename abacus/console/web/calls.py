@@ -81,7 +81,7 @@ class Call:
         try:
             check(self.actor, deed, country)
         except Refused as fault:
-            raise PageFault("role-needed", str(fault)) from None
+            raise PageFault("role-needed", f"{fault}.") from None
 
     async def still_may(self, deed: Deed) -> bool:
         """For an answer that goes on: whether the session holds, and the person may do it somewhere by now."""

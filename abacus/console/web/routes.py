@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from abacus.console.entry.decide.welcome import Why
 from abacus.console.premises import Premises
 from abacus.console.web.answer import Answers, wants_json
 from abacus.console.web.calls import Call, call_of
@@ -19,12 +20,14 @@ from abacus.console.web.faults import PageFault, of_unavailable
 from abacus.console.web.forms import DoneBefore
 from abacus.console.web.page import Outcome, Page, See
 from abacus.core.errors import Unavailable
-from abacus.people.decide.rights import roles_for, words
+from abacus.people.decide.rights import is_admin, roles_for, words
+from abacus.people.store.people import PeopleStore
 from abacus.people.types.deed import Deed
 
 Handler: TypeAlias = Callable[[Call], Awaitable[Outcome]]
 Anyone: TypeAlias = Callable[[Request], Awaitable[Response]]
 
+_NAMED: Final = 5  # admins
 _OF_STATUS: Final = {404: "not-found", 405: "method-not-allowed", 413: "too-large"}
 
 log = structlog.get_logger(__name__)
@@ -79,7 +82,7 @@ class Routing:
                 outcome = await served.handler(call)
                 return self._answered(request, outcome, call)
             except Exception as error:  # noqa: BLE001  # every fault has a page
-                return self.faulty(request, error, call)
+                return self.faulty(request, await _with_way(error, call), call)
 
         return Route(served.path, endpoint, methods=[served.method])
 
@@ -134,9 +137,25 @@ class Routing:
     def _to_sign_in(self, request: Request) -> Response:
         asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         address = f"/sign-in?next={quote(asked if request.method == 'GET' else '/', safe='/')}"
+        if self._cookies.session(request) is not None:
+            address += f"&why={Why.OVER if request.method == 'GET' else Why.UNSENT}"
         if request.headers.get("hx-request"):  # a part of a page: the whole page has to go there
             return Response(status_code=401, headers={"HX-Redirect": address})
         return RedirectResponse(address, status_code=303)
+
+
+async def _with_way(error: Exception, call: Call | None) -> Exception:
+    """A missing right with the names of those who can give it."""
+    if not isinstance(error, PageFault) or error.kind != "role-needed" or call is None:
+        return error
+    try:
+        registered = await call.rooms[PeopleStore].all()
+    except Unavailable:
+        return error
+    people = [each.person for each in registered if each.person.disabled_at is None]
+    admins = [each.person_id for each in people if is_admin(each.grants)][:_NAMED]
+    way = f"Ask {' or '.join(admins)} for it." if admins else "There is no admin yet who could give it."
+    return PageFault(error.kind, f"{error.detail} {way}")
 
 
 def _check(call: Call, served: Served) -> None:
@@ -144,7 +163,7 @@ def _check(call: Call, served: Served) -> None:
         call.check(served.deed, None)
     elif not call.may_somewhere(served.deed):
         needed = " or ".join(roles_for(served.deed))
-        raise PageFault("role-needed", f"To {words(served.deed)} takes the role {needed}.")
+        raise PageFault("role-needed", f"To {words(served.deed)} takes the role {needed} in some country.")
 
 
 async def _nobody(_: Call) -> Page | See:

@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from abacus.console.entry.decide.browser import Use, derived, fits, local_path
 from abacus.console.entry.decide.sessions import zone_of
+from abacus.console.entry.decide.welcome import Why, sentence_of
 from abacus.console.entry.door import Denied
 from abacus.console.entry.provider import BACK, Provider
 from abacus.console.entry.types import VISIT_TOKEN, Visitor
@@ -29,13 +30,16 @@ _LONGEST: Final = 200
 
 @dataclass(frozen=True, kw_only=True)
 class SignInPage(Page):
-    """The ways to sign in, and what was wrong with the last try. `link` is the token of a link that was followed."""
+    """The ways to sign in, what was wrong with the last try, and why somebody was sent here. `link` is the token of a
+    link that was followed.
+    """
 
     template: ClassVar[str] = "sign_in.html"
     has_provider: bool
     next: str
     link: str | None = None
     person_id: str | None = None
+    why: str | None = None
 
 
 class SignIn:
@@ -108,7 +112,7 @@ class SignIn:
         if provider is None:
             raise PageFault("not-found")
         if visit is None:
-            none = Denied("This browser has begun no sign-in, or too long ago. Begin again.")
+            none = Denied("This browser has begun no sign-in, or too long ago: begin again with the button below.")
             return self._page(request, "/", fault=str(none), denied=none)
         answer = dict(request.query_params)
 
@@ -121,7 +125,7 @@ class SignIn:
     async def _out(self, request: Request) -> Response:
         call = await call_of(request, self._premises, self._cookies)
         await self._premises.door.leave(call.session)
-        response = RedirectResponse("/sign-in", status_code=303)
+        response = RedirectResponse(f"/sign-in?why={Why.OUT}", status_code=303)
         self._cookies.out(response)
         return response
 
@@ -167,6 +171,7 @@ class SignIn:
             next=next_,
             link=link,
             person_id=person_id,
+            why=sentence_of(request.query_params.get("why"), self._premises.sessions.limits.idle),
             form=form,
             fault=fault,
         )
