@@ -30,6 +30,8 @@ from abacus.console.web.parts import Outages
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.campaigns.wiring import campaign_desk
 from abacus.intake.partners.store import PartnerStore
+from abacus.intake.partners.webhooks.desk import WebhookDesk
+from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.wiring import single_moves
 from abacus.oversight.status.wiring import groups_of
 from abacus.people.directory import PeopleDirectory
@@ -102,6 +104,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         CardDesk(pool, clock, large.approvals),
         await campaign_desk(wiring, pool, large.approvals),
         PartnerStore(pool, clock),
+        WebhookDesk(WebhookStore(pool, clock, wiring.secrets()), to_private=settings.webhooks_to_private),
         errands,
         await _watched(wiring, pipeline),
         AlarmMemory(),

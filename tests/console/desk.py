@@ -34,6 +34,8 @@ from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
+from abacus.intake.partners.webhooks.desk import WebhookDesk
+from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.limits import Alone, Limits
 from abacus.ledger.types.movement import Moved, Movement
@@ -232,6 +234,7 @@ async def desk(
                 Watched("abacus.points.v1", "abacus-", ("calculator", "awarder")),
                 AlarmMemory(),
                 PartnerStore(pool, clock),
+                WebhookDesk(WebhookStore(pool, clock), to_private=False),
                 ErrandStore(pool, clock),
                 *providers,
                 *beside(clock),

@@ -11,6 +11,7 @@ from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import ApprovalKind
 from abacus.platform.postgres import Pool
 from tests.console.desk import Browser, Desk, desk
+from tests.support.hooks import partner as hooked
 
 RIGHTS = {"name": "Acme", "may[]": "fixed_points", "requests-per-minute": "60"}
 NEW = {"partner": "zest", **RIGHTS}
@@ -29,7 +30,7 @@ async def log(open_desk: Desk) -> list[str]:
 async def test_a_partner_is_entered_and_its_key_shown_once(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         eve = await open_desk.inside("eve", "operator")
-        made = await eve.send("/partners", "/partners", **NEW, country="SG, VN", source="rides")
+        made = await eve.send("/partners", "/partners", **NEW, source="rides", **{"country[]": "SG\nVN"})
         assert made.status_code == 200
         [key] = re.findall(r"abk_live_\w{55}", made.text)
         prefix, digest = (await pool.fetch("select prefix, digest from partner_key"))[0]
@@ -46,7 +47,7 @@ async def test_a_partner_is_entered_and_its_key_shown_once(pool: Pool) -> None:
         ({"partner": "No Such Id"}, "name", "an id has 1 to 40 small letters"),
         ({"partner": "acme"}, "name", "there is a partner &#39;acme&#39; already"),
         ({"name": " "}, "name", "say who the partner is"),
-        ({"country": "Singapore"}, "country", "is not a country"),
+        ({"country[]": "Singapore"}, "country", "is not a country"),
         ({"source": "a b/c"}, "source", "is not a source"),
         ({"card": "partner:zest"}, "card", "no rate card of the scope"),
         ({"requests-per-minute": "many"}, "requests-per-minute", "A whole number is needed."),
@@ -136,7 +137,10 @@ async def test_a_partner_is_shut_out_and_let_in_again(pool: Pool) -> None:
         assert await log(open_desk) == ["edit-partners"] * 2
 
 
-@pytest.mark.parametrize("act", ["rights", "limits", "new-key", "disable", "enable", "try-webhook"])
+@pytest.mark.parametrize(
+    "act",
+    ["rights", "limits", "new-key", "disable", "enable", "try-webhook", "webhook", "webhook-secret", "webhook-end"],
+)
 async def test_nobody_changes_a_partner_who_is_not_there_or_without_the_role(pool: Pool, act: str) -> None:
     async with desk(pool) as open_desk:
         await open_desk.partner("acme")
@@ -160,3 +164,51 @@ async def test_a_trial_is_an_errand_of_the_command(pool: Pool) -> None:
         assert (await eve.client.post("/partners/acme/try-webhook", data=typed)).status_code == 303
         [errand] = await pool.fetch("select kind, arguments from console_errand")
         assert errand["arguments"] == ["partners", "webhook", "test", "--json", "--", "acme"]
+
+
+async def test_a_webhook_is_added_changed_given_another_secret_and_removed(pool: Pool) -> None:
+    here = "/partners/acme"
+    async with desk(pool) as open_desk:
+        await open_desk.partner("acme")
+        eve = await open_desk.inside("eve", "operator")
+        added = await eve.send(here, f"{here}/webhook", url="https://hooks.example.com/a")
+        [secret] = re.findall(r"whsec_[\w+/=-]+", added.text)
+        assert secret not in (await eve.see(here)).text
+        changed = await eve.send(here, f"{here}/webhook", url="https://hooks.example.com/b")
+        assert changed.status_code == 303
+        assert "https://hooks.example.com/b from now on" in (await eve.see(here)).text
+        rotated = await eve.send(here, f"{here}/webhook-secret", signs_too="24")
+        [other] = re.findall(r"whsec_[\w+/=-]+", rotated.text)
+        assert other != secret
+        assert "signs too until" in rotated.text
+        for typed, status in (("acm", 422), ("acme", 303)):
+            assert (await eve.send(here, f"{here}/webhook-end", partner=typed)).status_code == status
+        assert (await eve.twin(here)).json()["hook"]["value"] is None
+        assert await log(open_desk) == ["edit-partners"] * 4
+
+
+@pytest.mark.parametrize("url", ["", "http://hooks.example.com/", "https://127.0.0.1/", "hooks"])
+async def test_a_webhook_goes_to_the_public_internet_alone(pool: Pool, url: str) -> None:
+    async with desk(pool) as open_desk:
+        await open_desk.partner("acme")
+        eve = await open_desk.inside("eve", "operator")
+        refused = await eve.send("/partners/acme", "/partners/acme/webhook", url=url)
+        assert (refused.status_code, 'id="wrong-url"' in refused.text) == (422, True)
+        assert await pool.fetchval("select count(*) from webhook") == 0
+
+
+async def test_messages_that_arrived_are_shown_the_newest_first(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await hooked(pool, "acme", "https://hooks.example.com/")
+        for number in range(12):
+            await pool.execute(
+                "insert into webhook_delivery (message_id, partner_id, type, body, created_at, attempts, due_at,"
+                " retry_until, delivered_at, last_status, member_id) values ($1, $2, 'abacus.award.posted', '{}',"
+                " now(), 1, now(), now(), now() + $3::integer * interval '1 second', 204, 'bob')",
+                f"m{number}",
+                "acme" if number else "other",
+                number,
+            )
+        eve = await open_desk.inside("eve", "operator")
+        hook = (await eve.twin("/partners/acme")).json()["hook"]["value"]
+        assert [each["message_id"] for each in hook["delivered"]] == [f"m{number}" for number in range(11, 1, -1)]

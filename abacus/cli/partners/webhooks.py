@@ -6,15 +6,14 @@ from typing import Annotated, Any, Final
 import typer
 
 from abacus.cli.partners.partner_words import PartnerId
-from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, Columns, Secret, Table, counted
-from abacus.cli.terminal.command_actor import actor
+from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, Columns, Secret, Shown, Table, counted
+from abacus.cli.terminal.command_actor import CommandActor, actor
 from abacus.cli.terminal.shell import CommandGroup, pool, secrets, settings
 from abacus.core.clock import SystemClock
+from abacus.intake.partners.webhooks.desk import WebhookDesk
 from abacus.intake.partners.webhooks.store import Undelivered, UndeliveredCounts, Webhook, WebhookStore
 from abacus.intake.partners.webhooks.trial import Trial, try_webhook
 from abacus.people.types.deed import Deed
-from abacus.platform.delivery.decide.addresses import checked_url
-from abacus.platform.delivery.decide.signature import new_secret
 from abacus.platform.delivery.post import Poster
 
 app = CommandGroup(help="Webhooks that tell partners the outcome of their awards.", no_args_is_help=True)
@@ -43,16 +42,15 @@ async def set_webhook(
 
     If the partner has a webhook, it gets the new address, is enabled, and keeps its secret.
     """
-    checked = checked_url(url, to_private=settings().webhooks_to_private)
-    fresh = new_secret()
     async with actor() as at:
+        desk = _desk(at)
+        checked = desk.checked(url)
         also = at.does(Deed.EDIT_PARTNERS, f"partner:{partner}", did="webhook", url=checked)
-        is_new = await WebhookStore(at.pool, at.clock, secrets()).set(partner, checked, fresh, also=also)
-    secret = fresh if is_new else None
-    same = Aside("the secret stays the same; `abacus partners webhook rotate-secret` makes a new one")
-    signed = Secret("and messages are signed with this secret, which is shown this once", fresh)
-    document = {"partner_id": partner, "url": checked, "secret": secret}
-    return Answer(document, f"{partner} is told at {checked}", same if secret is None else signed)
+        secret = await desk.set(partner, checked, also=also)
+    shown: Shown = Aside("the secret stays the same; `abacus partners webhook rotate-secret` makes a new one")
+    if secret is not None:
+        shown = Secret("and messages are signed with this secret, which is shown this once", secret)
+    return Answer({"partner_id": partner, "url": checked, "secret": secret}, f"{partner} is told at {checked}", shown)
 
 
 @app.command("show")
@@ -66,14 +64,11 @@ async def show(partner: PartnerId) -> Answer:
 @app.command("rotate-secret")
 async def rotate_secret(partner: PartnerId, overlap_hours: OverlapHours = 24.0) -> Answer:
     """Print a new secret. For a while each message carries two signatures, by the new secret and by the one before."""
-    secret = new_secret()
     async with actor() as at:
         also = at.does(
             Deed.EDIT_PARTNERS, f"partner:{partner}", did="rotate-webhook-secret", overlap_hours=overlap_hours
         )
-        until = await WebhookStore(at.pool, at.clock, secrets()).rotate_secret(
-            partner, secret, overlap=timedelta(hours=overlap_hours), also=also
-        )
+        secret, until = await _desk(at).rotate_secret(partner, timedelta(hours=overlap_hours), also=also)
     return Answer(
         {"partner_id": partner, "secret": secret, "former_secret_until": until.isoformat()},
         Secret(f"the secret so far signs too until {until:%Y-%m-%d %H:%M} UTC; the new one, shown this once", secret),
@@ -129,6 +124,10 @@ async def retry(
         also = at.does(Deed.REPLAY, f"partner:{partner}", did="retry-webhook", ids=ids or None, enable=enable)
         due = await WebhookStore(at.pool, at.clock).retry(partner, ids or [], enable=enable, also=also)
     return Answer({"partner_id": partner, "due": due}, f"{counted(due, 'message')} due now")
+
+
+def _desk(at: CommandActor) -> WebhookDesk:
+    return WebhookDesk(WebhookStore(at.pool, at.clock, secrets()), to_private=settings().webhooks_to_private)
 
 
 def _document(partner: str, trial: Trial) -> dict[str, Any]:

@@ -11,17 +11,21 @@ from abacus.console.pages.operations.errands import Done, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, DoneBefore, Form
-from abacus.console.web.page import Page, See
+from abacus.console.web.page import Page, Said, See
 from abacus.console.web.parts import Part
-from abacus.core.errors import Refused
+from abacus.core.errors import Refused, Unavailable
 from abacus.core.tokens import NewToken
-from abacus.intake.partners.decide.partner import PartnerKey
+from abacus.intake.partners.decide.partner import Partner, PartnerKey
 from abacus.intake.partners.store import PartnerStore, Registered
-from abacus.intake.partners.webhooks.store import Undelivered, UndeliveredCounts, Webhook, WebhookStore
+from abacus.intake.partners.webhooks.desk import WebhookDesk
+from abacus.intake.partners.webhooks.store import Delivered, Undelivered, UndeliveredCounts, Webhook
 from abacus.people.types.deed import Deed
+from abacus.pricing.store.cards import CardReader
 
 _MOST_WAITING: Final = 50
+_MOST_ARRIVED: Final = 10
 TRIAL: Final = "webhook trial"
+OVERLAPS: Final = (("0", "none"), ("1", "an hour"), ("24", "a day"), ("168", "a week"), ("720", "30 days"))
 RIGHTS: Final[Mapping[str, str]] = {
     "fixed_points": "award points that it names",
     "computed_points": "send transactions to be computed",
@@ -76,12 +80,23 @@ class Shown:
 
 @dataclass(frozen=True)
 class Hook:
-    """A webhook, its messages that did not arrive, the oldest first, and its last trial."""
+    """A webhook, its messages that did not arrive, the oldest first, some that did, the newest first, and its last
+    trial.
+    """
 
     webhook: Webhook
     counts: UndeliveredCounts
     undelivered: Sequence[Undelivered]
+    delivered: Sequence[Delivered]
     trial: Done | None
+
+
+@dataclass(frozen=True)
+class RightsChoices:
+    """What there is to choose from when rights are given: countries with a card, and cards of partners."""
+
+    countries: Sequence[str]
+    cards: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,12 +106,15 @@ class PartnersPage(Page):
     template: ClassVar[str] = "partners.html"
     partners: Sequence[Shown]
     rights: Mapping[str, str]
+    choices: RightsChoices
     may_edit: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartnerPage(Page):
-    """One partner. Its webhook is None within the part where there is none. `new_key` is there when it is made."""
+    """One partner. Its webhook is None within the part where there is none. `new_key` and `new_secret`, of the webhook,
+    are there when they are made.
+    """
 
     template: ClassVar[str] = "partner.html"
     partner: Shown
@@ -105,7 +123,10 @@ class PartnerPage(Page):
     may_send: bool
     may_edit: bool
     may_limit: bool
+    choices: RightsChoices
+    overlaps: Sequence[tuple[str, str]] = OVERLAPS
     new_key: str | None = None
+    new_secret: str | None = None
 
 
 async def partners(call: Call) -> PartnersPage:
@@ -118,8 +139,8 @@ async def partner(call: Call) -> PartnerPage:
 
 async def send_again(call: Call) -> Page | See:
     """Every message that did not arrive is due now."""
-    partner_id = partner_of(call)
-    store = WebhookStore(call.premises.pool, call.premises.clock)
+    partner_id, said = partner_of(call), Said("They are due now, and tried for three days more.")
+    store = call.rooms[WebhookDesk].store
     also = call.told(Deed.REPLAY, f"partner:{partner_id}", did="retry-webhook", ids=None, enable=False)
     try:
         await store.retry(partner_id, (), enable=False, also=call.once(also))
@@ -127,7 +148,7 @@ async def send_again(call: Call) -> Page | See:
         pass
     except Refused as error:
         return await partner_page(call, partner_id, fault=str(error))
-    return See(f"/partners/{partner_id}")
+    return See(f"/partners/{partner_id}", said)
 
 
 def partner_of(call: Call) -> str:
@@ -149,13 +170,20 @@ async def partners_page(call: Call, typed: Form = EMPTY) -> PartnersPage:
         command="abacus partners list",
         partners=[_shown(each, call.now) for each in found],
         rights=RIGHTS,
+        choices=_choices(call),
         may_edit=call.may(Deed.EDIT_PARTNERS, None),
         form=typed,
     )
 
 
 async def partner_page(
-    call: Call, partner_id: str, typed: Form = EMPTY, *, key: NewToken | None = None, fault: str | None = None
+    call: Call,
+    partner_id: str,
+    typed: Form = EMPTY,
+    *,
+    key: NewToken | None = None,
+    secret: str | None = None,
+    fault: str | None = None,
 ) -> PartnerPage:
     """Raises `PageFault` where there is no such partner."""
     found = await registered(call, partner_id)
@@ -166,23 +194,39 @@ async def partner_page(
         partner=_shown(found, call.now),
         hook=hook,
         rights=RIGHTS,
+        choices=_choices(call, found.partner),
         may_send=call.may(Deed.REPLAY, None),
         may_edit=call.may(Deed.EDIT_PARTNERS, None),
         may_limit=call.may(Deed.EDIT_LIMITS, None),
         new_key=key.text if key is not None else None,
+        new_secret=secret,
         form=typed,
         fault=fault,
     )
 
 
 async def _hook(call: Call, partner_id: str) -> Hook | None:
-    store = WebhookStore(call.premises.pool, call.premises.clock)
+    store = call.rooms[WebhookDesk].store
     try:
         webhook, counts = await store.get(partner_id)
     except Refused:
         return None
     undelivered = await store.undelivered(partner_id, _MOST_WAITING)
-    return Hook(webhook, counts, undelivered, await newest(call, TRIAL, partner_id))
+    delivered = await store.delivered(partner_id, _MOST_ARRIVED)
+    return Hook(webhook, counts, undelivered, delivered, await newest(call, TRIAL, partner_id))
+
+
+def _choices(call: Call, partner: Partner | None = None) -> RightsChoices:
+    """Also what the partner has by now, be there a card for it or not."""
+    try:
+        book = call.rooms[CardReader].book()
+        countries, cards = {*book.countries()}, {each for each in book.scopes() if each not in book.countries()}
+    except Unavailable:
+        countries, cards = set(), set()
+    if partner is not None:
+        countries |= {*partner.countries}
+        cards |= {partner.card_scope} if partner.card_scope is not None else set()
+    return RightsChoices(sorted(countries), (("", "the country's"), *((each, each) for each in sorted(cards))))
 
 
 def _shown(registered: Registered, now: datetime) -> Shown:

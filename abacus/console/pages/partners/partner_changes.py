@@ -8,12 +8,10 @@ from typing import Any, Final, cast
 
 from abacus.approving.executors import limits_proposal
 from abacus.console.decide.typed import number
-from abacus.console.errands.types import Order
-from abacus.console.pages.operations.errands import ask
-from abacus.console.pages.partners.partner import RIGHTS, TRIAL, partner_of, partner_page, partners_page, registered
+from abacus.console.pages.partners.partner import RIGHTS, partner_of, partner_page, partners_page, registered
 from abacus.console.web.calls import Call
 from abacus.console.web.forms import Form
-from abacus.console.web.page import Page, See
+from abacus.console.web.page import Page, Said, See
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner, RightsChange
@@ -61,7 +59,7 @@ async def set_rights(call: Call) -> Page | See:
         await call.rooms[PartnerStore].change(partner_id, change, also=call.once(also))
     except Refused as fault:
         return await partner_page(call, partner_id, _beside(call.form, fault))
-    return See(f"/partners/{partner_id}")
+    return _back(partner_id, "Its rights are changed, and hold from now on.")
 
 
 async def set_limits(call: Call) -> Page | See:
@@ -79,10 +77,11 @@ async def set_limits(call: Call) -> Page | See:
     if after.allows_more_than(before):
         proposal = limits_proposal(partner_id, before, after)
         approval = await call.rooms[Approvals].ask(proposal, call.actor.agent)
-        return See(f"/approvals/{approval.approval_id}")
+        more = "Nothing has changed yet: a limit that allows more needs a second person."
+        return See(f"/approvals/{approval.approval_id}", Said(more, "waiting"))
     also = call.told(Deed.EDIT_LIMITS, f"partner:{partner_id}", before=before._asdict(), after=after._asdict())
     await call.rooms[PartnerStore].limit(partner_id, after, also=call.once(also))
-    return See(f"/partners/{partner_id}")
+    return _back(partner_id, "Its limits are changed, and hold from now on.")
 
 
 async def give_key(call: Call) -> Page | See:
@@ -103,25 +102,18 @@ async def disable(call: Call) -> Page | See:
     partner_id = partner_of(call)
     await registered(call, partner_id)
     await call.rooms[PartnerStore].disable(partner_id, also=_told(call, partner_id, did="disable"))
-    return See(f"/partners/{partner_id}")
+    return _back(partner_id, "All its keys are refused from now on.")
 
 
 async def enable(call: Call) -> Page | See:
     partner_id = partner_of(call)
     await registered(call, partner_id)
     await call.rooms[PartnerStore].enable(partner_id, also=_told(call, partner_id, did="enable"))
-    return See(f"/partners/{partner_id}")
+    return _back(partner_id, "Its keys are let in again.")
 
 
-async def try_webhook(call: Call) -> Page | See:
-    """A message of trial is sent by the command, beside the pages."""
-    partner_id = partner_of(call)
-    await registered(call, partner_id)
-    return await ask(
-        call,
-        Order(TRIAL, partner_id, None, ("partners", "webhook", "test", "--json", "--", partner_id)),
-        f"/partners/{partner_id}",
-    )
+def _back(partner_id: str, text: str) -> See:
+    return See(f"/partners/{partner_id}", Said(text))
 
 
 def _told(call: Call, partner_id: str, **details: Any) -> Also:
@@ -137,7 +129,7 @@ def _rights(typed: Form) -> RightsChange | Form:
     change: Any = {
         **{name: name in ticked for name in RIGHTS},
         "name": typed.get("name"),
-        "countries": _words(typed.get("country")),
+        "countries": _words(typed.get("country[]")),
         "sources": _words(typed.get("source")),
         "card_scope": typed.get("card") or None,
         "requests_per_minute": requests,

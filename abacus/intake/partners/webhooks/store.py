@@ -42,6 +42,17 @@ class Undelivered(NamedTuple):
     last_error: str | None
 
 
+class Delivered(NamedTuple):
+    """A message that arrived."""
+
+    message_id: str
+    type: str
+    created_at: datetime
+    attempts: int
+    delivered_at: datetime
+    last_status: int | None
+
+
 class UndeliveredCounts(NamedTuple):
     """The numbers of messages of a webhook that did not arrive."""
 
@@ -86,6 +97,13 @@ _REMOVE: Final = Statement("delete from webhook where partner_id = :partner_id")
 _UNDELIVERED: Final = Statement(f"""
 select {columns(Undelivered)} from webhook_delivery where partner_id = :partner_id and delivered_at is null
 order by created_at, message_id limit :most
+""")
+
+# The index is of all partners' messages: among the newest of these, so that a partner without any costs no scan.
+_DELIVERED: Final = Statement(f"""
+select {columns(Delivered)} from (
+    select * from webhook_delivery where delivered_at is not null order by delivered_at desc limit 1000
+) newest where partner_id = :partner_id order by delivered_at desc, message_id limit :most
 """)
 
 _RETRY: Final = Statement("""
@@ -177,6 +195,12 @@ class WebhookStore:
         rows = await slices.rows_in_reach(self._pool, _UNDELIVERED(partner_id=partner_id, most=limit))
         undelivered = [Undelivered(*row) for row in rows]
         return sorted(undelivered, key=lambda each: (each.created_at, each.message_id))[:limit]
+
+    async def delivered(self, partner_id: str, limit: int) -> list[Delivered]:
+        """The newest first, among the thousand of all partners that arrived last in each slice."""
+        rows = await slices.rows_in_reach(self._pool, _DELIVERED(partner_id=partner_id, most=limit))
+        delivered = [Delivered(*row) for row in rows]
+        return sorted(delivered, key=lambda each: each.delivered_at, reverse=True)[:limit]
 
     async def retry(self, partner_id: str, ids: Sequence[str], *, enable: bool, also: Also = nothing_else) -> int:
         """Makes these messages, or all undelivered ones, due now and for three days more. Returns how many."""
