@@ -11,11 +11,14 @@ from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool, nothing_else
 from tests.console.desk import desk, token_in
 
+GIVEN = {"roles[]": "approver:SG\nsupport:SG"}
+
 
 async def test_an_admin_gives_roles_disables_and_enables(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         eve, bob = await open_desk.inside("eve", "admin"), await open_desk.inside("bob", "viewer")
-        assert (await eve.send("/people/bob", "/people/bob/roles", roles="approver:SG, support:SG")).status_code == 303
+        assert (await eve.send("/people/bob", "/people/bob/roles", **GIVEN)).status_code == 303
+        assert "bob is support in SG, approver in SG from now on." in (await eve.see("/people/bob")).text
         assert (await bob.twin("/me")).json()["roles"] == ["support:SG", "approver:SG"]
         assert (await eve.send("/people/bob", "/people/bob/disable")).status_code == 303
         assert (await bob.see("/me")).status_code == 303
@@ -36,7 +39,7 @@ async def test_roles_that_are_none_are_refused_beside_the_field(pool: Pool, role
     async with desk(pool) as open_desk:
         eve = await open_desk.inside("eve", "admin")
         await open_desk.hire("bob", "viewer")
-        sent = await eve.send("/people/bob", "/people/bob/roles", roles=roles)
+        sent = await eve.send("/people/bob", "/people/bob/roles", **{"roles[]": roles})
         assert (sent.status_code, 'id="wrong-roles"' in sent.text) == (422, True)
         assert "<script>" not in sent.text
 
@@ -50,7 +53,7 @@ async def test_only_an_admin_manages_people_also_while_none_has_a_token(pool: Po
             assert f'href="{path}"' not in (await bob.see("/me")).text
         token = token_in((await bob.see("/me")).text)
         for deed in ("roles", "disable", "enable", "end-sessions"):
-            sent = await bob.client.post(f"/people/bob/{deed}", data={"form": token, "roles": "admin"})
+            sent = await bob.client.post(f"/people/bob/{deed}", data={"form": token, "roles[]": "admin"})
             assert sent.status_code == 403
         assert (await bob.twin("/me")).json()["roles"] == [role]
 
@@ -128,3 +131,24 @@ async def test_a_form_without_idempotency_of_its_room_takes_effect_once(pool: Po
         results = await asyncio.gather(send(), send(), send(), return_exceptions=True)
         assert happened == ["did"]
         assert [isinstance(each, DoneBefore) for each in results].count(True) == 2
+
+
+async def test_rights_are_told_in_words_by_country(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        eve = await open_desk.inside("eve", "admin")
+        await open_desk.hire("bob", "support:SG", "support:VN", "approver:VN")
+        await open_desk.hire("gone", "approver")
+        await eve.send("/people/gone", "/people/gone/disable")
+        page = (await eve.twin("/people")).json()
+        assert {each["where"]: each["who"] for each in page["approvers"]} == {
+            "SG": ["eve"],
+            "VN": ["bob", "eve"],
+            "what is of no country: limits of partners, assumptions": ["eve"],
+        }
+        (row,) = [each for each in page["people"] if each["person_id"] == "bob"]
+        assert row["is_"] == "support in SG and VN, approver in VN"
+        bob = (await eve.twin("/people/bob")).json()
+        rights = {each["what"]: each["where"] for each in bob["rights"]}
+        assert (rights["adjust"], rights["approve"], "erase" in rights) == ("SG, VN", "VN", False)
+        boxes = {value: held for each in bob["roles"] for value, held in each["boxes"]}
+        assert [value for value, held in boxes.items() if held] == ["support:SG", "support:VN", "approver:VN"]

@@ -24,6 +24,8 @@ class Door(Page):
     template: ClassVar[str] = "own_sessions.html"
     person_id: str = "ann"
     roles: tuple[str, ...] = ()
+    is_: str = ""
+    rights: tuple[str, ...] = ()
     zone: str = "UTC"
     sessions: tuple[str, ...] = ()
 

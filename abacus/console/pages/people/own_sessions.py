@@ -6,11 +6,12 @@ from datetime import datetime
 from typing import ClassVar
 from zoneinfo import available_timezones
 
+from abacus.console.decide.rights_in_words import Right, grants_in_words, rights_of
 from abacus.console.entry.decide.sessions import ends_at, zone_of
 from abacus.console.entry.types import Session
 from abacus.console.web.calls import Call
 from abacus.console.web.forms import EMPTY, Form
-from abacus.console.web.page import Page, See
+from abacus.console.web.page import Page, Said, See
 from abacus.people.types.deed import Deed
 
 
@@ -30,11 +31,13 @@ class ShownSession:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnSessions(Page):
-    """The person, its roles, and the sessions that hold."""
+    """The person, its roles and rights, and the sessions that hold."""
 
     template: ClassVar[str] = "own_sessions.html"
     person_id: str
     roles: Sequence[str]
+    is_: str
+    rights: Sequence[Right]
     zone: str
     sessions: Sequence[ShownSession]
 
@@ -45,6 +48,8 @@ async def own_sessions(call: Call, typed: Form = EMPTY) -> OwnSessions:
         command="abacus people whoami",
         person_id=call.actor.name,
         roles=[str(grant) for grant in call.actor.grants or ()],
+        is_=grants_in_words(call.actor.grants or ()),
+        rights=rights_of(call.actor),
         zone=call.session.zone,
         sessions=[shown_session(call, each) for each in await call.premises.sessions.of(call.actor.name)],
         form=typed,
@@ -58,7 +63,7 @@ async def end(call: Call) -> See:
     for each in others if prefix == "others" else [prefix]:
         told = call.told(Deed.SIGN_IN, f"person:{call.actor.name}", did="end-session", session=each)
         await store.end(call.actor.name, each, by=call.actor.source, also=told)
-    return See("/me")
+    return See("/me", Said("Your other sessions have ended." if prefix == "others" else "The session has ended."))
 
 
 async def choose_zone(call: Call) -> Page | See:
@@ -67,7 +72,7 @@ async def choose_zone(call: Call) -> Page | See:
         wrong = "There is no such time zone. One is Asia/Singapore."
         return await own_sessions(call, call.form.shown().but(zone=wrong))
     await call.premises.sessions.keep_zone(call.session.prefix, zone_of(zone))
-    return See("/me")
+    return See("/me", Said(f"Times are shown in {zone} from now on."))
 
 
 def shown_session(call: Call, session: Session) -> ShownSession:
