@@ -31,6 +31,7 @@ _FOLDERS: Final = (
     "segments",
     "members",
     "finance",
+    "accounts",
     "people",
     "partners",
     "quarantine",

@@ -9,8 +9,9 @@ from typing import Any, Final
 from abacus.documents.kind import DocumentKind
 from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.engage.downstreams.kind import DOWNSTREAMS
+from abacus.oversight.closing.kind import JOURNAL_ACCOUNTS
 from abacus.pricing.kind import CARDS
 from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.events.kind import SOURCES
 
-KINDS: Final[Sequence[DocumentKind[Any, Any]]] = (CARDS, SOURCES, COUNTERS, DOWNSTREAMS, CAMPAIGNS)
+KINDS: Final[Sequence[DocumentKind[Any, Any]]] = (CARDS, SOURCES, COUNTERS, DOWNSTREAMS, CAMPAIGNS, JOURNAL_ACCOUNTS)

@@ -109,6 +109,25 @@ async def test_a_month_is_closed_shown_and_reopened(
     assert [tuple(row) for row in log] == [("close-books", f"month:{JUNE}")] * 3
 
 
+async def test_the_accounts_that_are_published_are_used_and_kept(
+    close: Close, tmp_path: Path, database_url: str
+) -> None:
+    env = {"ABACUS_DATABASE_URL": database_url}
+    pair = {"debit": "6100", "credit": "2400"}
+    for country, kinds in (("all", SIGNS), ("SG", ["issued"])):
+        accounts = {"program": "GRP", "country": country, **dict.fromkeys(kinds, pair)}
+        accounts["issued"] = {**pair, "debit": f"6100 {country}"}
+        (tmp_path / "draft.json").write_text(json.dumps(accounts), encoding="utf-8")
+        published = await abacus("accounts", "publish", str(tmp_path / "draft.json"), env=env)
+        assert published.code == 0, published.err
+    closed = await close("--json", without="--mapping")
+    assert closed.code == 0, closed.err
+    kept = tmp_path / f"accounts-{JUNE}.toml"
+    assert closed.json["files"][kept.name] == hashlib.sha256(kept.read_bytes()).hexdigest()
+    lines = csv.DictReader(io.StringIO((tmp_path / f"journal-{JUNE}.csv").read_text(encoding="utf-8")))
+    assert [line["account"] for line in lines] == ["6100 SG", "2400"]
+
+
 async def test_a_late_transaction_is_of_the_month_in_which_it_is_posted(
     close: Close, pool: Pool, tmp_path: Path
 ) -> None:
@@ -181,7 +200,7 @@ async def test_a_month_that_is_not_over(close: Close) -> None:
     ("words", "without", "line"),
     [
         ([], "--month", "say which month: --month 2026-04; or --show"),
-        ([], "--mapping", "--mapping: name the file with the accounts of the journal"),
+        ([], "--mapping", "no accounts of the journal are published; `abacus accounts publish` does that"),
         (["--accept", "seal"], "", "--accept: 'seal' cannot be accepted; these can: expiry, quarantine, reconcile"),
         (["--accept", "expiry"], "", "--accept needs a --reason; auditors read it"),
         (["--out", "/nowhere"], "", "--out: there is no directory /nowhere"),

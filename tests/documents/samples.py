@@ -109,4 +109,14 @@ CAMPAIGNS: Final = Sample(
     needs=("rates",),
     asks=True,
 )
-SAMPLES: Final = {each.command: each for each in (CARDS, SOURCES, COUNTERS, DOWNSTREAMS, CAMPAIGNS)}
+ACCOUNTS: Final = Sample(
+    command="accounts",
+    name="GRP.SG",
+    document={"program": "GRP", "country": "SG", "issued": {"debit": "6100", "credit": "2400"}},
+    changed={"program": "GRP", "country": "SG", "issued": {"debit": "6200", "credit": "2400"}},
+    change="issued.debit: 6100 → 6200",
+    bad={"program": "GRP", "country": "SG", "issued": {"debit": "2400", "credit": "2400"}},
+    path="issued.credit",
+    another=lambda document: {**document, "country": "all"},
+)
+SAMPLES: Final = {each.command: each for each in (CARDS, SOURCES, COUNTERS, DOWNSTREAMS, CAMPAIGNS, ACCOUNTS)}

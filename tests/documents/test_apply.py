@@ -18,13 +18,14 @@ EXPECTED = [
     ("definition", None),
     ("downstream", None),
     ("campaign", None),
+    ("accounts", None),
 ]
 
 
 @pytest.fixture
 async def command(database_url: str, pool: Pool) -> Command:
     tokens = {
-        "ann": await hire(pool, "ann", "country_editor", "operator"),
+        "ann": await hire(pool, "ann", "country_editor", "operator", "finance"),
         "eve": await hire(pool, "eve", "approver"),
         "kim": await hire(pool, "kim", "operator"),
     }
@@ -64,7 +65,14 @@ async def test_a_house_is_published_in_the_order_in_which_its_documents_need_eac
     assert [(row["kind"], row["against"]) for row in dry.json["changes"]] == EXPECTED
     applied = await command("apply", house, "--json")
     assert applied.code == 0, applied.err
-    assert [row["name"] for row in applied.json["done"]] == ["SG@1", "weather@1", "rain@1", "coupons@1", "market@1"]
+    assert [row["name"] for row in applied.json["done"]] == [
+        "SG@1",
+        "weather@1",
+        "rain@1",
+        "coupons@1",
+        "market@1",
+        "GRP.SG@1",
+    ]
     assert "market@1 is submitted: another person approves it with" in applied.err
     await approve(command, applied)
 
@@ -102,7 +110,10 @@ async def test_a_kind_without_a_folder_is_left_alone(command: Command, house: Pa
     (tmp_path / "empty").mkdir()
     refused = await command("apply", tmp_path / "empty")
     assert (refused.code, refused.out) == (2, "")
-    assert "has no folder of documents; the folders are rates, events, counters, downstreams, campaigns" in refused.err
+    assert (
+        "has no folder of documents; the folders are rates, events, counters, downstreams, campaigns, accounts"
+        in refused.err
+    )
 
 
 async def test_a_fault_in_any_file_and_nothing_is_published(command: Command, house: Path, pool: Pool) -> None:
@@ -131,5 +142,5 @@ async def test_what_is_over_is_not_exported(command: Command, house: Path, tmp_p
         assert (await command(*words)).code == 0
     assert (await command("export", tmp_path / "out")).code == 0
     files = [str(file.relative_to(tmp_path / "out")) for file in (tmp_path / "out").rglob("*.toml")]
-    assert [Path(file).parts[0] for file in sorted(files)] == ["events", CARDS.command]
+    assert [Path(file).parts[0] for file in sorted(files)] == ["accounts", "events", CARDS.command]
     assert (await command("export", tmp_path / "out")).code == 2

@@ -83,7 +83,7 @@ async def shelf(request: pytest.FixtureRequest, database_url: str, pool: Pool, t
     sample: Sample = request.param
     env = {"ABACUS_DATABASE_URL": database_url, "COLUMNS": "200"}
     tokens = {
-        "editor": await hire(pool, "ann", "country_editor", "operator"),
+        "editor": await hire(pool, "ann", "country_editor", "operator", "finance"),
         "approver": await hire(pool, "eve", "approver"),
         "viewer": await hire(pool, "kim", "viewer"),
     }

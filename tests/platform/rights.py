@@ -66,6 +66,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "expiry_batch": "select, insert, update(body sent_at done_at expired skipped points)",
     "expiry_run": "select, insert, update(found_day found_member found_program swept_at finished_at)",
     "hold": "select, insert, update(status settled_seq)",
+    "journal_accounts": "select, insert",
     "key_slice": "select, insert",
     "limit_pot": "select, insert, update(runs points cost)",
     "limit_slot": "select, insert, update(version runs points cost)",

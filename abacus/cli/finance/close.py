@@ -15,11 +15,14 @@ from abacus.cli.terminal.sheets import Decimals, reading, sheet_csv
 from abacus.cli.terminal.shell import pool
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
+from abacus.documents.types import documents
 from abacus.oversight.closing.checks import readiness
 from abacus.oversight.closing.decide.account_map import read_mapping
 from abacus.oversight.closing.decide.journal import JournalLine, journal
+from abacus.oversight.closing.decide.journal_accounts import mapping_text
 from abacus.oversight.closing.decide.obstacles import ACCEPTABLE, Obstacle, left, reconciled
 from abacus.oversight.closing.decide.record import Act, Signed, check_close
+from abacus.oversight.closing.kind import accounts_desk
 from abacus.oversight.closing.store import MonthCloses
 from abacus.oversight.reports.assumption_store import assumptions
 from abacus.oversight.reports.decide.by import By, not_asked_for
@@ -39,7 +42,10 @@ async def close(
     month: Annotated[str | None, typer.Option("--month", metavar="YYYY-MM", help="The month.")] = None,
     mapping: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.toml", help="The accounts of the journal, by program, country and kind."),
+        typer.Option(
+            metavar="FILE.toml",
+            help="The accounts of the journal, by program, country and kind. Default: those that are published.",
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")] = Path(),
     account: Annotated[
@@ -65,17 +71,25 @@ async def close(
     wanted = Month.parse(month)
     if reopen:
         return _answer(await _reopened(wanted, reason))
-    if mapping is None:
-        raise Refused("--mapping: name the file with the accounts of the journal")
     if unknown := sorted(set(accept or ()) - set(ACCEPTABLE)):
         raise Refused(f"--accept: {unknown[0]!r} cannot be accepted; these can: {', '.join(ACCEPTABLE)}")
     if accept and not reason:
         raise Refused("--accept needs a --reason; auditors read it")
     if not out.is_dir():
         raise Refused(f"--out: there is no directory {out}")
-    papers = Papers(mapping, _read(mapping), account, None if account is None else _read(account))
+    journal_accounts = await _published(wanted) if mapping is None else (mapping, _read(mapping))
+    papers = Papers(*journal_accounts, account, None if account is None else _read(account))
     close_ = Close(wanted, papers, out, accept or [], reason, decimals)
     return await _checked(close_) if check else _answer(await _closed(close_))
+
+
+async def _published(month: Month) -> tuple[Path, bytes]:
+    """The accounts that are published, as the file that the close keeps of them."""
+    async with pool() as opened:
+        records = await accounts_desk(opened, SystemClock()).records()
+    if not records:
+        raise Refused("no accounts of the journal are published; `abacus accounts publish` does that")
+    return Path(f"accounts-{month}.toml"), mapping_text(documents(records)).encode()
 
 
 class Papers(NamedTuple):
@@ -87,8 +101,13 @@ class Papers(NamedTuple):
     account: bytes | None
 
     @property
+    def accounts(self) -> dict[str, bytes]:
+        """The accounts that were used, beside the files that were made with them."""
+        return {self.mapping_file.name: self.mapping}
+
+    @property
     def named(self) -> dict[str, bytes]:
-        given = {self.mapping_file.name: self.mapping}
+        given = self.accounts
         if self.account_file is not None and self.account is not None:
             given[self.account_file.name] = self.account
         return given
@@ -121,7 +140,7 @@ async def _closed(wanted: Close) -> Signed:
         report = await verified(at.pool)
         if not report.clean:
             _stop_at([_NOT_VERIFIED])
-        for name, content in draft.files.items():
+        for name, content in {**wanted.papers.accounts, **draft.files}.items():
             with usable(wanted.out / name):
                 (wanted.out / name).write_bytes(content)
         kept = sorted({**draft.files, **wanted.papers.named}.items())

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.core.errors import Refused
-from abacus.oversight.closing.decide.account_map import Accounts, read_mapping
+from abacus.oversight.closing.decide.account_map import read_mapping
 from abacus.oversight.closing.decide.journal import JournalLine, journal
 from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook, Estimate
 from abacus.oversight.reports.decide.rollforward import SIGNS, Movement

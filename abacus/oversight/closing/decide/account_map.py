@@ -9,19 +9,11 @@
 
 import tomllib
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from abacus.core.errors import Refused
+from abacus.oversight.closing.decide.journal_accounts import ANY, Accounts
 from abacus.oversight.reports.decide.rollforward import SIGNS
-
-ANY: Final = "*"
-
-
-class Accounts(NamedTuple):
-    """The two accounts of an entry, for a figure above zero; below zero they change places."""
-
-    debit: str
-    credit: str
 
 
 class Mapped(NamedTuple):
