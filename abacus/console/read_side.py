@@ -10,9 +10,11 @@ from abacus.core.errors import Unavailable
 from abacus.intake.partners.members import MemberReader
 from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.read import LedgerReader
+from abacus.oversight.life.reader import LifeReader
 from abacus.platform.health import Health
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement
+from abacus.pricing.store.cards import CardReader
 from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.events.decide.source import Source
@@ -40,14 +42,19 @@ class ReadSide:
     members: MemberReader
     holds: HoldReader
     counters: CounterDesk
+    life: LifeReader
 
 
 def reading_of(
-    pool: Pool, clock: Clock, built_in: Iterable[Source] = (), counts: CounterStore | None = None
+    pool: Pool,
+    clock: Clock,
+    cards: CardReader,
+    built_in: Iterable[Source] = (),
+    counts: CounterStore | None = None,
 ) -> ReadSide:
     """`counts` is where counts are, if that is another store than this database."""
-    counters = CounterDesk(pool, clock, built_in, counts)
-    return ReadSide(pool, LedgerReader(pool), MemberReader(pool), HoldReader(pool), counters)
+    counters, life = CounterDesk(pool, clock, built_in, counts), LifeReader(pool, cards.book, clock)
+    return ReadSide(pool, LedgerReader(pool), MemberReader(pool), HoldReader(pool), counters, life)
 
 
 class Replica:

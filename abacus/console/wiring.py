@@ -44,6 +44,7 @@ from abacus.platform.rooms import Rooms
 from abacus.platform.settings import Settings
 from abacus.platform.sqs.queue import Client
 from abacus.platform.wiring import Run, Wiring
+from abacus.pricing.store.cards import CardReader
 from abacus.pricing.wiring import cards_in_use
 from abacus.signals.counters.store.opened_store import open_store
 from abacus.signals.counters.store.port import CounterStore
@@ -117,10 +118,10 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         outages=outages,
         door=door,
         sessions=sessions,
-        here=reading_of(pool, clock, built_in_sources(settings), counters),
+        here=reading_of(pool, clock, cards, built_in_sources(settings), counters),
         rooms=rooms,
         erases=settings.console_owner_database_url is not None,
-        replica=_replica(wiring, counters if cassandra is not None else None),
+        replica=_replica(wiring, cards, counters if cassandra is not None else None),
     )
 
 
@@ -136,14 +137,14 @@ async def _watched(wiring: Wiring, pipeline: Sequence[str]) -> Watched:
     )
 
 
-def _replica(wiring: Wiring, counters: CounterStore | None) -> Replica | None:
+def _replica(wiring: Wiring, cards: CardReader, counters: CounterStore | None) -> Replica | None:
     url, clock = wiring.settings.read_database_url, wiring.clock
     if url is None:
         return None
 
     async def opened() -> ReadSide:
         pool = await open_pool(url, size=_CONNECTIONS, keeps_nothing=True, within_s=DATABASE_WITHIN_S)
-        return reading_of(pool, clock, built_in_sources(wiring.settings), counters)
+        return reading_of(pool, clock, cards, built_in_sources(wiring.settings), counters)
 
     replica = Replica(opened, wiring.process_health)
     wiring.at_the_end(replica.close)

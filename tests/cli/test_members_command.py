@@ -106,3 +106,24 @@ async def test_a_login_that_owns_nothing_may_not(bob: House) -> None:
     finally:
         await owner.execute(f"drop role {login}")
         await owner.close()
+
+
+async def test_everything_of_a_member_in_one_answer(bob: House) -> None:
+    shown = await abacus("members", "show", "--all", "bob", "--json", env=bob.environment())
+    assert shown.code == 0
+    assert {name: len(value) for name, value in shown.json.items() if name != "member_id"} == {
+        "accounts": 1,
+        "points": 3,
+        "tiers": 0,
+        "holds": 0,
+        "transfers": 3,
+        "messages": 0,
+        "campaigns": 0,
+        "approvals": 0,
+    }
+    assert all(each["why"] and each["remaining"] == 10 for each in shown.json["points"])
+    printed = await abacus("members", "show", "--all", "bob", env=bob.environment() | {"COLUMNS": "200"})
+    assert "Points of bob" in printed.out
+    assert (await abacus("members", "show", "--all", "nobody", env=bob.environment())).code == 1
+    both = await abacus("members", "show", "--all", "bob", "--as-of", "2026-01-01T00:00:00Z", env=bob.environment())
+    assert both.code == 2

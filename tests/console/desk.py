@@ -148,6 +148,12 @@ class Browser:
                 return await self.client.post(action, data=hidden | typed, headers={"Accept": accept})
         raise AssertionError(f"{page} has no form for {action}: {shown.status_code}")
 
+    async def confirm(self, shown: httpx.Response, **typed: str) -> httpx.Response:
+        """Send the form that an answer shows, to where that answer came from."""
+        form = next(each for each in _FORM.finditer(shown.text) if unescape(each[1]) in str(shown.url))
+        hidden = {name: unescape(value) for name, value in _HIDDEN.findall(form[0])}
+        return await self.client.post(unescape(form[1]), data=hidden | typed)
+
     async def sign_in(
         self, person_id: str, password: str = PASSWORD, code: str = "", next_: str = "/"
     ) -> httpx.Response:
@@ -218,7 +224,7 @@ async def desk(
                 attempts=attempts,
             ),
             sessions=sessions,
-            here=reading_of(pool, clock),
+            here=reading_of(pool, clock, cards),
             erases=True,
             replica=replica,
             rooms=Rooms(

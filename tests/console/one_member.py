@@ -1,6 +1,9 @@
-"""A member with points, and its page."""
+"""A member with points, its page, and what is done there: asked for, and confirmed."""
 
 from typing import Final
+from urllib.parse import quote
+
+import httpx
 
 from abacus.ledger.store.read import LedgerReader
 from abacus.platform.postgres import Pool
@@ -10,6 +13,7 @@ from tests.support.cards import SINGAPORE
 from tests.support.hooks import award, post
 
 HERE: Final = "/members/bob"
+REASON: Final = {"reason": "goodwill"}
 
 
 async def opened(pool: Pool, open_desk: Desk, member: str = "bob") -> None:
@@ -19,8 +23,24 @@ async def opened(pool: Pool, open_desk: Desk, member: str = "bob") -> None:
     open_desk.clock.pass_(seconds=60)  # what is done on the pages comes later
 
 
-async def adjusted(who: Browser, points: str, reason: str = "sorry") -> str:
-    sent = await who.send(HERE, f"{HERE}/adjust", adjust_points=points, adjust_reason=reason)
+def place(act: str, member: str = "bob") -> str:
+    return f"/members-{act}/{quote(member, safe='')}"
+
+
+async def asked(who: Browser, act: str, member: str = "bob", **typed: str) -> httpx.Response:
+    """The confirmation, or the form with what is wrong."""
+    return await who.send(place(act, member), place(act, member), **typed)
+
+
+async def done(who: Browser, act: str, member: str = "bob", **typed: str) -> httpx.Response:
+    """Asked for and confirmed."""
+    looked = await asked(who, act, member, **typed)
+    assert looked.status_code == 200, looked.text
+    return await who.confirm(looked, sure="do")
+
+
+async def adjusted(who: Browser, points: str) -> str:
+    sent = await done(who, "adjust", account="GRP", points=points, reason="other", details="sorry")
     assert sent.status_code == 303, sent.text
     return sent.headers["location"]
 

@@ -18,12 +18,17 @@ async def test_a_large_adjustment_takes_two_people(browser: Browser, pool: Pool)
         async with open_office.window() as window:
             await window.see(HERE)
             await window.sign_in("ann")
-            adjusting = window.page.locator("form[action$='/adjust']")
-            await adjusting.get_by_label("Points").fill("50")
-            await adjusting.get_by_label("Reason").fill("the driver was late")
+            await window.follow("Adjust")
+            await window.page.get_by_label("Points").fill("50")
+            await window.page.get_by_label("Reason").select_option("another reason")
+            await window.page.get_by_label("In your words").fill("the driver was late")
+            await window.press("Go on")
+            changes = window.page.get_by_role("row").filter(has_text="Balance")
+            assert (await changes.inner_text()).split() == ["Balance", "100", "150"]
+            assert await window.violations() == []
             await window.press("Adjust")
-            assert "need a second person" in await window.text()
-            await window.follow("the approval")
+            assert "a second person has to agree" in await window.text()
+            await window.follow("Look at the approval")
             assert "somebody else has to approve it" in await window.text()
             assert await window.page.get_by_role("button", name="Approve").count() == 0
         assert await balance(pool) == 100
@@ -34,7 +39,8 @@ async def test_a_large_adjustment_takes_two_people(browser: Browser, pool: Pool)
             await window.follow(asked.summary)
             await window.press(f"Approve {asked.digest[:8]}")
             await window.see(HERE)
-            row = window.page.get_by_role("row").filter(has_text="+50")
+            timeline = window.page.get_by_label("Transfers by day")
+            row = timeline.get_by_role("row").filter(has_text="adjusted by")
             await row.locator("summary").click()
             assert "the driver was late" in await row.inner_text()
         assert await balance(pool) == 150

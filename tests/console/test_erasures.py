@@ -12,11 +12,11 @@ from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from tests.console.desk import desk
 from tests.console.errand_runner import running
-from tests.console.one_member import HERE, opened
+from tests.console.one_member import HERE, asked, done, opened, place
 from tests.support.house import House, until
 from tests.support.sealing import fill
 
-TYPED = {"erase_confirm": "bob", "erase_reason": "asked by letter"}
+TYPED = {"confirm": "bob", "reason": "asked by letter"}
 
 
 @pytest.mark.long
@@ -25,8 +25,9 @@ async def test_a_member_is_erased_and_its_errand_with_it(house: House) -> None:
     await fill(pool, "bob", transfers=1)
     async with desk(pool) as open_desk, running(open_desk, house):
         eve = await open_desk.inside("eve", "operator")
-        sent = await eve.send(HERE, f"{HERE}/erase", **TYPED)
-        assert sent.headers["location"] == "/erasures?started=yes"
+        sent = await done(eve, "erase", **TYPED)
+        assert sent.headers["location"] == "/erasures"
+        assert "It was asked for" in (await eve.see("/erasures")).text
 
         async def is_erased() -> bool:
             return bool(await pool.fetchval("select count(*) from erasure"))
@@ -43,18 +44,18 @@ async def test_a_member_is_erased_and_its_errand_with_it(house: House) -> None:
 @pytest.mark.parametrize(
     ("typed", "field"),
     [
-        ({"erase_confirm": "Bob"}, "erase_confirm"),
-        ({"erase_confirm": ""}, "erase_confirm"),
-        ({"erase_reason": ""}, "erase_reason"),
-        ({"erase_reason": "bob asked for it"}, "erase_reason"),
-        ({"erase_reason": "x" * 201}, "erase_reason"),
+        ({"confirm": "Bob"}, "confirm"),
+        ({"confirm": ""}, "confirm"),
+        ({"reason": ""}, "reason"),
+        ({"reason": "bob asked for it"}, "reason"),
+        ({"reason": "x" * 201}, "reason"),
     ],
 )
 async def test_nothing_is_erased_by_mistake(pool: Pool, typed: dict[str, str], field: str) -> None:
     async with desk(pool) as open_desk:
         await opened(pool, open_desk)
         eve = await open_desk.inside("eve", "operator")
-        refused = await eve.send(HERE, f"{HERE}/erase", **TYPED | typed)
+        refused = await asked(eve, "erase", **TYPED | typed)
         assert (refused.status_code, f'id="wrong-{field}"' in refused.text) == (422, True)
         assert await pool.fetchval("select count(*) from console_errand") == 0
 
@@ -65,10 +66,10 @@ async def test_it_takes_the_role_in_all_countries(pool: Pool, role: str, offers:
         await opened(pool, open_desk)
         who = await open_desk.inside("eve", role)
         page = (await who.see(HERE)).text
-        assert (f"{HERE}/erase" in page, "abacus members erase bob" in page) == (offers, not offers)
+        assert (place("erase") in page, "abacus members erase bob" in page) == (offers, not offers)
         token = page.partition('name="form" value="')[2].partition('"')[0]
         sent = await who.client.post(
-            f"{HERE}/erase", data=TYPED | {"form": token, "key": "6f1f2f39-3a4e-5d0a-9a55-5b1a6a0c7a11"}
+            place("erase"), data=TYPED | {"sure": "do", "form": token, "key": "6f1f2f39-3a4e-5d0a-9a55-5b1a6a0c7a11"}
         )
         assert sent.status_code == (303 if offers else 403)
 
@@ -81,10 +82,10 @@ async def test_a_console_without_the_login_names_the_command(pool: Pool) -> None
         other = await without.browser()
         await other.sign_in("eve")
         page = (await other.see(HERE)).text
-        assert (f"{HERE}/erase" in page, "abacus members erase bob" in page) == (False, True)
+        assert (place("erase") in page, "abacus members erase bob" in page) == (False, True)
         token = page.partition('name="form" value="')[2].partition('"')[0]
         sent = await other.client.post(
-            f"{HERE}/erase", data=TYPED | {"form": token, "key": "6f1f2f39-3a4e-5d0a-9a55-5b1a6a0c7a11"}
+            place("erase"), data=TYPED | {"sure": "do", "form": token, "key": "6f1f2f39-3a4e-5d0a-9a55-5b1a6a0c7a11"}
         )
         assert (sent.status_code, "not given the login" in sent.text) == (422, True)
         assert eve is not other

@@ -5,8 +5,8 @@ from datetime import date
 
 import pytest
 
-from abacus.console.decide.tier_progress import earned_in, next_tier
 from abacus.core.points import Points
+from abacus.oversight.life.decide.tier_progress import earned_in, missing_to_keep, next_tier
 from abacus.platform.postgres import Pool, nothing_else
 from abacus.pricing.decide.card import TierPolicy
 from abacus.programs.tiers.decide.policy import NO_TIER, Period, Tally
@@ -45,13 +45,14 @@ async def test_a_members_page_says_more_than_its_points(pool: Pool) -> None:
         ann = await open_desk.inside("ann", "support:SG")
         shown = (await ann.twin("/members/bob")).json()
         (tier,) = shown["tiers"]["value"]
-        assert (tier["tier"], tier["override"], tier["next"], tier["missing"]) == ("gold", "a friend", "silver", 300)
+        assert (tier["tier"], tier["override"], tier["next"], tier["missing"]) == ("gold", "a friend", "platinum", 4500)
         assert [each["about"] for each in shown["messages"]["value"]] == [["earned", "campaign"]] * 2
         assert {each["failed"] for each in shown["messages"]["value"]} == {None, "no <b>answer</b>"}
         (progress,) = shown["campaigns"]["value"]
         assert (progress["campaign"], progress["events"], progress["points"]) == ("market", 2, 500)
         page = (await ann.see("/members/bob")).text
-        assert "300 more make silver" in page
+        assert "4,500 more make platinum" in page
+        assert "make silver" not in page
         assert "no &lt;b&gt;answer" in page
 
 
@@ -64,12 +65,36 @@ async def test_of_other_countries_nothing_is_said(pool: Pool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("earned", "following"),
-    [(0, ("silver", 300)), (299, ("silver", 1)), (300, ("gold", 1200)), (1500, (None, None)), (-5, ("silver", 305))],
+    ("tier", "earned", "following"),
+    [
+        ("member", 0, ("silver", 300)),
+        ("member", 299, ("silver", 1)),
+        ("silver", 300, ("gold", 1200)),
+        ("silver", 10, ("gold", 1490)),
+        ("gold", 1500, (None, None)),
+        ("gold", 0, (None, None)),
+        ("member", -5, ("silver", 305)),
+        ("vip", 10, (None, None)),
+    ],
 )
-def test_what_the_next_tier_takes(earned: int, following: tuple[str | None, int | None]) -> None:
-    assert next_tier(POLICY, earned) == following
-    assert next_tier(None, earned) == (None, None)
+def test_what_the_next_tier_takes(tier: str, earned: int, following: tuple[str | None, int | None]) -> None:
+    assert next_tier(POLICY, tier, earned) == following
+    assert next_tier(None, tier, earned) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("tier", "until", "earned", "missing"),
+    [
+        ("silver", date(2026, 6, 30), 100, 200),
+        ("silver", date(2026, 6, 30), 300, None),
+        ("silver", date(2026, 12, 31), 100, None),
+        ("silver", None, 100, None),
+        ("member", date(2026, 6, 30), 0, None),
+    ],
+)
+def test_what_is_missing_to_keep_a_tier(tier: str, until: date | None, earned: int, missing: int | None) -> None:
+    assert missing_to_keep(POLICY, tier, until, earned, JUNE) == missing
+    assert missing_to_keep(None, tier, until, earned, JUNE) is None
 
 
 def test_the_points_of_the_present_period_count() -> None:

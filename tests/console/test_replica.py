@@ -17,6 +17,7 @@ from abacus.platform.health import Health
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.roles import APPLICATION_ROLE
+from abacus.pricing.store.cards import CardReader, CardStore
 from tests.console.desk import Browser, desk
 from tests.console.one_member import HERE, adjusted, opened
 from tests.support.hooks import award, post
@@ -76,7 +77,7 @@ async def test_pages_are_read_from_a_standby_as_long_as_it_keeps_up() -> None:
 
         async def opening() -> ReadSide:
             assert standby.url is not None
-            return reading_of(await open_pool(standby.url, size=4), SystemClock())
+            return reading_of(await open_pool(standby.url, size=4), SystemClock(), CardReader(CardStore(pool).all))
 
         async def all_is(done: str) -> None:
             """At the standby; also what the primary has not written to its log yet."""
@@ -126,7 +127,9 @@ async def test_a_replica_that_is_away_from_the_start_is_done_without(pool: Pool)
     health = Health(["console"])
 
     async def nowhere() -> ReadSide:
-        return reading_of(await open_pool("postgresql://127.0.0.1:1/none", size=1), SystemClock())
+        return reading_of(
+            await open_pool("postgresql://127.0.0.1:1/none", size=1), SystemClock(), CardReader(CardStore(pool).all)
+        )
 
     replica = Replica(nowhere, health)
     await replica.look()

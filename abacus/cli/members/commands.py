@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from abacus.cli.members.life import life_of
 from abacus.cli.terminal.answer import Answer, AsJson, Table, console, counted, errors, print_json
 from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.known import check_member
@@ -35,9 +36,17 @@ async def show(
     as_of: Annotated[
         str | None, typer.Option("--as-of", help="A time that is past, with an offset; now if left out.")
     ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="And its points with their reasons, tiers, transfers, messages, approvals.")
+    ] = False,
 ) -> Answer:
     """Show a member's accounts: as they are, or as they were at a time that is past. Exit 1 for nobody."""
     at = moment("--as-of", as_of) if as_of is not None else None
+    if everything and at is not None:
+        raise Refused("--all and --as-of: choose one")
+    if everything:
+        async with pool() as opened:
+            return await life_of(opened, member)
     if at is not None and at > SystemClock().now():
         raise Refused(f"--as-of: {as_of} is still to come")
     async with pool() as opened:

@@ -17,6 +17,7 @@ from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import CONTROL, EMPTY, FORM_TOKEN, Form, once, read_form
 from abacus.console.web.parts import Down, Part
 from abacus.core.errors import Refused, Unavailable
+from abacus.oversight.life.member_life import Away
 from abacus.people.decide.rights import check, countries_of, may, may_somewhere
 from abacus.people.store.audit import entry_of, noted
 from abacus.people.types.deed import Deed
@@ -96,6 +97,12 @@ class Call:
     def once(self, also: Also) -> Also:
         """`also`, if the form has not taken effect before."""
         return once(self.form, self.actor.name, self.premises.clock, also)
+
+    def told_part(self, value: Value | Away) -> Part[Value]:
+        """A part that was read by itself elsewhere."""
+        if not isinstance(value, Away):
+            return Part(value)
+        return Part(None, Down(value.dependency, self.premises.outages.failed(value.dependency), value.detail))
 
     async def part(self, loading: Awaitable[Value]) -> Part[Value]:
         """A part of the page that fails by itself."""

@@ -72,12 +72,20 @@ class LargeMoves:
         self.approvals = approvals
         approvals.carried_out_by({ApprovalKind.ADJUSTMENT: self.carry_out, ApprovalKind.REVERSAL: self.carry_out})
 
+    def is_large(self, movement: Adjustment | Reversal) -> bool:
+        """Whether it needs a second person whatever was moved before. A movement that does not may still need one for
+        what it comes to with others.
+        """
+        if isinstance(movement, Adjustment):
+            return abs(movement.points) > self._alone.adjustment
+        return isinstance(movement.part, int) and movement.part > self._alone.reversal
+
     async def do(self, movement: Adjustment | Reversal) -> Moved | Approval:
         """Post it, or where it is large ask for a second person. The same key gives the same again. Raises
         `CannotDecide` for a key that was used for something else.
         """
         most, _, sums = self._alone
-        if isinstance(movement, Adjustment) and abs(movement.points) > most:
+        if isinstance(movement, Adjustment) and self.is_large(movement):
             return await self._ask(movement)
         earlier = await self.approvals.find(award_id(movement.key))
         if earlier is not None and earlier.status not in _MOVED_AGAIN:

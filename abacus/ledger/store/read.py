@@ -18,12 +18,30 @@ from abacus.platform.sql import Statement, columns
 ACCOUNT_COLUMNS: Final = columns(Account)
 TRANSFER_COLUMNS: Final = columns(Transfer)
 
+
+class Narrowing(NamedTuple):
+    """Which transfers of a history are listed: of this kind, from this source or sort of source, and posted in this
+    time, without its end. None: all.
+    """
+
+    kind: str | None = None
+    source: str | None = None
+    since: datetime | None = None
+    before: datetime | None = None
+
+
+WHOLE: Final = Narrowing()
+
 # The newest transfers of each of a member's accounts below a position: an index scan an account.
 _HISTORY: Final = Statement(f"""
 select {columns(Transfer, "t")}
 from unnest(:programs::text[], :belows::bigint[]) as u (program, below)
 cross join lateral (
     select * from transfer t where t.member_id = :member_id and t.program = u.program and t.seq < u.below
+        and (:kind::text is null or t.kind = :kind)
+        and (:source::text is null or :source in ({source_sql("t")}, split_part({source_sql("t")}, ':', 1)))
+        and (:since::timestamptz is null or t.posted_at >= :since)
+        and (:before::timestamptz is null or t.posted_at < :before)
     order by t.seq desc limit :most
 ) t
 order by t.posted_at desc, t.program, t.seq desc
@@ -39,6 +57,14 @@ _ACCOUNTS: Final = Statement(f"select {columns(Account)} from account where memb
 _TRANSFER: Final = Statement(
     f"select {columns(Transfer)} from transfer where member_id = :member_id and program = :program and seq = :seq"
 )
+_TRANSFERS: Final = Statement(f"""
+select {columns(Transfer, "t")} from unnest(:seqs::bigint[]) as u (seq)
+join transfer t on t.member_id = :member_id and t.program = :program and t.seq = u.seq
+""")
+_TAKEN_BACK: Final = Statement("""
+select coalesce(sum(points), 0)::bigint from transfer
+where member_id = :member_id and program = :program and reverses = :key
+""")
 
 
 class RemainingLot(NamedTuple):
@@ -113,11 +139,26 @@ class LedgerReader:
             row = await connection.fetchrow(*_TRANSFER(member_id=member_id, program=program, seq=seq))
         return Transfer(*row) if row else None
 
-    async def history(self, member_id: str, below: Mapping[str, int], limit: int) -> Sequence[Transfer]:
+    async def taken_back(self, original: Transfer) -> int:
+        """The points of the transfers that take this one back, with their sign."""
+        place = {"member_id": original.member_id, "program": original.program, "key": original.key}
+        async with slices.at(self._pool, original.member_id) as connection:
+            return int(await connection.fetchval(*_TAKEN_BACK(**place)))
+
+    async def these(self, member_id: str, program: str, seqs: Collection[int]) -> Mapping[int, Transfer]:
+        """The transfers of an account at these places."""
+        async with slices.at(self._pool, member_id) as connection:
+            rows = await connection.fetch(*_TRANSFERS(member_id=member_id, program=program, seqs=list(seqs)))
+        return {each.seq: each for each in (Transfer(*row) for row in rows)}
+
+    async def history(
+        self, member_id: str, below: Mapping[str, int], limit: int, narrowed: Narrowing = WHOLE
+    ) -> Sequence[Transfer]:
         """The newest transfers first; of each program, transfers with a `seq` below the one given for it."""
+        programs, belows = list(below), list(below.values())
         async with slices.at(self._pool, member_id) as connection:
             rows = await connection.fetch(
-                *_HISTORY(member_id=member_id, programs=list(below), belows=list(below.values()), most=limit)
+                *_HISTORY(member_id=member_id, programs=programs, belows=belows, most=limit, **narrowed._asdict())
             )
         return [Transfer(*row) for row in rows]
 

@@ -66,6 +66,15 @@ where (:status::text is null or status = :status) and (:kinds::text[] is null or
         or (asked_at <= :before_at and (asked_at < :before_at or approval_id > :before_id::uuid)))
 order by asked_at desc, approval_id limit :limit
 """)
+# Movements that need two people are few: the newest are read, and the member is a field of each one's document.
+_OF_MEMBER: Final = Statement(f"""
+select {columns(Approval)} from (
+    select {columns(Approval)} from approval
+    where kind = any(:kinds::text[]) and (:countries::text[] is null or country = any(:countries))
+    order by asked_at desc, approval_id limit {_MOST}
+) newest
+where document::json ->> 'member_id' = :member_id order by asked_at desc, approval_id limit :limit
+""")
 _DECIDE: Final = Statement(f"""
 update approval set status = :status, decided_by = :by, decided_at = :now, note = :note
 where approval_id = :approval_id returning {columns(Approval)}
@@ -169,6 +178,16 @@ class Approvals:
         given |= {"before_at": before_at, "before_id": before_id, "limit": min(limit, _MOST)}
         async with passing_failures():
             rows = await self._pool.fetch(*_ALL(**given))
+        return [Approval(*row) for row in rows]
+
+    async def of_member(
+        self, member_id: str, *, countries: Sequence[str] | None = None, limit: int = _MOST
+    ) -> list[Approval]:
+        """Movements of the member's points, the newest first, among the thousand that were last asked for."""
+        kinds = [ApprovalKind.ADJUSTMENT, ApprovalKind.REVERSAL]
+        given: dict[str, object] = {"kinds": kinds, "countries": countries, "member_id": member_id, "limit": limit}
+        async with passing_failures():
+            rows = await self._pool.fetch(*_OF_MEMBER(**given))
         return [Approval(*row) for row in rows]
 
     async def approve(self, approval_id: UUID, by: Actor, digest: str) -> Approval:

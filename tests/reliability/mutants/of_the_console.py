@@ -7,7 +7,7 @@ from tests.reliability.mutants.mutant import Mutant
 
 _ENTRY: Final = "abacus/console/entry"
 _WEB: Final = "abacus/console/web"
-_MOVES: Final = "abacus/console/pages/members/member_moves.py"
+_MOVES: Final = "abacus/console/pages/members/point_orders.py"
 _SIGNING_IN: Final = "tests/console/test_signing_in.py"
 _PAGES: Final = "tests/console/test_pages.py"
 _MEMBERS: Final = "tests/console/test_members.py"
@@ -143,9 +143,9 @@ MUTANTS: Final = (
     Mutant(
         "the country of a transfer that is taken back",
         _MOVES,
-        "_original",
+        "original_of",
         Node("not call.may(Deed.SEE, found.country)", "False"),
-        (f"{_MEMBERS}::test_a_member_of_another_country_is_as_good_as_nobody",),
+        (f"{_MEMBERS}::test_a_transfer_of_another_country_is_not_taken_back",),
     ),
     Mutant(
         "the effect of a form, once",

@@ -1,18 +1,15 @@
-"""The pages of members."""
+"""The pages of members. A deed takes its place in `ACTS`."""
 
 from typing import Final
 
-from abacus.console.pages.members import erasures, member, member_moves
-from abacus.console.web.routes import form, page
-from abacus.people.types.deed import Deed
+from abacus.console.pages.members import erasures, member
+from abacus.console.pages.members.acts import ACTS
+from abacus.console.pages.members.member_act import served
+from abacus.console.web.routes import page
 
 SERVED: Final = (
     page("/members", member.members),
     page("/members/{member:path}", member.member),
-    form("/members/{member:path}/adjust", member_moves.adjust, Deed.ADJUST),
-    form("/members/{member:path}/hold", member_moves.hold, Deed.MOVE_POINTS),
-    form("/members/{member:path}/release", member_moves.release, Deed.MOVE_POINTS),
-    form("/members/{member:path}/reverse", member_moves.reverse, Deed.REVERSE),
+    *(each for act in ACTS for each in served(act)),
     page("/erasures", erasures.listed, everywhere=True),
-    form("/members/{member:path}/erase", erasures.erase, Deed.ERASE, everywhere=True),
 )

@@ -1,43 +1,37 @@
-"""Members: looked up by the exact id; the accounts, holds and lots of one, and a timeline of its transfers."""
+"""Members: looked up by the exact id; one member's points, tiers and campaigns, and what happened, day by day."""
 
 import asyncio
 import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import ClassVar, Final
-from urllib.parse import quote, unquote, urlencode
-from uuid import UUID
+from typing import ClassVar
 
-from abacus.console.decide.tier_progress import TierProgress
 from abacus.console.errands.types import ERASE
-from abacus.console.pages.members.member_life import campaigns_shown, messages_shown, tiers_shown
+from abacus.console.pages.members.acts import ACTS
+from abacus.console.pages.members.addresses import act_address, address_of, member_of
+from abacus.console.pages.members.erasures import ERASE_ACT
+from abacus.console.pages.members.member_act import MemberAct
+from abacus.console.pages.members.timeline import Day, TimelineForm, days_of, form_of
 from abacus.console.pages.operations.errands import Done, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows
 from abacus.console.web.faults import PageFault
-from abacus.console.web.forms import EMPTY, Form
+from abacus.console.web.forms import Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
-from abacus.core.errors import Unavailable
 from abacus.core.ids import ID_PATTERN
 from abacus.engage.campaigns.progress_rows import MemberProgress
 from abacus.engage.notify.notifications import MemberMessage
 from abacus.intake.partners.members import AccountAsOf
-from abacus.ledger.store.read import RemainingLot
 from abacus.ledger.types.movement import Hold
-from abacus.ledger.types.positions import FROM_THE_NEWEST, read_positions, text_of
-from abacus.ledger.types.transfer import Transfer
+from abacus.ledger.types.positions import read_positions
+from abacus.oversight.life.decide.tier_progress import TierProgress
+from abacus.oversight.life.member_life import Away, RemainingPoints
+from abacus.oversight.life.reader import Asked
+from abacus.people.store.approvals import Approvals
+from abacus.people.types.approval import Approval
 from abacus.people.types.deed import Deed
-from abacus.pricing.decide.book import CardBook
-from abacus.pricing.explanation.text import UnknownExplanation, UnreadableExplanation, read
-from abacus.pricing.explanation.words import in_words
-from abacus.pricing.store.cards import CardReader
-from abacus.proof.decide.recompute import recompute
-
-_ON_PAGE: Final = 25
-_LOTS: Final = 20  # of each account
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,78 +42,41 @@ class MembersPage(Page):
 
 
 @dataclass(frozen=True)
-class Told:
-    """A transfer with its explanation in words. `recomputed` is what differs when it is calculated again; None where
-    nothing does, or where that cannot be told: then `unknown` says why.
-    """
+class Button:
+    """Something that the person may do here: the page that asks for the rest."""
 
-    id: str
-    key: str
-    program: str
-    kind: str
-    points: int
-    balance_after: int
-    country: str
-    posted_at: datetime
-    occurred_at: datetime
-    by: str | None
-    reverses: str | None
-    words: Sequence[str]
-    recomputed: str | None
-    unknown: str | None
-
-
-@dataclass(frozen=True)
-class May:
-    """What the person may do in some country of the member's."""
-
-    adjust: bool
-    reverse: bool
-    move: bool
-    erase: bool
+    label: str
+    path: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class MemberPage(Page):
-    """One member, as far as its countries are open to the person. `asked` is the approval that was just asked for."""
+    """One member, as far as its countries are open to the person, and what the person may do. `erase` is the command,
+    where no button does it.
+    """
 
     template: ClassVar[str] = "member.html"
     member_id: str
     address: str
     accounts: Part[Sequence[AccountAsOf]]
-    holds: Part[Sequence[Hold]]
-    lots: Part[Sequence[RemainingLot]]
-    timeline: Part[Rows[Told]]
+    points: Part[Sequence[RemainingPoints]]
     tiers: Part[Sequence[TierProgress]]
+    holds: Part[Sequence[Hold]]
+    timeline: Part[Rows[Day]]
+    narrowed: TimelineForm
     messages: Part[Sequence[MemberMessage]]
     campaigns: Part[Sequence[MemberProgress]]
-    may: May
-    asked: UUID | None
-    reverses: str | None
-    erase: str
-    erases: bool
+    approvals: Part[Sequence[Approval]]
+    buttons: Sequence[Button]
+    may_move: bool
+    may_reverse: bool
+    erase: str | None
     erasing: Part[Done | None]
 
     @property
     def is_unknown(self) -> bool:
         """Whether no account of the member is there, as far as the person may know."""
         return self.accounts.value is not None and not self.accounts.value
-
-
-def address_of(member_id: str) -> str:
-    return f"/members/{quote(member_id, safe='')}"
-
-
-def member_of(call: Call) -> str:
-    """The member of the address, in which a slash of an id is written as `%2F`. Raises `PageFault`."""
-    scope = call.request.scope
-    parts = scope["raw_path"].split(b"/")
-    if len(parts) != scope["route"].path.count("/") + 1:
-        raise PageFault("not-found", "There is no such page. The slash of an id is written as %2F.")
-    member_id = unquote(parts[2].decode("latin-1"), errors="replace")
-    if re.fullmatch(ID_PATTERN, member_id) is None:
-        raise PageFault("not-found", "That is no member's id.")
-    return member_id
 
 
 async def members(call: Call) -> Page | See:
@@ -132,117 +89,58 @@ async def members(call: Call) -> Page | See:
     return See(address_of(typed))
 
 
-async def member(call: Call) -> Page:
-    return await shown(call, member_of(call))
-
-
-async def shown(call: Call, member_id: str, form: Form = EMPTY, fault: str | None = None) -> MemberPage:
-    """The page, with what was typed and what is wrong with it. A member without an account that is open to the person
-    looks like one without any.
-    """
+async def member(call: Call) -> MemberPage:
+    """A member without an account that is open to the person looks like one without any."""
+    member_id, form = member_of(call), form_of(call)
     try:
         below = read_positions(call.asked("after"))
-        asked = UUID(call.asked("asked")) if call.asked("asked") else None
     except ValueError:
         raise PageFault("not-found", "There is no such page of this list.") from None
-    accounts = await call.part(_accounts(call, member_id))
-    programs = [each.program for each in accounts.value or ()]
-    address = address_of(member_id)
-    open_ = {each.program: each.country for each in accounts.value or ()}
-    holds, lots, timeline, tiers, messages, campaigns = await asyncio.gather(
-        call.part(_holds(call, member_id, programs)),
-        call.part(_lots(call, member_id, programs)),
-        call.part(_timeline(call, member_id, {each: below.get(each, FROM_THE_NEWEST) for each in programs})),
-        call.part(tiers_shown(call, member_id, open_)),
-        call.part(messages_shown(call, member_id, open_)),
-        call.part(campaigns_shown(call, member_id)),
+    asked = Asked(member_id, call.countries(Deed.SEE), form.program, form.narrowed, below)
+    life, erasing = await asyncio.gather(
+        call.reading.life.of(asked, call.rooms[Approvals]), call.part(newest(call, ERASE, member_id))
     )
+    accounts = () if isinstance(life.accounts, Away) else life.accounts
+    transfers = life.transfers
+    timeline = transfers if isinstance(transfers, Away) else days_of(call, transfers)
+    countries = {each.country for each in accounts}
     return MemberPage(
         title=member_id,
-        command=f"abacus members show {shlex.quote(member_id)}",
+        command=f"abacus members show --all {shlex.quote(member_id)}",
         member_id=member_id,
-        address=address,
-        accounts=accounts,
-        holds=holds,
-        lots=lots,
-        timeline=timeline,
-        tiers=tiers,
-        messages=messages,
-        campaigns=campaigns,
-        may=_may(call, accounts.value or ()),
-        asked=asked,
-        reverses=call.asked("reverse"),
-        erase=f"abacus members erase {shlex.quote(member_id)}",
-        erases=call.premises.erases,
-        erasing=await call.part(newest(call, ERASE, member_id)),
-        form=form,
-        fault=fault,
+        address=address_of(member_id),
+        accounts=call.told_part(life.accounts),
+        points=call.told_part(life.points),
+        tiers=call.told_part(life.tiers),
+        holds=call.told_part(life.holds),
+        timeline=call.told_part(timeline),
+        narrowed=form.among(accounts),
+        messages=call.told_part(life.messages),
+        campaigns=call.told_part(life.campaigns),
+        approvals=call.told_part(life.approvals),
+        buttons=_buttons(call, member_id, countries),
+        may_move=any(call.may(Deed.MOVE_POINTS, each) for each in countries),
+        may_reverse=any(call.may(Deed.REVERSE, each) for each in countries),
+        erase=None if _erases(call) else f"abacus members erase {shlex.quote(member_id)}",
+        erasing=erasing,
+        form=form.typed,
     )
 
 
-def _may(call: Call, accounts: Sequence[AccountAsOf]) -> May:
-    countries = {each.country for each in accounts}
-    return May(
-        adjust=call.may_somewhere(Deed.ADJUST),
-        reverse=any(call.may(Deed.REVERSE, country) for country in countries),
-        move=any(call.may(Deed.MOVE_POINTS, country) for country in countries),
-        erase=call.may(Deed.ERASE, None),
-    )
+def _buttons(call: Call, member_id: str, countries: set[str]) -> list[Button]:
+    """What the person may do in a country of the member's, or to a member without an account."""
+    return [
+        Button(act.label, act_address(act.name, member_id))
+        for act in ACTS
+        if not act.of_hold and act.needs_account in {None, bool(countries)} and _may(call, act, countries)
+    ]
 
 
-async def _accounts(call: Call, member_id: str) -> Sequence[AccountAsOf]:
-    holdings = await call.reading.members.holdings(member_id)
-    return [each.now for each in holdings if call.may(Deed.SEE, each.account.country)]
+def _may(call: Call, act: MemberAct, countries: set[str]) -> bool:
+    if act is ERASE_ACT:
+        return _erases(call)
+    return any(call.may(act.deed, each) for each in countries) if countries else call.may_somewhere(act.deed)
 
 
-async def _holds(call: Call, member_id: str, programs: Sequence[str]) -> Sequence[Hold]:
-    if not programs:
-        return ()
-    return [each for each in await call.reading.holds.open_holds(member_id) if each.program in programs]
-
-
-async def _lots(call: Call, member_id: str, programs: Sequence[str]) -> Sequence[RemainingLot]:
-    found = [await call.reading.ledger.lots(member_id, program, 0, _LOTS) for program in programs]
-    return [each for lots in found for each in lots]
-
-
-async def _timeline(call: Call, member_id: str, below: dict[str, int]) -> Rows[Told]:
-    if not below:
-        return Rows(())
-    found = await call.reading.ledger.history(member_id, below, _ON_PAGE + 1)
-    try:
-        book: CardBook | None = call.rooms[CardReader].book()
-    except Unavailable:
-        book = None
-    rows = found[:_ON_PAGE]
-    for each in rows:
-        below[each.program] = each.seq
-    more = f"{address_of(member_id)}?{urlencode({'after': text_of(below)})}" if len(found) > _ON_PAGE else None
-    return Rows([_told(each, book) for each in rows], more)
-
-
-def _told(transfer: Transfer, book: CardBook | None) -> Told:
-    words: list[str] = []
-    unknown = None if book is not None else "The rate cards cannot be read now."
-    try:
-        words = list(in_words(read(transfer.explanation), transfer.actor))
-    except UnknownExplanation:
-        unknown = "This version of Abacus does not know such an explanation."
-    except UnreadableExplanation as fault:
-        unknown = f"The explanation cannot be read: {fault.detail}"
-    return Told(
-        id=f"{transfer.member_id}:{transfer.program}:{transfer.seq}",
-        key=transfer.key,
-        program=transfer.program,
-        kind=str(transfer.kind),
-        points=transfer.points,
-        balance_after=transfer.balance_after,
-        country=transfer.country,
-        posted_at=transfer.posted_at,
-        occurred_at=transfer.occurred_at,
-        by=transfer.actor or transfer.known_source,
-        reverses=transfer.reverses,
-        words=words,
-        recomputed=recompute(transfer, book) if book is not None else None,
-        unknown=unknown,
-    )
+def _erases(call: Call) -> bool:
+    return call.premises.erases and call.may(ERASE_ACT.deed, None)

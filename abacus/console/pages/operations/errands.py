@@ -14,7 +14,7 @@ from abacus.console.errands.types import Errand, Order, TooMany
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows, place_of, rows_of
 from abacus.console.web.faults import PageFault
-from abacus.console.web.page import Download, Page, See
+from abacus.console.web.page import Download, Page, Said, See
 from abacus.people.types.deed import Deed
 
 _MOST: Final = 50
@@ -50,7 +50,7 @@ class ErrandsPage(Page):
     list: Rows[Errand]
 
 
-async def ask(call: Call, order: Order, path: str) -> See:
+async def ask(call: Call, order: Order, path: str, said: Said | None = None) -> See:
     """Has the command run for the person, and goes on to the page that shows it. A form that is sent twice is one
     errand, and so is an order that the person gave before and that still waits or runs. Raises `PageFault` for somebody
     who has too many.
@@ -60,7 +60,7 @@ async def ask(call: Call, order: Order, path: str) -> See:
     except TooMany as error:
         ERRANDS_REFUSED.inc()
         raise PageFault("too-many-errands", str(error)) from None
-    return See(path)
+    return See(path, said)
 
 
 async def done_of(call: Call, errand: Errand) -> Done:

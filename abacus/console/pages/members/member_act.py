@@ -1,0 +1,138 @@
+"""What is done to a member: each deed has a page with its fields, a confirmation that says what comes of it, and a
+sentence afterwards. A deed is declared as a `MemberAct`; the form's key is the key of what it does, so a form that is
+sent twice does it once.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from abacus.console.decide.draft_form import FormField
+from abacus.console.decide.effects import Effect
+from abacus.console.pages.members.addresses import act_address, address_of, member_of
+from abacus.console.web.calls import Call
+from abacus.console.web.forms import EMPTY, Form, WrongForm
+from abacus.console.web.page import Page, See
+from abacus.console.web.routes import Served, form, page
+from abacus.intake.partners.members import AccountAsOf
+from abacus.people.types.approval import CannotDecide
+from abacus.people.types.deed import Deed
+
+SURE: Final = "sure"  # the field of the confirmation; without it nothing is done
+_DO: Final = "do"
+_CHANGE: Final = "change"
+
+
+@dataclass(frozen=True)
+class Known:
+    """The member of the page, and its accounts in countries where the person may do the deed."""
+
+    member_id: str
+    accounts: Sequence[AccountAsOf]
+
+    def account(self, program: str) -> AccountAsOf | None:
+        return next((each for each in self.accounts if each.program == program), None)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What would be done, checked: its effects and what else to know, and the doing itself."""
+
+    effects: Sequence[Effect]
+    does: Callable[[], Awaitable[See]]
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class MemberAct:
+    """`fields` are for this member, and `prepare` reads what was typed into them; it raises `WrongForm`.
+    `needs_account`: whether it is for members who have one, or for others; None where that does not matter.
+    `of_hold`: it stands beside each hold, and not among the buttons.
+    """
+
+    name: str
+    label: str
+    about: str
+    deed: Deed
+    fields: Callable[[Call, Known], Awaitable[Sequence[FormField]]]
+    prepare: Callable[[Call, Known], Awaitable[Prepared]]
+    is_final: bool = False
+    everywhere: bool = False
+    needs_account: bool | None = True
+    of_hold: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemberActPage(Page):
+    """The fields, or what was typed into them and what comes of it."""
+
+    template: ClassVar[str] = "member_act.html"
+    member_id: str
+    address: str
+    member_address: str
+    label: str
+    about: str
+    accounts: Sequence[AccountAsOf]
+    is_unknown: bool
+    fields: Sequence[FormField]
+    effects: Sequence[Effect]
+    notes: Sequence[str]
+    is_confirmation: bool
+    is_final: bool
+
+
+def served(act: MemberAct) -> tuple[Served, Served]:
+    """The page of the deed, and the form that is sent to it."""
+    path = f"/members-{act.name}/{{member:path}}"
+
+    async def shown(call: Call) -> MemberActPage:
+        asked = {name: value for name, value in call.request.query_params.items() if call.asked(name)}
+        return await _page(call, act, await _known(call, act), Form(asked))
+
+    async def sent(call: Call) -> Page | See:
+        known = await _known(call, act)
+        if act.needs_account and not known.accounts:
+            return await _page(call, act, known, EMPTY)
+        step = call.form.get(SURE)
+        if step == _CHANGE:
+            return await _page(call, act, known, call.form.shown())
+        try:
+            prepared = await act.prepare(call, known)
+            if step == _DO:
+                return await prepared.does()
+        except CannotDecide as error:
+            return await _page(call, act, known, call.form.shown(), fault=error.detail)
+        except WrongForm as wrong:
+            return await _page(call, act, known, wrong.form, fault=wrong.fault)
+        return await _page(call, act, known, call.form.shown(), prepared)
+
+    return page(path, shown, act.deed, everywhere=act.everywhere), form(path, sent, act.deed, everywhere=act.everywhere)
+
+
+async def _known(call: Call, act: MemberAct) -> Known:
+    member_id = member_of(call)
+    holdings = await call.reading.members.holdings(member_id)
+    return Known(member_id, tuple(each.now for each in holdings if call.may(act.deed, each.account.country)))
+
+
+async def _page(
+    call: Call, act: MemberAct, known: Known, typed: Form, prepared: Prepared | None = None, *, fault: str | None = None
+) -> MemberActPage:
+    is_unknown = bool(act.needs_account) and not known.accounts
+    return MemberActPage(
+        title=f"{act.label}: {known.member_id}",
+        member_id=known.member_id,
+        address=act_address(act.name, known.member_id),
+        member_address=address_of(known.member_id),
+        label=act.label,
+        about=act.about,
+        accounts=known.accounts,
+        is_unknown=is_unknown,
+        fields=() if is_unknown else await act.fields(call, known),
+        effects=prepared.effects if prepared is not None else (),
+        notes=prepared.notes if prepared is not None else (),
+        is_confirmation=prepared is not None,
+        is_final=act.is_final,
+        form=typed,
+        fault=fault,
+    )
