@@ -10,6 +10,7 @@ from abacus.core.document_text import write_toml
 from abacus.core.errors import Absent, absent
 from abacus.core.fields import Fault
 from abacus.documents.decide.version_words import Parts, changed_parts
+from abacus.documents.form.types import NO_CHOICES, Choices, Form
 from abacus.documents.types import Difference, Document, Key, Record, Version
 from abacus.people.types.deed import Deed
 
@@ -59,6 +60,10 @@ def _nothing_anew(_: object) -> list[str]:
     return []
 
 
+def _no_choices(*_: object) -> Choices:
+    return NO_CHOICES
+
+
 def _behind_the_latest(_: object, history: Sequence[Record[Document]]) -> Between[Document]:
     return (history[-1] if history else None), None
 
@@ -101,6 +106,8 @@ class DocumentKind(Generic[Document, Around]):
     # The version that a draft displaces, and the version that takes over from it, where there are any.
     between: Callable[[Document, Sequence[Record[Document]]], Between[Document]] = _behind_the_latest
     standing: Callable[[Sequence[Record[Document]], datetime], Sequence[Record[Document]]] = _latest_in_force
+    form: Form | None = None
+    choices: Callable[[Mapping[str, Any], Around], Choices] = _no_choices  # what a draft can choose from
     versions: str = "list"  # the command that prints the versions of a document
 
     def difference(self, draft: Document, history: Sequence[Record[Document]]) -> Difference[Document]:

@@ -17,6 +17,7 @@ from abacus.pricing.decide.card import (
     to_document,
     to_toml,
 )
+from abacus.pricing.decide.card_form import CARD_FORM, card_choices
 from abacus.pricing.decide.diff import describe_changes
 from abacus.pricing.decide.timeline import Phase, place_of, published_card, timeline
 
@@ -80,6 +81,8 @@ CARDS: Final[DocumentKind[RateCard, None]] = DocumentKind(
     country=lambda card: country_of(card.scope),
     own=lambda card: {"effective_from": card.effective_from, "approved_by": None},
     toml=to_toml,
+    form=CARD_FORM,
+    choices=card_choices,
     file=lambda card: f"{card.scope.replace(':', '-')}-{card.effective_from:%Y-%m-%dT%H%M}",
     standing=_to_come_or_in_force,
     versions="timeline",

@@ -9,6 +9,7 @@ from abacus.core.fields import Fault
 from abacus.documents.stated import StatedKind, stated_table
 from abacus.documents.types import Version
 from abacus.engage.campaigns.decide.campaign import LABELS, Campaign
+from abacus.engage.campaigns.decide.campaign_form import CAMPAIGN_FORM, campaign_choices
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign, restore_campaign
 from abacus.engage.campaigns.decide.cycles import cycle_through
 from abacus.engage.campaigns.decide.document import described, to_document, to_toml
@@ -50,6 +51,8 @@ CAMPAIGNS: Final[StatedKind[Campaign, Publications]] = StatedKind(
     split_label=LABELS.split,
     country=lambda campaign: campaign.country,
     toml=to_toml,
+    form=CAMPAIGN_FORM,
+    choices=campaign_choices,
     approval=ApprovalKind.CAMPAIGN,
     late=timedelta(days=1),  # events that come so long after the end of a campaign are still decided
     clashes=_circles,
