@@ -82,6 +82,11 @@ class DocumentDesk(Generic[Document, Around]):
             found.append(difference)
         return found
 
+    async def displaced(self, draft: Document) -> Record[Document] | None:
+        """The version that a draft takes the place of."""
+        before, _ = self.kind.between(draft, await self._store.history(self.kind.key(draft)))
+        return before
+
     def check_publishes(self, by: Actor) -> None:
         """Whether somebody may publish at all, whatever it is."""
 

@@ -100,6 +100,7 @@ class DocumentKind(Generic[Document, Around]):
     own: Callable[[Document], Mapping[str, Any]] = _nothing_own  # the values of the table's own columns
     file: Callable[[Document], str] | None = None  # where several versions of one document are in force
     toml: Callable[[Document], str] | None = None
+    write: Callable[[Mapping[str, Any]], str] = write_toml  # of a document that may have faults
     # One line a change, of a kind that says more than which parts of the description differ.
     compare: Callable[[Document | None, Document], list[str]] | None = None
     anew: Callable[[Record[Document]], list[str]] = _nothing_anew  # what a draft changes that says the same

@@ -19,6 +19,7 @@ from abacus.core.clock import Clock
 from abacus.core.fields import DocumentFaults, Fault, Fields
 from abacus.documents.decide.version_words import Labels
 from abacus.documents.desk import DocumentDesk
+from abacus.documents.form.types import Field, Form, Text
 from abacus.documents.kind import DocumentKind, Table, Withdrawals
 from abacus.documents.types import Record, Version
 from abacus.people.types.deed import Deed
@@ -99,6 +100,14 @@ NOTES: Final[DocumentKind[Note, None]] = DocumentKind(
     key=lambda note: note.name,
     name=lambda note: note.name,
     split_label=Labels("note", _NAME, "todo").split,
+    form=Form(
+        [
+            Field(
+                name="name", sort=Text(pattern=_NAME), label="Name", required=True, example="todo", begins="The note"
+            ),
+            Field(name="text", sort=Text(lines=3), label="Text", required=True, example="count", begins="says"),
+        ]
+    ),
 )
 
 

@@ -18,7 +18,7 @@ from abacus.platform.sql import Statement
 FORM_TOKEN: Final = "form"  # noqa: S105  # the name of the hidden field that binds a form to its session
 FORM_KEY: Final = "key"  # the hidden field by which it takes effect once
 _MOST_BYTES: Final = 256 * 1024
-_MOST_FIELDS: Final = 500
+_MOST_FIELDS: Final = 4000
 _MEDIA_TYPE: Final = "application/x-www-form-urlencoded"
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _DONE: Final = Statement("insert into console_form (key, person_id, done_at) values (:key, :person_id, :now)")

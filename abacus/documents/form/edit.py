@@ -70,7 +70,8 @@ class Edit:
             case Role.EITHER:
                 yield from _of_sort(spot.of, path, first)
             case Role.NEW if first.strip():
-                yield Put((*path, first.strip()), blank(spot.of.of))
+                value = texts.get("value", "").strip()
+                yield Put((*path, first.strip()), typed(spot.of.of, value) if value else blank(spot.of.of))
             case Role.TURN:
                 yield from _turned(path, before, first)
             case Role.CONDITION:

@@ -1,5 +1,6 @@
 """A document in the form of its kind, whatever faults it has: what is no such field is not shown, and stays. Pure."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -44,6 +45,11 @@ _INPUTS: Final[Mapping[type[Any], str]] = {
     Clock: "time",
     Whole: "number",
     Amount: "decimal",
+}
+_SHAPES: Final = {
+    "datetime-local": re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?"),
+    "date": re.compile(r"\d{4}-\d{2}-\d{2}"),
+    "time": re.compile(r"\d{2}:\d{2}"),
 }
 _LENGTHS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "y": "years"}
 
@@ -130,6 +136,8 @@ class _View:
         text, help_ = shown(sort, value, zone), of.help
         options = self._options(sort, text, of)
         input_ = _INPUTS.get(type(sort), "text") if options is None else "select"
+        if input_ in _SHAPES and text and not _SHAPES[input_].fullmatch(text):
+            input_ = "text"  # a browser shows nothing of what does not fit
         if isinstance(sort, Several):
             input_ = "checks"
         elif isinstance(sort, Text) and sort.lines > 1:
@@ -250,7 +258,7 @@ class _View:
             if isinstance(entries.of, Group):
                 parts: list[Part] = list(self._fields(entries.of.fields, each, here))
             else:
-                parts = list(self._part(entries.of, here, each, one, keeps=True))
+                parts = list(self._part(entries.of, here, each, one))
             acts = [Act(f"remove:{written(here)}", "Remove")]
             panels.append(Panel(path=written(here), label=str(key), parts=parts, acts=acts))
         picks = None
@@ -266,9 +274,12 @@ class _View:
             input="text" if picks is None else "select",
             options=picks or (),
         )
-        self._spots.append(Spot(Role.NEW, path, entries, [new]))
+        controls = [new]
+        if isinstance(entries.of, Amount | Whole | Text | Constant):
+            controls.append(Control(name=name_of(path, "value"), path=at, label="Its value"))
+        self._spots.append(Spot(Role.NEW, path, entries, controls))
         adds = [Act(f"add:{at}", f"Add {_article(noun)}")]
-        return Listing(path=at, label=of.label, rows=panels, new=[new], acts=adds, help=of.help, empty=of.usual)
+        return Listing(path=at, label=of.label, rows=panels, new=controls, acts=adds, help=of.help, empty=of.usual)
 
 
 def _row_acts(path: Path, count: int) -> list[Act]:

@@ -12,7 +12,7 @@ from abacus.engage.campaigns.decide.campaign import LABELS, Campaign
 from abacus.engage.campaigns.decide.campaign_form import CAMPAIGN_FORM, campaign_choices
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign, restore_campaign
 from abacus.engage.campaigns.decide.cycles import cycle_through
-from abacus.engage.campaigns.decide.document import described, to_document, to_toml
+from abacus.engage.campaigns.decide.document import described, to_document, to_toml, toml_of
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.people.types.approval import ApprovalKind
 from abacus.people.types.deed import Deed
@@ -51,6 +51,7 @@ CAMPAIGNS: Final[StatedKind[Campaign, Publications]] = StatedKind(
     split_label=LABELS.split,
     country=lambda campaign: campaign.country,
     toml=to_toml,
+    write=toml_of,
     form=CAMPAIGN_FORM,
     choices=campaign_choices,
     approval=ApprovalKind.CAMPAIGN,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from abacus.console.decide.charts import Bar, Chart, bars_of, runs_by_day
-from abacus.console.decide.sentences import Sentence, sentences_of
 from abacus.console.errands.types import Order
 from abacus.console.pages.campaigns.campaign_list import CampaignRow, row_of
 from abacus.console.pages.operations.errands import Done as Asked
@@ -17,8 +16,10 @@ from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.core.errors import Refused
 from abacus.documents.decide.states import Act, State
+from abacus.documents.form.sentences import Sentence, sentences
 from abacus.engage.campaigns.campaign_store import CampaignRecord
-from abacus.engage.campaigns.decide.document import to_toml
+from abacus.engage.campaigns.decide.campaign_form import CAMPAIGN_FORM
+from abacus.engage.campaigns.decide.document import to_document, to_toml
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.report import DayLine, Glance, against_control, used_overall
@@ -149,7 +150,7 @@ async def _page(
         command=f"abacus campaigns report {name}",
         campaign=row_of(record, now),
         newer=row_of(history[-1], now) if waits and history[-1] is not record else None,
-        sentences=sentences_of(record.document),
+        sentences=sentences(CAMPAIGN_FORM, to_document(record.document)),
         document=to_toml(record.document),
         done=await call.part(_done(call, record)),
         report=await call.part(newest(call, REPORT, name)),

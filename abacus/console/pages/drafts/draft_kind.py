@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Generic, NamedTuple
 
-from abacus.console.decide.draft_form import FormField
-from abacus.console.decide.sentences import Sentence
+from abacus.console.decide.trial_fields import FormField
 from abacus.console.decide.trials import TrialWords
 from abacus.console.errands.types import NO_PAPERS
-from abacus.console.pages.drafts.editor import Editor
 from abacus.console.web.calls import Call
 from abacus.console.web.forms import Form
-from abacus.core.document_text import write_toml
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import Around, DocumentKind
 from abacus.documents.types import Document
@@ -24,6 +22,14 @@ class TrialOrder(NamedTuple):
 
     options: Sequence[str]
     papers: Mapping[str, str] = NO_PAPERS
+
+
+class Template(NamedTuple):
+    """A document to begin with, from a moment on."""
+
+    name: str
+    about: str
+    document: Callable[[datetime], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,18 +48,14 @@ class TrialKind(Generic[Document]):
 
 @dataclass(frozen=True, kw_only=True)
 class DraftKind(Generic[Document, Around]):
-    """A kind with its form and its trials. A draft is told as sentences where the kind `says` some, or else by what it
-    changes; its desk checks it, compares it and publishes it.
-    """
+    """A kind that declares a form, and its trials. Its desk checks a draft, compares it and publishes it."""
 
     kind: DocumentKind[Document, Around]
     desk: Callable[[Rooms], DocumentDesk[Document, Around]]
-    editor: Editor[Around]
     about: str
     begin: Callable[[Call], str]  # the text of a draft that is made of nothing
     submit: str = "Publish"  # what the last button says
-    write: Callable[[Mapping[str, Any]], str] = write_toml
-    says: Callable[[Document], Sequence[Sentence]] | None = None
+    templates: Sequence[Template] = ()
 
     trials: Sequence[TrialKind[Document]] = ()
     trials_path: str = ""  # before the id of a trial

@@ -1,13 +1,16 @@
-"""A document that is being written: its form beside its text, checked by what is published, tried, and submitted."""
+"""A document that is being written: its form with its text beside it, checked by what is published, tried, shown once
+more as it would be, and submitted.
+"""
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Generic
 from urllib.parse import urlencode
 
-from abacus.console.decide.draft_form import DraftForm
-from abacus.console.decide.sentences import Sentence
-from abacus.console.pages.drafts.draft_kind import DraftKind
+from abacus.console.pages.drafts.draft_kind import DraftKind, Template
+from abacus.console.pages.drafts.draft_text import DraftText, Taken, begun, sent, taken
 from abacus.console.pages.drafts.trials import Trial, TrialForm, trial_forms, trial_page, trials_of, try_draft
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
@@ -17,39 +20,50 @@ from abacus.console.web.parts import Part
 from abacus.console.web.routes import Served, form, page
 from abacus.core.document_text import read_toml
 from abacus.core.errors import Refused
-from abacus.core.fields import DocumentFaults, Fault
+from abacus.core.fields import DocumentFaults
+from abacus.documents.form.changes import Change, changes
+from abacus.documents.form.faults import Placed, placed
+from abacus.documents.form.parts import PREFIX, Panel
+from abacus.documents.form.sentences import Sentence, sentences
 from abacus.documents.kind import Around
 from abacus.documents.types import Document
 from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
 
 _SUBMIT: Final = "submit"
-_OF_THE_PAGE: Final = ("text", "act")
+_OF_THE_PAGE: Final = ("text", "act", "shown", "undo", "digest")
+_NO_FAULTS: Final = Placed({}, ())
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What publishing the draft changes: against the version that it displaces, until another takes over."""
+    """What publishing the draft changes, from → to: against the version that it displaces, until another takes over."""
 
     against: str | None
-    changes: Sequence[str]
+    changes: Sequence[Change]
     until: str | None
+    nothing: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class DraftPage(Page):
-    """The text with its form; every fault by its path, or what the draft says or changes where there is none."""
+    """The form and the text; every fault at its field, or what the draft says and changes where there is none. In a
+    `review` exactly this text is submitted: `digest` is that of what was shown.
+    """
 
     template: ClassVar[str] = "draft.html"
     about: str
     word: str
     path: str
     submit: str
-    text: str
-    fields: DraftForm | None = None
-    faults: Sequence[Fault] = ()
+    draft: DraftText
+    panels: Sequence[Panel] = ()
+    faults: Placed = _NO_FAULTS
     sentences: Sequence[Sentence] = ()
     changes: Changes | None = None
+    review: bool = False
+    digest: str = ""
+    templates: Sequence[Template] = ()
     trial_forms: Sequence[TrialForm] = ()
     trials: Part[Sequence[Trial]] | None = None
 
@@ -61,42 +75,52 @@ class _DraftPages(Generic[Document, Around]):
         self._drafts = drafts
 
     async def begin(self, call: Call) -> DraftPage:
-        """With the version that the address names, to be changed, or with the text that the kind begins with."""
-        kind, label = self._drafts.kind, call.asked("of")
-        if label is None:
-            return await self._page(call, self._drafts.begin(call))
-        if (version := call.asked("version")) is not None:
-            label = f"{label}@{version}"
+        """With the version that the address names, to be changed or copied, with a template, or with an example."""
+        label, template = call.asked("of"), call.asked("template")
+        if label is not None:
+            return await self._shown(call, begun(await self._version(call, label)))
+        for each in self._drafts.templates if template is not None else ():
+            if each.name == template:
+                return await self._shown(call, begun(self._drafts.kind.write(each.document(call.now))))
+        return await self._shown(call, begun(self._drafts.begin(call)))
+
+    async def change_or_submit(self, call: Call) -> Page | See:
+        """Brings the fields and the act into the text, and then shows, tries or submits it."""
+        drafts, kind, desk = self._drafts, self._drafts.kind, self._drafts.desk(call.rooms)
+        act, typed = call.form.get("act"), _of_trials(call.form)
+        around = await desk.around()
+        found = taken(kind, sent(call.form), call.form.typed, act, around)
+        if found.faults:
+            return await self._page(call, found, around, typed)
         try:
-            found = (await self._drafts.desk(call.rooms).version(label)).document
+            draft = await desk.read(read_toml(found.draft.text), around)
+            if any(each.act == act for each in drafts.trials) or act == _SUBMIT:
+                call.check(kind.deed, kind.country(draft))
+            await try_draft(call, drafts, act, typed, draft, path=drafts.path)
+            shown = await self._page(call, found, around, typed)
+            if act == _SUBMIT and call.form.get("digest") == shown.digest:
+                return await self._published(call, draft)
+        except DocumentFaults as error:
+            return await self._page(call, replace(found, faults=error.faults), around, typed)
+        except WrongForm as wrong:
+            return await self._page(call, found, around, wrong.form)
+        except (CannotDecide, PageFault, Refused) as fault:
+            detail = fault.detail if isinstance(fault, PageFault) else str(fault)
+            return await self._page(call, found, around, typed, fault=detail)
+        return replace(shown, review=act == _SUBMIT)
+
+    async def _version(self, call: Call, label: str) -> str:
+        """The text of a version; of a copy, under another name."""
+        kind, version = self._drafts.kind, call.asked("version")
+        try:
+            found = (await self._drafts.desk(call.rooms).version(f"{label}@{version}" if version else label)).document
         except Refused:
             found = None
         if found is None or not call.may(Deed.SEE, kind.country(found)):
             raise PageFault("not-found", f"No such {kind.word} is open to you.")
-        return await self._page(call, kind.to_toml(found))
-
-    async def change_or_submit(self, call: Call) -> Page | See:
-        """Does what the form asks of the text, and then shows, tries or submits it."""
-        drafts, kind, desk = self._drafts, self._drafts.kind, self._drafts.desk(call.rooms)
-        text, act, typed = call.form.exactly("text"), call.form.get("act"), EMPTY
-        try:
-            around = await desk.around()
-            edit = drafts.editor.edit(act, read_toml(text), call.form.shown(*_OF_THE_PAGE), around)
-            typed = edit.typed
-            if edit.document is not None:
-                text = drafts.write(edit.document)
-            draft = await desk.read(read_toml(text), around)
-            call.check(kind.deed, kind.country(draft))
-            await try_draft(call, drafts, act, typed, draft, path=drafts.path)
-            if act == _SUBMIT:
-                return await self._published(call, draft)
-        except DocumentFaults as error:
-            return await self._page(call, text, typed, faults=error.faults)
-        except WrongForm as wrong:
-            typed = wrong.form
-        except (CannotDecide, Refused) as fault:
-            return await self._page(call, text, typed, fault=str(fault))
-        return await self._page(call, text, typed)
+        if call.asked("copy") is None or kind.name_field is None:
+            return kind.to_toml(found)
+        return kind.write({**read_toml(kind.to_toml(found)), kind.name_field: f"{kind.name(found)}_copy"})
 
     async def _published(self, call: Call, draft: Document) -> See:
         """On to the approval that a second person decides on, where the kind asks for one."""
@@ -106,8 +130,12 @@ class _DraftPages(Generic[Document, Around]):
             return See(f"/approvals/{outcome.approval.approval_id}")
         return See(f"{self._drafts.path}?{urlencode({'of': outcome.label})}")
 
+    async def _shown(self, call: Call, draft: DraftText) -> DraftPage:
+        around = await self._drafts.desk(call.rooms).around()
+        return await self._page(call, taken(self._drafts.kind, draft, {}, "", around), around)
+
     async def _page(
-        self, call: Call, text: str, typed: Form = EMPTY, *, faults: Sequence[Fault] = (), fault: str | None = None
+        self, call: Call, found: Taken, around: Around, typed: Form = EMPTY, *, fault: str | None = None
     ) -> DraftPage:
         drafts, kind, desk = self._drafts, self._drafts.kind, self._drafts.desk(call.rooms)
         shown = DraftPage(
@@ -117,34 +145,51 @@ class _DraftPages(Generic[Document, Around]):
             word=kind.word,
             path=drafts.path,
             submit=drafts.submit,
-            text=text,
+            draft=found.draft,
+            panels=found.fields.parts,
+            templates=drafts.templates,
             form=typed,
             fault=fault,
         )
-        try:
-            document, around = read_toml(text), await desk.around()
-            shown = replace(shown, fields=drafts.editor.form(document, typed, around))
-            draft = await desk.read(document, around)
-            shown = replace(
-                shown,
-                sentences=drafts.says(draft) if drafts.says is not None else (),
-                changes=await self._changes(call, draft),
-                trial_forms=trial_forms(call, drafts, draft),
-                trials=await call.part(trials_of(call, drafts, draft)) if drafts.trials else None,
-            )
-        except DocumentFaults as error:
-            faults = error.faults
+        faults = found.faults
         if not faults:
-            return shown
-        wrong = {"text": f"{len(faults)} to mend.", **drafts.editor.beside(faults)}
-        return replace(shown, faults=faults, form=typed.but(**wrong))
+            try:
+                draft = await desk.read(read_toml(found.draft.text), around)
+                return await self._judged(call, shown, draft, around)
+            except DocumentFaults as error:
+                faults = error.faults
+        wrong = typed.but(document=f"{len(faults)} to mend.") if call.request.method == "POST" else typed
+        return replace(shown, faults=placed(faults, found.fields, found.document), form=wrong)
 
-    async def _changes(self, call: Call, draft: Document) -> Changes | None:
-        """What is said of a draft that is not told as sentences."""
-        if self._drafts.says is not None:
-            return None
-        (found,) = await self._drafts.desk(call.rooms).differences([draft])
-        return Changes(found.against, found.changes, found.until)
+    async def _judged(self, call: Call, shown: DraftPage, draft: Document, around: Around) -> DraftPage:
+        """The page of a draft without faults."""
+        drafts, kind, desk = self._drafts, self._drafts.kind, self._drafts.desk(call.rooms)
+        if kind.form is None:
+            return shown
+        document = kind.to_document(draft)
+        choices = kind.choices(document, around)
+        (difference,), displaced = await desk.differences([draft]), await desk.displaced(draft)
+        told = [] if displaced is None else changes(kind.form, kind.to_document(displaced.document), document, choices)
+        changed = Changes(difference.against, told, difference.until, not difference.changes)
+        return replace(
+            shown,
+            sentences=sentences(kind.form, document, choices),
+            changes=changed,
+            digest=_digest(shown.draft.text, difference.against),
+            trial_forms=trial_forms(call, drafts, draft),
+            trials=await call.part(trials_of(call, drafts, draft)) if drafts.trials else None,
+        )
+
+
+def _of_trials(form: Form) -> Form:
+    """What was typed beside the document."""
+    mine = {name: text for name, text in form.shown(*_OF_THE_PAGE).typed.items() if not name.startswith(PREFIX)}
+    return Form(mine)
+
+
+def _digest(text: str, against: str | None) -> str:
+    """Of a text, and of what it displaces: when another version came meanwhile, it is shown again."""
+    return hashlib.sha256(json.dumps([text, against]).encode()).hexdigest()
 
 
 def draft_pages(drafts: DraftKind[Document, Around]) -> tuple[Served, ...]:

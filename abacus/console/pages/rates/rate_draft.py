@@ -5,40 +5,20 @@ from datetime import timedelta
 from typing import Final
 
 from abacus.approving.card_desk import CardDesk
-from abacus.console.decide.document_fields import DocumentFields, FieldSort
-from abacus.console.decide.draft_form import FormField
+from abacus.console.decide.trial_fields import FormField
 from abacus.console.decide.trials import repriced
-from abacus.console.decide.typed import moment, whole
 from abacus.console.pages.drafts.draft_kind import DraftKind, TrialKind, TrialOrder
-from abacus.console.pages.drafts.editor import FieldEditor
 from abacus.console.pages.drafts.trials import day_fields, days_of
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import Form
-from abacus.core.points import Rounding
 from abacus.people.types.approval import ApprovalKind
 from abacus.people.types.deed import Deed
-from abacus.pricing.decide.card import Expiry, OnShortfall, RateCard, country_of, parse_card, to_toml
+from abacus.pricing.decide.card import RateCard, country_of, parse_card, to_toml
 from abacus.pricing.kind import CARDS
 from abacus.pricing.store.cards import CardReader
 
 _MONTH: Final = timedelta(days=30)
-CARD_FIELDS: Final = DocumentFields(
-    {
-        "effective_from": FieldSort("In force from", moment),
-        "eppf": FieldSort("Points for one unit of money"),
-        "rounding": FieldSort("Rounding", options=Rounding),
-        "expiry_months": FieldSort("Months until points lapse", whole),
-        "expiry": FieldSort("Points lapse after", options=Expiry),
-        "on_shortfall": FieldSort("When points to take back are spent", options=OnShortfall),
-    },
-    {
-        "verticals": FieldSort("Verticals"),
-        "payment_types": FieldSort("Payment types"),
-        "tiers": FieldSort("Tiers"),
-        "fixed_awards": FieldSort("Fixed awards, in points", whole),
-    },
-)
 
 
 def _begin(call: Call) -> str:
@@ -63,7 +43,6 @@ def _order(typed: Form, _: RateCard) -> TrialOrder:
 CARD_DRAFTS: Final = DraftKind(
     kind=CARDS,
     desk=lambda rooms: rooms[CardDesk],
-    editor=FieldEditor(CARD_FIELDS),
     about="A card is never changed: this one takes over on its day. Another person approves exactly what stands here.",
     begin=_begin,
     submit="Submit for approval",

@@ -1,0 +1,124 @@
+"""The forms of the house's kinds agree with their readers: what the one knows, the other knows too."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+from abacus.cli.examples import example_cards
+from abacus.core.document_text import read_toml
+from abacus.core.fields import DocumentFaults, Fault
+from abacus.documents.form.edit import Edit
+from abacus.documents.form.example import example
+from abacus.documents.form.faults import placed
+from abacus.documents.form.path import Path, as_faults_have_it
+from abacus.documents.form.schema import schema
+from abacus.documents.form.types import Form, flat
+from abacus.documents.form.view import view
+from abacus.documents.kind import DocumentKind
+from abacus.engage.campaigns.kind import CAMPAIGNS
+from abacus.pricing.decide.card import to_document
+from abacus.pricing.kind import CARDS
+from tests.engage.campaigns.offers import AROUND
+
+_RULE: Final = {"operator": "not", "conditions": [{"operator": "in", "lhs": "var.vertical", "rhs": ["food"]}]}
+_CAMPAIGN: Final[Mapping[str, Any]] = {
+    "name": "market",
+    "about": "All that a campaign can say",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": "2026-03-01T00:00:00+08:00",
+    "ends_at": "2026-04-01T00:00:30+08:00",
+    "weekdays": ["mon", "sun"],
+    "hours": ["06:00-10:00", "17:00-24:00"],
+    "on": ["transactions/transaction.completed"],
+    "when": {
+        "operator": "and",
+        "conditions": [_RULE, {"operator": "between", "lhs": "var.amount", "rhs": ["1", "20"]}],
+    },
+    "over": "7d",
+    "steps": [
+        {"at": 2, "variant": "a", "do": [{"tell": {"en": "Hi\n\nYou\nthere", "id": "Hai\nKamu"}, "after": "2h"}]},
+        {"every": 3, "do": [{"award": {"multiple": "1.5"}, "at": "17:00", "unless": _RULE, "if_still": _RULE}]},
+        {"do": [{"award": {"formula": {"eppf": "1", "tier": "2"}}}, {"call": "crm"}]},
+    ],
+    "limits": {
+        "runs": {"overall": 10, "day": 5, "member": 2, "member_day": 1},
+        "points": {"overall": 1000},
+        "budget": {"overall": "50.00", "cost_of_point": "0.01", "program": "GRP", "currency": "SGD"},
+    },
+    "split": {"a": 50, "control": 50},
+    "goal": 3,
+    "priority": 7,
+    "exclusive": "orders",
+}
+
+
+class Row(NamedTuple):
+    """A kind, what its documents are judged by, and a document with all its fields."""
+
+    kind: DocumentKind[Any, Any]
+    around: Any
+    document: Mapping[str, Any]
+
+    @property
+    def form(self) -> Form:
+        assert self.kind.form is not None
+        return self.kind.form
+
+    async def faults(self, document: Mapping[str, Any]) -> tuple[Fault, ...]:
+        try:
+            await self.kind.read(document, self.around)
+        except DocumentFaults as error:
+            return error.faults
+        return ()
+
+
+ROWS: Final = {
+    "campaigns": Row(CAMPAIGNS, AROUND, _CAMPAIGN),
+    "rates": Row(CARDS, None, to_document(next(each for each in example_cards() if each.tier_policy is not None))),
+}
+each_kind: Final = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+
+
+def leaves(value: Any, path: Path = ()) -> Iterator[Path]:
+    if isinstance(value, Mapping):
+        for name, each in value.items():
+            yield from leaves(each, (*path, name))
+    elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+        for place, each in enumerate(value):
+            yield from leaves(each, (*path, place))
+    else:
+        yield path
+
+
+@each_kind
+async def test_the_example_and_a_document_with_everything_are_read_without_a_fault(row: Row) -> None:
+    assert await row.faults(example(row.form)) == ()
+    assert await row.faults(row.document) == ()
+
+
+@each_kind
+async def test_the_reader_knows_every_field_that_is_declared(row: Row) -> None:
+    wrong = {each.name: {"?": "?"} for each in flat(row.form.fields)}
+    assert [each for each in await row.faults(wrong) if each.path in wrong and each.message.startswith("unknown")] == []
+
+
+@each_kind
+def test_the_form_has_a_place_for_all_that_a_document_says(row: Row) -> None:
+    shown = view(row.form, row.document, row.kind.choices(row.document, row.around))
+    faults = [Fault(as_faults_have_it(path), "wrong") for path in leaves(row.document)]
+    found = placed(faults, shown, row.document)
+    assert found.elsewhere == []
+    at_their_own = sum(1 for messages in found.at.values() for each in messages if each == "wrong")
+    assert at_their_own > len(found.at) / 2
+    assert set(row.document) <= set(schema(row.form)["properties"])
+
+
+@each_kind
+def test_what_is_shown_comes_back_as_it_was(row: Row) -> None:
+    text = row.kind.write(row.document)
+    document = read_toml(text)
+    choices = row.kind.choices(document, row.around)
+    sent = {each.name: each.value for each in view(row.form, document, choices).controls()}
+    assert Edit(row.form, document, choices).steps(sent) == []
