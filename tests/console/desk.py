@@ -153,6 +153,7 @@ class Browser:
         form = next(each for each in _FORM.finditer(shown.text) if unescape(each[1]) in str(shown.url))
         hidden = {name: unescape(value) for name, value in _HIDDEN.findall(form[0])}
         return await self.client.post(unescape(form[1]), data=hidden | typed)
+
     async def submit(self, page: str, action: str, text: str) -> httpx.Response:
         """Submit a draft by the page that shows it once more."""
         shown = (await self.send_for_twin(page, action, text=text, shown=text, act="submit")).json()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from abacus.core.errors import Refused
 from abacus.oversight.closing.decide.account_map import read_mapping
 from abacus.oversight.closing.decide.journal import JournalLine, journal
+from abacus.oversight.closing.decide.journal_accounts import Accounts
 from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook, Estimate
 from abacus.oversight.reports.decide.rollforward import SIGNS, Movement
 from abacus.programs.expiry.decide.month import Month
