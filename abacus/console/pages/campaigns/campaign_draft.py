@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from abacus.console.decide.trial_fields import FormField
+from abacus.console.decide.form_field import FormField
 from abacus.console.decide.trials import backtested, simulated
 from abacus.console.pages.drafts.draft_kind import DraftKind, TrialKind, TrialOrder
 from abacus.console.pages.drafts.trials import day_fields, days_of

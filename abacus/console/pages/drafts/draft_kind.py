@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, NamedTuple
 
-from abacus.console.decide.trial_fields import FormField
+from abacus.console.decide.form_field import FormField
 from abacus.console.decide.trials import TrialWords
 from abacus.console.errands.types import NO_PAPERS
 from abacus.console.web.calls import Call

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar
 
-from abacus.console.decide.trial_fields import FormField
+from abacus.console.decide.form_field import FormField
 from abacus.console.decide.trials import TrialWords
 from abacus.console.errands.types import Order
 from abacus.console.pages.drafts.draft_kind import DraftKind, TrialKind

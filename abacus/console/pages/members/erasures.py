@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from abacus.console.decide.draft_form import FormField
 from abacus.console.decide.effects import Effect
+from abacus.console.decide.form_field import FormField
 from abacus.console.errands.types import ERASE, Order
 from abacus.console.pages.members.member_act import Known, MemberAct, Prepared
 from abacus.console.pages.operations.errands import ask

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from abacus.console.decide.draft_form import FormField
 from abacus.console.decide.effects import Effect
+from abacus.console.decide.form_field import FormField
 from abacus.console.pages.members.addresses import act_address, address_of, member_of
 from abacus.console.web.calls import Call
 from abacus.console.web.forms import EMPTY, Form, WrongForm

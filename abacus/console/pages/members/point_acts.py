@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from abacus.console.decide.draft_form import FormField
 from abacus.console.decide.effects import of_account, of_days, of_tier
+from abacus.console.decide.form_field import FormField
 from abacus.console.decide.reasons import choices
 from abacus.console.pages.members.addresses import address_of
 from abacus.console.pages.members.member_act import Known, MemberAct, Prepared

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from abacus.console.decide.draft_form import FormField
 from abacus.console.decide.effects import Effect
+from abacus.console.decide.form_field import FormField
 from abacus.console.decide.reasons import LONGEST, choices, reason_of
 from abacus.console.pages.members.addresses import address_of
 from abacus.console.pages.members.member_act import Known, MemberAct, Prepared

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Final
 
 from abacus.approving.card_desk import CardDesk
-from abacus.console.decide.trial_fields import FormField
+from abacus.console.decide.form_field import FormField
 from abacus.console.decide.trials import repriced
 from abacus.console.pages.drafts.draft_kind import DraftKind, TrialKind, TrialOrder
 from abacus.console.pages.drafts.trials import day_fields, days_of
