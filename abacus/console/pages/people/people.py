@@ -21,7 +21,6 @@ from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, Said, See
 from abacus.core.errors import Refused, Unavailable
-from abacus.core.sources import name_of
 from abacus.people.decide.names import checked_person_id, parse_grants
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.people import PeopleStore
@@ -181,6 +180,6 @@ def _row(person_: Person, sessions: int, tokens: int) -> PersonRow:
         sessions=sessions,
         tokens=tokens,
         created_at=person_.created_at,
-        created_by=name_of(person_.created_by) or person_.created_by,
+        created_by=person_.created_by,
         disabled_at=person_.disabled_at,
     )
