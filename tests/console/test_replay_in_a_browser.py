@@ -27,7 +27,7 @@ async def test_a_transaction_is_replayed(browser: Browser, house: House) -> None
             await window.see("/quarantine")
             await window.sign_in("olga")
             await page.get_by_role("checkbox").check()
-            await window.press("Select the ticked ones")
+            await window.press("Replay the ticked ones")
             assert "1 item of the quarantine" in await window.text()
             await window.press("Dry run")
             await expect(page.locator("main")).to_contain_text("GRP for bob", timeout=30_000)

@@ -21,5 +21,18 @@ _OTHERS: Final[Mapping[Reason, str]] = {
 }
 
 
+# Where the cause is mended in the console: the page, and what its link says.
+_PLACES: Final[Mapping[Reason, tuple[str, str]]] = {
+    Reason.UNKNOWN_PROGRAM: ("/rates", "Mend the rate card"),
+    Reason.UNKNOWN_SOURCE: ("/partners", "Enter the partner"),
+    Reason.RETRIES_EXHAUSTED: ("/operations", "See what is down"),
+    Reason.UNPOSTABLE: ("/operations", "See what is down"),
+}
+
+
+def mended_at(reason: Reason) -> tuple[str, str] | None:
+    return ("/rates", "Mend the rate card") if reason in OF_CARDS else _PLACES.get(reason)
+
+
 def remedy_of(reason: Reason) -> str:
     return _CARD if reason in OF_CARDS else _OTHERS[reason]

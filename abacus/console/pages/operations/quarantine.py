@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Final
 
-from abacus.console.decide.remedies import remedy_of
+from abacus.console.decide.remedies import mended_at, remedy_of
 from abacus.console.selections.store import MOST, SelectionStore
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows, place_of, rows_of
@@ -24,11 +24,14 @@ _MOST: Final = 50
 
 @dataclass(frozen=True)
 class HeldGroup:
-    """The held items of a reason, and what to do about them."""
+    """The held items of a reason, and what to do about them: `place` is the page where the cause is mended, and its
+    words.
+    """
 
     reason: str
     items: int
     remedy: str
+    place: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ async def item(call: Call) -> ItemPage:
 async def held_groups(call: Call) -> Sequence[HeldGroup]:
     """Raises `Unavailable`."""
     counts = await call.rooms[QuarantineStore].counts()
-    return [HeldGroup(each, count, remedy_of(each)) for each, count in counts.items()]
+    return [HeldGroup(each, count, remedy_of(each), mended_at(each)) for each, count in counts.items()]
 
 
 def line_of(held: HeldItem) -> HeldLine:
