@@ -92,11 +92,10 @@ class Purchases(Chapter):
 
     async def _burst(self, at: datetime, mark: str, share: float = 1.0) -> None:
         """Nothing for a time that the clock has passed, or that is to come."""
-        if at < self.house.clock.now():
+        if not self.house.clock.now() <= at <= datetime.now(UTC):
             return
         await self.house.clock.walk(at)
-        if (now := self.house.clock.now()) < at:
-            return
+        now = self.house.clock.now()
         who = enumerate(self._who(now.date(), share))
         messages = [self._purchase(member, f"T-{mark}-{number:03}", now) for number, member in who]
         again = [each for each in messages if self.house.rng.random() < _DUPLICATES]
