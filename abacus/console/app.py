@@ -9,7 +9,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from abacus.api.front import Front
 from abacus.api.health import probe_routes
-from abacus.console.pages import campaigns, counters, finance, home, members, operations, partners, people, rates
+from abacus.console.pages import (
+    approvals,
+    campaigns,
+    counters,
+    finance,
+    home,
+    members,
+    operations,
+    partners,
+    people,
+    rates,
+)
 from abacus.console.pages.people.sign_in import SignIn
 from abacus.console.premises import Premises
 from abacus.console.web.answer import Answers
@@ -51,7 +62,7 @@ class Guarded:
 
 
 # A capability with pages takes its place here, and in the navigation.
-_CAPABILITIES: Final = (home, rates, campaigns, members, partners, counters, finance, operations, people)
+_CAPABILITIES: Final = (home, approvals, rates, campaigns, members, partners, counters, finance, operations, people)
 SERVED: Final = tuple(served for capability in _CAPABILITIES for served in capability.SERVED)
 
 

@@ -143,8 +143,7 @@ async def test_a_card_is_compared_with_the_one_in_force(pool: Pool) -> None:
         approval = await open_desk.rooms[Approvals].ask(card_proposal(changed, ["timezone"]), ANN.agent)
         ben = await open_desk.inside("ben", "approver:SG")
         twin = (await ben.twin(f"/approvals/{approval.approval_id}")).json()
-        assert twin["compares"]
-        (line,) = (each for each in twin["lines"] if each["changed"])
+        (line,) = twin["told"]["value"]["changes"]
         assert (line["before"], line["value"]) == ("Asia/Singapore", "Asia/Kuala_Lumpur")
 
 

@@ -19,7 +19,7 @@ from tests.console.desk import Browser, Desk, desk
 async def approve(open_desk: Desk, browser: Browser, path: str) -> None:
     page = await browser.see(path)
     assert page.status_code == 200
-    digest = (await browser.twin(path)).json()["approval"]["digest"]
+    digest = (await browser.twin(path)).json()["digest"]
     answer = await browser.send(path, f"{path}/approve", digest=digest)
     assert answer.status_code == 303
 

@@ -29,7 +29,7 @@ async def text_from(ann: Browser, day: str, **replaced: str) -> str:
 
 
 async def approve(open_desk: Desk, ben: Browser, path: str) -> None:
-    digest = (await ben.twin(path)).json()["approval"]["digest"]
+    digest = (await ben.twin(path)).json()["digest"]
     assert (await ben.send(path, f"{path}/approve", digest=digest)).status_code == 303
     await open_desk.rooms[CardReader].refresh()
 
@@ -163,8 +163,9 @@ async def test_the_diff_is_against_what_is_displaced_on_that_day(pool: Pool) -> 
         assert "against SG@1" in sent.text
         assert "Only until SG@2 takes over." in sent.text
         waiting = (await ann.submit(DRAFT, DRAFT, text)).headers["location"]
-        changed_lines = [each["place"] for each in (await ben.twin(waiting)).json()["lines"] if each["changed"]]
-        assert "verticals.food" not in changed_lines
+        changes = [each["place"] for each in (await ben.twin(waiting)).json()["told"]["value"]["changes"]]
+        assert "verticals, food" not in changes
+        assert "effective from" in changes
 
 
 async def test_a_backtest_of_exactly_this_card_stands_where_it_is_approved(pool: Pool) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -15,13 +15,16 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from abacus.api.api_problem import MEDIA_TYPE, TYPES
 from abacus.console.decide.dates import Shown, manner_of, shown
 from abacus.console.decide.names import named
+from abacus.console.decide.named import named_in
 from abacus.console.web.assets import Assets
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import new_form_key
 from abacus.console.web.navigation import open_to
 from abacus.console.web.page import Download, Events, Outcome, See, plain
+from abacus.console.web.things import THINGS, address_of
 from abacus.core.clock import Clock
+
 
 _TEMPLATES: Final = Path(__file__).parents[1] / "templates"
 _JSON: Final = "application/json"
@@ -42,6 +45,8 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     templates.globals["new_form_key"] = new_form_key
+    templates.globals["named_in"] = named_in
+    templates.globals["things"] = THINGS
     templates.filters["plain"] = plain
     templates.filters["named"] = named
     return templates
@@ -105,6 +110,7 @@ class Answers:
                 sections=open_to(call) if call is not None else [],
                 here=request.url.path,
                 moment=moment,
+                address_of=partial(address_of, call),
                 **given,
             )
         )

@@ -68,7 +68,7 @@ class LargeMoves:
 
     def __init__(self, approvals: Approvals, move: Mover, alone: Alone) -> None:
         self.move = move
-        self._alone = alone
+        self.alone = alone
         self.approvals = approvals
         approvals.carried_out_by({ApprovalKind.ADJUSTMENT: self.carry_out, ApprovalKind.REVERSAL: self.carry_out})
 
@@ -77,14 +77,14 @@ class LargeMoves:
         what it comes to with others.
         """
         if isinstance(movement, Adjustment):
-            return abs(movement.points) > self._alone.adjustment
-        return isinstance(movement.part, int) and movement.part > self._alone.reversal
+            return abs(movement.points) > self.alone.adjustment
+        return isinstance(movement.part, int) and movement.part > self.alone.reversal
 
     async def do(self, movement: Adjustment | Reversal) -> Moved | Approval:
         """Post it, or where it is large ask for a second person. The same key gives the same again. Raises
         `CannotDecide` for a key that was used for something else.
         """
-        most, _, sums = self._alone
+        most, _, sums = self.alone
         if isinstance(movement, Adjustment) and self.is_large(movement):
             return await self._ask(movement)
         earlier = await self.approvals.find(award_id(movement.key))
@@ -93,7 +93,7 @@ class LargeMoves:
         moved = await self.move(
             movement._replace(alone=most, sums=sums)
             if isinstance(movement, Adjustment)
-            else movement._replace(alone=self._alone.reversal, sums=sums)
+            else movement._replace(alone=self.alone.reversal, sums=sums)
         )
         if not isinstance(moved.fault, SecondPersonNeeded):
             return moved

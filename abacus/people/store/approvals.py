@@ -5,7 +5,7 @@ if that is cut off, approving again carries it out, and it takes effect once.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 from uuid import UUID, uuid4
 
@@ -22,10 +22,11 @@ from abacus.people.decide.agreement import (
     digest_of,
     on_ask,
 )
+from abacus.people.decide.rights import countries_of
 from abacus.people.store.audit import access_given, entry_of, write
 from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, CannotExecute, Proposal, Status, Terms
 from abacus.people.types.deed import Deed
-from abacus.people.types.person import Actor
+from abacus.people.types.person import Access, Actor
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns
 
@@ -103,7 +104,7 @@ class Approvals:
     ) -> None:
         self._pool = pool
         self._clock = clock
-        self._terms = terms or Terms()
+        self.terms = terms or Terms()
         self._executors = dict(executors or {})
 
     def carried_out_by(self, executors: Mapping[ApprovalKind, Executor]) -> None:
@@ -146,8 +147,8 @@ class Approvals:
     async def expire(self) -> None:
         """Ends what was pending for too long: nobody decides on it any more, and its subject is free again."""
         now = self._clock.now()
-        given = {"before": now - self._terms.pending, "now": now}
-        note = f"nobody decided within {self._terms.pending.days} days"
+        given = {"before": now - self.terms.pending, "now": now}
+        note = f"nobody decided within {self.terms.pending.days} days"
         async with passing_failures():
             if not await self._pool.fetchval(*_IS_OVERDUE(before=given["before"])):
                 return
@@ -190,6 +191,17 @@ class Approvals:
             rows = await self._pool.fetch(*_OF_MEMBER(**given))
         return [Approval(*row) for row in rows]
 
+    async def waiting_for(self, by: Actor) -> list[Approval]:
+        """What this person may decide on now, the oldest first."""
+        countries = countries_of(by, Deed.APPROVE)
+        if countries == ():
+            return []
+        pending = await self.all(status=Status.PENDING, countries=countries)
+        now, lasts = self._clock.now(), self.terms.tied
+        async with passing_failures(), self._pool.acquire() as connection:
+            given = await access_given(connection, now - lasts)
+        return [each for each in reversed(pending) if _may_approve(each, by, given, now, lasts)]
+
     async def approve(self, approval_id: UUID, by: Actor, digest: str) -> Approval:
         """Approve the content with this digest, and carry it out. Raises `CannotExecute` when that is not possible any
         more; then it is void. An approval that was cut off is carried out.
@@ -218,7 +230,7 @@ class Approvals:
             return await self._set(connection, approval, Status.REJECTED, by.source, why, did="reject")
 
     async def _check_approves(self, connection: Connection, approval: Approval, by: Actor, digest: str) -> None:
-        now, lasts = self._clock.now(), self._terms.tied
+        now, lasts = self._clock.now(), self.terms.tied
         check_approves(approval, by, digest, now)
         check_independent(approval, by, await access_given(connection, now - lasts), now, lasts)
 
@@ -268,6 +280,15 @@ class Approvals:
             reason=approval.note,
         )
         await write(connection, [entry])
+
+
+def _may_approve(approval: Approval, by: Actor, given: Sequence[Access], now: datetime, lasts: timedelta) -> bool:
+    try:
+        check_approves(approval, by, approval.digest, now)
+        check_independent(approval, by, given, now, lasts)
+    except CannotDecide:
+        return False
+    return True
 
 
 async def _locked(connection: Connection, approval_id: UUID) -> Approval:

@@ -1,16 +1,12 @@
-"""The pages of people: approvals, sessions, and the log of what was done."""
+"""The pages of people: their roles and sessions, and the log of what was done."""
 
 from typing import Final
 
-from abacus.console.pages.people import approvals, log, own_sessions, people
+from abacus.console.pages.people import log, own_sessions, people
 from abacus.console.web.routes import form, page
 from abacus.people.types.deed import Deed
 
 SERVED: Final = (
-    page("/approvals", approvals.approvals),
-    page("/approvals/{id:uuid}", approvals.approval),
-    form("/approvals/{id:uuid}/approve", approvals.approve, Deed.APPROVE),
-    form("/approvals/{id:uuid}/reject", approvals.reject),
     page("/me", own_sessions.own_sessions),
     form("/me/sessions/end", own_sessions.end),
     form("/me/zone", own_sessions.choose_zone),

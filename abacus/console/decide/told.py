@@ -1,0 +1,59 @@
+"""An approval as a person reads it: a title, what changes from what to what, and why one person is not enough. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from abacus.console.decide.fields import FieldLine, compared, lines_of
+from abacus.console.decide.named import Named
+from abacus.console.decide.sentences import Sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """`changes` have each value before and after; `against` names what they are compared with. `everything` is all that
+    takes effect, as labelled rows.
+    """
+
+    why: str = ""
+    sentences: Sequence[Sentence] = ()
+    facts: Sequence[tuple[str, str]] = ()
+    changes: Sequence[FieldLine] = ()
+    against: str | None = None
+    about: Sequence[Named] = ()
+    everything: Sequence[FieldLine] = ()
+
+
+def changes_of(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Sequence[FieldLine]:
+    """What is different between two documents of a kind; nothing where there is none before."""
+    if before is None:
+        return ()
+    return [in_words(line) for line in compared(before, after) if line.changed]
+
+
+def everything_of(document: Any) -> Sequence[FieldLine]:
+    return [in_words(line) for line in lines_of(document)]
+
+
+def changed(name: str, before: object, after: object) -> FieldLine:
+    """A value before and after, as people write it."""
+    was, now = text_of(before), text_of(after)
+    return FieldLine(name, now, was, changed=was != now)
+
+
+def in_words(line: FieldLine) -> FieldLine:
+    """`steps[1].do[2].award` as "steps 1, do 2, award"."""
+    place = line.place.replace("_", " ").replace("[", " ").replace("]", "").replace(".", ", ")
+    return FieldLine(place, line.value, line.before, line.changed)
+
+
+def text_of(value: object) -> str:
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case _:
+            return str(value)

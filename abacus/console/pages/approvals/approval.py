@@ -1,0 +1,169 @@
+"""One approval: what takes effect, in words; what it costs; why a second person is asked; and the decision, by exactly
+what was shown.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar, Final
+from uuid import UUID
+
+from abacus.console.decide.told import Told
+from abacus.console.pages.approvals.telling import Telling
+from abacus.console.pages.approvals.tellings import EVERY_KIND, UNREADABLE, ListedApproval, document_of
+from abacus.console.pages.drafts.draft_kind import DraftKind
+from abacus.console.pages.drafts.trials import Trial, trials_of, try_draft
+from abacus.console.web.calls import Call
+from abacus.console.web.faults import PageFault
+from abacus.console.web.forms import EMPTY, Form, WrongForm
+from abacus.console.web.page import Page, See
+from abacus.console.web.parts import Part
+from abacus.people.decide.agreement import check_rejects, sees
+from abacus.people.store.approvals import Approvals
+from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Status
+from abacus.people.types.deed import Deed
+
+_LONGEST_REASON: Final = 500
+_BACKTEST: Final = "backtest"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalPage(Page):
+    """Exactly what takes effect, and what this person may do about it. `why` says the rule by which it takes two.
+    `trials` is None where nothing can be tried; `may_try`: no backtest of it is there or under way.
+    """
+
+    template: ClassVar[str] = "approval.html"
+    approval: ListedApproval
+    subject: str
+    digest: str
+    decided_at: datetime | None
+    note: str | None
+    lapses_at: datetime | None
+    told: Part[Told]
+    why: str
+    why_not: str | None
+    may_reject: bool
+    is_own: bool
+    trials: Part[Sequence[Trial]] | None
+    may_try: bool
+    trial_page: str | None
+
+
+async def approval(call: Call) -> ApprovalPage:
+    return await _page(call, await _open_to(call))
+
+
+async def approve(call: Call) -> Page | See:
+    """By the digest that stood in the form: that of what was shown."""
+    shown = await _open_to(call)
+    call.check(Deed.APPROVE, shown.country)
+    try:
+        await call.rooms[Approvals].approve(shown.approval_id, call.actor, call.form.get("digest"))
+    except (CannotDecide, CannotExecute) as error:
+        now = await _open_to(call)
+        if (now.status, now.decided_by) != (Status.DONE, call.actor.source):  # it was, by another click
+            return await _page(call, now, fault=error.detail)
+    return See(f"/approvals/{shown.approval_id}")
+
+
+async def reject(call: Call) -> Page | See:
+    shown = await _open_to(call)
+    reason = call.form.get("reason")
+    if not reason or len(reason) > _LONGEST_REASON:
+        wrong = "Say why." if not reason else f"At most {_LONGEST_REASON} characters; these are {len(reason)}."
+        return await _page(call, shown, form=call.form.shown().but(reason=wrong))
+    try:
+        await call.rooms[Approvals].reject(shown.approval_id, call.actor, reason)
+    except CannotDecide as error:
+        return await _page(call, await _open_to(call), form=call.form.shown(), fault=error.detail)
+    return See(f"/approvals/{shown.approval_id}")
+
+
+async def attempt(call: Call) -> Page | See:
+    """Has exactly this document backtested, over the days that the kind usually takes."""
+    shown = await _open_to(call)
+    telling, path = EVERY_KIND.of(shown), f"/approvals/{shown.approval_id}"
+    if telling is None or telling.drafts is None or (draft := _draft_of(shown, telling)) is None:
+        raise PageFault("not-found", "This approval is about nothing that can be tried.")
+    fields = next((each.fields(call, draft) for each in telling.drafts.trials if each.act == _BACKTEST), ())
+    usual = Form({each.name: each.value for each in fields})
+    try:
+        asked = await try_draft(call, telling.drafts, _BACKTEST, usual, draft, path=path)
+    except WrongForm as wrong:
+        return await _page(call, shown, fault="; ".join(wrong.form.wrong.values()))
+    return asked or See(path)
+
+
+async def _open_to(call: Call) -> Approval:
+    """Raises `PageFault` for an approval that the person may not see."""
+    found: Approval | None = await call.rooms[Approvals].find(UUID(str(call.request.path_params["id"])))
+    if found is None or not sees(call.actor, found):
+        raise PageFault("not-found", "No such approval is open to you.")
+    return found
+
+
+async def _page(call: Call, shown: Approval, *, form: Form = EMPTY, fault: str | None = None) -> ApprovalPage:
+    telling, room = EVERY_KIND.of(shown), call.rooms[Approvals]
+    drafts = telling.drafts if telling is not None else None
+    draft = _draft_of(shown, telling) if telling is not None else None
+    trials = await call.part(trials_of(call, drafts, draft)) if drafts is not None and draft is not None else None
+    open_ = shown.status == Status.PENDING
+    return ApprovalPage(
+        title=EVERY_KIND.title(shown),
+        command=f"abacus approvals show {shown.approval_id}",
+        approval=EVERY_KIND.listed(shown),
+        subject=shown.subject,
+        digest=shown.digest,
+        decided_at=shown.decided_at,
+        note=shown.note,
+        lapses_at=shown.asked_at + room.terms.pending if open_ else None,
+        told=await call.part(EVERY_KIND.told(call, shown)),
+        why=(
+            "The person who asked for it cannot approve it, nor can a person who got access from there in the last"
+            f" {room.terms.tied.days} days."
+        ),
+        why_not=await _why_not(call, shown),
+        may_reject=_may_reject(call, shown),
+        is_own=shown.asked_by == call.actor.source,
+        trials=trials,
+        may_try=open_ and drafts is not None and trials is not None and not _was_tried(drafts, trials),
+        trial_page=drafts.tried_at(draft) if drafts is not None and draft is not None else None,
+        form=form,
+        fault=fault,
+    )
+
+
+def _was_tried(drafts: DraftKind[Any, Any], trials: Part[Sequence[Trial]]) -> bool:
+    """Whether a backtest is there, or under way."""
+    backtests = {each.errand for each in drafts.trials if each.act == _BACKTEST}
+    return any(each.done.errand.kind in backtests for each in trials.value or ())
+
+
+def _draft_of(shown: Approval, telling: Telling) -> object | None:
+    """The document that is to be approved; None where its kind has no drafts, or it was erased."""
+    approved = telling.drafts.approved if telling.drafts is not None else None
+    if approved is None:
+        return None
+    try:
+        found: object = approved(document_of(shown))
+    except UNREADABLE:
+        return None
+    return found
+
+
+async def _why_not(call: Call, shown: Approval) -> str | None:
+    """Why this person cannot approve it; None where it can."""
+    try:
+        await call.rooms[Approvals].check_approves(shown, call.actor)
+    except CannotDecide as error:
+        return error.detail
+    return None
+
+
+def _may_reject(call: Call, shown: Approval) -> bool:
+    try:
+        check_rejects(shown, call.actor)
+    except CannotDecide:
+        return False
+    return True

@@ -1,0 +1,68 @@
+"""The list of approvals: what waits for this person first, and then everything, the newest first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+from uuid import UUID
+
+from abacus.console.pages.approvals.tellings import EVERY_KIND, ListedApproval
+from abacus.console.web.calls import Call
+from abacus.console.web.cursor import Rows, place_of, rows_of
+from abacus.console.web.faults import PageFault
+from abacus.console.web.page import Page
+from abacus.people.store.approvals import Approvals
+from abacus.people.types.approval import Status
+from abacus.people.types.deed import Deed
+
+_MOST: Final = 50
+_MOST_WAITING: Final = 20
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What waits longest for the person's decision, and how much waits in all."""
+
+    first: Sequence[ListedApproval]
+    all: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalsPage(Page):
+    """A page of the list, and what it may be narrowed to. `waiting` stands on the first page of the whole list, for
+    people who may approve.
+    """
+
+    template: ClassVar[str] = "approvals.html"
+    waiting: Waiting | None
+    list: Rows[ListedApproval]
+    chosen: str | None
+    statuses: Sequence[str] = tuple(Status)
+
+
+async def waiting_for(call: Call, most: int = _MOST_WAITING) -> Waiting | None:
+    """None for a person who may approve nothing. Raises `Unavailable`."""
+    if not call.may_somewhere(Deed.APPROVE):
+        return None
+    found = await call.rooms[Approvals].waiting_for(call.actor)
+    return Waiting([EVERY_KIND.listed(each) for each in found[:most]], len(found))
+
+
+async def approvals(call: Call) -> ApprovalsPage:
+    chosen, after = call.asked("status"), place_of(call, UUID)
+    if chosen not in {None, *Status}:
+        raise PageFault("not-found", "No approval has such a status.")
+    found = await call.rooms[Approvals].all(
+        status=Status(chosen) if chosen else None,
+        countries=call.countries(Deed.SEE),
+        before=after,
+        limit=_MOST + 1,
+    )
+    listed = [EVERY_KIND.listed(each) for each in found]
+    option = f" --status {chosen}" if chosen else ""
+    return ApprovalsPage(
+        title="Approvals",
+        command=f"abacus approvals list{option}",
+        waiting=await waiting_for(call) if chosen is None and after is None else None,
+        list=rows_of(call, listed, _MOST, lambda each: (each.asked_at, each.approval_id)),
+        chosen=chosen,
+    )

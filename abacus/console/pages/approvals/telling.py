@@ -1,0 +1,28 @@
+"""What a kind declares of its approvals: how one is called, and how it is told."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from abacus.console.decide.told import Told, everything_of
+from abacus.console.pages.drafts.draft_kind import DraftKind
+from abacus.console.web.calls import Call
+from abacus.people.types.approval import Approval
+
+
+@dataclass(frozen=True, kw_only=True)
+class Telling:
+    """Both functions are given the approval and its document, and may raise what `UNREADABLE` names for a document that
+    is none of theirs. `told` raises `Unavailable`. `drafts`: the kind whose trials say what it costs.
+    """
+
+    kind: str
+    noun: str
+    title: Callable[[Approval, Any], str]
+    told: Callable[[Call, Approval, Any], Awaitable[Told]]
+    drafts: DraftKind[Any, Any] | None = None
+
+
+async def as_rows(_: Call, __: Approval, document: Any) -> Told:
+    """A kind that nobody tells, or a document that nobody can read."""
+    return Told(everything=everything_of(document))

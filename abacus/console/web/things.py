@@ -1,0 +1,61 @@
+"""Things with a page each: a kind and a name, as the log writes them, and the address where the thing is shown."""
+
+from typing import Final, NamedTuple
+from urllib.parse import quote, unquote
+
+from abacus.console.decide.named import Named
+from abacus.console.web.calls import Call
+from abacus.people.types.deed import Deed
+
+
+class Thing(NamedTuple):
+    """A kind of things, for people who may do the deed in some country, or everywhere. `path` stands before the name.
+    The page of a thing with `versions` shows all of them.
+    """
+
+    kind: str
+    noun: str
+    path: str
+    deed: Deed = Deed.SEE
+    everywhere: bool = False
+    versions: bool = False
+
+    def address(self, name: str) -> str:
+        return self.path + quote(name.partition("@")[0] if self.versions else name, safe="")
+
+
+# A capability with things of its own takes its place here.
+THINGS: Final = {
+    each.kind: each
+    for each in (
+        Thing("member", "Member", "/members/"),
+        Thing("transfer", "Transfer", "/transfers/"),
+        Thing("campaign", "Campaign", "/campaigns/", versions=True),
+        Thing("card", "Rate card", "/rates/", versions=True),
+        Thing("approval", "Approval", "/approvals/"),
+        Thing("errand", "Task", "/errands/"),
+        Thing("counter", "Counter", "/counters/", everywhere=True, versions=True),
+        Thing("partner", "Partner", "/partners/", everywhere=True),
+        Thing("quarantine", "Set aside", "/quarantine/items/", everywhere=True),
+        Thing("month", "Month", "/finance/close/", everywhere=True),
+        Thing("person", "Person", "/people/", Deed.MANAGE_PEOPLE, everywhere=True),
+    )
+}
+
+
+def address_of(call: Call | None, kind: str, name: str | None) -> str | None:
+    """Where the thing is shown; None where it has no page that is open to the person."""
+    thing = THINGS.get(kind)
+    if call is None or thing is None or not name:
+        return None
+    is_open = call.may(thing.deed, None) if thing.everywhere else call.may_somewhere(thing.deed)
+    return thing.address(name) if is_open else None
+
+
+def named_at(path: str) -> Named | None:
+    """The thing whose own page has this path, as browsers send it."""
+    for thing in THINGS.values():
+        rest = path.removeprefix(thing.path)
+        if rest != path and rest and "/" not in rest:
+            return Named(thing.kind, unquote(rest))
+    return None
