@@ -20,6 +20,7 @@ from abacus.console.pages import (
     partners,
     people,
     rates,
+    search,
 )
 from abacus.console.pages.people.sign_in import SignIn
 from abacus.console.premises import Premises
@@ -62,7 +63,19 @@ class Guarded:
 
 
 # A capability with pages takes its place here, and in the navigation.
-_CAPABILITIES: Final = (home, approvals, rates, campaigns, members, partners, counters, finance, operations, people)
+_CAPABILITIES: Final = (
+    home,
+    approvals,
+    rates,
+    campaigns,
+    members,
+    partners,
+    counters,
+    finance,
+    operations,
+    people,
+    search,
+)
 SERVED: Final = tuple(served for capability in _CAPABILITIES for served in capability.SERVED)
 
 

@@ -23,6 +23,9 @@ def address(path: str, approval: Approval) -> str:
         "{name}": MARKET["name"],
         "{member:path}": "bob",
         "{partner}": "acme",
+        "/search": "/search?q=bo",
+        "/suggestions": "/suggestions?q=txn:rides:1",
+        "{key:path}": "txn:rides:1",
         "{counter}": "count_rain_drops",
         "counts.csv": "counts.csv?keys=rain_drops:city:1",
     }

@@ -92,3 +92,44 @@ setInterval(recent, 30000);
 prepare(document);
 live();
 document.documentElement.dataset.ready = "yes";
+
+// The field of the search: `/` goes to it, arrows choose a suggestion, Enter opens it, and Esc closes the list.
+function search() {
+  const form = document.querySelector("[data-search]");
+  if (!form) return;
+  const field = form.querySelector("input");
+  const list = form.querySelector(".suggestions");
+  const links = () => [...list.querySelectorAll("a")];
+  const close = () => { list.hidden = true; };
+  list.addEventListener("htmx:afterSwap", () => { list.hidden = !field.value.trim() || !list.textContent.trim(); });
+  field.addEventListener("input", () => { if (!field.value.trim()) close(); });
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") { close(); field.focus(); return; }
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    const at = links().indexOf(document.activeElement) + (event.key === "ArrowDown" ? 1 : -1);
+    event.preventDefault();
+    (links()[at] || field).focus();
+  });
+  document.addEventListener("click", (event) => { if (!form.contains(event.target)) close(); });
+}
+
+// Keys outside of fields: `/`, `?`, and two after each other that open a page (`data-keys` of the dialog's links).
+function keyboard() {
+  const dialog = document.querySelector("#keys");
+  if (!dialog) return;
+  let before = "";
+  document.addEventListener("keydown", (event) => {
+    const types = event.target.closest("input, select, textarea, [contenteditable]");
+    if (types || event.ctrlKey || event.metaKey || event.altKey) return;
+    const pressed = `${before}${event.key}`;
+    before = event.key === "g" ? "g " : "";
+    const link = dialog.querySelector(`[data-keys="${CSS.escape(pressed)}"]`);
+    const field = document.querySelector("[data-search] input");
+    if (event.key === "/" && field) { event.preventDefault(); field.focus(); }
+    else if (event.key === "?") dialog.showModal();
+    else if (link) location.assign(link.href);
+  });
+}
+
+search();
+keyboard();

@@ -14,17 +14,16 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from abacus.api.api_problem import MEDIA_TYPE, TYPES
 from abacus.console.decide.dates import Shown, manner_of, shown
-from abacus.console.decide.names import named
 from abacus.console.decide.named import named_in
+from abacus.console.decide.names import named
 from abacus.console.web.assets import Assets
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import new_form_key
-from abacus.console.web.navigation import open_to
+from abacus.console.web.navigation import open_to, shortcuts_of
 from abacus.console.web.page import Download, Events, Outcome, See, plain
 from abacus.console.web.things import THINGS, address_of
 from abacus.core.clock import Clock
-
 
 _TEMPLATES: Final = Path(__file__).parents[1] / "templates"
 _JSON: Final = "application/json"
@@ -109,6 +108,7 @@ class Answers:
                 me=call,
                 sections=open_to(call) if call is not None else [],
                 here=request.url.path,
+                shortcuts=shortcuts_of(call) if call is not None else [],
                 moment=moment,
                 address_of=partial(address_of, call),
                 **given,

@@ -1,6 +1,6 @@
 """A request of a person who is in: who it is, what it may do, and the rooms that it may ask."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
@@ -16,6 +16,7 @@ from abacus.console.web.cookies import Cookies
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import CONTROL, EMPTY, FORM_TOKEN, Form, once, read_form
 from abacus.console.web.parts import Down, Part
+from abacus.console.web.seen import Seen
 from abacus.core.errors import Refused, Unavailable
 from abacus.oversight.life.member_life import Away
 from abacus.people.decide.rights import check, countries_of, may, may_somewhere
@@ -39,6 +40,7 @@ class Call:
     token: str
     form: Form = EMPTY
     has_changed: bool = False  # something, a moment ago or just now
+    seen: Sequence[Seen] = ()  # things that the person looked at of late, the newest first
 
     @property
     def form_token(self) -> str:
@@ -124,4 +126,5 @@ async def call_of(request: Request, premises: Premises, cookies: Cookies) -> Cal
         form = await read_form(request)
         if not fits(form.get(FORM_TOKEN), token, Use.FORM):
             raise PageFault("form-expired", "Go back, load the page again, and send the form once more.")
-    return Call(request, premises, actor, session, token, form, is_change or cookies.has_changed(request))
+    has_changed, seen = is_change or cookies.has_changed(request), cookies.seen(request, actor.name)
+    return Call(request, premises, actor, session, token, form, has_changed, seen)

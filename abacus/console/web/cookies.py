@@ -5,6 +5,7 @@ what was done, for the page after it. Scripts cannot read them.
 import base64
 import binascii
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -16,8 +17,10 @@ from abacus.console.entry.decide.sessions import zone_of
 from abacus.console.entry.types import VISIT_TOKEN
 from abacus.console.read_side import MOST_BEHIND_S
 from abacus.console.web.page import Said, See
+from abacus.console.web.seen import Seen, read_seen, text_of
 
 _VISIT_S: Final = 3600
+_SEEN_S: Final = 30 * 86400
 _CHANGED_S: Final = 2 * int(MOST_BEHIND_S)
 _SAID_S: Final = 120
 
@@ -44,6 +47,7 @@ class Cookies:
         self._visit = f"{start}abacus-visit"
         self._changed = f"{start}abacus-changed"
         self._said = f"{start}abacus-said"
+        self._seen = f"{start}abacus-seen"
 
     def session(self, request: Request) -> str | None:
         return request.cookies.get(self._session)
@@ -85,8 +89,16 @@ class Cookies:
             told = json.dumps([see.path.partition("#")[0], asdict(said)])
             self._set(response, self._said, sealed(told, token, Use.SAID), _SAID_S)
 
+    def seen(self, request: Request, person_id: str) -> Sequence[Seen]:
+        """What the person looked at of late in this browser, the newest first."""
+        return read_seen(request.cookies.get(self._seen, ""), person_id)
+
+    def set_seen(self, response: Response, person_id: str, seen: Sequence[Seen]) -> None:
+        self._set(response, self._seen, text_of(person_id, seen), _SEEN_S)
+
     def out(self, response: Response) -> None:
         self._drop(response, self._session)
+        self._drop(response, self._seen)
 
     def _set(self, response: Response, name: str, value: str, seconds: int) -> None:
         response.set_cookie(name, value, max_age=seconds, path="/", secure=self._secure, httponly=True, samesite="lax")

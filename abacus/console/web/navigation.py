@@ -47,3 +47,34 @@ def open_to(call: Call) -> list[Section]:
     return [
         each for each in SECTIONS if (call.may(each.deed, None) if each.everywhere else call.may_somewhere(each.deed))
     ]
+
+
+class Shortcut(NamedTuple):
+    """Keys that are pressed one after the other, and the page that they open."""
+
+    keys: str
+    label: str
+    path: str
+
+
+# After `g`, for "go".
+_LETTERS: Final = {
+    "/": "h",
+    "/approvals": "a",
+    "/members": "m",
+    "/rates": "r",
+    "/campaigns": "c",
+    "/partners": "p",
+    "/finance": "f",
+    "/operations": "o",
+    "/quarantine": "q",
+    "/where": "w",
+    "/log": "l",
+}
+
+
+def shortcuts_of(call: Call) -> list[Shortcut]:
+    """Of the pages that are open to the person."""
+    return [
+        Shortcut(f"g {_LETTERS[each.path]}", each.label, each.path) for each in open_to(call) if each.path in _LETTERS
+    ]

@@ -19,6 +19,8 @@ from abacus.console.web.cookies import Cookies
 from abacus.console.web.faults import PageFault, of_unavailable
 from abacus.console.web.forms import DoneBefore
 from abacus.console.web.page import Outcome, Page, See
+from abacus.console.web.seen import Seen, with_newest
+from abacus.console.web.things import named_at
 from abacus.core.errors import Unavailable
 from abacus.people.decide.rights import is_admin, roles_for, words
 from abacus.people.store.people import PeopleStore
@@ -94,7 +96,16 @@ class Routing:
             self._cookies.set_changed(answer)
         if isinstance(outcome, See):
             self._cookies.set_said(answer, call.token, outcome)
+        self._note_seen(request, outcome, call, answer)
         return answer
+
+    def _note_seen(self, request: Request, outcome: Outcome, call: Call, answer: Response) -> None:
+        """A person looked at the page of a thing."""
+        if request.method == "GET" and isinstance(outcome, Page) and not wants_json(request):
+            thing = named_at(request.scope["raw_path"].decode("latin-1"))
+            if thing is not None and outcome.title:
+                seen = with_newest(call.seen, Seen(*thing, outcome.title))
+                self._cookies.set_seen(answer, call.actor.name, seen)
 
     def open_route(self, path: str, handler: Anyone, method: str = "GET") -> Route:
         """For somebody who is not in."""

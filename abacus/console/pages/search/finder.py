@@ -1,0 +1,36 @@
+"""What a capability brings to the search: how it finds its things by what a person typed."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from abacus.console.web.calls import Call
+from abacus.people.types.deed import Deed
+
+
+@dataclass(frozen=True)
+class Found:
+    """A thing by its kind and name, what it is called, and a few words on it. `exact`: it is what was typed."""
+
+    kind: str
+    name: str
+    title: str
+    detail: str = ""
+    exact: bool = False
+
+
+# By what was typed, this many at most; raises `Unavailable`.
+Find: TypeAlias = Callable[[Call, str, int], Awaitable[Sequence[Found]]]
+
+
+@dataclass(frozen=True)
+class Finder:
+    """For people who may do the deed in some country, whose countries `find` keeps to, or everywhere."""
+
+    noun: str
+    find: Find
+    deed: Deed = Deed.SEE
+    everywhere: bool = False
+
+    def is_open_to(self, call: Call) -> bool:
+        return call.may(self.deed, None) if self.everywhere else call.may_somewhere(self.deed)
