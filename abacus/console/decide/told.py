@@ -6,7 +6,7 @@ from typing import Any
 
 from abacus.console.decide.fields import FieldLine, compared, lines_of
 from abacus.console.decide.named import Named
-from abacus.console.decide.sentences import Sentence
+from abacus.documents.form.sentences import Sentence
 
 
 @dataclass(frozen=True, kw_only=True)

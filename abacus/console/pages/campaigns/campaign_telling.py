@@ -3,11 +3,12 @@
 from typing import Any, Final
 
 from abacus.console.decide.named import Named
-from abacus.console.decide.sentences import sentences_of
 from abacus.console.decide.told import Told, changes_of, everything_of
 from abacus.console.pages.approvals.telling import Telling
 from abacus.console.pages.campaigns.campaign_draft import CAMPAIGN_DRAFTS
 from abacus.console.web.calls import Call
+from abacus.documents.form.sentences import sentences
+from abacus.engage.campaigns.decide.campaign_form import CAMPAIGN_FORM
 from abacus.engage.campaigns.decide.campaign_reader import restore_campaign
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.kind import CAMPAIGNS
@@ -29,7 +30,7 @@ async def _told(call: Call, _: Approval, document: Any) -> Told:
     ]
     return Told(
         why=_WHY,
-        sentences=sentences_of(campaign),
+        sentences=sentences(CAMPAIGN_FORM, document["campaign"]),
         changes=changes_of(CAMPAIGNS.to_document(before[-1]), document["campaign"]) if before else (),
         against=before[-1].label if before else None,
         about=[Named("campaign", campaign.label)],
