@@ -1,6 +1,7 @@
 """Finance in the console: reports that are asked for, assumptions, and a month that is signed only when it may be."""
 
 import json
+from html import escape
 from typing import Any
 from uuid import uuid4
 
@@ -21,7 +22,6 @@ from tests.console.campaigning import cards
 from tests.console.desk import Desk, desk
 
 JUNE = "/finance/close/2026-06"
-MAPPING = '[GRP."*".issued]\ndebit = "6100"\ncredit = "2400"'
 GOOD = {"month": "2026-06", "may_be_signed": True, "seal": 1, "obstacles": []}
 UNTIED = {**GOOD, "may_be_signed": False, "obstacles": [{"name": "not-tied", "said": "they do not", "left": True}]}
 
@@ -144,15 +144,14 @@ async def test_a_month_that_is_not_tied_cannot_be_signed(pool: Pool) -> None:
             return (await fay.client.post(f"{JUNE}/sign", data={**token, "key": str(uuid4())})).status_code
 
         assert await sign() == 422
-        for wrong in ({"mapping": ""}, {"mapping": "x = = 1"}, {"mapping": MAPPING, "accept[]": "reconcile"}):
+        for wrong in ({"accept[]": "reconcile"},):
             assert (await fay.send(JUNE, f"{JUNE}/check", **wrong)).status_code == 422
-        assert (await fay.send(JUNE, f"{JUNE}/check", mapping=MAPPING)).status_code == 303
+        assert (await fay.send(JUNE, f"{JUNE}/check")).status_code == 303
         (checked,) = await asked(open_desk, "close-check")
         assert checked.arguments == [
             "report",
             "close",
             "--month=2026-06",
-            "--mapping=accounts.toml",
             "--check",
             "--json",
         ]
@@ -172,8 +171,7 @@ async def test_a_month_that_is_not_tied_cannot_be_signed(pool: Pool) -> None:
         assert [(await fay.client.post(f"{JUNE}/sign", data=form)).status_code for _ in range(2)] == [303, 303]
         (signing,) = await asked(open_desk, "close-sign")
         assert "--check" not in signing.arguments
-        assert json.loads(signing.papers) == {"accounts.toml": MAPPING}
-        assert signing.keeps == ["rollforward-2026-06.csv", "journal-2026-06.csv"]
+        assert signing.keeps == ["rollforward-2026-06.csv", "journal-2026-06.csv", "accounts-2026-06.toml"]
 
 
 async def test_the_account_of_the_month_comes_with_the_check(pool: Pool) -> None:
@@ -188,17 +186,40 @@ async def test_the_account_of_the_month_comes_with_the_check(pool: Pool) -> None
         open_desk.clock.pass_(seconds=1)
         order = Order("close-reconcile", "2026-06", None, tuple(accounted.arguments))
         await errand(open_desk, uuid4(), order, document={"comes_out": True})
-        given = {"mapping": MAPPING, "accept[]": "quarantine", "reason": "known <b>"}
+        given = {"accept[]": "quarantine", "reason": "known <b>"}
         assert (await fay.send(JUNE, f"{JUNE}/check", **given)).status_code == 303
         (checked,) = await asked(open_desk, "close-check")
         assert json.loads(json.loads(checked.papers)["reconciled.json"]) == {"comes_out": True}
-        assert checked.arguments[4:] == [
+        assert checked.arguments[3:] == [
             "--reconciled=reconciled.json",
             "--accept=quarantine",
             "--reason=known <b>",
             "--check",
             "--json",
         ]
+
+
+async def test_accounts_are_published_in_a_form_and_kept_between_months(pool: Pool) -> None:
+    page = "/finance/accounts"
+    pair = {"issued.debit": "6100 <b>Expense", "issued.credit": "2400 Points"}
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        fay = await open_desk.inside("fay", "finance")
+        for wrong in ({}, {"issued.debit": "2400 Points"}, {"issued.credit": ""}):
+            typed = {**pair, **wrong} if wrong else {}
+            refused = await fay.send(page, page, program="GRP", country="all", **typed)
+            assert (refused.status_code, escape(typed.get("issued.debit", "")) in refused.text) == (
+                422,
+                True,
+            )
+        assert (await fay.send(page, page, program="GRP", country="all", **pair)).status_code == 303
+        again = await fay.send(page, page, program="GRP", country="all", **pair)
+        assert (again.status_code, "published already" in again.text) == (422, True)
+        shown = (await fay.twin(f"{page}?of=GRP.all")).json()
+        assert (shown["published"][0]["name"], shown["form"]["typed"]["issued.debit"]) == ("GRP.all", "6100 <b>Expense")
+        assert (await fay.twin(JUNE)).json()["has_accounts"]
+        ann = await open_desk.inside("ann", "viewer")
+        assert "Publish accounts" not in (await ann.see(page)).text
 
 
 async def test_a_close_is_taken_back_with_a_reason(pool: Pool) -> None:
@@ -225,7 +246,7 @@ async def test_who_sees_the_books_and_who_closes_them(pool: Pool, role: str, see
         for path in ("/finance", "/finance/reports/ageing", JUNE, "/trust"):
             assert (path, (await kim.see(path)).status_code) == (path, sees)
         token = (await kim.see("/me")).text.split('name="form" value="')[1].split('"')[0]
-        form = {"form": token, "key": str(uuid4()), "mapping": MAPPING}
+        form = {"form": token, "key": str(uuid4())}
         assert (await kim.client.post(f"{JUNE}/check", data=form)).status_code == checks
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from abacus.console.pages.finance import month_close, reports, trust
+from abacus.console.pages.finance import accounts, month_close, reports, trust
 from abacus.console.web.routes import form, page
 from abacus.people.types.deed import Deed
 
@@ -12,6 +12,8 @@ SERVED: Final = (
     form("/finance/reports/{report}", reports.calculate, everywhere=True),
     page("/finance/assumptions", reports.assumptions, everywhere=True),
     form("/finance/assumptions", reports.set_assumption, Deed.SET_ASSUMPTIONS, everywhere=True),
+    page("/finance/accounts", accounts.accounts, everywhere=True),
+    form("/finance/accounts", accounts.publish, Deed.CLOSE_BOOKS, everywhere=True),
     form("/finance/close", month_close.go_to, everywhere=True),
     page("/finance/close/{month}", month_close.close, everywhere=True),
     form("/finance/close/{month}/account", month_close.account, Deed.CLOSE_BOOKS, everywhere=True),

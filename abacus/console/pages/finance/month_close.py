@@ -14,11 +14,10 @@ from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
-from abacus.core.document_text import read_toml
 from abacus.core.errors import Refused, Unavailable
-from abacus.core.fields import DocumentFaults
 from abacus.oversight.closing.decide.obstacles import ACCEPTABLE
 from abacus.oversight.closing.decide.record import Signed, closed_months
+from abacus.oversight.closing.kind import accounts_desk
 from abacus.oversight.closing.store import MonthCloses
 from abacus.people.types.deed import Deed
 from abacus.pricing.store.cards import CardReader
@@ -27,7 +26,6 @@ from abacus.programs.expiry.decide.month import Month
 CHECK: Final = "close-check"
 SIGN: Final = "close-sign"
 RECONCILE: Final = "close-reconcile"
-_MAPPING: Final = "accounts.toml"
 _ACCOUNT: Final = "reconciled.json"
 
 
@@ -58,7 +56,7 @@ class ClosePage(Page):
     check: Done | None
     account: Done | None
     signing: Done | None
-    mapping: str
+    has_accounts: bool
     may_sign: bool
     may_close: bool
 
@@ -71,7 +69,7 @@ async def close(call: Call, typed: Form = EMPTY) -> ClosePage:
     is_closed = month in closed_months(every)
     return ClosePage(
         title=f"Close {month}",
-        command=f"abacus report close --month {month} --mapping {_MAPPING} --check",
+        command=f"abacus report close --month {month} --check",
         month=str(month),
         record=[act_of(each) for each in every if each.month == month],
         is_closed=is_closed,
@@ -79,7 +77,7 @@ async def close(call: Call, typed: Form = EMPTY) -> ClosePage:
         check=checked,
         account=await newest(call, RECONCILE, str(month)),
         signing=await newest(call, SIGN, str(month)),
-        mapping=json.loads(checked.errand.papers).get(_MAPPING, "") if checked is not None else "",
+        has_accounts=bool(await accounts_desk(call.premises.pool, call.premises.clock).records()),
         may_sign=not is_closed and document is not None and document["may_be_signed"],
         may_close=call.may(Deed.CLOSE_BOOKS, None),
         form=typed,
@@ -118,7 +116,13 @@ async def sign(call: Call) -> Page | See:
         typed = call.form.shown().but(sign="Something stands in the way: check the month, and mend or accept it.")
         return await close(call, typed)
     arguments = tuple(each for each in checked.errand.arguments if each != "--check")
-    papers, keeps = json.loads(checked.errand.papers), (f"rollforward-{month}.csv", f"journal-{month}.csv")
+    papers, keeps = (
+        json.loads(checked.errand.papers),
+        tuple(
+            f"{name}-{month}.{ending}"
+            for name, ending in (("rollforward", "csv"), ("journal", "csv"), ("accounts", "toml"))
+        ),
+    )
     return await ask(call, Order(SIGN, str(month), None, arguments, papers, keeps), f"/finance/close/{month}")
 
 
@@ -152,13 +156,7 @@ def _month(call: Call) -> Month:
 
 
 def _checked(typed: Form) -> Form:
-    """With the faults of the mapping and of what is accepted."""
-    try:
-        read_toml(typed.exactly("mapping"))
-    except DocumentFaults as error:
-        typed = typed.but(mapping=str(error.faults[0]))
-    if not typed.get("mapping"):
-        typed = typed.but(mapping="Name the accounts of the journal.")
+    """With the fault of what is accepted without a reason."""
     if _accepted(typed) and not typed.get("reason"):
         typed = typed.but(reason="Say why it is accepted; auditors read it.")
     return typed
@@ -169,8 +167,8 @@ def _accepted(typed: Form) -> list[str]:
 
 
 async def _order(call: Call, month: Month, typed: Form, kind: str, *more: str) -> Order:
-    arguments = ["report", "close", f"--month={month}", f"--mapping={_MAPPING}"]
-    papers = {_MAPPING: typed.exactly("mapping")}
+    arguments = ["report", "close", f"--month={month}"]
+    papers: dict[str, str] = {}
     accounted = await newest(call, RECONCILE, str(month))
     if accounted is not None and accounted.errand.state is State.DONE:
         papers[_ACCOUNT] = json.dumps(accounted.document)
