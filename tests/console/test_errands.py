@@ -128,7 +128,7 @@ async def test_a_person_has_so_many_errands_and_no_more(pool: Pool) -> None:
         store = ErrandStore(pool, clock, Room(open=3, in_an_hour=5))
         for number in range(3):
             await store.ask(uuid4(), order(number), "ann")
-        with pytest.raises(TooMany, match="3 errands of yours wait or run; wait until one has ended, or cancel one"):
+        with pytest.raises(TooMany, match="3 tasks of yours wait or run; wait until one has ended, or cancel one"):
             await store.ask(uuid4(), order(3), "ann")
         await store.ask(uuid4(), order(3), "ben")
         for number in (3, 4):
@@ -138,7 +138,7 @@ async def test_a_person_has_so_many_errands_and_no_more(pool: Pool) -> None:
             for each in open_errands:
                 await store.cancel(each.errand_id, by="ann")
             await store.ask(uuid4(), order(number), "ann")
-        with pytest.raises(TooMany, match="You asked for 5 errands in the last hour"):
+        with pytest.raises(TooMany, match="You asked for 5 tasks in the last hour"):
             await store.ask(uuid4(), order(5), "ann")
         clock.pass_(seconds=3601)
         await store.ask(uuid4(), order(5), "ann")
@@ -213,7 +213,7 @@ async def test_a_page_tells_who_has_too_many(pool: Pool) -> None:
             await open_desk.rooms[ErrandStore].ask(uuid4(), order(number), "ann")
         refused = await ann.send("/trust", "/trust/verify")
         assert refused.status_code == 429
-        assert "10 errands of yours wait or run" in refused.text
+        assert "10 tasks of yours wait or run" in refused.text
 
 
 async def test_pages_of_errands(pool: Pool) -> None:

@@ -40,10 +40,10 @@ class Room(NamedTuple):
     def check(self, open_: int, in_an_hour: int) -> None:
         """Raises `TooMany` for a person with this many open errands, and this many in the last hour."""
         if open_ >= self.open:
-            raise TooMany(f"{open_} errands of yours wait or run; wait until one has ended, or cancel one")
+            raise TooMany(f"{open_} tasks of yours wait or run; wait until one has ended, or cancel one")
         if in_an_hour >= self.in_an_hour:
             raise TooMany(
-                f"You asked for {in_an_hour} errands in the last hour, which is as many as one may; wait a while"
+                f"You asked for {in_an_hour} tasks in the last hour, which is as many as one may; wait a while"
             )
 
 

@@ -17,7 +17,7 @@ _OWN: Final[Mapping[str, tuple[int, str]]] = {
     "method-not-allowed": (405, "The page does not take this"),
     "done-before": (409, "This form has taken effect already"),
     "too-large": (413, "That is too much for one form"),
-    "too-many-errands": (429, "You have as many errands as one may"),
+    "too-many-errands": (429, "You have as many tasks as one may"),
     "unsupported-media-type": (415, "This is no form"),
     "internal": (500, "Something went wrong here"),
 }

@@ -59,7 +59,7 @@ def trial_page(drafts: DraftKind[Document, Around]) -> Callable[[Call], Awaitabl
                     command=found.command,
                     trial=_trial(drafts, each, await done_of(call, found)),
                 )
-        raise PageFault("not-found", f"This errand is no trial of a {drafts.kind.word}.")
+        raise PageFault("not-found", f"This task is no trial of a {drafts.kind.word}.")
 
     return trial
 

@@ -82,7 +82,7 @@ async def errands(call: Call) -> ErrandsPage:
     store, countries = call.rooms[ErrandStore], call.countries(Deed.SEE)
     found = await store.all(countries, after=place_of(call, UUID), limit=_MOST + 1)
     rows = rows_of(call, found, _MOST, lambda each: (each.asked_at, each.errand_id))
-    return ErrandsPage(title="Errands", list=rows)
+    return ErrandsPage(title="Tasks", list=rows)
 
 
 async def errand(call: Call) -> ErrandPage:
@@ -108,7 +108,7 @@ async def kept_file(call: Call) -> Download:
     shown, name = await _open_to(call), call.request.path_params["file"]
     content = await call.rooms[ErrandStore].file(shown.errand_id, name)
     if content is None:
-        raise PageFault("not-found", "The errand has no such file.")
+        raise PageFault("not-found", "The task has no such file.")
     return Download(name, _MEDIA_TYPES.get(name.rpartition(".")[2], _BYTES), content)
 
 
@@ -117,7 +117,7 @@ async def document(call: Call) -> Download:
     shown = await _open_to(call)
     content = await call.rooms[ErrandStore].output(shown.errand_id)
     if content is None:
-        raise PageFault("not-found", "The errand has printed no document.")
+        raise PageFault("not-found", "The task has printed no document.")
     return Download(f"{shown.kind}.json", _MEDIA_TYPES["json"], orjson.dumps(content, option=orjson.OPT_INDENT_2))
 
 
@@ -126,7 +126,7 @@ async def table(call: Call) -> Download:
     shown, name = await _open_to(call), call.request.path_params["table"]
     content = csv_of(await call.rooms[ErrandStore].output(shown.errand_id), name)
     if content is None:
-        raise PageFault("not-found", "The errand has no such table.")
+        raise PageFault("not-found", "The task has no such table.")
     return Download(f"{shown.kind}-{name}.csv", _MEDIA_TYPES["csv"], content)
 
 
@@ -134,7 +134,7 @@ async def open_to(call: Call, errand_id: UUID) -> Errand:
     """Raises `PageFault` for an errand that the person may not see."""
     found = await call.rooms[ErrandStore].find(errand_id)
     if found is None or not call.may(Deed.SEE, found.country):
-        raise PageFault("not-found", "No such errand is open to you.")
+        raise PageFault("not-found", "No such task is open to you.")
     return found
 
 
