@@ -122,7 +122,7 @@ async def test_assumptions_are_set_when_another_person_has_approved_them(pool: P
         assert (await fay.twin(page)).json()["versions"]["value"] == []
         asked = sent[0].headers["location"]
         dora = await open_desk.inside("dora", "approver:SG")
-        assert "assume of GRP in SG" in (await dora.see(asked)).text
+        assert "Assumptions for GRP, SG" in (await dora.see(asked)).text
         assert (await dora.send(asked, f"{asked}/approve")).status_code == 303
         again = await fay.send(page, page, **good, cost_per_point="0.01")
         assert (again.status_code, "says the same already" in again.text) == (422, True)

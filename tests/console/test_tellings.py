@@ -18,7 +18,7 @@ from abacus.pricing.decide.card import parse_card, to_document
 from abacus.pricing.store.cards import CardReader
 from tests.console.campaigning import MARKET, submitted
 from tests.console.desk import Browser, Desk, desk
-from tests.console.one_member import HERE, adjusted, opened
+from tests.console.one_member import adjusted, opened
 from tests.people.approving import ANN, BEN, proposal
 
 JSON = re.compile(r'[{\[]&#34;|[{\[]"|&#34;:')
@@ -88,7 +88,7 @@ async def test_a_movement_has_the_balance_before_and_after(pool: Pool) -> None:
         assert page["told"]["value"]["why"] == "One person moves at most 10 points alone; these are 30."
         assert 'href="/members/bob"' in (await ben.see(f"/approvals/{waiting.approval_id}")).text
         await ben.send(f"/approvals/{waiting.approval_id}", f"/approvals/{waiting.approval_id}/approve")
-        await ann.send(HERE, f"{HERE}/adjust", adjust_points="5", adjust_reason="more")
+        await adjusted(ann, "5")
         done = (await ben.twin(f"/approvals/{waiting.approval_id}")).json()
         assert (done["approval"]["status"], changes(done)) == ("done", [("Balance of GRP", "100", "70")])
 
