@@ -22,7 +22,7 @@ from tests.support.house import unique_settings
 from tests.support.queues import quick_queues
 from tests.support.services import Services
 
-pytestmark = [pytest.mark.once, pytest.mark.long]
+pytestmark = [pytest.mark.once, pytest.mark.long, pytest.mark.night]
 
 # What is to come is in these, by their meaning.
 _TO_COME = {"due_at", "effective_from", "ends_at", "expires_at", "full_at", "held_until", "lease_until", "until"}

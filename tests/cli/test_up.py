@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import asyncpg
 import httpx
@@ -69,23 +69,30 @@ async def up(data_dir: str) -> AsyncIterator[dict[str, str]]:
         yield addresses
 
 
+def _end_of(log: IO[bytes]) -> str:
+    log.seek(0)
+    return log.read().decode(errors="replace")[-2000:]
+
+
 @asynccontextmanager
 async def left_running(*words: str, lines: int = 1) -> AsyncIterator[dict[str, Any]]:
     """A command that runs until it is told to stop, by the last of its first lines. It has to end well within thirty
     seconds.
     """
     clean = {name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")}
+    log = tempfile.TemporaryFile()  # noqa: SIM115  # the process writes to it until it ends
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "abacus", *words),
         env={**clean, **FREE_PORTS},
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
+        stderr=log,
     )
     assert process.stdout is not None
     try:
         line = b""
         for _ in range(lines):
-            line = await asyncio.wait_for(process.stdout.readline(), 120)
+            line = await asyncio.wait_for(process.stdout.readline(), 300)
+            assert line, _end_of(log)
         yield json.loads(line)
         process.send_signal(signal.SIGTERM)
         assert await asyncio.wait_for(process.wait(), 30) == 0
@@ -94,6 +101,7 @@ async def left_running(*words: str, lines: int = 1) -> AsyncIterator[dict[str, A
         if process.returncode is None:
             process.kill()
             await process.wait()
+        log.close()
 
 
 async def sourced(file: Path, *words: str) -> Any:
@@ -254,6 +262,7 @@ async def _transfers(database_url: str, count: int) -> bool:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(400)  # six months are told beside other long tests
 async def test_the_demo_leaves_people_in_a_house_with_a_history() -> None:
     """Each gets in by a link, and by a password, however often."""
     async with left_running("demo", "--console", "--json", lines=2) as opened:

@@ -6,6 +6,8 @@ import pytest
 
 from abacus.console.decide.trials import simulated
 from abacus.console.errands.store import ErrandStore
+from abacus.console.pages.campaigns.campaign_templates import TEMPLATES
+from abacus.core.document_text import read_toml
 from abacus.documents.form.sentences import sentences
 from abacus.engage.campaigns.decide.campaign_form import CAMPAIGN_FORM
 from abacus.engage.campaigns.decide.document import to_document
@@ -257,3 +259,27 @@ async def test_the_list_goes_on_at_its_cursor(pool: Pool) -> None:
             address = page["more"]
         assert names == sorted([*(f"c{n}" for n in range(100, 161)), "market"])
         assert (await ann.twin("/campaigns?state=else")).status_code == 404
+
+
+async def test_a_draft_begins_with_a_template_or_with_a_copy(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await submitted(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        for each in TEMPLATES:
+            begun = (await ann.twin(f"/campaigns-draft?template={each.name}")).json()
+            assert (begun["faults"], read_toml(begun["draft"]["text"])["name"]) == (
+                {"at": {}, "elsewhere": []},
+                each.name,
+            )
+        copied = (await ann.twin("/campaigns-draft?of=market&copy=yes")).json()
+        assert read_toml(copied["draft"]["text"])["name"] == "market_copy"
+        assert copied["changes"]["against"] is None
+
+
+async def test_a_campaign_of_another_country_is_refused_and_nothing_typed_is_lost(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:ID")
+        refused = await ann.send_for_twin("/campaigns-draft", "/campaigns-draft", text=TOML, shown=TOML, act="submit")
+        assert (refused.status_code, refused.json()["draft"]["text"]) == (422, TOML)
+        assert "SG" in refused.json()["fault"]

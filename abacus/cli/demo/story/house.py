@@ -19,7 +19,7 @@ from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 
 _SEED: Final = 2026
-_STALLED_S: Final = 60.0
+_STALLED_S: Final = 180.0  # on a machine that does much else a month takes its time
 _SURE_AFTER_S: Final = 0.1  # what was decided a moment ago is due by then
 
 

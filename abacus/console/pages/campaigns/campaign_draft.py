@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from abacus.console.decide.form_field import FormField
 from abacus.console.decide.trials import backtested, simulated
+from abacus.console.pages.campaigns.campaign_templates import TEMPLATES
 from abacus.console.pages.drafts.draft_kind import DraftKind, TrialKind, TrialOrder
 from abacus.console.pages.drafts.trials import day_fields, days_of
 from abacus.console.web.calls import Call
@@ -93,6 +94,7 @@ CAMPAIGN_DRAFTS: Final = DraftKind(
     desk=lambda rooms: rooms[CampaignDesk],
     about="Checked by what is published now. Another person approves exactly this version.",
     begin=_begin,
+    templates=TEMPLATES,
     submit="Submit for approval",
     trials=[
         TrialKind(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Generic
 from urllib.parse import urlencode
 
-from abacus.console.pages.drafts.draft_kind import DraftKind, Template
+from abacus.console.pages.drafts.draft_kind import DraftKind
 from abacus.console.pages.drafts.draft_text import DraftText, Taken, begun, sent, taken
 from abacus.console.pages.drafts.trials import Trial, TrialForm, trial_forms, trial_page, trials_of, try_draft
 from abacus.console.web.calls import Call
@@ -63,7 +63,7 @@ class DraftPage(Page):
     changes: Changes | None = None
     review: bool = False
     digest: str = ""
-    templates: Sequence[Template] = ()
+    templates: Sequence[tuple[str, str]] = ()  # the name of each, and what it is for
     trial_forms: Sequence[TrialForm] = ()
     trials: Part[Sequence[Trial]] | None = None
 
@@ -147,7 +147,7 @@ class _DraftPages(Generic[Document, Around]):
             submit=drafts.submit,
             draft=found.draft,
             panels=found.fields.parts,
-            templates=drafts.templates,
+            templates=[(each.name, each.about) for each in drafts.templates],
             form=typed,
             fault=fault,
         )
