@@ -89,8 +89,8 @@ def alarms_of(problems: Iterable[Problem]) -> list[Alarm]:
 
 
 def followed(known: Sequence[Alarm], now_wrong: Sequence[Alarm], unread: set[str], now: datetime) -> list[Alarm]:
-    """All alarms, those that are over behind: what was wrong a moment ago and is not any more is said for an hour. Of a
-    cause that could not be read nothing is said to be over.
+    """The alarms that stand, and then the alarms that ended, each for an hour. An alarm whose cause could not be read
+    does not end.
     """
     before = {(each.cause, each.about): each for each in known}
     standing = []

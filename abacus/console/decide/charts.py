@@ -84,7 +84,7 @@ class Chart:
 
     @property
     def columns(self) -> Sequence[str]:
-        """Of the table; those of numbers begin with #."""
+        """The columns of the table; a column of numbers begins with #."""
         return [_COLUMN[self.along], *(f"#{line.label}" for line in self.lines)]
 
     @property

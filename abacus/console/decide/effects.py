@@ -33,7 +33,7 @@ class Standing(Protocol):
 
 
 def of_account(account: Standing | None, *, points: int = 0, held: int = 0) -> list[Effect]:
-    """With so many points more on the balance, and so many more held."""
+    """The effects of adding `points` to the balance and `held` to what is held."""
     balance_, held_ = (account.balance, account.held) if account is not None else (0, 0)
     facts = [("Balance", balance_, balance_ + points)]
     if held_ or held:

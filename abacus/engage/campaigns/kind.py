@@ -9,7 +9,8 @@ from abacus.core.fields import Fault
 from abacus.documents.stated import StatedKind, stated_table
 from abacus.documents.types import Version
 from abacus.engage.campaigns.decide.campaign import LABELS, Campaign
-from abacus.engage.campaigns.decide.campaign_form import CAMPAIGN_FORM, campaign_choices
+from abacus.engage.campaigns.decide.campaign_choices import campaign_choices
+from abacus.engage.campaigns.decide.campaign_form import CAMPAIGN_FORM
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign, restore_campaign
 from abacus.engage.campaigns.decide.cycles import cycle_through
 from abacus.engage.campaigns.decide.document import described, to_document, to_toml, toml_of

@@ -1,4 +1,4 @@
-"""Points that support adds by hand: small ones each month, and a large one that waits for a second person."""
+"""Support adds points by hand: a few each month, and many once, which wait for a second person."""
 
 from typing import Final
 

@@ -34,7 +34,7 @@ class Shown:
 
 @dataclass(frozen=True, kw_only=True)
 class AccountsPage(Page):
-    """What is published, and the fields of one set. `programs` and `countries` are those of the cards, and all."""
+    """The published accounts and the fields of one set. `programs` and `countries` name what cards have, and `all`."""
 
     template: ClassVar[str] = "accounts.html"
     published: Sequence[Shown]

@@ -1,4 +1,4 @@
-"""The first page: the cards of all capabilities, those of the person's role first."""
+"""The first page shows the cards of all capabilities. The cards of the person's role come first."""
 
 import asyncio
 from collections.abc import Sequence

@@ -17,7 +17,7 @@ class AlarmMemory:
         self._noted_at: datetime | None = None
 
     def note(self, now_wrong: Sequence[Alarm], unread: set[str], now: datetime) -> Sequence[Alarm]:
-        """All alarms, those that are over behind."""
+        """The alarms that stand, and then the alarms that ended."""
         self._known, self._noted_at = followed(self._known, now_wrong, unread, now), now
         return self._known
 

@@ -1,0 +1,106 @@
+"""What a campaign can choose from: what is published now. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from abacus.core.fields import Bad
+from abacus.documents.form.types import (
+    Choices,
+    Option,
+    Side,
+)
+from abacus.engage.campaigns.decide.publications import Publications
+from abacus.engage.campaigns.decide.vocabulary import sides_there_are
+from abacus.signals.events.decide.source import BUILT_IN
+from abacus.signals.events.decide.vocabulary import EventType, Vocabulary, event_type_of
+from abacus.signals.facts.decide.counter_sides import COUNTER
+from abacus.signals.rules.decide.document import OPERATORS
+
+_LOCALES: Final = (
+    Option("en", "English"),
+    Option("id", "Indonesian"),
+    Option("ms", "Malay"),
+    Option("vi", "Vietnamese"),
+    Option("th", "Thai"),
+    Option("zh", "Chinese"),
+    Option("tl", "Filipino"),
+)
+_ABOUT: Final = {
+    "var": "the event",
+    "event": "the event",
+    "member": "the member",
+    "campaign": "the campaign so far",
+    "segment": "segments",
+    "counter": "counters",
+}
+
+
+def campaign_choices(document: Mapping[str, Any], around: Publications) -> Choices:
+    """What is published now, for a draft that may have any faults."""
+    country = str(document.get("country", ""))
+    card = around.cards.get(country)
+    types = sorted((name, type_) for name, source in around.sources.items() for type_ in source.types)
+    split = document.get("split")
+    arms = [str(each) for each in split if each != "control"] if isinstance(split, Mapping) else []
+    return Choices(
+        lists={
+            "events": [Option(f"{source}/{type_}", type_, source) for source, type_ in types],
+            "published": [
+                Option(f"{source}/{type_}", type_, source) for source, type_ in types if source not in BUILT_IN
+            ],
+            "webhooks": _options(sorted(around.webhooks)),
+            "locales": _LOCALES,
+            "countries": _options(sorted(around.cards)),
+            "zones": _options(sorted({each.card.timezone for each in around.cards.values()})),
+            "programs": _options([card.card.program] if card is not None else []),
+            "currencies": _options([card.card.currency] if card is not None else []),
+            "arms": _options(arms),
+        },
+        sides=_sides(document, around),
+        variables={f"{source}/{type_}": dict(around.sources[source].types[type_]) for source, type_ in types},
+    )
+
+
+def _sides(document: Mapping[str, Any], around: Publications) -> Mapping[str, Side]:
+    """None while the types of events are at fault."""
+    on = document.get("on")
+    types: list[EventType] = []
+    for each in on if isinstance(on, list | tuple) else ():
+        try:
+            types.append(event_type_of(str(each), around.sources))
+        except Bad:
+            continue
+    if not types:
+        return {}
+    likely = _likely(str(document.get("country", "")), around)
+    sides = {}
+    for text, type_ in sides_there_are(Vocabulary(types, around.sources), around).items():
+        origin, _, name = text.partition(".")
+        is_counter = origin == COUNTER.name
+        sides[text] = Side(
+            text=text,
+            words=f"{name.partition('(')[0]} ({type_})",
+            type=type_.value,
+            operators=[each.value for each in OPERATORS[type_]],
+            examples=likely.get(name, likely.get(text, ())),
+            about=_ABOUT.get(origin, "services"),
+            argument="7d" if is_counter else None,
+        )
+    return sides
+
+
+def _likely(country: str, around: Publications) -> Mapping[str, list[str]]:
+    """Values that rate cards name: of the campaign's country, or of all."""
+    cards = [around.cards[country]] if country in around.cards else list(around.cards.values())
+    return {
+        "vertical": sorted({name for each in cards for name in each.card.verticals}),
+        "payment_type": sorted({name for each in cards for name in each.card.payment_types}),
+        "member.tier": sorted({name for each in cards for name in each.card.tiers}),
+        "country": sorted(around.cards),
+        "member.country": sorted(around.cards),
+        "currency": sorted({each.card.currency for each in cards}),
+    }
+
+
+def _options(values: Iterable[str]) -> list[Option]:
+    return [Option(each, each) for each in values]
