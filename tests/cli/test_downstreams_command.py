@@ -79,7 +79,7 @@ async def test_a_webhook_from_its_document_to_its_end(
     assert (await command("downstreams", "test", "coupons")).code != 0
     shown = (await command("downstreams", "show", "coupons", "--json")).json
     assert [each["retired"] for each in shown["versions"]] == [False, False, True]
-    entries = [entry.deed for entry in await log(pool, subject="downstream:coupons")]
+    entries = [entry.deed for entry in await log(pool, subjects=["downstream:coupons"])]
     assert entries == ["publish-downstreams"] * 4
 
 

@@ -43,7 +43,7 @@ async def test_the_database_tells_its_time_to_the_story_alone(database_url: str,
                 await write(
                     connection, [entry_of(login_source("tests"), Deed.RUN_JOBS, "job:story", datetime.now(UTC))]
                 )
-            [entry] = await log(pool, subject="job:story")
+            [entry] = await log(pool, subjects=["job:story"])
             assert abs(entry.at - clock.now()) < _TICK
         finally:
             await of_the_story.close()

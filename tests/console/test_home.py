@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from abacus.console.decide.deeds import changes_of
+from abacus.console.decide.deeds import Piece, changes_of
 from abacus.intake.pulse.decide.days import day_of
 from abacus.intake.pulse.decide.steps import begin_of
 from abacus.intake.pulse.store import PulseStore
@@ -139,4 +139,4 @@ def test_deeds_are_told_once() -> None:
     deeds = [("person:ben", "SG"), ("person:ann", "SG"), ("person:ben", "SG")]
     entries = [entry_of(by, Deed.ADJUST, "member:bob", MIDNIGHT, country=country) for by, country in deeds]
     [change] = changes_of(entries, "person:ann")
-    assert (change.did, change.subject, change.path, change.times) == ("adjusted points of", "bob", "/members/bob", 2)
+    assert (change.says, change.times) == ([Piece("adjusted the points of "), Piece("bob", "member", "bob")], 2)

@@ -1,7 +1,7 @@
 """People, their sessions, and the log: for admins, and for each person its own."""
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -9,6 +9,7 @@ from abacus.console.web.forms import DoneBefore, Form, once
 from abacus.people.store.audit import entry_of, log, write
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool, nothing_else
+from tests.console.campaigning import submitted
 from tests.console.desk import desk, token_in
 
 GIVEN = {"roles[]": "approver:SG\nsupport:SG"}
@@ -27,7 +28,7 @@ async def test_an_admin_gives_roles_disables_and_enables(pool: Pool) -> None:
         assert (await eve.send("/people/bob", "/people/bob/enable")).status_code == 303
         assert (await bob.see("/me")).status_code == 303  # its session has ended
         assert (await bob.sign_in("bob")).status_code == 303
-        entries = await log(pool, deed=Deed.MANAGE_PEOPLE, subject="person:bob")
+        entries = await log(pool, deed=Deed.MANAGE_PEOPLE, subjects=["person:bob"])
         assert [each.actor for each in entries] == ["person:eve"] * 4
         for nobody in ("nobody", "%00", "Bob", "..%2Fbob"):
             assert (await eve.see(f"/people/{nobody}")).status_code == 404
@@ -101,12 +102,33 @@ async def test_the_log_is_narrowed_by_country_and_time(pool: Pool) -> None:
         entries = [entry_of("person:eve", Deed.ADJUST, f"member:{each}", now, country=each) for each in ("SG", "ID")]
         async with pool.acquire() as connection:
             await write(connection, entries)
-        rows = (await eve.twin("/log?country=SG&since=2000-01-01T00:00:00Z")).json()
+        today = now.date()
+        rows = (await eve.twin(f"/log?country=SG&from=2000-01-01&to={today}")).json()
         assert [each["subject"] for each in rows["list"]["rows"]] == ["member:SG"]
-        assert rows["command"] == "abacus people log --country SG --since 2000-01-01T00:00:00Z"
-        assert (await eve.twin("/log?since=2999-01-01T00:00:00Z")).json()["list"]["rows"] == []
-        for wrong in ("country=sg", "country=%3Cscript%3E", "since=today", "since=2026-03-01"):
+        assert rows["command"] == (
+            "abacus people log --country SG --since 2000-01-01T00:00:00+00:00"
+            f" --until {today + timedelta(days=1)}T00:00:00+00:00"
+        )
+        for none in ("from=2999-01-01", f"country=SG&to={today - timedelta(days=1)}"):
+            assert (await eve.twin(f"/log?{none}")).json()["list"]["rows"] == []
+        for wrong in ("country=sg", "country=%3Cscript%3E", "from=today", "to=2026-13-01", "kind=lie", "kind=member"):
             assert (await eve.see(f"/log?{wrong}")).status_code == 422
+
+
+async def test_the_log_is_narrowed_by_names_and_says_sentences(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        eve = await open_desk.inside("eve", "admin")
+        await submitted(open_desk)
+        async with pool.acquire() as connection:
+            await write(connection, [entry_of("person:cleo", Deed.REVERSE, "member:bob", datetime.now(UTC))])
+        by_name, by_kind = [(await eve.twin(f"/log?{each}subject=bob")).json() for each in ("", "kind=member&")]
+        for found in (by_name, by_kind):
+            assert [part["name"] for each in found["list"]["rows"] for part in each["says"] if part["kind"]] == ["bob"]
+        assert (by_name["command"], by_kind["command"]) == (None, "abacus people log --subject member:bob")
+        page = (await eve.see("/log")).text
+        assert 'asked for <a href="/approvals/' in page
+        assert "campaign Bring people back, version 1</a>" in page
+        assert 'took back points of <a href="/members/bob">bob</a>' in page
 
 
 async def test_what_has_changed_is_of_the_person_s_countries(pool: Pool) -> None:

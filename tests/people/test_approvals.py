@@ -226,7 +226,7 @@ async def test_each_step_is_in_the_log(pool: Pool) -> None:
     approvals = room(pool, Effects())
     request = await approvals.ask(proposal(), ANN.agent)
     await approvals.approve(request.approval_id, BEN, request.digest)
-    entries = await log(pool, subject=f"approval:{request.approval_id}")
+    entries = await log(pool, subjects=[f"approval:{request.approval_id}"])
     assert sorted((each.actor, each.deed) for each in entries) == [
         ("person:ann", "edit-limits"),
         ("person:ben", "approve"),

@@ -139,15 +139,23 @@ async def log(
     subject: Annotated[str | None, typer.Option(help="Only what was done to this: member:bob, partner:acme.")] = None,
     country: Annotated[str | None, typer.Option(help="Only what was done in this country: SG.")] = None,
     since: Annotated[str | None, typer.Option(help="Only since this time, with an offset.")] = None,
+    until: Annotated[str | None, typer.Option(help="Only before this time, with an offset.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
 ) -> Answer:
     """List what was done and by whom, the newest first."""
     check_country(country)
-    start = moment("--since", since) if since is not None else None
-    countries = [country] if country is not None else None
+    begin = moment("--since", since) if since is not None else None
+    end = moment("--until", until) if until is not None else None
     async with pool() as opened:
         entries = await entries_of(
-            opened, actor=actor, deed=deed, subject=subject, since=start, countries=countries, limit=limit
+            opened,
+            actor=actor,
+            deed=deed,
+            subjects=[subject] if subject is not None else None,
+            since=begin,
+            until=end,
+            countries=[country] if country is not None else None,
+            limit=limit,
         )
     columns = ["when", "who", "deed", "subject", "country", "details"]
     rows = [[each.at, each.actor, each.deed, each.subject, each.country, _details(each)] for each in entries]

@@ -1,6 +1,6 @@
 """What people type into fields, as documents have it; what cannot be read stays text, for its fault to name. Pure."""
 
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -30,6 +30,15 @@ def exact_moment(typed: str) -> datetime | None:
     """A time with its offset, whose plus an address may have made a space; None where it is no such time."""
     at = moment(typed.replace(" ", "+"))
     return None if isinstance(at, str) or at.tzinfo is None else at
+
+
+def midnight_of(typed: str, zone: str, *, later: int = 0) -> datetime | None:
+    """When the day begins in the zone, or that many days later; None where it is no day."""
+    try:
+        at = date.fromisoformat(typed) + timedelta(days=later)
+    except (ValueError, OverflowError):
+        return None
+    return datetime(at.year, at.month, at.day, tzinfo=ZoneInfo(zone))
 
 
 def number(typed: str, most: int) -> int | None:

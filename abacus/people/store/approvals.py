@@ -57,6 +57,7 @@ returning {columns(Approval)}
 """)
 _ONE: Final = f"select {columns(Approval)} from approval where approval_id = :approval_id"
 _FIND: Final = Statement(_ONE)
+_SOME: Final = Statement(f"select {columns(Approval)} from approval where approval_id = any(:ids::uuid[])")
 _LOCK: Final = Statement(f"{_ONE} for update")
 _ALL: Final = Statement(f"""
 select {columns(Approval)} from approval
@@ -161,6 +162,11 @@ class Approvals:
         async with passing_failures():
             row = await self._pool.fetchrow(*_FIND(approval_id=approval_id))
         return Approval(*row) if row else None
+
+    async def some(self, ids: Sequence[UUID]) -> list[Approval]:
+        """The approvals with these ids, in no order."""
+        async with passing_failures():
+            return [Approval(*row) for row in await self._pool.fetch(*_SOME(ids=ids))]
 
     async def all(
         self,

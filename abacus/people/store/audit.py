@@ -18,7 +18,8 @@ _WRITE: Final = Statement(f"insert into audit_log ({columns(Entry)}) values ({pa
 _LIST: Final = Statement(f"""
 select {columns(Entry)} from audit_log
 where (:actor::text is null or actor = :actor) and (:deed::text is null or deed = :deed)
-    and (:subject::text is null or subject = :subject) and (:since::timestamptz is null or at >= :since)
+    and (:subjects::text[] is null or subject = any(:subjects)) and (:since::timestamptz is null or at >= :since)
+    and (:until::timestamptz is null or at < :until)
     and (:countries::text[] is null or country = any(:countries)) and not deed = any(:without::text[])
     and (:before_at::timestamptz is null or (at <= :before_at and (at < :before_at or entry_id > :before_id::uuid)))
 order by at desc, entry_id limit :limit
@@ -78,18 +79,19 @@ async def log(
     *,
     actor: str | None = None,
     deed: Deed | None = None,
-    subject: str | None = None,
+    subjects: Sequence[str] | None = None,
     since: datetime | None = None,
+    until: datetime | None = None,
     countries: Sequence[str] | None = None,
     without: Sequence[Deed] = (),
     before: tuple[datetime, UUID] | None = None,
     limit: int = 100,
 ) -> list[Entry]:
-    """The entries that fit, the newest first: in some countries, without some deeds, and behind an entry of the list by
-    its time and id. Raises `Unavailable`.
+    """The entries that fit, the newest first: about one of the subjects, since a time and before another one, in some
+    countries, without some deeds, and behind an entry of the list by its time and id. Raises `Unavailable`.
     """
     before_at, before_id = before or (None, None)
-    which = {"actor": actor, "deed": deed, "subject": subject, "since": since, "countries": countries}
+    which = {"actor": actor, "deed": deed, "subjects": subjects, "since": since, "until": until, "countries": countries}
     async with passing_failures():
         rows = await pool.fetch(
             *_LIST(**which, without=list(without), before_at=before_at, before_id=before_id, limit=limit)

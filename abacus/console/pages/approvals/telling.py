@@ -12,14 +12,16 @@ from abacus.people.types.approval import Approval
 
 @dataclass(frozen=True, kw_only=True)
 class Telling:
-    """Both functions are given the approval and its document, and may raise what `UNREADABLE` names for a document that
-    is none of theirs. `told` raises `Unavailable`. `drafts`: the kind whose trials say what it costs.
+    """The functions are given the approval and its document, and may raise what `UNREADABLE` names for a document that
+    is none of theirs. `told` raises `Unavailable`. `within`: the title within a sentence, where that is not the title
+    with a small letter. `drafts`: the kind whose trials say what it costs.
     """
 
     kind: str
     noun: str
     title: Callable[[Approval, Any], str]
     told: Callable[[Call, Approval, Any], Awaitable[Told]]
+    within: Callable[[Approval, Any], str] | None = None
     drafts: DraftKind[Any, Any] | None = None
 
 

@@ -55,6 +55,17 @@ class Tellings:
                 pass
         return approval.summary
 
+    def within_sentence(self, approval: Approval) -> str:
+        """The title as it stands behind a verb."""
+        telling = self.of(approval)
+        if telling is not None and telling.within is not None:
+            try:
+                return telling.within(approval, document_of(approval))
+            except UNREADABLE:
+                pass
+        title = self.title(approval)
+        return title[:1].lower() + title[1:]
+
     def listed(self, approval: Approval) -> ListedApproval:
         telling = self.of(approval)
         return ListedApproval(

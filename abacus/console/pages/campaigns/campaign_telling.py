@@ -22,6 +22,11 @@ def _title(approval: Approval, document: Any) -> str:
     return f"Campaign {f'“{about}”' if about else approval.subject}, {approval.country}"
 
 
+def _within(approval: Approval, document: Any) -> str:
+    about = document["campaign"].get("about")
+    return f"campaign {about or approval.subject}, version {document['version']}"
+
+
 async def _told(call: Call, _: Approval, document: Any) -> Told:
     campaign = restore_campaign(document["campaign"], document["version"])
     history = await call.rooms[CampaignDesk].history(campaign.name)
@@ -38,4 +43,6 @@ async def _told(call: Call, _: Approval, document: Any) -> Told:
     )
 
 
-CAMPAIGN: Final = Telling(kind=CAMPAIGNS.approval, noun="Campaign", title=_title, told=_told, drafts=CAMPAIGN_DRAFTS)
+CAMPAIGN: Final = Telling(
+    kind=CAMPAIGNS.approval, noun="Campaign", title=_title, told=_told, within=_within, drafts=CAMPAIGN_DRAFTS
+)

@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from abacus.console.decide.deeds import Change, changes_of
+from abacus.console.decide.deeds import Change, approvals_in, changes_of
+from abacus.console.pages.approvals.approval_titles import approval_titles
 from abacus.console.web.calls import Call
 from abacus.console.web.home_card import HomeCard
 from abacus.core.errors import Unavailable
@@ -50,7 +51,7 @@ async def _changes(call: Call) -> Changes:
         without=hidden,
         limit=_LOOKED_AT,
     )
-    found = changes_of(entries, call.actor.source)
+    found = changes_of(entries, call.actor.source, await approval_titles(call, approvals_in(entries)))
     return Changes(visit or midnight, visit is not None, found[:_MOST], max(0, len(found) - _MOST))
 
 

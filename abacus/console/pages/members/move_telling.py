@@ -23,6 +23,10 @@ def _reversal(approval: Approval, document: Any) -> str:
     return f"Take back {document['part']:,} {document['program']} from {document['member_id']}, {approval.country}"
 
 
+def _taking_back(_: Approval, document: Any) -> str:
+    return f"taking back {document['part']:,} {document['program']} from {document['member_id']}"
+
+
 async def _told(call: Call, approval: Approval, _: Any) -> Told:
     move = read_movement(approval)
     claim = await call.reading.ledger.claim(move.key) if approval.status == Status.DONE else None
@@ -88,4 +92,4 @@ def _why(move: Adjustment | Reversal, alone: Alone) -> str:
 
 
 ADJUSTMENT: Final = Telling(kind=ApprovalKind.ADJUSTMENT, noun="Adjustment", title=_adjustment, told=_told)
-REVERSAL: Final = Telling(kind=ApprovalKind.REVERSAL, noun="Reversal", title=_reversal, told=_told)
+REVERSAL: Final = Telling(kind=ApprovalKind.REVERSAL, noun="Reversal", title=_reversal, told=_told, within=_taking_back)

@@ -1,6 +1,5 @@
 """The log of what was done, for an admin."""
 
-import json
 import re
 import shlex
 from collections.abc import Sequence
@@ -9,22 +8,45 @@ from datetime import datetime
 from typing import ClassVar, Final
 from uuid import UUID
 
-from abacus.console.decide.fields import FieldLine, lines_of
-from abacus.console.decide.typed import exact_moment
+from abacus.console.decide.deed_words import KINDS_OF_DEED
+from abacus.console.decide.deeds import Piece, approvals_in, sentence_of
+from abacus.console.decide.fields import FieldLine
+from abacus.console.decide.typed import midnight_of
+from abacus.console.pages.approvals.approval_titles import approval_titles
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows, place_of, rows_of
 from abacus.console.web.forms import Form
 from abacus.console.web.page import Page
+from abacus.core.sources import CLOCK, IMPORT, STREAM, person_source
 from abacus.people.store.audit import log as entries_of
-from abacus.people.types.deed import Deed, Entry
+from abacus.people.types.deed import Deed
 
 _MOST: Final = 50
-_NARROWS: Final = ("actor", "deed", "subject", "country", "since")
+_NARROWS: Final = ("actor", "deed", "kind", "subject", "country", "from", "to")
+_ANYTHING: Final = ""
+_KINDS: Final = {
+    "member": "a member",
+    "approval": "an approval",
+    "campaign": "a campaign",
+    "card": "a rate card",
+    "segment": "a segment",
+    "counter": "a counter",
+    "source": "a source of events",
+    "downstream": "a downstream",
+    "partner": "a partner",
+    "month": "a month",
+    "accounts": "the journal's accounts",
+    "assumption": "assumptions",
+    "person": "a person",
+    "queue": "a queue",
+    "job": "a job",
+    "import": "an import",
+}
 
 
 @dataclass(frozen=True)
-class Deeds:
-    """An entry of the log."""
+class LoggedDeed:
+    """An entry of the log: what the actor did in a sentence, and the details that the sentence leaves out."""
 
     entry_id: UUID
     at: datetime
@@ -33,46 +55,89 @@ class Deeds:
     deed: str
     subject: str
     country: str | None
-    details: Sequence[FieldLine]
+    says: Sequence[Piece]
+    besides: Sequence[FieldLine]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogPage(Page):
-    """A page of the log, and what it was narrowed to."""
+    """A page of the log, and what it may be narrowed to."""
 
     template: ClassVar[str] = "log.html"
-    list: Rows[Deeds]
-    choices: Sequence[tuple[str, str]] = (("", "all"), *((deed, deed) for deed in Deed))
+    list: Rows[LoggedDeed]
+    is_narrow: bool
+    deeds: Sequence[tuple[str, str]] = ((_ANYTHING, "anything"), *KINDS_OF_DEED.items())
+    kinds: Sequence[tuple[str, str]] = ((_ANYTHING, "anything"), *_KINDS.items())
 
 
 async def log(call: Call) -> LogPage:
-    asked = {name: value for name in _NARROWS if (value := call.asked(name)) is not None}
-    form = Form(asked)
-    deed, country = asked.get("deed"), asked.get("country")
-    since = exact_moment(asked["since"]) if "since" in asked else None
-    if deed not in {None, *Deed}:
-        form = form.but(deed="There is no such deed.")
-    if country is not None and re.fullmatch("[A-Z]{2}", country) is None:
-        form = form.but(country="A country is two capital letters: SG.")
-    if "since" in asked and since is None:
-        form = form.but(since="A time has an offset: 2026-03-01T00:00:00Z.")
+    form = _checked(Form({name: value for name in _NARROWS if (value := call.asked(name)) is not None}))
     if form.wrong:
-        return LogPage(title="Log", list=Rows(()), form=form)
+        return LogPage(title="Log", list=Rows(()), is_narrow=True, form=form)
+    actor, deed, country = form.get("actor"), form.get("deed"), form.get("country")
+    subjects = _subjects(form.get("kind"), form.get("subject"))
+    zone = call.session.zone
+    since, until = midnight_of(form.get("from"), zone), midnight_of(form.get("to"), zone, later=1)
     found = await entries_of(
         call.reading.pool,
-        actor=asked.get("actor"),
+        actor=_source(actor) if actor else None,
         deed=Deed(deed) if deed else None,
-        subject=asked.get("subject"),
+        subjects=subjects,
         since=since,
+        until=until,
         countries=[country] if country else None,
         before=place_of(call, UUID),
         limit=_MOST + 1,
     )
-    rows = rows_of(call, [_shown(each) for each in found], _MOST, lambda each: (each.at, each.entry_id))
-    options = "".join(f" --{name} {shlex.quote(value)}" for name, value in asked.items())
-    return LogPage(title="Log", command=f"abacus people log{options}", list=rows, form=form)
+    titles = await approval_titles(call, approvals_in(found))
+    rows = []
+    for each in found:
+        said = sentence_of(each, titles)
+        kept = {name: value for name, value in each._asdict().items() if name != "details"}
+        rows.append(LoggedDeed(**kept, says=said.says, besides=said.besides))
+    options = {
+        "actor": _source(actor) if actor else None,
+        "deed": deed,
+        "subject": subjects[0] if subjects else None,
+        "country": country,
+        "since": since and since.isoformat(),
+        "until": until and until.isoformat(),
+    }
+    command = "".join(f" --{name} {shlex.quote(value)}" for name, value in options.items() if value)
+    return LogPage(
+        title="Log",
+        command=f"abacus people log{command}" if subjects is None or len(subjects) == 1 else None,
+        list=rows_of(call, rows, _MOST, lambda each: (each.at, each.entry_id)),
+        is_narrow=bool(form.typed),
+        form=form,
+    )
 
 
-def _shown(entry: Entry) -> Deeds:
-    details = json.loads(entry.details)
-    return Deeds(**entry._asdict() | {"details": lines_of(details) if details else []})
+def _checked(form: Form) -> Form:
+    wrong = {}
+    if form.get("deed") not in {_ANYTHING, *Deed}:
+        wrong["deed"] = "Choose one of the list."
+    if form.get("kind") not in {_ANYTHING, *_KINDS}:
+        wrong["kind"] = "Choose one of the list."
+    elif form.get("kind") and not form.get("subject"):
+        wrong["subject"] = f"Write the name of {_KINDS[form.get('kind')]}."
+    if form.get("country") and re.fullmatch("[A-Z]{2}", form.get("country")) is None:
+        wrong["country"] = "A country is two capital letters: SG."
+    for name in ("from", "to"):
+        if form.get(name) and midnight_of(form.get(name), "UTC") is None:
+            wrong[name] = "Write a day as 2026-03-01."
+    return form.but(**wrong)
+
+
+def _source(typed: str) -> str:
+    """A bare name is a person's."""
+    return typed if ":" in typed or typed in {STREAM, IMPORT, CLOCK} else person_source(typed)
+
+
+def _subjects(kind: str, name: str) -> Sequence[str] | None:
+    """A bare name is looked for among all kinds."""
+    if not name:
+        return None
+    if kind or ":" in name:
+        return [f"{kind}:{name}" if kind else name]
+    return [name, *(f"{each}:{name}" for each in _KINDS)]
