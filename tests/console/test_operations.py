@@ -3,9 +3,12 @@
 from uuid import uuid4
 
 import asyncpg
+import orjson
 import pytest
 
+from abacus.console.decide.named import Named
 from abacus.console.decide.remedies import remedy_of
+from abacus.console.decide.senders import member_in, sender_in
 from abacus.core.errors import Reason
 from abacus.platform.postgres import Pool
 from abacus.platform.presence.presence_note import Presence
@@ -64,6 +67,40 @@ async def test_a_role_for_one_country_sees_its_jobs_alone(pool: Pool, path: str,
         if status == 200:
             shown = answer.json()
             assert (shown["workers"], shown["relay"], shown["undelivered"]) == (None, None, None)
+
+
+SENT = orjson.dumps({"type": "transaction.completed", "source": "rides", "transaction_id": "T-1", "member_id": "bob"})
+
+
+@pytest.mark.parametrize(
+    ("body", "key", "sender", "member"),
+    [
+        (SENT, "txn:rides:T-1", Named("partner", "rides"), "bob"),
+        (SENT, None, Named("partner", "rides"), "bob"),
+        (b"{}", "event:weather:rain:7", Named("source", "weather"), None),
+        (b"{}", "campaign:market:x", Named("campaign", "market"), None),
+        (b"\xff", None, None, None),
+        (b"[1]", "", None, None),
+        (b'{"member_id": 7}', "odd", None, None),
+    ],
+)
+def test_a_message_names_its_sender_and_its_member(
+    body: bytes, key: str | None, sender: Named | None, member: str | None
+) -> None:
+    assert (sender_in(body, key, {"rides"}), member_in(body)) == (sender, member)
+
+
+async def test_what_is_set_aside_leads_to_its_sender_and_its_member(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await open_desk.partner("rides")
+        item = Item(Stage.TRANSACTION, "kafka:t/0/1", Reason.INVALID, "no", SENT, key="txn:rides:T-1")
+        await open_desk.rooms[QuarantineStore].add([item])
+        ann = await open_desk.inside("ann", "viewer")
+        for path in (f"/quarantine/items/{item.id}", "/quarantine"):
+            assert '<a href="/partners/rides">rides</a>' in (await ann.see(path)).text
+        assert '<a href="/members/bob">bob</a>' in (await ann.see(f"/quarantine/items/{item.id}")).text
+        found = (await ann.see("/where?key=txn:rides:T-1")).text
+        assert f'<a href="/quarantine/items/{item.id}">' in found
 
 
 async def test_items_stand_under_their_reasons_with_remedies(pool: Pool) -> None:

@@ -18,6 +18,7 @@ _KINDS: Final[Mapping[str, str]] = {
     "segment": "segment",
     "downstream": "downstream",
     "approval": "approval",
+    "quarantine": "set aside",
 }
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.ids import award_id
+from abacus.core.sources import partner_source
 from abacus.intake.partners.register import Register
 from abacus.ledger.store.read import LedgerReader
 from abacus.oversight.where.decide.mentions import Wanted, mentions
@@ -28,7 +29,8 @@ async def in_ledger(pool: Pool, keys: Sequence[str]) -> list[Sighting]:
         transfer = await ledger.transfer(claim)
         if transfer is not None:
             why = f"posted: {transfer.points:+,} {transfer.program} for {transfer.member_id}, as #{transfer.seq}"
-            sightings.append(Sighting(Station.LEDGER, key, transfer.posted_at, why))
+            about = f"member:{transfer.member_id}"
+            sightings.append(Sighting(Station.LEDGER, key, transfer.posted_at, why, about))
     rows = await slices.rows(pool, _REJECTIONS(keys=list(keys)))
     return sightings + [
         Sighting(Station.REJECTED, row["key"], row["rejected_at"], f"{row['reason']}: {row['detail']}") for row in rows
@@ -39,7 +41,13 @@ async def in_register(pool: Pool, clock: Clock, keys: Sequence[str]) -> list[Sig
     """Awards that partners asked for under these keys. Raises `Unavailable`."""
     states = await Register(pool, clock).states([award_id(key) for key in keys])
     return [
-        Sighting(Station.PARTNERS, each.award.key, each.asked_at, f"asked for by {each.partner_id}: {each.status}")
+        Sighting(
+            Station.PARTNERS,
+            each.award.key,
+            each.asked_at,
+            f"asked for by {each.partner_id}: {each.status}",
+            partner_source(each.partner_id),
+        )
         for each in states.values()
     ]
 
@@ -54,7 +62,7 @@ async def in_quarantine(pool: Pool, clock: Clock, wanted: Wanted) -> list[Sighti
             if item.key in wanted.keys or mentioned:
                 key = item.key or (mentioned[0].key if mentioned else None)
                 why = f"{held.status} as {item.id}: {item.reason}: {item.detail}"
-                sightings.append(Sighting(Station.QUARANTINE, key, held.set_aside_at, why))
+                sightings.append(Sighting(Station.QUARANTINE, key, held.set_aside_at, why, f"quarantine:{item.id}"))
             if len(sightings) == _MOST_ASIDE:
                 break
     return sightings

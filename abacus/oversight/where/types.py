@@ -17,9 +17,12 @@ class Station(StrEnum):
 
 
 class Sighting(NamedTuple):
-    """It is there, or was, since that time; `why` is a line for people."""
+    """It is there, or was, since that time; `why` is a line for people. `about`: the member, the partner or the item
+    that it belongs to, as subjects of the log are written.
+    """
 
     place: Station
     key: str | None
     at: datetime | None
     why: str
+    about: str | None = None

@@ -1,11 +1,13 @@
 """The quarantine: what was set aside, by reason with the remedy beside it; each item whole; and choosing some."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, Final
 
+from abacus.console.decide.named import Named
 from abacus.console.decide.remedies import mended_at, remedy_of
+from abacus.console.decide.senders import member_in, sender_in
 from abacus.console.selections.store import MOST, SelectionStore
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows, place_of, rows_of
@@ -14,6 +16,7 @@ from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.core.errors import Reason
+from abacus.intake.partners.store import PartnerStore
 from abacus.people.types.deed import Deed
 from abacus.platform.quarantine.replay import readable
 from abacus.platform.quarantine.store import HELD, QuarantineStore, Which
@@ -36,12 +39,13 @@ class HeldGroup:
 
 @dataclass(frozen=True)
 class HeldLine:
-    """An item without its body."""
+    """An item without its body. `sender`: the partner or the source of events that the message names."""
 
     id: str
     stage: str
     reason: str
     origin: str
+    sender: Named | None
     status: str
     set_aside_at: datetime
     detail: str
@@ -67,6 +71,7 @@ class ItemPage(Page):
     template: ClassVar[str] = "quarantine_item.html"
     item: HeldLine
     key: str | None
+    member_id: str | None
     remedy: str
     body: str
 
@@ -101,8 +106,9 @@ async def item(call: Call) -> ItemPage:
     return ItemPage(
         title=f"Set aside: {held.item.reason}",
         command=f"abacus quarantine show {held.item.id}",
-        item=line_of(held),
+        item=line_of(held, await partners_of(call)),
         key=held.item.key,
+        member_id=member_in(held.item.body),
         remedy=remedy_of(held.item.reason),
         body=readable(held.item.body),
     )
@@ -114,9 +120,24 @@ async def held_groups(call: Call) -> Sequence[HeldGroup]:
     return [HeldGroup(each, count, remedy_of(each), mended_at(each)) for each, count in counts.items()]
 
 
-def line_of(held: HeldItem) -> HeldLine:
+async def partners_of(call: Call) -> Collection[str]:
+    """The ids of the house's partners. Raises `Unavailable`."""
+    return {each.partner.partner_id for each in await call.rooms[PartnerStore].all()}
+
+
+def line_of(held: HeldItem, partners: Collection[str]) -> HeldLine:
     of = held.item
-    return HeldLine(of.id, of.stage, of.reason, of.origin, held.status, held.set_aside_at, of.detail, held.replays)
+    return HeldLine(
+        id=of.id,
+        stage=of.stage,
+        reason=of.reason,
+        origin=of.origin,
+        sender=sender_in(of.body, of.key, partners),
+        status=held.status,
+        set_aside_at=held.set_aside_at,
+        detail=of.detail,
+        replays=held.replays,
+    )
 
 
 def _chosen(text: str | None) -> Reason | None:
@@ -130,7 +151,10 @@ async def _page(call: Call, reason: Reason | None, typed: Form) -> QuarantinePag
 
     async def items() -> Rows[HeldLine]:
         found = await store.list(which, limit=_MOST + 1, after=place_of(call, str))
-        return rows_of(call, [line_of(each) for each in found], _MOST, lambda each: (each.set_aside_at, each.id))
+        partners = await partners_of(call) if found else ()
+        return rows_of(
+            call, [line_of(each, partners) for each in found], _MOST, lambda each: (each.set_aside_at, each.id)
+        )
 
     option = f" --reason {reason}" if reason else ""
     return QuarantinePage(

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from abacus.console.errands.types import Order, State
 from abacus.console.pages.operations.errands import Done, ask, newest
-from abacus.console.pages.operations.quarantine import HeldLine, line_of
+from abacus.console.pages.operations.quarantine import HeldLine, line_of, partners_of
 from abacus.console.selections.store import MOST, Selection, SelectionStore
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
@@ -44,6 +44,7 @@ async def selection(call: Call, typed: Form = EMPTY) -> SelectionPage:
     chosen = await _open(call)
     held = await call.rooms[QuarantineStore].replayable(Which(ids=chosen.items), limit=MOST)
     tried, replayed = await _newest(call, chosen)
+    partners = await partners_of(call)
     return SelectionPage(
         title=f"{len(chosen.items):,} {'item' if len(chosen.items) == 1 else 'items'} of the quarantine",
         command="abacus quarantine replay --ids-from FILE --dry-run",
@@ -54,7 +55,7 @@ async def selection(call: Call, typed: Form = EMPTY) -> SelectionPage:
         all=len(chosen.items),
         held=len(held),
         reasons=Counter(str(each.item.reason) for each in held).most_common(),
-        first=[line_of(each) for each in held[:_SHOWN]],
+        first=[line_of(each, partners) for each in held[:_SHOWN]],
         dry_run=tried,
         replay=replayed,
         may_replay=replayed is None and tried is not None and tried.errand.state is State.DONE,
