@@ -47,7 +47,7 @@ PAGES: Final = {
     "quarantine": "/quarantine?reason=unknown-vertical",
     "dead-letters": "/dead-letters",
     "where": "/where?key=bob",
-    "errands": "/errands",
+    "tasks": "/tasks",
     "people": "/people",
     "log": "/log",
     "settings": "/settings",

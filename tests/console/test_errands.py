@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from abacus.console.cleanup import KEPT, tidy
+from abacus.console.decide.tasks import about_of, words_of
 from abacus.console.errands.command import ERRAND_TOKEN, actor_of
 from abacus.console.errands.decide.command_output import command_line, progress_in, state_of, told_in
 from abacus.console.errands.decide.documents import csv_of, facts_of, tables_of
@@ -221,7 +222,7 @@ async def test_pages_of_errands(pool: Pool) -> None:
         errand_id = uuid4()
         await errand(open_desk, errand_id)
         ann, budi = await open_desk.inside("ann", "viewer:SG"), await open_desk.inside("budi", "viewer:ID")
-        here = f"/errands/{errand_id}"
+        here = f"/tasks/{errand_id}"
         page, twin = await ann.see(here), (await ann.twin(here)).json()
         assert twin["done"]["document"] == DOCUMENT
         assert twin["command"] == "abacus rates timeline SG --json"
@@ -232,19 +233,54 @@ async def test_pages_of_errands(pool: Pool) -> None:
         assert list(csv.reader(io.StringIO(table.text))) == [["name", "points"], ["SG@1", "12345"], ["<script>", ""]]
         assert table.headers["content-disposition"] == "attachment; filename*=UTF-8''rates-rows.csv"
         assert (await ann.see(f"{here}/files/{FILE}")).content == b"name,points\r\n"
-        assert [each["errand_id"] for each in (await ann.twin("/errands")).json()["list"]["rows"]] == [str(errand_id)]
-        assert (await budi.twin("/errands")).json()["list"]["rows"] == []
+        assert [each["errand_id"] for each in (await ann.twin("/tasks")).json()["list"]["rows"]] == [str(errand_id)]
+        assert (await budi.twin("/tasks")).json()["list"]["rows"] == []
         for path in (here, f"{here}/tables/{TABLE}", f"{here}/files/{FILE}"):
             assert (await budi.twin(path)).status_code == 404
         assert (await ann.twin(f"{here}/files/other.csv")).status_code == 404
         assert (await ann.twin(f"{here}/tables/other")).status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("query", "kinds"),
+    [
+        ("", ["rates", "verify"]),
+        ("?state=done", ["rates"]),
+        ("?kind=verify", ["verify"]),
+        ("?country=SG", ["rates"]),
+        ("?day=2026-01-01", []),
+    ],
+)
+async def test_tasks_are_narrowed(pool: Pool, query: str, kinds: list[str]) -> None:
+    async with desk(pool) as open_desk:
+        await errand(open_desk, uuid4())
+        ann = await open_desk.inside("ann", "operator")
+        await ann.send("/trust", "/trust/verify")
+        page = (await ann.twin(f"/tasks{query}")).json()
+        words = {"rates": "Rates", "verify": "Ledger verified"}
+        assert sorted(each["words"] for each in page["list"]["rows"]) == sorted(words[each] for each in kinds)
+        assert page["kinds"] == [["", "any"], ["verify", "Ledger verified"], ["rates", "Rates"]]
+        for wrong in ("state=lost", "kind=lie", "day=today"):
+            assert (await ann.see(f"/tasks?{wrong}")).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "words", "about"),
+    [
+        ("campaign-backtest", "market 0123456789abcdef", "Campaign tried with earlier events", ("campaign", "market")),
+        ("close-sign", "2026-06", "Signing of a month", ("month", "2026-06")),
+        ("report-cohorts", "2026-06", "Report cohorts", ("", "2026-06")),
+    ],
+)
+def test_a_task_is_told_in_words(kind: str, subject: str, words: str, about: tuple[str, str]) -> None:
+    assert (words_of(kind), about_of(kind, subject)) == (words, about)
+
+
 async def test_who_may_cancel(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         ann, eve = await open_desk.inside("ann", "support:SG"), await open_desk.inside("eve", "support:SG")
         errand_id = await asked(open_desk, ORDER, "ann")
-        here = f"/errands/{errand_id}"
+        here = f"/tasks/{errand_id}"
         shown = (await ann.see(here)).text
         assert 'hx-trigger="every 1s"' in shown
         token = {"form": shown.partition('name="form" value="')[2].partition('"')[0]}

@@ -60,7 +60,7 @@ _WORDS: Final[Mapping[Cause, _Words]] = {
     Cause.UNDELIVERED: _Words(
         "Messages to the outside are not delivered: {about}", "Points are booked as ever.", "/partners", "See partners"
     ),
-    Cause.OVERDUE: _Words("Overdue: {about}", "Points stay as they are until it has run.", "/errands", "See tasks"),
+    Cause.OVERDUE: _Words("Overdue: {about}", "Points stay as they are until it has run.", "/tasks", "See tasks"),
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from abacus.console.errands.decide.command_output import command_line
-from abacus.console.errands.types import Errand, ErrandOutcome, Order, Room, State
+from abacus.console.errands.types import EVERYTHING, Errand, ErrandOutcome, Narrowed, Order, Room, State
 from abacus.core.clock import Clock
 from abacus.core.tokens import NewToken
 from abacus.platform.postgres import Pool, passing_failures
@@ -46,8 +46,15 @@ where kind = :kind and subject = :subject order by asked_at desc limit :limit
 _ALL: Final = Statement(f"""
 select {columns(Errand)} from console_errand
 where (:countries::text[] is null or country = any(:countries))
+    and (:state::text is null or state = :state) and (:kind::text is null or kind = :kind)
+    and (:country::text is null or country = :country)
+    and (:since::timestamptz is null or asked_at >= :since) and (:until::timestamptz is null or asked_at < :until)
     and (:at::timestamptz is null or (asked_at, errand_id) < (:at, :id::uuid))
 order by asked_at desc, errand_id desc limit :limit
+""")
+_SORTS: Final = Statement("""
+select distinct kind, country from console_errand
+where :countries::text[] is null or country = any(:countries) order by kind, country
 """)
 _OUTPUT: Final = Statement("select output from console_errand where errand_id = :errand_id")
 _FILES: Final = Statement("select name from console_errand_file where errand_id = :errand_id order by name")
@@ -135,13 +142,25 @@ class ErrandStore:
         return [_errand(row) for row in rows]
 
     async def all(
-        self, countries: Sequence[str] | None, *, after: tuple[datetime, UUID] | None, limit: int
+        self,
+        countries: Sequence[str] | None,
+        *,
+        after: tuple[datetime, UUID] | None,
+        limit: int,
+        narrowed: Narrowed = EVERYTHING,
     ) -> Sequence[Errand]:
         """Of these countries, or of all, the newest first; `after` is the time and the id of the errand before."""
         at, id_ = after or (None, None)
         given = {"countries": countries if countries is None else list(countries), "at": at, "id": id_}
         async with passing_failures():
-            return [_errand(row) for row in await self._pool.fetch(*_ALL(**given, limit=limit))]
+            rows = await self._pool.fetch(*_ALL(**given, **narrowed._asdict(), limit=limit))
+        return [_errand(row) for row in rows]
+
+    async def kinds_and_countries(self, countries: Sequence[str] | None) -> Sequence[tuple[str, str | None]]:
+        """Each kind with each country that there is, of these countries or of all."""
+        async with passing_failures():
+            rows = await self._pool.fetch(*_SORTS(countries=countries if countries is None else list(countries)))
+        return [(row[0], row[1]) for row in rows]
 
     async def output(self, errand_id: UUID) -> Any:
         """The document that the command printed; None before it ended."""

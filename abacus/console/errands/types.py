@@ -86,6 +86,19 @@ class Errand(NamedTuple):
     told: str | None = None
 
 
+class Narrowed(NamedTuple):
+    """What a list of errands is narrowed to: errands that were asked for since a time and before another one."""
+
+    state: State | None = None
+    kind: str | None = None
+    country: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+EVERYTHING: Final = Narrowed()
+
+
 class ErrandOutcome(NamedTuple):
     """How a command ended. `output` is the document that it printed; `files` it was to keep."""
 

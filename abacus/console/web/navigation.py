@@ -24,7 +24,7 @@ class Section(NamedTuple):
 SECTIONS: Final = (
     Section("Home", "/", Deed.SEE),
     Section("Approvals", "/approvals", Deed.SEE),
-    Section("Tasks", "/errands", Deed.SEE),
+    Section("Tasks", "/tasks", Deed.SEE),
     Section("Campaigns", "/campaigns", Deed.SEE, "Give points"),
     Section("Rates", "/rates", Deed.SEE, "Give points"),
     Section("Counters", "/counters", Deed.SEE, "Give points", everywhere=True),

@@ -33,7 +33,7 @@ THINGS: Final = {
         Thing("campaign", "Campaign", "/campaigns/", versions=True),
         Thing("card", "Rate card", "/rates/", versions=True),
         Thing("approval", "Approval", "/approvals/"),
-        Thing("errand", "Task", "/errands/"),
+        Thing("task", "Task", "/tasks/"),
         Thing("counter", "Counter", "/counters/", everywhere=True, versions=True),
         Thing("partner", "Partner", "/partners/", everywhere=True),
         Thing("quarantine", "Set aside", "/quarantine/items/", everywhere=True),

@@ -28,11 +28,11 @@ SERVED: Final = (
     # A key says nothing of the country until it is found.
     page("/where", where.where, everywhere=True),
     form("/where", where.look_everywhere, everywhere=True),
-    page("/errands", errands.errands),
-    page("/errands/{id:uuid}", errands.errand),
-    form("/errands/{id:uuid}/cancel", errands.cancel),
-    file("/errands/{id:uuid}/document", errands.document),
-    file("/errands/{id:uuid}/files/{file}", errands.kept_file),
-    file("/errands/{id:uuid}/tables/{table}", errands.table),
+    page("/tasks", errands.errands),
+    page("/tasks/{id:uuid}", errands.errand),
+    form("/tasks/{id:uuid}/cancel", errands.cancel),
+    file("/tasks/{id:uuid}/document", errands.document),
+    file("/tasks/{id:uuid}/files/{file}", errands.kept_file),
+    file("/tasks/{id:uuid}/tables/{table}", errands.table),
     page("/settings", state.settings, Deed.RUN_JOBS, everywhere=True),
 )

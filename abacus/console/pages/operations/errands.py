@@ -1,23 +1,29 @@
-"""Errands: commands that the console runs for people, what they printed, and the files that they wrote."""
+"""Tasks: errands, commands that the console runs for people, what they printed, and the files that they wrote."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
 import orjson
 
+from abacus.console.decide.named import Named
+from abacus.console.decide.tasks import about_of, words_of
+from abacus.console.decide.typed import midnight_of
 from abacus.console.errands.decide.documents import Fact, Table, csv_of, facts_of, tables_of
 from abacus.console.errands.metrics import ERRANDS_REFUSED
 from abacus.console.errands.store import ErrandStore
-from abacus.console.errands.types import Errand, Order, TooMany
+from abacus.console.errands.types import Errand, Narrowed, Order, State, TooMany
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows, place_of, rows_of
 from abacus.console.web.faults import PageFault
+from abacus.console.web.forms import Form
 from abacus.console.web.page import Download, Page, Said, See
 from abacus.people.types.deed import Deed
 
 _MOST: Final = 50
+_NARROWS: Final = ("state", "kind", "country", "day")
 _MEDIA_TYPES: Final = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 _BYTES: Final = "application/octet-stream"
 
@@ -42,12 +48,29 @@ class ErrandPage(Page):
     may_cancel: bool
 
 
+@dataclass(frozen=True)
+class Task:
+    """An errand in a list, in words; `about` is what it is about."""
+
+    errand_id: UUID
+    words: str
+    about: Named
+    country: str | None
+    asked_by: str
+    asked_at: datetime
+    state: State
+    exit_code: int | None
+
+
 @dataclass(frozen=True, kw_only=True)
-class ErrandsPage(Page):
-    """The errands that the person may see, the newest first."""
+class TasksPage(Page):
+    """The tasks that the person may see, the newest first, and what they may be narrowed to."""
 
     template: ClassVar[str] = "errands.html"
-    list: Rows[Errand]
+    list: Rows[Task]
+    states: Sequence[tuple[str, str]]
+    kinds: Sequence[tuple[str, str]]
+    countries: Sequence[tuple[str, str]]
 
 
 async def ask(call: Call, order: Order, path: str, said: Said | None = None) -> See:
@@ -78,17 +101,37 @@ async def newest(call: Call, kind: str, subject: str) -> Done | None:
     return await done_of(call, found[0]) if found and call.may(Deed.SEE, found[0].country) else None
 
 
-async def errands(call: Call) -> ErrandsPage:
+async def errands(call: Call) -> TasksPage:
     store, countries = call.rooms[ErrandStore], call.countries(Deed.SEE)
-    found = await store.all(countries, after=place_of(call, UUID), limit=_MOST + 1)
-    rows = rows_of(call, found, _MOST, lambda each: (each.asked_at, each.errand_id))
-    return ErrandsPage(title="Tasks", list=rows)
+    sorts = await store.kinds_and_countries(countries)
+    states, kinds = tuple(State), {kind: words_of(kind) for kind, _ in sorts}
+    form = _checked(Form({name: value for name in _NARROWS if (value := call.asked(name)) is not None}), kinds)
+    wanted = (
+        Narrowed(
+            state=State(form.get("state")) if form.get("state") else None,
+            kind=form.get("kind") or None,
+            country=form.get("country") or None,
+            since=midnight_of(form.get("day"), call.session.zone),
+            until=midnight_of(form.get("day"), call.session.zone, later=1),
+        )
+        if not form.wrong
+        else None
+    )
+    found = await store.all(countries, after=place_of(call, UUID), limit=_MOST + 1, narrowed=wanted) if wanted else ()
+    return TasksPage(
+        title="Tasks",
+        list=rows_of(call, [task_of(each) for each in found], _MOST, lambda each: (each.asked_at, each.errand_id)),
+        states=[("", "any"), *((each, each) for each in states)],
+        kinds=[("", "any"), *sorted(kinds.items(), key=lambda each: each[1])],
+        countries=[("", "any"), *((each, each) for each in sorted({country for _, country in sorts if country}))],
+        form=form,
+    )
 
 
 async def errand(call: Call) -> ErrandPage:
     shown = await _open_to(call)
     return ErrandPage(
-        title=f"{shown.kind}: {shown.subject}",
+        title=f"{words_of(shown.kind)}: {about_of(shown.kind, shown.subject).name}",
         command=shown.command,
         done=await done_of(call, shown),
         may_cancel=shown.state.is_open and _is_mine(call, shown),
@@ -101,7 +144,7 @@ async def cancel(call: Call) -> Page | See:
     if not _is_mine(call, shown):
         raise PageFault("role-needed", f"{shown.asked_by} asked for it.")
     await call.rooms[ErrandStore].cancel(shown.errand_id, by=call.actor.name)
-    return See(f"/errands/{shown.errand_id}")
+    return See(f"/tasks/{shown.errand_id}", "The task is cancelled.")
 
 
 async def kept_file(call: Call) -> Download:
@@ -136,6 +179,22 @@ async def open_to(call: Call, errand_id: UUID) -> Errand:
     if found is None or not call.may(Deed.SEE, found.country):
         raise PageFault("not-found", "No such task is open to you.")
     return found
+
+
+def _checked(form: Form, kinds: Collection[str]) -> Form:
+    wrong = {}
+    if form.get("state") not in {"", *State}:
+        wrong["state"] = "Choose one of the list."
+    if form.get("kind") and form.get("kind") not in kinds:
+        wrong["kind"] = "There is no such task."
+    if form.get("day") and midnight_of(form.get("day"), "UTC") is None:
+        wrong["day"] = "Write a day as 2026-03-01."
+    return form.but(**wrong)
+
+
+def task_of(of: Errand) -> Task:
+    about = about_of(of.kind, of.subject)
+    return Task(of.errand_id, words_of(of.kind), about, of.country, of.asked_by, of.asked_at, of.state, of.exit_code)
 
 
 async def _open_to(call: Call) -> Errand:

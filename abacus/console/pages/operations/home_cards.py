@@ -11,8 +11,9 @@ import orjson
 from abacus.console.decide.alarms import Alarm
 from abacus.console.decide.remedies import remedy_of
 from abacus.console.errands.store import ErrandStore
-from abacus.console.errands.types import Errand, State
+from abacus.console.errands.types import State
 from abacus.console.pages.operations.alarm_memory import AlarmMemory
+from abacus.console.pages.operations.errands import Task, task_of
 from abacus.console.pages.operations.quarantine import HeldGroup, held_groups
 from abacus.console.pages.operations.state import operations
 from abacus.console.web.calls import Call
@@ -55,10 +56,10 @@ async def _held(call: Call) -> Held | None:
     return Held(groups, countries) if groups else None
 
 
-async def _tasks(call: Call) -> Sequence[Errand] | None:
+async def _tasks(call: Call) -> Sequence[Task] | None:
     found = await call.rooms[ErrandStore].all(call.countries(Deed.SEE), after=None, limit=_LOOKED_AT)
     mine = [each for each in found if each.asked_by == call.actor.name and call.now - each.asked_at < _LATELY]
-    return [each for each in mine if each.state.is_open or each.state is State.FAILED][:_TASKS] or None
+    return [task_of(each) for each in mine if each.state.is_open or each.state is State.FAILED][:_TASKS] or None
 
 
 def _country(held: HeldItem) -> str | None:
