@@ -1,12 +1,16 @@
 """The health of each worker of this process, for the readiness probe and the log."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Final, NamedTuple
 
 import structlog
 
 from abacus.core.errors import Unavailable
+
+_LONGEST: Final = 300  # characters of a fault that are told
 
 log = structlog.get_logger(__name__)
 
@@ -20,14 +24,29 @@ class WorkerState(StrEnum):
     STOPPED = "stopped"
 
 
+class Failure(NamedTuple):
+    """The last message that a worker could not handle, though everything that it needs was there."""
+
+    why: str
+    at: datetime
+    receives: int
+
+
 @dataclass(slots=True)
 class WorkerHealth:
-    """The state of one worker. Each change is logged once, however often it is reported."""
+    """The state of one worker. Each change is logged once, however often it is reported. `failures`: by queue."""
 
     name: str
     state: WorkerState = WorkerState.STARTING
     detail: str = ""
     was_ready: bool = False
+    failures: dict[str, Failure] = field(default_factory=dict)
+
+    def failed(self, queue: str, error: Exception, receives: int) -> None:
+        """A message of the queue made the worker fail. The first line names the fault; more could name a member."""
+        first = next(iter(str(error).splitlines()), "")[:_LONGEST]
+        why = f"{type(error).__name__}: {first}" if first else type(error).__name__
+        self.failures[queue] = Failure(why, datetime.now(UTC), receives)
 
     def ready(self) -> None:
         if self.state is not WorkerState.READY:
@@ -81,6 +100,9 @@ class SubWorkerHealth(WorkerHealth):
     def stopped(self, why: str) -> None:
         self.state, self.detail, self.waits_for = WorkerState.STOPPED, why, None
         self._worker.stopped(why)
+
+    def failed(self, queue: str, error: Exception, receives: int) -> None:
+        self._worker.failed(queue, error, receives)
 
     def left(self) -> None:
         """The task has ended because it is not wanted any more; the worker's state is that of the others."""
@@ -136,6 +158,10 @@ class Health:
     def regained(self, dependency: str) -> None:
         if self.missed.pop(dependency, None) is not None:
             log.info("dependency back", back=dependency)
+
+    @property
+    def failures(self) -> dict[str, Failure]:
+        return {queue: each for worker in self.workers.values() for queue, each in worker.failures.items()}
 
     def report(self) -> dict[str, dict[str, str]]:
         return {name: {"state": str(w.state), "detail": w.detail} for name, w in sorted(self.workers.items())}

@@ -1,5 +1,6 @@
 """Operations, the quarantine and the search: what they show, to whom, and that what others wrote is text."""
 
+from datetime import timedelta
 from uuid import uuid4
 
 import asyncpg
@@ -12,7 +13,7 @@ from abacus.console.decide.senders import member_in, sender_in
 from abacus.core.errors import Reason
 from abacus.platform.postgres import Pool
 from abacus.platform.presence.presence_note import Presence
-from abacus.platform.presence.types import ProcessNote, Report, WorkerNote
+from abacus.platform.presence.types import FailureNote, ProcessNote, Report, WorkerNote
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import Item, Stage
 from tests.console.desk import Desk, desk
@@ -55,6 +56,27 @@ async def test_what_a_process_does_without_is_told(pool: Pool) -> None:
         assert ("service score" in shown, SCRIPT in shown) == (True, False)
         faults = [each["fault"] for each in (await ann.twin("/operations")).json()["problems"]]
         assert f"a process on host (pid 7) does without service score: {SCRIPT}" in faults
+
+
+async def test_dead_letters_say_why_the_last_message_failed(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        ann = await open_desk.inside("ann", "viewer")
+        now = open_desk.clock.now()
+        for seconds, why in ((0, "KeyError: 'old'"), (5, f"KeyError: {SCRIPT}")):
+            failures = {"abacus-award": FailureNote(why, now + timedelta(seconds=seconds), 7)}
+            report = Report({"awarder": WorkerNote("ready", "")}, {}, {}, None, {}, failures)
+            note = ProcessNote(uuid4(), "host", 7, "0.1.0", now, now, report.text)
+            await Presence(pool, open_desk.clock).note(note)
+        shown = (await ann.twin("/dead-letters")).json()["given_up"]["value"]
+        assert {each["queue"]: each["failure"] and each["failure"]["why"] for each in shown} == {
+            "award": f"KeyError: {SCRIPT}",
+            "retry": None,
+            "expiry": None,
+            "campaign-retry": None,
+        }
+        assert {each["letters"] for each in shown} == {None}  # the console knows no SQS
+        page = (await ann.see("/dead-letters")).text
+        assert ("at its 7. try" in page, SCRIPT in page) == (True, False)
 
 
 @pytest.mark.parametrize(("path", "status"), [("/operations", 200), ("/quarantine", 403), ("/where?key=T-1", 403)])

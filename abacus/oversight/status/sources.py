@@ -8,7 +8,16 @@ from abacus.core.clock import Clock
 from abacus.core.errors import AbacusError
 from abacus.ledger.relay.cursor import RelayCursor
 from abacus.oversight.status.capabilities import overdue, undelivered
-from abacus.oversight.status.types import GroupLag, QueueState, RelayState, Snapshot, Without, WorkerState, Workforce
+from abacus.oversight.status.types import (
+    GroupLag,
+    QueueFailure,
+    QueueState,
+    RelayState,
+    Snapshot,
+    Without,
+    WorkerState,
+    Workforce,
+)
 from abacus.platform.kafka.window import lag
 from abacus.platform.postgres import Pool
 from abacus.platform.presence.presence_note import Presence
@@ -55,6 +64,7 @@ async def notes(pool: Pool, clock: Clock) -> Notes:
     oldest_s: dict[str, float] = {}
     cards_age_s: list[float] = []
     without: list[Without] = []
+    failures: dict[str, QueueFailure] = {}
     for process in await Presence(pool, clock).all():
         report, gone = Report.of(process.report), process.is_gone(clock.now())
         workers += [
@@ -76,7 +86,10 @@ async def notes(pool: Pool, clock: Clock) -> Notes:
                 oldest_s[queue] = max(age, oldest_s.get(queue, 0.0))
             cards_age_s += [] if report.cards_age_s is None else [report.cards_age_s]
             without += [Without(what, process.host, process.pid, why) for what, why in report.missed.items()]
-    return Notes(Workforce(sorted(workers), max(cards_age_s, default=None), sorted(without)), oldest_s)
+        for queue, failure in report.failures.items():
+            if queue not in failures or failures[queue].at < failure.at:
+                failures[queue] = QueueFailure(*failure)
+    return Notes(Workforce(sorted(workers), max(cards_age_s, default=None), sorted(without), failures), oldest_s)
 
 
 async def lags(bootstrap: str, groups: Sequence[Group]) -> Sequence[GroupLag]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import NamedTuple
 
 from abacus.core.status import Overdue, Undelivered
@@ -59,14 +60,23 @@ class Without(NamedTuple):
     why: str
 
 
+class QueueFailure(NamedTuple):
+    """The last message of a queue that made a worker fail: how, when, and how often it had come."""
+
+    why: str
+    at: datetime
+    receives: int
+
+
 class Workforce(NamedTuple):
-    """The workers; the age in seconds of the oldest rate cards in use, None where no process uses any; and what
-    processes do without.
+    """The workers; the age in seconds of the oldest rate cards in use, None where no process uses any; what processes
+    do without; and the last failure of each queue, as far as a process that runs has seen one.
     """
 
     workers: Sequence[WorkerState]
     cards_age_s: float | None
     without: Sequence[Without] = ()
+    failures: Mapping[str, QueueFailure] = MappingProxyType({})
 
 
 class Snapshot(NamedTuple):

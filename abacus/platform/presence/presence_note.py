@@ -19,7 +19,7 @@ from abacus.core.errors import AbacusError
 from abacus.platform.health import Health
 from abacus.platform.metrics import CARDS_AGE, QUEUE_AGE
 from abacus.platform.postgres import Pool, open_pool, passing_failures
-from abacus.platform.presence.types import NOTED_EVERY_S, ProcessNote, Report, WorkerNote
+from abacus.platform.presence.types import NOTED_EVERY_S, FailureNote, ProcessNote, Report, WorkerNote
 from abacus.platform.sql import Statement, columns, parameters
 
 _KEPT_FOR: Final = timedelta(days=7)  # the row of a process that did not end by itself
@@ -67,7 +67,8 @@ def report_of(health: Health, settings: Mapping[str, str]) -> Report:
     workers = {name: WorkerNote(**each) for name, each in health.report().items()}
     queues = {labels["queue"]: age for labels, age in _samples(QUEUE_AGE)}
     ages = [age for _, age in _samples(CARDS_AGE) if 0 < age < float("inf")]  # 0 in a process without cards
-    return Report(workers, dict(health.missed), queues, ages[0] if ages else None, settings)
+    failures = {queue: FailureNote(*each) for queue, each in health.failures.items()}
+    return Report(workers, dict(health.missed), queues, ages[0] if ages else None, settings, failures)
 
 
 @asynccontextmanager

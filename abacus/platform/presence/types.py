@@ -19,10 +19,18 @@ class WorkerNote(NamedTuple):
     detail: str
 
 
+class FailureNote(NamedTuple):
+    """The last message of a queue that made a worker of the process fail: how, when, and how often it had come."""
+
+    why: str
+    at: datetime
+    receives: int
+
+
 class Report(NamedTuple):
     """What a process knows of itself: its workers, the services that it does without, the age in seconds of the oldest
-    message of each queue that it receives from, and of its rate cards where it has any; and the settings that it was
-    given, as they may be told.
+    message of each queue that it receives from, and of its rate cards where it has any; the settings that it was given,
+    as they may be told; and the last failure of each queue.
     """
 
     workers: Mapping[str, WorkerNote]
@@ -30,11 +38,14 @@ class Report(NamedTuple):
     queues: Mapping[str, float]
     cards_age_s: float | None
     settings: Mapping[str, str] = MappingProxyType({})
+    failures: Mapping[str, FailureNote] = MappingProxyType({})
 
     @property
     def text(self) -> bytes:
         workers = {name: note._asdict() for name, note in self.workers.items()}
-        return orjson.dumps({**self._asdict(), "workers": workers, "settings": dict(self.settings)})
+        failures = {queue: each._asdict() for queue, each in self.failures.items()}
+        told = {"workers": workers, "settings": dict(self.settings), "failures": failures}
+        return orjson.dumps({**self._asdict(), **told})
 
     @classmethod
     def of(cls, text: bytes) -> "Report":
@@ -43,8 +54,17 @@ class Report(NamedTuple):
         """
         document: Mapping[str, Any] = orjson.loads(text)
         workers = {name: WorkerNote(each["state"], each["detail"]) for name, each in document["workers"].items()}
+        failures = {
+            queue: FailureNote(each["why"], datetime.fromisoformat(each["at"]), each["receives"])
+            for queue, each in document.get("failures", {}).items()
+        }
         return cls(
-            workers, document["missed"], document["queues"], document["cards_age_s"], document.get("settings", {})
+            workers,
+            document["missed"],
+            document["queues"],
+            document["cards_age_s"],
+            document.get("settings", {}),
+            failures,
         )
 
 

@@ -81,8 +81,9 @@ class QueueConsumer:
             return await self._handle(messages)
         except (Unavailable, LineStopped):
             raise
-        except Exception:
+        except Exception as error:
             if len(messages) == 1:
+                self._health.failed(self._queue.name, error, messages[0].receives)
                 log.exception(
                     "message failed", queue=self._queue.name, message=messages[0].id, receives=messages[0].receives
                 )

@@ -9,6 +9,7 @@ from abacus.core.status import Overdue, Problem, Undelivered
 from abacus.oversight.status.decide.problems import exit_code, problems
 from abacus.oversight.status.types import (
     GroupLag,
+    QueueFailure,
     QueueState,
     RelayState,
     Snapshot,
@@ -47,6 +48,7 @@ def workers(*each: WorkerState, cards_age_s: float | None = 4.0) -> Workforce:
     return Workforce([worker("awarder"), worker("relay"), *each], cards_age_s)
 
 
+FAILED = QueueFailure("KeyError: 'points'", NOW, 10)
 SHORT = Workforce([worker("relay")], 4.0)
 CASES: list[tuple[str, dict[str, Any], str | None]] = [
     ("all is well", {}, None),
@@ -71,6 +73,11 @@ CASES: list[tuple[str, dict[str, Any], str | None]] = [
     ("old cards", {"workforce": workers(cards_age_s=61.0)}, "rate cards in use are 61 s old"),
     ("lag", {"lags": [GroupLag("t", "abacus-calculator", "calculator", 10_001)]}, "has 10,001 messages of t to read"),
     ("dead letters", {"queues": [queue("award-dlq", 3)]}, "abacus-award-dlq holds 3 dead letters"),
+    (
+        "dead letters with their cause",
+        {"queues": [queue("award-dlq", 3)], "workforce": workers()._replace(failures={"abacus-award": FAILED})},
+        "abacus-award-dlq holds 3 dead letters; a message of abacus-award last failed with KeyError: 'points'",
+    ),
     ("an old award", {"queues": [queue("award", 1, 301.0)]}, "the oldest message of abacus-award is 301 s old"),
     ("an old retry", {"queues": [queue("retry", 1, 86_401.0)]}, "the oldest message of abacus-retry is 86,401 s old"),
     ("the relay", {"relay": RelayState(7, NOW - timedelta(minutes=2))}, "7 transfers are not published"),

@@ -375,3 +375,18 @@ async def test_what_comes_one_by_one_is_received_together() -> None:
     async with working(line, handle, hands=2):
         await last.wait()
     assert batches == [["0"], ["1", "2", "3"]]
+
+
+@virtually
+async def test_a_message_that_fails_leaves_its_reason() -> None:
+    line, health = Line("1", "2"), WorkerHealth("awarder")
+
+    async def handle(messages: Sequence[Received]) -> Sequence[Received]:
+        if any(each.id == "2" for each in messages):
+            raise ValueError("no such program\nDETAIL: Key (member_id)=(bob)")
+        return messages
+
+    async with working(line, handle, health=health):
+        await asyncio.sleep(1)
+    failure = health.failures[line.name]
+    assert (failure.why, failure.receives) == ("ValueError: no such program", 1)

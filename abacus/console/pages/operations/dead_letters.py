@@ -1,4 +1,4 @@
-"""Dead letters: messages that queues gave up, counted, and sent back."""
+"""Dead letters: messages that queues gave up, why the workers failed, and how they are sent back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,25 +7,48 @@ from typing import ClassVar, Final
 from abacus.console.decide.typed import number as number_of
 from abacus.console.errands.types import Order
 from abacus.console.pages.operations.errands import Done, ask, newest
+from abacus.console.pages.operations.state import Watched, queues_of
 from abacus.console.web.calls import Call
 from abacus.console.web.forms import EMPTY, Form
-from abacus.console.web.page import Page, See
+from abacus.console.web.page import Page, Said, See
 from abacus.console.web.parts import Part
+from abacus.oversight.status.sources import notes
+from abacus.oversight.status.types import QueueFailure
 from abacus.people.types.deed import Deed
-from abacus.platform.sqs.definition import definitions
+from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY, definitions
 
 COUNT: Final = "dead-letters"
 REDRIVE: Final = "dead-letters-redrive"
 _ALL: Final = "all queues"
 _MOST: Final = 10_000
 _QUEUES: Final = tuple(queue.name for queue in definitions("") if queue.dead_letter is not None)
+# What the messages of a queue are, and what their members do without meanwhile.
+_MEANS: Final = {
+    AWARD: "Points that are decided and not booked.",
+    RETRY: "Transactions that have got no points.",
+    EXPIRY: "Accounts whose points have not lapsed.",
+    CAMPAIGN_RETRY: "Events that campaigns have not been decided for.",
+}
+
+
+@dataclass(frozen=True)
+class GivenUp:
+    """A queue's dead letters. `letters` is None where the console cannot count them; `failure` is the last that a
+    running worker saw.
+    """
+
+    queue: str
+    means: str
+    letters: int | None
+    failure: QueueFailure | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeadLettersPage(Page):
-    """The last count of each queue, and the last messages that were sent back."""
+    """The queues, the last count by a task, and the last messages that were sent back."""
 
     template: ClassVar[str] = "dead_letters.html"
+    given_up: Part[Sequence[GivenUp]]
     counted: Part[Done | None]
     sent_back: Part[Done | None]
     queues: Sequence[tuple[str, str]]
@@ -36,12 +59,25 @@ async def dead_letters(call: Call, typed: Form = EMPTY) -> DeadLettersPage:
     return DeadLettersPage(
         title="Dead letters",
         command="abacus dlq list",
+        given_up=await call.part(_given_up(call)),
         counted=await call.part(newest(call, COUNT, _ALL)),
         sent_back=await call.part(newest(call, REDRIVE, _ALL)),
         queues=[(each, each) for each in _QUEUES],
         may_redrive=call.may(Deed.REPLAY, None),
         form=typed,
     )
+
+
+async def _given_up(call: Call) -> Sequence[GivenUp]:
+    """Raises `Unavailable`."""
+    watched = call.rooms[Watched]
+    known = (await notes(call.premises.pool, call.premises.clock)).workforce.failures
+    queued = await queues_of(call, {})
+    waiting = {each.queue: each.waiting for each in queued.value or ()} if queued is not None else {}
+    prefix = watched.queue_prefix
+    return [
+        GivenUp(name, _MEANS[name], waiting.get(f"{prefix}{name}-dlq"), known.get(prefix + name)) for name in _QUEUES
+    ]
 
 
 async def count(call: Call) -> Page | See:
@@ -60,5 +96,8 @@ async def redrive(call: Call) -> Page | See:
     if typed.wrong:
         return await dead_letters(call, typed)
     return await ask(
-        call, Order(REDRIVE, _ALL, None, ("dlq", "redrive", queue, f"--limit={number}", "--json")), "/dead-letters"
+        call,
+        Order(REDRIVE, _ALL, None, ("dlq", "redrive", queue, f"--limit={number}", "--json")),
+        "/dead-letters",
+        Said(f"Dead letters of the queue {queue} are being sent back. What came of it stands below.", "waiting"),
     )

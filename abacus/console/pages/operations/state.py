@@ -79,7 +79,7 @@ async def operations(call: Call) -> OperationsPage:
     heard = workers.value
     groups, queued, relaying, outside, jobs = await asyncio.gather(
         _lags(call, heard.workforce if heard is not None else None),
-        _queues(call, heard.oldest_s if heard is not None else {}),
+        queues_of(call, heard.oldest_s if heard is not None else {}),
         call.part(relay(pool, watched.points_topic, clock, most=COUNTED_TO)),
         call.part(undelivered(pool, clock)),
         call.part(overdue_for(call)),
@@ -124,7 +124,8 @@ async def _lags(call: Call, workforce: Workforce | None) -> Part[Sequence[GroupL
     return await call.part(_within(lags(watched.kafka, groups), "kafka"))
 
 
-async def _queues(call: Call, oldest_s: Mapping[str, float]) -> Part[Sequence[QueueState]] | None:
+async def queues_of(call: Call, oldest_s: Mapping[str, float]) -> Part[Sequence[QueueState]] | None:
+    """None where no setting says where they are."""
     watched = call.rooms[Watched]
     if watched.sqs is None:
         return None

@@ -29,7 +29,7 @@ def problems(snapshot: Snapshot, pipeline: Sequence[str], prefix: str) -> list[P
     return [
         *(_of_workers(snapshot.workforce, pipeline, snapshot.at) if snapshot.workforce is not None else ()),
         *(problem for lag in snapshot.lags or () for problem in _of_lag(lag)),
-        *(problem for queue in snapshot.queues or () for problem in _of_queue(queue, prefix, snapshot.at)),
+        *(problem for queue in snapshot.queues or () for problem in _of_queue(queue, prefix, snapshot)),
         *(_of_relay(snapshot.relay, snapshot.at) if snapshot.relay is not None else ()),
         *_of_quarantine(snapshot.quarantine or {}),
         *(left.problem for left in snapshot.undelivered or () if left.problem is not None),
@@ -94,17 +94,20 @@ def _of_lag(lag: GroupLag) -> Iterator[Problem]:
         yield Problem(fault, f"if that grows, start more: abacus worker {lag.worker}", Cause.LAG, lag.worker)
 
 
-def _of_queue(queue: QueueState, prefix: str, now: datetime) -> Iterator[Problem]:
+def _of_queue(queue: QueueState, prefix: str, snapshot: Snapshot) -> Iterator[Problem]:
     name = queue.queue.removeprefix(prefix)
     if queue.dead_letters:
         if queue.waiting:
             source = name.removesuffix("-dlq")
-            fault = f"{queue.queue} holds {queue.waiting:,} dead letters"
-            remedy = f"find the cause in the workers' logs, then: abacus dlq redrive {source}"
+            known = snapshot.workforce.failures.get(prefix + source) if snapshot.workforce is not None else None
+            why = f"; a message of {prefix}{source} last failed with {known.why}" if known is not None else ""
+            fault = f"{queue.queue} holds {queue.waiting:,} dead letters{why}"
+            find = "mend the cause" if known is not None else "find the cause in the workers' logs"
+            remedy = f"{find}, then: abacus dlq redrive {source}"
             yield Problem(fault, remedy, Cause.DEAD_LETTERS, source)
     elif queue.oldest_s is not None and queue.oldest_s > _OLDEST_S.get(name, 0.0):
         fault = f"the oldest message of {queue.queue} is {queue.oldest_s:,.0f} s old"
-        since = now - timedelta(seconds=queue.oldest_s)
+        since = snapshot.at - timedelta(seconds=queue.oldest_s)
         yield Problem(fault, "see why its worker does not keep up", Cause.QUEUE_OLD, name, since)
 
 
