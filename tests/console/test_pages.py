@@ -128,7 +128,7 @@ async def test_a_part_whose_dependency_is_down_says_since_when_and_the_rest_is_t
         page = await eve.see("/")
         assert page.status_code == 200
         assert "The database does not answer since" in page.text
-        assert "5 points of acme" in page.text
+        assert "Limits of the partner acme" in page.text
 
 
 async def test_without_the_database_a_page_says_so(pool: Pool, database_url: str) -> None:

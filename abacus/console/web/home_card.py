@@ -10,10 +10,15 @@ from abacus.people.types.deed import Deed
 from abacus.people.types.person import Role
 
 
+def _nothing(_: object) -> None:
+    """Most cards have nothing that waits for one person."""
+
+
 @dataclass(frozen=True)
 class HomeCard:
     """`read` gives the value that the template shows, or None where there is nothing to say: the card is left out then.
-    `ranks`: how early people of a role see it; the lowest number stands first.
+    `ranks`: how early people of a role see it; the lowest number stands first. `waits`: what of the value waits for the
+    person, as a clause, for the line above all cards.
     """
 
     name: str
@@ -24,6 +29,7 @@ class HomeCard:
     deed: Deed = Deed.SEE
     everywhere: bool = False
     usual: int = 50
+    waits: Callable[[Any], str | None] = _nothing
 
     def is_for(self, call: Call) -> bool:
         return call.may(self.deed, None) if self.everywhere else call.may_somewhere(self.deed)

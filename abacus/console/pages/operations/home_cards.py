@@ -62,6 +62,11 @@ async def _tasks(call: Call) -> Sequence[Task] | None:
     return [task_of(each) for each in mine if each.state.is_open or each.state is State.FAILED][:_TASKS] or None
 
 
+def _failed(tasks: Sequence[Task]) -> str | None:
+    failed = sum(each.state is State.FAILED for each in tasks)
+    return f"{failed} of your tasks failed" if failed else None
+
+
 def _country(held: HeldItem) -> str | None:
     """The country that a message names, if it can be read."""
     try:
@@ -75,5 +80,5 @@ def _country(held: HeldItem) -> str | None:
 CARDS: Final = (
     HomeCard("wrong", "What is wrong", "home/wrong.html", _wrong, {Role.OPERATOR: 0, Role.ADMIN: 1}, usual=30),
     HomeCard("quarantine", "Set aside", "home/quarantine.html", _held, {Role.OPERATOR: 2, Role.ADMIN: 3}, usual=40),
-    HomeCard("tasks", "Your tasks", "home/tasks.html", _tasks, usual=10),
+    HomeCard("tasks", "Your tasks", "home/tasks.html", _tasks, usual=10, waits=_failed),
 )
