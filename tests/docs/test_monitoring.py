@@ -13,6 +13,7 @@ import prometheus_client
 import pytest
 import yaml
 
+from abacus.oversight.status.decide.alert_levels import ALERT_LEVELS
 from tests.docs.exposition import labels
 from tests.support.documents import headings
 from tests.support.metric_lists import metric_lists
@@ -120,6 +121,12 @@ def test_each_alert_has_a_runbook_and_both_tests(rule: dict[str, Any]) -> None:
         set(re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"]))
         <= {label for group in _GROUPED.findall(rule["expr"]) for label in re.findall(r"\w+", group)} | OF_PROMETHEUS
     )
+
+
+@pytest.mark.parametrize(("alert", "level"), ALERT_LEVELS.items())
+def test_pages_draw_the_line_where_the_alert_begins(alert: str, level: int) -> None:
+    (rule,) = [each for each in RULES if each["alert"] == alert]
+    assert rule["expr"].endswith(f" > {level}")
 
 
 @pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda path: path.stem)

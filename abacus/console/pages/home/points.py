@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import ClassVar, Final
 from zoneinfo import ZoneInfo
 
-from abacus.console.decide.charts import Along, Chart, Line
+from abacus.console.decide.charts import Along, Chart, Line, Threshold
 from abacus.console.web.calls import Call
 from abacus.console.web.home_card import HomeCard
 from abacus.console.web.page import Page
@@ -15,10 +15,12 @@ from abacus.intake.pulse.decide.days import WEEK, Day, day_of
 from abacus.intake.pulse.decide.steps import Beat, Range, beats
 from abacus.intake.pulse.store import PulseStore
 from abacus.intake.pulse.types import Step
+from abacus.oversight.status.decide.alert_levels import ALERT_LEVELS, TIME_TO_POINTS
 from abacus.people.types.deed import Deed
 from abacus.people.types.person import Role
 
 _DAY: Final = timedelta(days=1)
+_SLOW: Final = (Threshold("an alert begins, 99 % within", ALERT_LEVELS[TIME_TO_POINTS]),)
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Pulse:
         took = [Line("half within", half), Line("99 % within", nearly_all)]
         return (
             Chart("Points a minute", Along.MOMENTS, times, points),
-            Chart("From a transaction to its points", Along.MOMENTS, times, took, "seconds", is_log=True),
+            Chart("From a transaction to its points", Along.MOMENTS, times, took, "seconds", _SLOW, is_log=True),
         )
 
     @property

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import ClassVar, Final, NamedTuple, TypeVar
 
 from abacus.console.decide.alarms import Alarm, alarms_of
@@ -15,6 +16,13 @@ from abacus.console.web.parts import Part
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.status import Cause, Overdue, Problem, Undelivered
 from abacus.oversight.status.capabilities import figures_of, overdue, undelivered
+from abacus.oversight.status.decide.alert_levels import (
+    ALERT_LEVELS,
+    BEHIND,
+    OF_QUEUES,
+    RELAY_BEHIND,
+    WEBHOOKS_LATE,
+)
 from abacus.oversight.status.decide.problems import problems
 from abacus.oversight.status.decide.settings import SettingInUse, settings_in_use
 from abacus.oversight.status.sources import Group, Notes, groups_in_use, lags, notes, queues, relay
@@ -50,6 +58,17 @@ _UNSET: Final = {
 Value = TypeVar("Value")
 
 
+class Levels(NamedTuple):
+    """Where alerts begin: by queue with its prefix, in seconds; of the relay and of webhooks, in seconds; and of
+    streams, in messages.
+    """
+
+    queues: Mapping[str, int] = MappingProxyType({})
+    relay: int = ALERT_LEVELS[RELAY_BEHIND]
+    webhooks: int = ALERT_LEVELS[WEBHOOKS_LATE]
+    messages: int = ALERT_LEVELS[BEHIND]
+
+
 @dataclass(frozen=True, kw_only=True)
 class OperationsPage(Page):
     """The state by parts. A part is None where the person may not see it, or no setting says where it is: only jobs are
@@ -69,6 +88,7 @@ class OperationsPage(Page):
     jobs: Part[Sequence[Overdue]]
     not_read: Mapping[str, str] = field(default_factory=dict)
     counted_to: int = COUNTED_TO
+    levels: Levels = field(default_factory=Levels)
 
 
 async def operations(call: Call) -> OperationsPage:
@@ -164,7 +184,8 @@ def _judged(call: Call, page: OperationsPage, outside: Sequence[Undelivered] | N
     alarms: Sequence[Alarm] = alarms_of(found)
     if call.may(Deed.SEE, None):  # of a part of the house nothing is said to be over
         alarms = call.rooms[AlarmMemory].note(alarms, _unread(snapshot), call.now)
-    return replace(page, problems=found, alarms=alarms, not_read=unset)
+    levels = Levels({f"{watched.queue_prefix}{name}": ALERT_LEVELS[alert] for name, alert in OF_QUEUES.items()})
+    return replace(page, problems=found, alarms=alarms, not_read=unset, levels=levels)
 
 
 def _unread(snapshot: Snapshot) -> set[str]:
