@@ -59,7 +59,7 @@ async def test_commands_run_as_the_person_and_their_papers_and_files_are_there(h
         # By the person's rights, not by those of the login that runs the console.
         refused = await ended(open_desk, await asked(open_desk, Order("seal", "", None, ("ledger", "seal", "--json"))))
         assert (refused.state, refused.exit_code) == (State.FAILED, 2)
-        assert "ann may not run jobs" in (refused.told or "")
+        assert "ann may not seal" in (refused.told or "")
         linted = Order("lint", "a.toml", None, ("rates", "lint", "a.toml", "--json"), {"../a.toml": "nothing = 1"})
         faulty = await ended(open_desk, await asked(open_desk, linted))
         assert "a.toml" in str(await store.output(faulty.errand_id)) + (faulty.told or "")

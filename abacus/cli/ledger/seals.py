@@ -34,7 +34,7 @@ async def seal(
 ) -> Answer:
     """Seal the ledger: one hash over every account. The relay publishes it on the points topic."""
     async with actor() as at:
-        await at.begins(Deed.RUN_JOBS, "job:seal")
+        await at.begins(Deed.SEAL, "job:seal")
         seals = Seals(at.pool, at.clock)
         with _progress() as told:
             made = await seals.make(if_older_than=timedelta(hours=if_older_than or 0), progress=told)

@@ -59,7 +59,7 @@ async def run_month(
         runs, book, now = ExpiryRuns(at.pool), CardBook(await CardStore(at.pool).all()), at.clock.now()
         tasks = await of_all_due(runs, book, country, now) if due else of_month(book, wanted, country, now)
         queue = await SqsQueue.find(client, config.queue_prefix + EXPIRY)
-        await at.begins(Deed.RUN_JOBS, "job:expiry", country=country, month=month, due=due, again=again)
+        await at.begins(Deed.EXPIRE, "job:expiry", country=country, month=month, due=due, again=again)
         done, refused = await _sweep_all(MonthEndJob(at.pool, queue, at.clock), tasks, again=again)
         if wait:
             done = await _watch(runs, done)

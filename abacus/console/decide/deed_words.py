@@ -29,6 +29,8 @@ KINDS_OF_DEED: Final[Mapping[Deed, str]] = {
     Deed.APPROVE: "Decisions on approvals",
     Deed.CLOSE_BOOKS: "Months and accounts",
     Deed.SET_ASSUMPTIONS: "Assumptions",
+    Deed.EXPIRE: "Ends of months",
+    Deed.SEAL: "Seals",
     Deed.RUN_JOBS: "Jobs",
     Deed.REPLAY: "Replays",
     Deed.IMPORT: "Imports",
@@ -135,6 +137,8 @@ DONE: Final[Mapping[Deed, Mapping[str, str]]] = {
         "": "worked on {about}",
     },
     Deed.SET_ASSUMPTIONS: {"": "set assumptions for {about}[, from {start} on]"},
+    Deed.EXPIRE: {"": "ran the end of a month"},
+    Deed.SEAL: {"": "sealed the ledger"},
     Deed.RUN_JOBS: {
         "cache": "set the share of counters that is kept in memory[ to {share} %]",
         "": "ran the job {about}",

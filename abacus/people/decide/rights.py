@@ -28,6 +28,8 @@ _ALLOWED_BY: Final[Mapping[Deed, frozenset[Role]]] = {
     Deed.APPROVE: frozenset({Role.APPROVER}),
     Deed.CLOSE_BOOKS: frozenset({Role.FINANCE}),
     Deed.SET_ASSUMPTIONS: frozenset({Role.FINANCE}),
+    Deed.EXPIRE: frozenset({Role.FINANCE, Role.OPERATOR}),
+    Deed.SEAL: frozenset({Role.FINANCE, Role.OPERATOR}),
     Deed.RUN_JOBS: frozenset({Role.OPERATOR}),
     Deed.REPLAY: frozenset({Role.OPERATOR}),
     Deed.IMPORT: frozenset({Role.OPERATOR}),

@@ -27,6 +27,8 @@ class Deed(StrEnum):
     APPROVE = "approve"
     CLOSE_BOOKS = "close-books"
     SET_ASSUMPTIONS = "set-assumptions"
+    EXPIRE = "expire-points"  # run the ends of months
+    SEAL = "seal"  # the ledger
     RUN_JOBS = "run-jobs"
     REPLAY = "replay"  # the quarantine, dead letters, the points stream, and what did not arrive
     IMPORT = "import"

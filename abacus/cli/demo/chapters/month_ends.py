@@ -29,7 +29,7 @@ class MonthEnds(Chapter):
     async def month_ended(self, month: Month) -> None:  # noqa: ARG002  # the jobs find what is due
         at = self.house.at("olga")
         book, runs = CardBook(await CardStore(at.pool).all()), ExpiryRuns(at.pool)
-        await at.begins(Deed.RUN_JOBS, "job:expiry", due=True)
+        await at.begins(Deed.EXPIRE, "job:expiry", due=True)
         async with sqs(self.house.settings) as client:
             queue = await SqsQueue.find(client, self.house.settings.queue_prefix + EXPIRY)
             job = MonthEndJob(at.pool, queue, at.clock)
@@ -48,7 +48,7 @@ class MonthEnds(Chapter):
 
     async def _seal(self) -> None:
         at = self.house.at("olga")
-        await at.begins(Deed.RUN_JOBS, "job:seal")
+        await at.begins(Deed.SEAL, "job:seal")
         await Seals(at.pool, at.clock).make()
 
 

@@ -22,7 +22,7 @@ SERVED: Final = (
     form("/finance/close/{month}/reopen", month_close.reopen, Deed.CLOSE_BOOKS, everywhere=True),
     page("/trust", trust.trust, everywhere=True),
     form("/trust/verify", trust.verify, everywhere=True),
-    form("/trust/seal", trust.seal, Deed.RUN_JOBS, everywhere=True),
+    form("/trust/seal", trust.seal, Deed.SEAL, everywhere=True),
     form("/trust/reconcile", trust.reconcile, everywhere=True),
     form("/trust/prove", trust.prove, everywhere=True),
 )

@@ -57,7 +57,7 @@ async def trust(call: Call, typed: Form = EMPTY) -> TrustPage:
         sealed=await call.part(newest(call, SEAL, _ALL)),
         accounted=await call.part(newest(call, RECONCILE, _ALL)),
         proof=await call.part(newest(call, PROOF, call.actor.name)),
-        may_seal=call.may(Deed.RUN_JOBS, None),
+        may_seal=call.may(Deed.SEAL, None),
         form=typed,
     )
 
