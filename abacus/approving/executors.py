@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from abacus.approving.assumptions import assuming
+from abacus.approving.closes import signing
 from abacus.core.clock import Clock
 from abacus.documents.stated_desk import version_approval
 from abacus.engage.campaigns.campaign_store import CampaignStore
@@ -49,6 +50,7 @@ def approving(
         ApprovalKind.LIMITS: _limiting(pool, clock),
         ApprovalKind.CAMPAIGN: _running(pool, clock, tuple(built_in)),
         ApprovalKind.ASSUMPTION: assuming(pool, clock),
+        ApprovalKind.MONTH_CLOSE: signing(pool, clock),
     }
     return LargeMoves(Approvals(pool, clock, executors, terms), moved, alone)
 

@@ -211,6 +211,7 @@ class Settings(BaseSettings):
     limits_need_approval: bool = False
     cards_need_approval: bool = False
     assumptions_need_approval: bool = False
+    closes_need_approval: bool = False
     # The person that commands act for, and whether commands that change anything need one.
     token: str | None = None
     people_required: bool = False

@@ -8,12 +8,14 @@ from collections.abc import Awaitable, Callable
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.ledger.store.post import PostgresLedger
+from abacus.oversight.closing.store import MonthCloses
 from abacus.oversight.reports.assumption_store import AssumptionStore
 from abacus.oversight.reports.decide.assumption import Estimate
 from abacus.oversight.reports.decide.rollforward import SIGNS
@@ -25,7 +27,7 @@ from tests.support.fixed_clock import FixedClock
 from tests.support.logged import card_logged
 from tests.support.neighbours import neighbours_are_through
 from tests.support.sealing import NOW, earned, fill, tampering
-from tests.support.staff import LOGIN
+from tests.support.staff import LOGIN, hire
 
 pytestmark = pytest.mark.once
 
@@ -54,7 +56,7 @@ async def close(pool: Pool, database_url: str, tmp_path: Path) -> Close:
     mapping.write_text(MAPPING, encoding="utf-8")
     account.write_text(json.dumps(ACCOUNT), encoding="utf-8")
 
-    async def call(*words: str, month: str = JUNE, without: str = "") -> Ran:
+    async def call(*words: str, month: str = JUNE, without: str = "", **env: str) -> Ran:
         given = {
             "--month": month,
             "--mapping": str(mapping),
@@ -62,7 +64,7 @@ async def close(pool: Pool, database_url: str, tmp_path: Path) -> Close:
             "--out": str(tmp_path),
         }
         options = [part for name, value in given.items() if name != without for part in (name, value)]
-        return await abacus("report", "close", *options, *words, env={"ABACUS_DATABASE_URL": database_url})
+        return await abacus("report", "close", *options, *words, env={"ABACUS_DATABASE_URL": database_url, **env})
 
     return call
 
@@ -180,6 +182,50 @@ async def test_what_stands_in_the_way(
         assert said.startswith(line)
 
 
+async def test_every_account_and_every_cost_that_is_missing_is_told(close: Close, pool: Pool, tmp_path: Path) -> None:
+    (tmp_path / "accounts.toml").write_text('[GRP.ID.issued]\ndebit = "a"\ncredit = "b"', encoding="utf-8")
+    estimate = Estimate("SGD", Decimal("0.97"))
+    await AssumptionStore(pool).set(
+        "GRP", "SG", date(2026, 6, 30), estimate, by="jane", why="x", now=SystemClock().now()
+    )
+    ran = await close("--check", "--json")
+    said = [(each["name"], each["said"].partition(";")[0]) for each in ran.json["obstacles"]]
+    assert (ran.code, said) == (
+        1,
+        [
+            ("accounts", "no accounts for issued of GRP in SG"),
+            ("cost", "no cost of a point of GRP in SG is assumed by the end of 2026-06"),
+        ],
+    )
+    assert (ran.json["movements"][0]["issued"], ran.json["journal"]) == (144, [])
+
+
+async def test_a_second_person_signs_where_the_house_asks_for_one(close: Close, pool: Pool, database_url: str) -> None:
+    fay, dora = await hire(pool, "fay", "finance"), await hire(pool, "dora", "approver")
+    two = {"ABACUS_CLOSES_NEED_APPROVAL": "true", "ABACUS_TOKEN": fay}
+    assert (await close("--check", "--json", **two)).json["needs_approval"]
+    asked = (await close("--json", **two)).json["approval"]
+    assert (asked["status"], asked["document"]["files"].keys()) == (
+        "pending",
+        {"account.json", "accounts.toml", f"journal-{JUNE}.csv", f"rollforward-{JUNE}.csv"},
+    )
+    assert await MonthCloses(pool).all() == []
+
+    async def approve(token: str) -> Ran:
+        words = ("approvals", "approve", asked["approval_id"], "--digest", asked["digest"])
+        return await abacus(*words, env={"ABACUS_DATABASE_URL": database_url, "ABACUS_TOKEN": token})
+
+    assert (await approve(fay)).code == 2
+    approved = await approve(dora)
+    assert approved.code == 0, approved.err
+    (signed,) = await MonthCloses(pool).all()
+    assert (signed.act, signed.signed_by, signed.files) == ("closed", "person:dora", asked["document"]["files"])
+    log = await pool.fetchrow(
+        "select actor, details ->> 'approved_by' as by from audit_log where details ->> 'approved_by' is not null"
+    )
+    assert tuple(log) == ("person:fay", "person:dora")
+
+
 async def test_messages_have_to_be_accounted_for(close: Close) -> None:
     ran = await close(without="--reconciled")
     assert (ran.code, ran.err.startswith("abacus: reconcile: not shown; run `abacus reconcile --from 2026-05-31")) == (
@@ -219,7 +265,13 @@ async def test_a_check_says_what_a_close_would_and_signs_nothing(
 ) -> None:
     assert (await close("--check")).out == "2026-06 can be signed\n"
     good = await close("--check", "--json")
-    assert (good.code, good.json) == (0, {"month": JUNE, "may_be_signed": True, "seal": 1, "obstacles": []})
+    found = good.json
+    (books,), (tie,) = found.pop("movements"), found.pop("ties")
+    assert (books["country"], books["opening"], books["issued"], books["closing"]) == ("SG", 0, 144, 144)
+    assert (tie["closing"], tie["ties"]) == (144, "yes")
+    assert found.pop("journal") == [{"currency": "SGD", "entries": 1, "debit": "1.15", "credit": "1.15"}]
+    nothing: dict[str, Any] = {"needs_approval": False, "seal": 1, "obstacles": []}
+    assert (good.code, found) == (0, {"month": JUNE, "may_be_signed": True, **nothing})
     without = await close("--check", "--json", without="--reconciled")
     assert (without.code, without.json["may_be_signed"]) == (1, False)
     assert [(each["name"], each["left"]) for each in without.json["obstacles"]] == [("reconcile", True)]

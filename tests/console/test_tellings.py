@@ -6,16 +6,23 @@ from decimal import Decimal
 from typing import Any
 
 from abacus.approving.assumptions import Assumed, assumption_proposal
+from abacus.approving.closes import close_proposal
 from abacus.approving.executors import card_proposal, limits_proposal
 from abacus.console.pages.approvals.tellings import EVERY_KIND, TELLINGS
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.ledger.types.limits import Limits
+from abacus.oversight.closing.books import MonthBooks, Papers
+from abacus.oversight.closing.decide.journal import JournalSum
 from abacus.oversight.reports.decide.assumption import Estimate
+from abacus.oversight.reports.decide.by import By, not_asked_for
+from abacus.oversight.reports.decide.rollforward import Movement, Tie
+from abacus.oversight.reports.decide.sheet import sheet
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval, ApprovalKind
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import parse_card, to_document
 from abacus.pricing.store.cards import CardReader
+from abacus.programs.expiry.decide.month import Month
 from tests.console.campaigning import MARKET, submitted
 from tests.console.desk import Browser, Desk, desk
 from tests.console.one_member import adjusted, opened
@@ -93,7 +100,21 @@ async def test_a_movement_has_the_balance_before_and_after(pool: Pool) -> None:
         assert (done["approval"]["status"], changes(done)) == ("done", [("Balance of GRP", "100", "70")])
 
 
-async def test_a_card_limits_and_assumptions_are_told_from_what_to_what(pool: Pool) -> None:
+def books_of_june() -> MonthBooks:
+    moved = Movement("GRP", "SG", "-", "-", "-", 10, issued=7, spent=2, expired=0, reversed=0, adjusted=0, closing=15)
+    return MonthBooks(
+        month=Month(2026, 6),
+        papers=Papers("accounts-2026-06.toml", b""),
+        files={"journal-2026-06.csv": b""},
+        movements=sheet("movements", "", Movement, [moved], not_asked_for([By.COUNTRY])),
+        ties=sheet("ties", "", Tie, []),
+        journal=[JournalSum("SGD", 2, Decimal("0.07"), Decimal("0.07"))],
+        obstacles=[],
+        seal=None,
+    )
+
+
+async def test_a_card_limits_assumptions_and_a_month_are_told_from_what_to_what(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         await submitted(open_desk)
         await open_desk.partner("acme")
@@ -119,6 +140,7 @@ async def test_a_card_limits_and_assumptions_are_told_from_what_to_what(pool: Po
                 "Assumptions for POINTS, SG, from 2026-07-01",
                 ("Cost of a point", "none", "0.01 SGD"),
             ),
+            (close_proposal(books_of_june(), ""), "Close of 2026-06", ("GRP in SG", "10", "15")),
         ):
             page = await shown(ben, await ask(asked, ANN.agent))
             assert page["title"] == title

@@ -76,6 +76,7 @@ def test_what_holds_when_nothing_is_set() -> None:
         "limits_need_approval": False,
         "cards_need_approval": False,
         "assumptions_need_approval": False,
+        "closes_need_approval": False,
         "token": None,
         "people_required": False,
         "retry_hours": 24,

@@ -1,40 +1,28 @@
 """`abacus report close`: a month's books, checked, exported and signed."""
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
 import typer
 
+from abacus.approving.closes import close_proposal
 from abacus.cli.ledger.verify import verified
+from abacus.cli.people.approvals import large_moves, waiting
 from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, Table, tell
 from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.files import usable
-from abacus.cli.terminal.sheets import Decimals, reading, sheet_csv
-from abacus.cli.terminal.shell import pool
+from abacus.cli.terminal.sheets import Decimals, reading
+from abacus.cli.terminal.shell import pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
-from abacus.documents.types import documents
-from abacus.oversight.closing.checks import readiness
-from abacus.oversight.closing.decide.account_map import read_mapping
-from abacus.oversight.closing.decide.journal import JournalLine, journal
-from abacus.oversight.closing.decide.journal_accounts import mapping_text
-from abacus.oversight.closing.decide.obstacles import ACCEPTABLE, Obstacle, left, reconciled
+from abacus.oversight.closing.books import MonthBooks, Papers, month_books, published_accounts
+from abacus.oversight.closing.decide.obstacles import ACCEPTABLE, Obstacle, left
 from abacus.oversight.closing.decide.record import Act, Signed, check_close
-from abacus.oversight.closing.kind import accounts_desk
 from abacus.oversight.closing.store import MonthCloses
-from abacus.oversight.reports.assumption_store import assumptions
-from abacus.oversight.reports.decide.by import By, not_asked_for
-from abacus.oversight.reports.decide.rollforward import Movement
-from abacus.oversight.reports.decide.sheet import sheet
-from abacus.oversight.reports.homes import homes
-from abacus.oversight.reports.movements import rollforward
 from abacus.people.types.deed import Deed
 from abacus.programs.expiry.decide.month import Month
-from abacus.proof.decide.seal import Seal
 
-_BY: Final = frozenset({By.COUNTRY})
 _NOT_VERIFIED: Final = Obstacle("not-verified", "`abacus ledger verify` finds rows that are wrong")
 
 
@@ -61,8 +49,8 @@ async def close(
     show: Annotated[bool, typer.Option("--show", help="Show who closed and reopened which month.")] = False,
     decimals: Decimals = 2,
 ) -> Answer:
-    """Close a month's books: refuse while they do not tie, write rollforward and journal as CSV, and sign their hashes.
-    Exit 1 when something stands in the way.
+    """Close a month's books: refuse while they do not tie, write rollforward and journal as CSV, and sign their hashes,
+    or have another person sign them. Exit 1 when something stands in the way.
     """
     if show:
         return await _record(Month.parse(month) if month else None)
@@ -77,40 +65,9 @@ async def close(
         raise Refused("--accept needs a --reason; auditors read it")
     if not out.is_dir():
         raise Refused(f"--out: there is no directory {out}")
-    journal_accounts = await _published(wanted) if mapping is None else (mapping, _read(mapping))
-    papers = Papers(*journal_accounts, account, None if account is None else _read(account))
+    papers = await _papers(wanted, mapping, account)
     close_ = Close(wanted, papers, out, accept or [], reason, decimals)
-    return await _checked(close_) if check else _answer(await _closed(close_))
-
-
-async def _published(month: Month) -> tuple[Path, bytes]:
-    """The accounts that are published, as the file that the close keeps of them."""
-    async with pool() as opened:
-        records = await accounts_desk(opened, SystemClock()).records()
-    if not records:
-        raise Refused("no accounts of the journal are published; `abacus accounts publish` does that")
-    return Path(f"accounts-{month}.toml"), mapping_text(documents(records)).encode()
-
-
-class Papers(NamedTuple):
-    """The files that a close is made with, and their content."""
-
-    mapping_file: Path
-    mapping: bytes
-    account_file: Path | None
-    account: bytes | None
-
-    @property
-    def accounts(self) -> dict[str, bytes]:
-        """The accounts that were used, beside the files that were made with them."""
-        return {self.mapping_file.name: self.mapping}
-
-    @property
-    def named(self) -> dict[str, bytes]:
-        given = self.accounts
-        if self.account_file is not None and self.account is not None:
-            given[self.account_file.name] = self.account
-        return given
+    return await _checked(close_) if check else await _closed(close_)
 
 
 class Close(NamedTuple):
@@ -124,85 +81,71 @@ class Close(NamedTuple):
     decimals: int
 
 
-class Draft(NamedTuple):
-    """The books of a month as they would be signed, and what stands in the way."""
-
-    files: Mapping[str, bytes]
-    obstacles: Sequence[Obstacle]
-    seal: Seal | None
+async def _papers(month: Month, mapping: Path | None, account: Path | None) -> Papers:
+    """The accounts of a file or those that are published, and the account of the messages."""
+    name, accounts = await _accounts(month) if mapping is None else (mapping.name, _read(mapping))
+    return Papers(name, accounts) if account is None else Papers(name, accounts, account.name, _read(account))
 
 
-async def _closed(wanted: Close) -> Signed:
-    """Sign the month. The whole ledger is verified last, because that takes the longest."""
-    draft = await _allowed_draft(wanted)
-    _stop_at(left(draft.obstacles, wanted.accepted))
+async def _accounts(month: Month) -> tuple[str, bytes]:
+    async with pool() as opened:
+        return await published_accounts(opened, SystemClock(), month)
+
+
+async def _closed(wanted: Close) -> Answer:
+    """Sign the month, or have another person sign it. The whole ledger is verified last, because that takes the
+    longest.
+    """
+    books = await _allowed_books(wanted)
+    _stop_at(left(books.obstacles, wanted.accepted))
     async with actor() as at:
         report = await verified(at.pool)
         if not report.clean:
             _stop_at([_NOT_VERIFIED])
-        for name, content in {**wanted.papers.accounts, **draft.files}.items():
+        for name, content in {wanted.papers.accounts_name: wanted.papers.accounts, **books.files}.items():
             with usable(wanted.out / name):
                 (wanted.out / name).write_bytes(content)
-        kept = sorted({**draft.files, **wanted.papers.named}.items())
-        signed = Signed(
-            month=wanted.month,
-            number=0,
-            act=Act.CLOSED,
-            signed_by=at.actor.source,
-            signed_at=at.clock.now(),
-            reason=wanted.reason,
-            files={name: hashlib.sha256(content).hexdigest() for name, content in kept},
-            accepted=[str(each) for each in draft.obstacles],
-            seal=draft.seal.number if draft.seal else None,
-            seal_hash=draft.seal.hash.hex() if draft.seal else None,
-        )
+        if settings().closes_need_approval:
+            return waiting(
+                await large_moves(at.pool, at).approvals.ask(close_proposal(books, wanted.reason), at.actor.agent)
+            )
+        signed = books.signed(by=at.actor.source, at=at.clock.now(), reason=wanted.reason)
         also = at.does(Deed.CLOSE_BOOKS, f"month:{wanted.month}", reason=wanted.reason, accepted=list(wanted.accepted))
-        return await MonthCloses(at.pool).sign(signed, also)
+        return _answer(await MonthCloses(at.pool).sign(signed, also))
 
 
 async def _checked(wanted: Close) -> Answer:
     """Everything that a close looks at, to the end. Ends with 1 where something stands in the way."""
-    draft = await _allowed_draft(wanted)
-    obstacles = list(draft.obstacles)
+    books = await _allowed_books(wanted)
+    obstacles = list(books.obstacles)
     async with pool() as opened:
         if not (await verified(opened)).clean:
             obstacles.append(_NOT_VERIFIED)
     open_ = left(obstacles, wanted.accepted)
-    rows = [{"name": each.name, "said": each.said, "left": each in open_} for each in obstacles]
-    seal = draft.seal.number if draft.seal else None
-    document = {"month": str(wanted.month), "may_be_signed": not open_, "seal": seal, "obstacles": rows}
+    document = {
+        "month": str(wanted.month),
+        "may_be_signed": not open_,
+        "needs_approval": settings().closes_need_approval,
+        "seal": books.seal.number if books.seal else None,
+        "obstacles": [{"name": each.name, "said": each.said, "left": each in open_} for each in obstacles],
+        "movements": books.movements.documents(),
+        "ties": books.ties.documents(),
+        "journal": [each._asdict() for each in books.journal],
+    }
     accepted = [f"accepted: {each}" for each in obstacles if each not in open_]
     verdict = [_aside(each) for each in open_] if open_ else [f"{wanted.month} can be signed"]
     return Answer(document, *accepted, *verdict, exit_code=EXIT_FAILED if open_ else 0)
 
 
-async def _allowed_draft(wanted: Close) -> Draft:
+async def _allowed_books(wanted: Close) -> MonthBooks:
     """Raises `Refused` where the actor may not close, or the month cannot be closed."""
     async with actor() as at:
         at.check(Deed.CLOSE_BOOKS)
         check_close(await MonthCloses(at.pool).all(), wanted.month)
-    return await _draft(wanted)
-
-
-async def _draft(wanted: Close) -> Draft:
-    month, now = wanted.month, SystemClock().now()
-    mapping = read_mapping(wanted.papers.mapping.decode(errors="replace"))
-    async with reading(f"the books of {month}") as (connection, book):
-        where = await homes(connection, book, now)
-        books = await rollforward(connection, where, month, _BY)
-        stands = await readiness(connection, where, month, now)
-        assumed = await assumptions(connection)
-    since, until = min(where.begin(month.first_day), default=now), max(where.end(month.last_day), default=now)
-    obstacles = [*stands.obstacles, *reconciled(wanted.papers.account, since, until)]
-    if not books.tied:
-        obstacles.append(Obstacle("not-tied", "the books do not tie to the accounts; see `abacus report rollforward`"))
-    lines = journal(books.movements, month, mapping, assumed, decimals=wanted.decimals)
-    rows = sheet("rows", "", Movement, books.movements, not_asked_for(_BY))
-    files = {
-        f"rollforward-{month}.csv": sheet_csv(rows).encode(),
-        f"journal-{month}.csv": sheet_csv(sheet("rows", "", JournalLine, lines)).encode(),
-    }
-    return Draft(files, obstacles, stands.seal)
+    async with reading(f"the books of {wanted.month}") as (connection, book):
+        return await month_books(
+            connection, book, wanted.month, wanted.papers, decimals=wanted.decimals, now=SystemClock().now()
+        )
 
 
 def _stop_at(obstacles: Sequence[Obstacle]) -> None:

@@ -15,10 +15,8 @@ import typer
 from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, Formats, Table, tell
 from abacus.cli.terminal.progress import spinner
 from abacus.cli.terminal.shell import pool
-from abacus.core.csv_text import csv_text
 from abacus.core.errors import Refused
-from abacus.core.points import plain
-from abacus.oversight.reports.decide.sheet import Cell, Sheet
+from abacus.oversight.reports.decide.sheet import Cell, Sheet, sheet_csv
 from abacus.platform.postgres import Connection, snapshot
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
@@ -102,12 +100,7 @@ class CsvReport(Report):
 
 def table_of(each: Sheet) -> Table:
     names = [name.replace("_", " ") for name in each.header]
-    return Table(each.title, names, [[_text(cell, grouped=True) for cell in row] for row in each.rows])
-
-
-def sheet_csv(data: Sheet) -> str:
-    """A sheet as CSV, the first line naming the columns."""
-    return csv_text([data.header, *([_text(cell, grouped=False) for cell in row] for row in data.rows)])
+    return Table(each.title, names, [[_text(cell) for cell in row] for row in each.rows])
 
 
 class SheetSource(NamedTuple):
@@ -141,13 +134,13 @@ def read_day(text: str, option: str, *, last: bool) -> date:
     return month.last_day if last else month.first_day
 
 
-def _text(cell: Cell, *, grouped: bool) -> str:
+def _text(cell: Cell) -> str:
     match cell:
         case None:
             return ""
         case int():
-            return f"{cell:,}" if grouped else str(cell)
+            return f"{cell:,}"
         case Decimal():
-            return f"{cell:,f}" if grouped else plain(cell)
+            return f"{cell:,f}"
         case _:
             return str(cell)

@@ -42,6 +42,7 @@ _DEEDS: Final[Mapping[str, Deed]] = {
     ApprovalKind.LIMITS: Deed.EDIT_LIMITS,
     ApprovalKind.CAMPAIGN: Deed.EDIT_CAMPAIGNS,
     ApprovalKind.ASSUMPTION: Deed.SET_ASSUMPTIONS,
+    ApprovalKind.MONTH_CLOSE: Deed.CLOSE_BOOKS,
 }
 
 _LOCK_SUBJECT: Final = Statement("select pg_advisory_xact_lock(hashtext('approval:' || :kind || ':' || :subject))")

@@ -17,6 +17,7 @@ class ApprovalKind(StrEnum):
     LIMITS = "limits"
     CAMPAIGN = "campaign"
     ASSUMPTION = "assumption"
+    MONTH_CLOSE = "month_close"
 
 
 class Status(StrEnum):

@@ -7,11 +7,13 @@ posted later is booked in the month of its posting, and a closed month never cha
 from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from typing import NamedTuple
 
 from abacus.core.errors import Refused
 from abacus.core.points import EXACT
 from abacus.oversight.closing.decide.account_map import Mapped
+from abacus.oversight.closing.decide.obstacles import Obstacle
 from abacus.oversight.reports.decide.assumption import Assumption, AssumptionBook
 from abacus.oversight.reports.decide.liability import in_money
 from abacus.oversight.reports.decide.rollforward import SIGNS, Movement
@@ -65,6 +67,46 @@ def journal(
                 debit, credit = accounts if points > 0 else reversed(accounts)
                 lines += [side._replace(account=debit, debit=amount), side._replace(account=credit, credit=amount)]
     return lines
+
+
+class JournalSum(NamedTuple):
+    """The entries in one currency, added up."""
+
+    currency: str
+    entries: int
+    debit: Decimal
+    credit: Decimal
+
+
+def sums_of(lines: Iterable[JournalLine]) -> list[JournalSum]:
+    by_currency: dict[str, list[JournalLine]] = {}
+    for line in lines:
+        by_currency.setdefault(line.currency, []).append(line)
+    return [
+        JournalSum(
+            currency,
+            len({line.entry for line in these}),
+            sum((line.debit for line in these), Decimal()),
+            sum((line.credit for line in these), Decimal()),
+        )
+        for currency, these in sorted(by_currency.items())
+    ]
+
+
+def lacking(movements: Iterable[Movement], month: Month, mapping: Mapped, book: AssumptionBook) -> list[Obstacle]:
+    """Each account and each cost without which there is no journal."""
+    found: dict[Obstacle, None] = {}
+    for movement in movements:
+        for kind in [kind for kind in SIGNS if getattr(movement, kind)]:
+            for name, asked in (
+                ("accounts", partial(mapping.accounts, kind=kind)),
+                ("cost", partial(_cost, book, month=month)),
+            ):
+                try:
+                    asked(movement.program, movement.country)
+                except Refused as fault:
+                    found[Obstacle(name, str(fault))] = None
+    return list(found)
 
 
 def _cost(book: AssumptionBook, program: str, country: str, month: Month) -> tuple[Assumption, Decimal]:

@@ -6,6 +6,9 @@ from decimal import Decimal
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, TypeAlias, get_args, get_type_hints
 
+from abacus.core.csv_text import csv_text
+from abacus.core.points import plain
+
 Cell: TypeAlias = str | int | Decimal | date | None
 
 
@@ -45,6 +48,13 @@ def sheet(
         title,
         tuple(Column(column, types[column]) for _, column in kept),
         tuple(tuple(row[place] for place, _ in kept) for row in rows),
+    )
+
+
+def sheet_csv(data: Sheet) -> str:
+    """The sheet as CSV, the first line naming the columns."""
+    return csv_text(
+        [data.header, *([plain(cell) if isinstance(cell, Decimal) else cell for cell in row] for row in data.rows)]
     )
 
 
