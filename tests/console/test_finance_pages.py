@@ -14,16 +14,36 @@ from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Errand, Order
 from abacus.core.errors import Refused
 from abacus.oversight.closing.decide.record import Act, Signed
+from abacus.oversight.closing.kind import accounts_desk
 from abacus.oversight.closing.store import MonthCloses
 from abacus.platform.postgres import Pool, nothing_else
 from abacus.programs.expiry.decide.month import Month
 from tests.console.asking import errand
 from tests.console.campaigning import cards
 from tests.console.desk import Desk, desk
+from tests.support.staff import ADMIN
 
 JUNE = "/finance/close/2026-06"
 GOOD = {"month": "2026-06", "may_be_signed": True, "seal": 1, "obstacles": []}
 UNTIED = {**GOOD, "may_be_signed": False, "obstacles": [{"name": "not-tied", "said": "they do not", "left": True}]}
+
+
+ACCOUNT = {
+    "comes_out": True,
+    "whole": True,
+    "messages": 0,
+    "verdicts": {},
+    "on_the_way": 0,
+    "findings": [],
+    "more_findings": 0,
+}
+
+
+async def with_accounts(open_desk: Desk) -> None:
+    room = accounts_desk(open_desk.pool, open_desk.clock)
+    pair = {"debit": "6100 Expense", "credit": "2400 Points"}
+    draft = await room.read({"program": "all", "country": "all", "issued": pair}, None)
+    await room.publish(await room.differences([draft]), ADMIN)
 
 
 async def asked(open_desk: Desk, kind: str) -> list[Errand]:
@@ -136,6 +156,7 @@ async def test_a_month_that_is_not_tied_cannot_be_signed(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         await cards(open_desk)
         fay = await open_desk.inside("fay", "finance")
+        await with_accounts(open_desk)
         opened = await fay.send("/finance", "/finance/close", month="2026-06")
         assert opened.headers["location"] == JUNE
         token = {"form": (await fay.see(JUNE)).text.split('name="form" value="')[1].split('"')[0]}
@@ -171,13 +192,19 @@ async def test_a_month_that_is_not_tied_cannot_be_signed(pool: Pool) -> None:
         assert [(await fay.client.post(f"{JUNE}/sign", data=form)).status_code for _ in range(2)] == [303, 303]
         (signing,) = await asked(open_desk, "close-sign")
         assert "--check" not in signing.arguments
-        assert signing.keeps == ["rollforward-2026-06.csv", "journal-2026-06.csv", "accounts-2026-06.toml"]
+        assert signing.keeps == [
+            "rollforward-2026-06.csv",
+            "journal-2026-06.csv",
+            "accounts-2026-06.toml",
+            "reconciled-2026-06.json",
+        ]
 
 
 async def test_the_account_of_the_month_comes_with_the_check(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         await cards(open_desk)
         fay = await open_desk.inside("fay", "finance")
+        await with_accounts(open_desk)
         assert (await fay.send(JUNE, f"{JUNE}/account")).status_code == 303
         (accounted,) = await asked(open_desk, "close-reconcile")
         # From where June begins first to where it ends last, by the cards of the examples.
@@ -185,13 +212,13 @@ async def test_the_account_of_the_month_comes_with_the_check(pool: Pool) -> None
         await open_desk.rooms[ErrandStore].cancel(accounted.errand_id, by="fay")
         open_desk.clock.pass_(seconds=1)
         order = Order("close-reconcile", "2026-06", None, tuple(accounted.arguments))
-        await errand(open_desk, uuid4(), order, document={"comes_out": True})
+        await errand(open_desk, uuid4(), order, document=ACCOUNT)
         given = {"accept[]": "quarantine", "reason": "known <b>"}
         assert (await fay.send(JUNE, f"{JUNE}/check", **given)).status_code == 303
         (checked,) = await asked(open_desk, "close-check")
-        assert json.loads(json.loads(checked.papers)["reconciled.json"]) == {"comes_out": True}
+        assert json.loads(json.loads(checked.papers)["reconciled-2026-06.json"]) == ACCOUNT
         assert checked.arguments[3:] == [
-            "--reconciled=reconciled.json",
+            "--reconciled=reconciled-2026-06.json",
             "--accept=quarantine",
             "--reason=known <b>",
             "--check",
@@ -217,7 +244,7 @@ async def test_accounts_are_published_in_a_form_and_kept_between_months(pool: Po
         assert (again.status_code, "published already" in again.text) == (422, True)
         shown = (await fay.twin(f"{page}?of=GRP.all")).json()
         assert (shown["published"][0]["name"], shown["form"]["typed"]["issued.debit"]) == ("GRP.all", "6100 <b>Expense")
-        assert (await fay.twin(JUNE)).json()["has_accounts"]
+        assert (await fay.twin(JUNE)).json()["steps"][0]["says"] == ["GRP.all"]
         ann = await open_desk.inside("ann", "viewer")
         assert "Publish accounts" not in (await ann.see(page)).text
 
@@ -259,10 +286,10 @@ async def test_who_sees_the_books_and_who_closes_them(pool: Pool, role: str, see
     ],
 )
 def test_a_checklist_names_everything_that_a_close_looks_at(document: Any, states: set[bool | None]) -> None:
-    items = checklist(document)
+    items = checklist(document, "2026-06")
     assert {each.stands for each in items} == states
     assert {each.name for each in items if each.acceptable} == {"expiry", "quarantine", "reconcile"}
-    assert len(items) == 7
+    assert len(items) == 9
 
 
 async def test_trust_asks_for_what_is_long(pool: Pool) -> None:

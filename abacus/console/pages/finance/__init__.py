@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from abacus.console.pages.finance import accounts, month_close, reports, trust
+from abacus.console.pages.finance import accounts, month_acts, month_close, reports, trust
 from abacus.console.web.routes import form, page
 from abacus.people.types.deed import Deed
 
@@ -14,12 +14,14 @@ SERVED: Final = (
     form("/finance/assumptions", reports.set_assumption, Deed.SET_ASSUMPTIONS, everywhere=True),
     page("/finance/accounts", accounts.accounts, everywhere=True),
     form("/finance/accounts", accounts.publish, Deed.CLOSE_BOOKS, everywhere=True),
-    form("/finance/close", month_close.go_to, everywhere=True),
+    form("/finance/close", month_acts.go_to, everywhere=True),
     page("/finance/close/{month}", month_close.close, everywhere=True),
-    form("/finance/close/{month}/account", month_close.account, Deed.CLOSE_BOOKS, everywhere=True),
-    form("/finance/close/{month}/check", month_close.check, Deed.CLOSE_BOOKS, everywhere=True),
-    form("/finance/close/{month}/sign", month_close.sign, Deed.CLOSE_BOOKS, everywhere=True),
-    form("/finance/close/{month}/reopen", month_close.reopen, Deed.CLOSE_BOOKS, everywhere=True),
+    form("/finance/close/{month}/expire", month_acts.expire, Deed.EXPIRE, everywhere=True),
+    form("/finance/close/{month}/seal", month_acts.seal, Deed.SEAL, everywhere=True),
+    form("/finance/close/{month}/account", month_acts.account, Deed.CLOSE_BOOKS, everywhere=True),
+    form("/finance/close/{month}/check", month_acts.check, Deed.CLOSE_BOOKS, everywhere=True),
+    form("/finance/close/{month}/sign", month_acts.sign, Deed.CLOSE_BOOKS, everywhere=True),
+    form("/finance/close/{month}/reopen", month_acts.reopen, Deed.CLOSE_BOOKS, everywhere=True),
     page("/trust", trust.trust, everywhere=True),
     form("/trust/verify", trust.verify, everywhere=True),
     form("/trust/seal", trust.seal, Deed.SEAL, everywhere=True),

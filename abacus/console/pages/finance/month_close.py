@@ -1,32 +1,41 @@
-"""Closing a month's books: a checklist that is checked, signed when nothing stands in the way, and taken back."""
+"""The page of a month: the steps of its close in their order, what each found, and the buttons that do them."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import ClassVar, Final
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from abacus.console.decide import month_steps as steps
 from abacus.console.decide.checklist import Item, checklist
-from abacus.console.errands.types import Order, State
-from abacus.console.pages.operations.errands import Done, ask, newest
+from abacus.console.decide.month_steps import Ended, Published, Sealed, Step, Task
+from abacus.console.pages.finance.trust import LEDGER, SEAL
+from abacus.console.pages.operations.errands import Done, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
-from abacus.console.web.page import Page, See
-from abacus.core.errors import Refused, Unavailable
-from abacus.oversight.closing.decide.obstacles import ACCEPTABLE
+from abacus.console.web.page import Page
+from abacus.core.errors import Refused
 from abacus.oversight.closing.decide.record import Signed, closed_months
-from abacus.oversight.closing.kind import accounts_desk
+from abacus.oversight.closing.kind import JOURNAL_ACCOUNTS, accounts_desk
 from abacus.oversight.closing.store import MonthCloses
+from abacus.oversight.reports.assumption_store import AssumptionStore
+from abacus.oversight.reports.decide.assumption import AssumptionBook
+from abacus.people.store.approvals import Approvals
+from abacus.people.types.approval import Approval, ApprovalKind
 from abacus.people.types.deed import Deed
 from abacus.pricing.store.cards import CardReader
 from abacus.programs.expiry.decide.month import Month
+from abacus.programs.expiry.runs import ExpiryRuns
+from abacus.programs.expiry.sweep import of_all_due
+from abacus.proof.store import Seals
 
+EXPIRY: Final = "expiry"
+DUE: Final = "what is due"
+RECONCILE: Final = "close-reconcile"
 CHECK: Final = "close-check"
 SIGN: Final = "close-sign"
-RECONCILE: Final = "close-reconcile"
-_ACCOUNT: Final = "reconciled.json"
 
 
 @dataclass(frozen=True)
@@ -46,92 +55,63 @@ class Act:
 
 @dataclass(frozen=True, kw_only=True)
 class ClosePage(Page):
-    """A month: what was signed of it, what stands in the way, and the papers for the close."""
+    """A month. `tasks` are the newest ones of its steps, by the step's name; `next` is the first step that somebody can
+    do now; `approval` waits for another person's signature.
+    """
 
     template: ClassVar[str] = "month_close.html"
     month: str
+    before: str
+    after: str
+    last_day: date
+    over_at: datetime
+    is_over: bool
+    steps: Sequence[Step]
+    next: str | None
+    tasks: Mapping[str, Done]
+    items: Sequence[Item]
     record: Sequence[Act]
     is_closed: bool
-    items: Sequence[Item]
-    check: Done | None
-    account: Done | None
-    signing: Done | None
-    has_accounts: bool
+    approval: UUID | None
     may_sign: bool
     may_close: bool
+    may_expire: bool
+    may_seal: bool
 
 
 async def close(call: Call, typed: Form = EMPTY) -> ClosePage:
-    month = _month(call)
+    month = month_of(call)
+    _, over_at = window_of(call, month)
     every = await MonthCloses(call.premises.pool).all()
-    checked = await newest(call, CHECK, str(month))
-    document = checked.document if checked is not None else None
+    record = [each for each in every if each.month == month]
     is_closed = month in closed_months(every)
+    tasks = await _tasks(call, month)
+    approval = await _approval(call, month)
+    shown = await _steps(call, month, tasks, record, approval)
+    first = None if is_closed else steps.next_of(shown)
+    check = tasks.get("review")
+    document = check.document if check is not None else None
     return ClosePage(
-        title=f"Close {month}",
-        command=f"abacus report close --month {month} --check",
+        title=f"Month {month}",
         month=str(month),
-        record=[act_of(each) for each in every if each.month == month],
+        before=str(month.before),
+        after=str(month.after),
+        last_day=month.last_day,
+        over_at=over_at,
+        is_over=call.now >= over_at,
+        steps=steps.of_closed(shown) if is_closed else shown,
+        next=first.name if first is not None else None,
+        tasks=tasks,
+        items=checklist(document, str(month)),
+        record=[act_of(each) for each in record],
         is_closed=is_closed,
-        items=checklist(document),
-        check=checked,
-        account=await newest(call, RECONCILE, str(month)),
-        signing=await newest(call, SIGN, str(month)),
-        has_accounts=bool(await accounts_desk(call.premises.pool, call.premises.clock).records()),
+        approval=approval.approval_id if approval is not None and approval.status == "pending" else None,
         may_sign=not is_closed and document is not None and document["may_be_signed"],
         may_close=call.may(Deed.CLOSE_BOOKS, None),
+        may_expire=call.may(Deed.EXPIRE, None),
+        may_seal=call.may(Deed.SEAL, None),
         form=typed,
     )
-
-
-async def go_to(call: Call) -> Page | See:
-    """From the field of a month to its page."""
-    try:
-        month = Month.parse(call.form.get("month"))
-    except Refused:
-        raise PageFault("not-found", "Choose a month, such as 2026-07.") from None
-    return See(f"/finance/close/{month}")
-
-
-async def account(call: Call) -> Page | See:
-    """Accounts for every message of the month, by the clocks of all countries."""
-    month = _month(call)
-    begin, end = _window(call, month)
-    arguments = ("reconcile", f"--from={begin.isoformat()}", f"--to={end.isoformat()}", "--json")
-    return await ask(call, Order(RECONCILE, str(month), None, arguments), f"/finance/close/{month}")
-
-
-async def check(call: Call) -> Page | See:
-    month, typed = _month(call), _checked(call.form.shown())
-    if typed.wrong:
-        return await close(call, typed)
-    return await ask(call, await _order(call, month, typed, CHECK, "--check"), f"/finance/close/{month}")
-
-
-async def sign(call: Call) -> Page | See:
-    """With the papers and the acceptances of the last check, if nothing else stood in the way."""
-    month = _month(call)
-    checked = await newest(call, CHECK, str(month))
-    if checked is None or checked.document is None or not checked.document["may_be_signed"]:
-        typed = call.form.shown().but(sign="Something stands in the way: check the month, and mend or accept it.")
-        return await close(call, typed)
-    arguments = tuple(each for each in checked.errand.arguments if each != "--check")
-    papers, keeps = (
-        json.loads(checked.errand.papers),
-        tuple(
-            f"{name}-{month}.{ending}"
-            for name, ending in (("rollforward", "csv"), ("journal", "csv"), ("accounts", "toml"))
-        ),
-    )
-    return await ask(call, Order(SIGN, str(month), None, arguments, papers, keeps), f"/finance/close/{month}")
-
-
-async def reopen(call: Call) -> Page | See:
-    month, reason = _month(call), call.form.get("reason")
-    if not reason:
-        return await close(call, call.form.shown().but(reason="Say why; auditors read it."))
-    arguments = ("report", "close", f"--month={month}", "--reopen", f"--reason={reason}", "--json")
-    return await ask(call, Order(SIGN, str(month), None, arguments), f"/finance/close/{month}")
 
 
 def act_of(signed: Signed) -> Act:
@@ -148,45 +128,85 @@ def act_of(signed: Signed) -> Act:
     )
 
 
-def _month(call: Call) -> Month:
+def month_of(call: Call) -> Month:
     try:
         return Month.parse(call.request.path_params["month"])
     except Refused:
         raise PageFault("not-found", "There is no such month.") from None
 
 
-def _checked(typed: Form) -> Form:
-    """With the fault of what is accepted without a reason."""
-    if _accepted(typed) and not typed.get("reason"):
-        typed = typed.but(reason="Say why it is accepted; auditors read it.")
-    return typed
-
-
-def _accepted(typed: Form) -> list[str]:
-    return [each for each in typed.get("accept[]").split("\n") if each in ACCEPTABLE]
-
-
-async def _order(call: Call, month: Month, typed: Form, kind: str, *more: str) -> Order:
-    arguments = ["report", "close", f"--month={month}"]
-    papers: dict[str, str] = {}
-    accounted = await newest(call, RECONCILE, str(month))
-    if accounted is not None and accounted.errand.state is State.DONE:
-        papers[_ACCOUNT] = json.dumps(accounted.document)
-        arguments.append(f"--reconciled={_ACCOUNT}")
-    arguments += [f"--accept={each}" for each in _accepted(typed)]
-    if typed.get("reason"):
-        arguments.append(f"--reason={typed.get('reason')}")
-    return Order(kind, str(month), None, (*arguments, *more, "--json"), papers)
-
-
-def _window(call: Call, month: Month) -> tuple[datetime, datetime]:
-    """From where the month begins first to where it ends last."""
-    try:
-        book = call.rooms[CardReader].book()
-        zones = [version.card.zone for scope in book.scopes() for version in book.versions(scope)]
-    except Unavailable:
-        zones = []
-    zones = zones or [ZoneInfo("UTC")]
+def window_of(call: Call, month: Month) -> tuple[datetime, datetime]:
+    """From where the month begins first to where it ends last. Raises `Unavailable` before the cards are known."""
+    book = call.rooms[CardReader].book()
+    zones = [each.card.zone for scope in book.scopes() for each in book.versions(scope)] or [ZoneInfo("UTC")]
     begins = [datetime.combine(month.first_day, time(), zone).astimezone(UTC) for zone in zones]
     ends = [datetime.combine(month.last_day + timedelta(days=1), time(), zone).astimezone(UTC) for zone in zones]
     return min(begins), max(ends)
+
+
+async def _tasks(call: Call, month: Month) -> dict[str, Done]:
+    kinds = {
+        "expiry": (EXPIRY, DUE),
+        "seal": (SEAL, LEDGER),
+        "messages": (RECONCILE, str(month)),
+        "review": (CHECK, str(month)),
+        "signature": (SIGN, str(month)),
+    }
+    found = {name: await newest(call, kind, subject) for name, (kind, subject) in kinds.items()}
+    return {name: done for name, done in found.items() if done is not None}
+
+
+async def _approval(call: Call, month: Month) -> Approval | None:
+    """The newest one of the month."""
+    every = await call.rooms[Approvals].all(kinds=[ApprovalKind.MONTH_CLOSE])
+    return next((each for each in every if each.subject == str(month)), None)
+
+
+async def _steps(
+    call: Call,
+    month: Month,
+    tasks: Mapping[str, Done],
+    record: Sequence[Signed],
+    approval: Approval | None,
+) -> list[Step]:
+    pool, now, (begin, over_at) = call.premises.pool, call.now, window_of(call, month)
+    done = {name: Task(each.errand, each.document) for name, each in tasks.items()}
+    published = [
+        Published(JOURNAL_ACCOUNTS.name(each.document), each.published_by, each.published_at)
+        for each in await accounts_desk(pool, call.premises.clock).records()
+    ]
+    ends, due = await _ends(call, month)
+    seals = await Seals(pool, call.premises.clock).newest(before=None, limit=1)
+    sealed = [Sealed(each.number, each.sealed_at, each.accounts, each.transfers) for each in seals]
+    command = f"abacus reconcile --from {begin.isoformat()} --to {over_at.isoformat()}"
+    review, others = done.get("review"), [done.get(name) for name in ("expiry", "seal", "messages")]
+    return [
+        steps.accounts_step(published),
+        steps.cost_step(month, AssumptionBook(await AssumptionStore(pool).all()), review),
+        steps.expiry_step(month, ends, due, done.get("expiry")),
+        steps.seal_step(sealed[0] if sealed else None, done.get("seal"), over_at=over_at, now=now),
+        steps.messages_step(done.get("messages"), command, is_over=now >= over_at),
+        steps.review_step(month, review, others, has_accounts=bool(published)),
+        steps.signature_step(month, record, approval, review, done.get("signature")),
+        steps.files_step(record, tasks["signature"].files if "signature" in tasks else ()),
+    ]
+
+
+async def _ends(call: Call, month: Month) -> tuple[list[Ended], list[tuple[str, Month]]]:
+    """The ends of months before this one, and those of them that are due."""
+    runs = ExpiryRuns(call.premises.pool)
+    book = call.rooms[CardReader].book()
+    due = [(each.country, each.month) for each in await of_all_due(runs, book, None, call.now) if each.month < month]
+    ends = [
+        Ended(
+            country=each.country,
+            month=Month.parse(each.month),
+            expired=each.expired,
+            skipped=each.skipped,
+            points=each.points,
+            left=each.left,
+            finished_at=each.finished_at,
+        )
+        for each in await runs.all()
+    ]
+    return [each for each in ends if each.month < month], due

@@ -20,7 +20,7 @@ VERIFY: Final = "verify"
 RECONCILE: Final = "reconcile"
 PROOF: Final = "proof"
 SEAL: Final = "seal"
-_ALL: Final = "the ledger"
+LEDGER: Final = "the ledger"
 _MOST: Final = 20
 
 
@@ -53,9 +53,9 @@ async def trust(call: Call, typed: Form = EMPTY) -> TrustPage:
         title="Trust",
         command="abacus ledger verify",
         seals=await call.part(_seals(call)),
-        verified=await call.part(newest(call, VERIFY, _ALL)),
-        sealed=await call.part(newest(call, SEAL, _ALL)),
-        accounted=await call.part(newest(call, RECONCILE, _ALL)),
+        verified=await call.part(newest(call, VERIFY, LEDGER)),
+        sealed=await call.part(newest(call, SEAL, LEDGER)),
+        accounted=await call.part(newest(call, RECONCILE, LEDGER)),
         proof=await call.part(newest(call, PROOF, call.actor.name)),
         may_seal=call.may(Deed.SEAL, None),
         form=typed,
@@ -63,11 +63,16 @@ async def trust(call: Call, typed: Form = EMPTY) -> TrustPage:
 
 
 async def verify(call: Call) -> Page | See:
-    return await ask(call, Order(VERIFY, _ALL, None, ("ledger", "verify", "--json")), "/trust")
+    return await ask(call, Order(VERIFY, LEDGER, None, ("ledger", "verify", "--json")), "/trust")
 
 
 async def seal(call: Call) -> Page | See:
-    return await ask(call, Order(SEAL, _ALL, None, ("ledger", "seal", "--json")), "/trust")
+    return await ask(call, seal_order(), "/trust")
+
+
+def seal_order() -> Order:
+    """The same from every page."""
+    return Order(SEAL, LEDGER, None, ("ledger", "seal", "--json"))
 
 
 async def reconcile(call: Call) -> Page | See:
@@ -82,7 +87,7 @@ async def reconcile(call: Call) -> Page | See:
     if typed.wrong or begin is None or end is None:
         return await trust(call, typed)
     window = (f"--from={begin.astimezone(UTC).isoformat()}", f"--to={end.astimezone(UTC).isoformat()}")
-    return await ask(call, Order(RECONCILE, _ALL, None, ("reconcile", *window, "--json")), "/trust")
+    return await ask(call, Order(RECONCILE, LEDGER, None, ("reconcile", *window, "--json")), "/trust")
 
 
 async def prove(call: Call) -> Page | See:

@@ -1,0 +1,90 @@
+"""What the buttons of a month do: each asks for a command of the command line, which runs as a task of the person."""
+
+import json
+from typing import Final
+
+from abacus.console.errands.types import Order, State
+from abacus.console.pages.finance.month_close import CHECK, DUE, EXPIRY, RECONCILE, SIGN, close, month_of, window_of
+from abacus.console.pages.finance.trust import seal_order
+from abacus.console.pages.operations.errands import ask, newest
+from abacus.console.web.calls import Call
+from abacus.console.web.faults import PageFault
+from abacus.console.web.forms import Form
+from abacus.console.web.page import Page, See
+from abacus.core.errors import Refused
+from abacus.oversight.closing.decide.obstacles import ACCEPTABLE
+from abacus.programs.expiry.decide.month import Month
+
+_FILES: Final = (("rollforward", "csv"), ("journal", "csv"), ("accounts", "toml"), ("reconciled", "json"))
+
+
+async def go_to(call: Call) -> Page | See:
+    """From the field of a month to its page."""
+    try:
+        month = Month.parse(call.form.get("month"))
+    except Refused:
+        raise PageFault("not-found", "Choose a month, such as 2026-07.") from None
+    return See(f"/finance/close/{month}")
+
+
+async def expire(call: Call) -> Page | See:
+    """Runs every month's end that is due, and stays until the expirer is through."""
+    order = Order(EXPIRY, DUE, None, ("expiry", "run", "--due", "--wait", "--json"))
+    return await ask(call, order, f"/finance/close/{month_of(call)}#expiry")
+
+
+async def seal(call: Call) -> Page | See:
+    return await ask(call, seal_order(), f"/finance/close/{month_of(call)}#seal")
+
+
+async def account(call: Call) -> Page | See:
+    """Accounts for every message of the month, by the clocks of all countries."""
+    month = month_of(call)
+    begin, end = window_of(call, month)
+    arguments = ("reconcile", f"--from={begin.isoformat()}", f"--to={end.isoformat()}", "--json")
+    return await ask(call, Order(RECONCILE, str(month), None, arguments), f"/finance/close/{month}#messages")
+
+
+async def check(call: Call) -> Page | See:
+    month, typed = month_of(call), call.form.shown()
+    if _accepted(typed) and not typed.get("reason"):
+        return await close(call, typed.but(reason="Say why it is accepted; auditors read it."))
+    return await ask(call, await _check_order(call, month, typed), f"/finance/close/{month}#review")
+
+
+async def sign(call: Call) -> Page | See:
+    """With the papers and the acceptances of the last check, if nothing else stood in the way."""
+    month = month_of(call)
+    checked = await newest(call, CHECK, str(month))
+    if checked is None or checked.document is None or not checked.document["may_be_signed"]:
+        typed = call.form.shown().but(sign="Something stands in the way: mend or accept it, and review again.")
+        return await close(call, typed)
+    arguments = tuple(each for each in checked.errand.arguments if each != "--check")
+    papers, keeps = json.loads(checked.errand.papers), tuple(f"{name}-{month}.{ending}" for name, ending in _FILES)
+    return await ask(call, Order(SIGN, str(month), None, arguments, papers, keeps), f"/finance/close/{month}#signature")
+
+
+async def reopen(call: Call) -> Page | See:
+    month, reason = month_of(call), call.form.get("reason")
+    if not reason:
+        return await close(call, call.form.shown().but(reason="Say why; auditors read it."))
+    arguments = ("report", "close", f"--month={month}", "--reopen", f"--reason={reason}", "--json")
+    return await ask(call, Order(SIGN, str(month), None, arguments), f"/finance/close/{month}#signature")
+
+
+async def _check_order(call: Call, month: Month, typed: Form) -> Order:
+    """With the account of the month's messages, if one was made."""
+    arguments, papers = ["report", "close", f"--month={month}"], dict[str, str]()
+    accounted = await newest(call, RECONCILE, str(month))
+    if accounted is not None and accounted.errand.state is State.DONE:
+        name = f"reconciled-{month}.json"
+        papers[name] = json.dumps(accounted.document)
+        arguments.append(f"--reconciled={name}")
+    arguments += [f"--accept={each}" for each in _accepted(typed)]
+    if typed.get("reason"):
+        arguments.append(f"--reason={typed.get('reason')}")
+    return Order(CHECK, str(month), None, (*arguments, "--check", "--json"), papers)
+
+
+def _accepted(typed: Form) -> list[str]:
+    return [each for each in typed.get("accept[]").split("\n") if each in ACCEPTABLE]
