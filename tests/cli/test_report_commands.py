@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shlex
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -11,6 +12,8 @@ import orjson
 import pyarrow.parquet
 import pytest
 
+from abacus.console.decide.reports import REPORTS, charts_of
+from abacus.oversight.reports.decide.rollforward import SIGNS
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import PublishedCard, to_toml
 from abacus.pricing.decide.formula import rate_of, worth
@@ -135,6 +138,24 @@ async def test_liability_at_a_date(command: Command, tmp_path: Path) -> None:
     ]  # fmt: skip
     written = pyarrow.parquet.read_table(file).to_pylist()
     assert [(str(row["cost_per_point"]), str(row["liability"])) for row in written] == [("0.008", "42.68")]
+
+
+async def test_months_are_drawn_as_the_commands_that_their_page_names_print_them(command: Command) -> None:
+    await assume(command, "97%", "2026-01", "--cost-per-point", "0.008")
+    page = REPORTS["months"]
+    rows = (await command("report", *page.arguments("2026-02", date(2026, 3, 1))[1:-1])).json["rows"]
+    moved, held, owed = charts_of(page, rows)
+    for place, month in enumerate(("2026-01", "2026-02")):
+        (row,) = [each for each in rows if each["month"] == month]
+        (books,), (points,) = [
+            (await command(*shlex.split(words.format(given=month))[1:], "--json")).json["rows"]
+            for _, words in page.also
+        ]
+        assert row == {"month": month, **books, **{name: points[name] for name in list(row)[-4:]}}
+        assert {line.label: line.values[place] for line in moved.lines} == {name: books[name] for name in SIGNS}
+        assert held.lines[0].values[place] == points["outstanding"]
+        assert str(owed.lines[0].values[place]) == points["liability"]
+    assert [each["liability"] for each in rows] == ["42.68", "11.64"]
 
 
 async def test_ageing_and_cohorts(command: Command) -> None:

@@ -1,6 +1,7 @@
 """Finance in the console: reports that are asked for, assumptions, and a month that is signed only when it may be."""
 
 import json
+from datetime import date
 from html import escape
 from typing import Any
 from uuid import uuid4
@@ -9,7 +10,7 @@ import pytest
 
 from abacus.console.decide.charts import Line
 from abacus.console.decide.checklist import checklist
-from abacus.console.decide.reports import REPORTS, chart_of
+from abacus.console.decide.reports import REPORTS, charts_of
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Errand, Order
 from abacus.core.errors import Refused
@@ -54,6 +55,7 @@ async def asked(open_desk: Desk, kind: str) -> list[Errand]:
     ("name", "typed", "arguments"),
     [
         ("rollforward", {"month": "2026-06"}, ["--month=2026-06", "--by=country"]),
+        ("months", {"month": "2026-06"}, ["--month=2026-06"]),
         ("liability", {}, []),
         ("liability", {"at": "2026-06-30"}, ["--at=2026-06-30"]),
         ("ageing", {}, []),
@@ -106,14 +108,13 @@ def test_charts_run_along_months() -> None:
         {"month": "2026-06", "earned": 2, "spent": None, "expired": 0, "outstanding": 2},
         {"month": "owed", "earned": 0, "spent": 0, "expired": 0, "outstanding": -3},
     ]
-    chart = chart_of(REPORTS["cohorts"], rows)
-    assert chart is not None
+    (chart,) = charts_of(REPORTS["cohorts"], rows)
     assert len(chart.times) == 2
     assert chart.lines[0] == Line("earned", [10, 7])
-    assert chart_of(REPORTS["cohorts"], rows[-1:]) is None
-    assert chart_of(REPORTS["liability"], rows) is None
+    assert charts_of(REPORTS["cohorts"], rows[-1:]) == []
+    assert charts_of(REPORTS["liability"], rows) == []
     with pytest.raises(Refused):
-        REPORTS["rollforward"].arguments("")
+        REPORTS["rollforward"].arguments("", date(2026, 7, 1))
 
 
 async def test_assumptions_are_set_when_another_person_has_approved_them(pool: Pool) -> None:

@@ -1,5 +1,6 @@
 """The steps of a month's close: which are done, which wait and for what, as a table."""
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -8,6 +9,8 @@ from uuid import uuid4
 
 import pytest
 
+from abacus.console.decide.month_list import months_of
+from abacus.console.decide.month_list import next_of as next_month
 from abacus.console.decide.month_steps import (
     Ended,
     Published,
@@ -209,3 +212,21 @@ def test_the_next_step_is_the_first_that_somebody_can_do() -> None:
     assert first.name == "signature"
     assert next_of(of_closed(steps)) is None
     assert {each.standing for each in of_closed(steps)} == {Standing.DONE}
+
+
+@pytest.mark.parametrize(
+    ("record", "states", "to_close"),
+    [
+        ([], {"open": 6}, "2026-07"),
+        ([signed()], {"open": 5, "closed": 1}, "2026-07"),
+        ([signed(), signed(Act.REOPENED)._replace(number=2)], {"open": 5, "reopened": 1}, "2026-07"),
+        ([signed()._replace(month=Month(2025, 1))], {"open": 6, "closed": 1}, "2025-02"),
+    ],
+)
+def test_the_months_are_listed_with_what_was_done_to_them(
+    record: list[Signed], states: dict[str, int], to_close: str
+) -> None:
+    lines = months_of(record, Month(2026, 7))
+    assert Counter(each.state for each in lines) == states
+    assert lines[0].month == "2026-07"
+    assert str(next_month(record, Month(2026, 7))) == to_close

@@ -23,6 +23,7 @@ from abacus.oversight.reports.activity import activity
 from abacus.oversight.reports.cohort_store import cohorts
 from abacus.oversight.reports.decide.by import By
 from abacus.oversight.reports.homes import Homes, homes
+from abacus.oversight.reports.months import moved as months
 from abacus.oversight.reports.movements import rollforward
 from abacus.oversight.status.capabilities import overdue
 from abacus.oversight.where.records import in_ledger
@@ -127,6 +128,7 @@ OF_A_CONNECTION: Final[dict[str, Reading]] = {
     "cohorts": lambda connection, where: _each_part(lambda by: cohorts(connection, where, where.whenever(), by)),
     "balances": lambda connection, where: balances(connection, where, where.end(JULY.last_day)),
     "activity": lambda connection, where: activity(connection, where, where.end(JULY.last_day)),
+    "months": lambda connection, where: months(connection, where, JULY),
     "ageing": lambda connection, _: ageing(connection),
     "backtest": _backtest,
     "lapses": lambda connection, _: lapses(connection, BY_LOTS),

@@ -17,9 +17,11 @@ from abacus.oversight.reports.decide.by import By, not_asked_for
 from abacus.oversight.reports.decide.cohort import Cohort
 from abacus.oversight.reports.decide.liability import Liability
 from abacus.oversight.reports.decide.liability import liability as in_money
+from abacus.oversight.reports.decide.months import MonthRow, by_month
 from abacus.oversight.reports.decide.rollforward import Movement, Tie
 from abacus.oversight.reports.decide.sheet import sheet
 from abacus.oversight.reports.homes import Homes, homes
+from abacus.oversight.reports.months import moved
 from abacus.oversight.reports.movements import rollforward as read_rollforward
 from abacus.programs.expiry.decide.month import Month
 
@@ -51,6 +53,22 @@ async def rollforward(
     about = {"month": str(wanted), "over": not running, "tied": books.tied}
     fault = None if books.tied else "the books do not tie to the accounts; `abacus ledger verify` names the rows"
     return Report(movements, about, [movements, ties], fault=fault)
+
+
+@app.command()
+async def months(
+    month: Annotated[str, typer.Option("--month", metavar="YYYY-MM", help="The last of the months.")],
+    number: Annotated[int, typer.Option("--months", min=1, max=120, help="How many.")] = 12,
+    decimals: Decimals = 2,
+) -> Report:
+    """Show months beside each other: the movements of each, the points held at its end, and their expected cost."""
+    last, now = Month.parse(month), SystemClock().now()
+    async with reading(f"the months up to {last}") as (connection, book):
+        where = await homes(connection, book, now)
+        rows = by_month(
+            await moved(connection, where, last), last, number, await assumptions(connection), decimals=decimals
+        )
+    return Report(sheet("rows", f"Points by month up to {last}", MonthRow, rows), {"month": str(last)})
 
 
 @app.command()

@@ -4,8 +4,9 @@ from collections.abc import Collection
 
 from abacus.oversight.reports.accounts import balances
 from abacus.oversight.reports.decide.by import By, columns
-from abacus.oversight.reports.decide.rollforward import OF_KIND, SIGNS, Movement, Rollforward, summed, tie
+from abacus.oversight.reports.decide.rollforward import SIGNS, Movement, Rollforward, summed, tie
 from abacus.oversight.reports.homes import Homes
+from abacus.oversight.reports.months import of_column
 from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection
 from abacus.platform.sql import Statement, row_of
@@ -23,15 +24,9 @@ async def rollforward(connection: Connection, where: Homes, month: Month, by: Co
     return Rollforward(summed(movements, by), tie(movements, await balances(connection, where, until)))
 
 
-def _of(column: str) -> str:
-    """The condition on a transfer whose points stand in this column."""
-    kinds = ", ".join(f"'{kind}'" for kind, each in OF_KIND.items() if each.moved == column)
-    return f"kind in ({kinds})"
-
-
 def _statement(by: Collection[By]) -> Statement:
     moved = ", ".join(
-        f"coalesce({sign} * sum(points) filter (where {_of(column)} and within), 0)::bigint as {column}"
+        f"coalesce({sign} * sum(points) filter (where {of_column(column)} and within), 0)::bigint as {column}"
         for column, sign in SIGNS.items()
     )
     return Statement(f"""

@@ -16,6 +16,7 @@ SERVED: Final = (
     form("/finance/accounts", accounts.publish, Deed.CLOSE_BOOKS, everywhere=True),
     form("/finance/close", month_acts.go_to, everywhere=True),
     page("/finance/close/{month}", month_close.close, everywhere=True),
+    form("/finance/close/{month}/months", month_acts.draw, everywhere=True),
     form("/finance/close/{month}/expire", month_acts.expire, Deed.EXPIRE, everywhere=True),
     form("/finance/close/{month}/seal", month_acts.seal, Deed.SEAL, everywhere=True),
     form("/finance/close/{month}/account", month_acts.account, Deed.CLOSE_BOOKS, everywhere=True),

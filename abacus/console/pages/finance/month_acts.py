@@ -3,6 +3,7 @@
 import json
 from typing import Final
 
+from abacus.console.decide.reports import MONTHS
 from abacus.console.errands.types import Order, State
 from abacus.console.pages.finance.month_close import CHECK, DUE, EXPIRY, RECONCILE, SIGN, close, month_of, window_of
 from abacus.console.pages.finance.trust import seal_order
@@ -62,6 +63,14 @@ async def sign(call: Call) -> Page | See:
     arguments = tuple(each for each in checked.errand.arguments if each != "--check")
     papers, keeps = json.loads(checked.errand.papers), tuple(f"{name}-{month}.{ending}" for name, ending in _FILES)
     return await ask(call, Order(SIGN, str(month), None, arguments, papers, keeps), f"/finance/close/{month}#signature")
+
+
+async def draw(call: Call) -> Page | See:
+    """The months up to this one, beside each other."""
+    month = str(month_of(call))
+    today = call.now.date()
+    order = Order(MONTHS.task, month, None, MONTHS.arguments(month, today), keeps=(MONTHS.file(month, today),))
+    return await ask(call, order, f"/finance/close/{month}#months")
 
 
 async def reopen(call: Call) -> Page | See:

@@ -8,8 +8,10 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from abacus.console.decide import month_steps as steps
+from abacus.console.decide.charts import Chart
 from abacus.console.decide.checklist import Item, checklist
 from abacus.console.decide.month_steps import Ended, Published, Sealed, Step, Task
+from abacus.console.decide.reports import MONTHS, charts_of
 from abacus.console.pages.finance.trust import LEDGER, SEAL
 from abacus.console.pages.operations.errands import Done, newest
 from abacus.console.web.calls import Call
@@ -56,7 +58,8 @@ class Act:
 @dataclass(frozen=True, kw_only=True)
 class ClosePage(Page):
     """A month. `tasks` are the newest ones of its steps, by the step's name; `next` is the first step that somebody can
-    do now; `approval` waits for another person's signature.
+    do now; `approval` waits for another person's signature. `charts` are those of the last report of `months`, and
+    `also` has the commands that print its figures.
     """
 
     template: ClassVar[str] = "month_close.html"
@@ -77,6 +80,9 @@ class ClosePage(Page):
     may_close: bool
     may_expire: bool
     may_seal: bool
+    months: Done | None
+    charts: Sequence[Chart]
+    also: Sequence[tuple[str, str]]
 
 
 async def close(call: Call, typed: Form = EMPTY) -> ClosePage:
@@ -91,6 +97,7 @@ async def close(call: Call, typed: Form = EMPTY) -> ClosePage:
     first = None if is_closed else steps.next_of(shown)
     check = tasks.get("review")
     document = check.document if check is not None else None
+    months = await newest(call, MONTHS.task, str(month))
     return ClosePage(
         title=f"Month {month}",
         month=str(month),
@@ -110,6 +117,9 @@ async def close(call: Call, typed: Form = EMPTY) -> ClosePage:
         may_close=call.may(Deed.CLOSE_BOOKS, None),
         may_expire=call.may(Deed.EXPIRE, None),
         may_seal=call.may(Deed.SEAL, None),
+        months=months,
+        charts=charts_of(MONTHS, months.document["rows"]) if months is not None and months.document else (),
+        also=MONTHS.commands(str(month)),
         form=typed,
     )
 

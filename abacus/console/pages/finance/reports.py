@@ -9,9 +9,9 @@ from typing import ClassVar, Final
 
 from abacus.approving.assumptions import Assumed, assumption_proposal
 from abacus.console.decide.charts import Chart
-from abacus.console.decide.reports import REPORTS, Report, chart_of
+from abacus.console.decide.month_list import MonthLine, months_of, next_of
+from abacus.console.decide.reports import REPORTS, Report, charts_of
 from abacus.console.errands.types import Order
-from abacus.console.pages.finance.month_close import Act, act_of
 from abacus.console.pages.operations.errands import Done, ask, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
@@ -20,7 +20,6 @@ from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.core.errors import Refused
 from abacus.core.ids import PROGRAM_PATTERN
-from abacus.oversight.closing.decide.record import closed_months
 from abacus.oversight.closing.store import MonthCloses
 from abacus.oversight.reports.assumption_store import AssumptionStore
 from abacus.oversight.reports.decide.assumption import Assumption, Estimate, read_price, read_share
@@ -34,18 +33,18 @@ _PRICES: Final = ("cost_per_point", "selling_price", "allocated_per_point")
 
 @dataclass(frozen=True, kw_only=True)
 class FinancePage(Page):
-    """The reports, what members hold by the last count, and the months that are closed."""
+    """The reports, what members hold by the last count, and the months; `next` is to be closed next."""
 
     template: ClassVar[str] = "finance.html"
     reports: Sequence[tuple[str, str, str]]
     liability: Part[Done | None]
-    closed: Part[Sequence[Act]]
-    next: str | None
+    months: Part[Sequence[MonthLine]]
+    next: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportPage(Page):
-    """The newest one with these parameters."""
+    """The newest one with these parameters; `also` has commands that print the same figures."""
 
     template: ClassVar[str] = "report.html"
     name: str
@@ -53,7 +52,8 @@ class ReportPage(Page):
     asks: str | None
     given: str
     done: Part[Done | None]
-    chart: Chart | None
+    charts: Sequence[Chart]
+    also: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,14 +67,14 @@ class AssumptionsPage(Page):
 
 async def finance(call: Call) -> FinancePage:
     record = await call.part(MonthCloses(call.premises.pool).all())
-    months = closed_months(record.value or ())
+    signed, last = record.value or (), Month.of(call.now.date()).before
     return FinancePage(
         title="Finance",
         command="abacus report --help",
         reports=[(each.name, each.title, each.about) for each in REPORTS.values()],
-        liability=await call.part(newest(call, _kind(REPORTS["liability"]), "")),
-        closed=Part([act_of(each) for each in record.value or ()], record.down),
-        next=str(months[-1].after) if months else None,
+        liability=await call.part(newest(call, REPORTS["liability"].task, "")),
+        months=Part(months_of(signed, last), record.down),
+        next=str(next_of(signed, last)),
     )
 
 
@@ -88,12 +88,12 @@ async def calculate(call: Call) -> Page | See:
     which = _which(call)
     given = call.form.get(which.asks) if which.asks is not None else ""
     try:
-        arguments = which.arguments(given)
+        arguments = which.arguments(given, call.now.date())
     except Refused as fault:
         return await _page(call, which, given, call.form.shown().but(**{which.asks or "": str(fault)}))
     return await ask(
         call,
-        Order(_kind(which), given, None, arguments, keeps=(which.file(given),)),
+        Order(which.task, given, None, arguments, keeps=(which.file(given, call.now.date()),)),
         f"/finance/reports/{which.name}" + (f"?{which.asks}={given}" if given else ""),
     )
 
@@ -146,12 +146,8 @@ def _which(call: Call) -> Report:
     return which
 
 
-def _kind(which: Report) -> str:
-    return f"report-{which.name}"
-
-
 async def _page(call: Call, which: Report, given: str, typed: Form) -> ReportPage:
-    done = await call.part(newest(call, _kind(which), given))
+    done = await call.part(newest(call, which.task, given))
     rows = done.value.document["rows"] if done.value is not None and done.value.document else ()
     if which.asks == "month" and not given:
         typed = Form({"month": str(Month.of(call.now.date()).before), **typed.typed}, typed.wrong)
@@ -163,7 +159,8 @@ async def _page(call: Call, which: Report, given: str, typed: Form) -> ReportPag
         asks=which.asks,
         given=given,
         done=done,
-        chart=chart_of(which, rows),
+        charts=charts_of(which, rows),
+        also=which.commands(given),
         form=typed,
     )
 
