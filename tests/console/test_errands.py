@@ -5,7 +5,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -15,6 +15,7 @@ from abacus.console.decide.tasks import about_of, words_of
 from abacus.console.errands.command import ERRAND_TOKEN, actor_of
 from abacus.console.errands.decide.command_output import command_line, progress_in, state_of, told_in
 from abacus.console.errands.decide.documents import csv_of, facts_of, tables_of
+from abacus.console.errands.decide.file_names import file_name
 from abacus.console.errands.store import LOST_AFTER, ErrandStore
 from abacus.console.errands.types import Errand, ErrandOutcome, Order, Room, State, TooMany
 from abacus.core.errors import Refused
@@ -217,6 +218,21 @@ async def test_a_page_tells_who_has_too_many(pool: Pool) -> None:
         assert "10 tasks of yours wait or run" in refused.text
 
 
+@pytest.mark.parametrize(
+    ("kind", "subject", "table", "name"),
+    [
+        ("report-rollforward", "2026-06", "rows", "report-rollforward-2026-06-rows.csv"),
+        ("report-liability", "2026-06-30", None, "report-liability-2026-06-30.csv"),
+        ("report-liability", "", None, "report-liability-2026-07-02.csv"),
+        ("close-check", "2026-06", "movements", "close-check-2026-06-movements.csv"),
+        ("proof", "../bob", None, "proof-2026-07-02.csv"),
+    ],
+)
+def test_a_file_has_its_month_or_day_in_its_name(kind: str, subject: str, table: str | None, name: str) -> None:
+    asked_at = datetime(2026, 7, 2, tzinfo=UTC)
+    assert file_name(Errand(uuid4(), kind, subject, None, "", [], "{}", [], "ann", asked_at), "csv", table) == name
+
+
 async def test_pages_of_errands(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         errand_id = uuid4()
@@ -231,7 +247,8 @@ async def test_pages_of_errands(pool: Pool) -> None:
         assert "hx-trigger" not in page.text.partition('class="errand"')[2].partition("</section>")[0]
         table = await ann.see(f"{here}/tables/{TABLE}")
         assert list(csv.reader(io.StringIO(table.text))) == [["name", "points"], ["SG@1", "12345"], ["<script>", ""]]
-        assert table.headers["content-disposition"] == "attachment; filename*=UTF-8''rates-rows.csv"
+        named = f"attachment; filename*=UTF-8''rates-{open_desk.clock.now().date()}-rows.csv"
+        assert table.headers["content-disposition"] == named
         assert (await ann.see(f"{here}/files/{FILE}")).content == b"name,points\r\n"
         assert [each["errand_id"] for each in (await ann.twin("/tasks")).json()["list"]["rows"]] == [str(errand_id)]
         assert (await budi.twin("/tasks")).json()["list"]["rows"] == []

@@ -98,7 +98,7 @@ async def export(call: Call) -> Download:
     rows = [["from", *(each.label for each in drawn.lines)]]
     for at, *counts in zip(drawn.times, *(each.values for each in drawn.lines), strict=True):
         rows.append([datetime.fromtimestamp(at, UTC).isoformat(), *map(str, counts)])
-    return Download("counts.csv", "text/csv; charset=utf-8", csv_text(rows).encode())
+    return Download(f"counts-{drawn.latest_at.date()}.csv", "text/csv; charset=utf-8", csv_text(rows).encode())
 
 
 async def counter(call: Call) -> CounterPage:

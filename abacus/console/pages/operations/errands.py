@@ -12,6 +12,7 @@ from abacus.console.decide.named import Named
 from abacus.console.decide.tasks import about_of, words_of
 from abacus.console.decide.typed import midnight_of
 from abacus.console.errands.decide.documents import Fact, Table, csv_of, facts_of, tables_of
+from abacus.console.errands.decide.file_names import file_name
 from abacus.console.errands.metrics import ERRANDS_REFUSED
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Errand, Narrowed, Order, State, TooMany
@@ -161,7 +162,7 @@ async def document(call: Call) -> Download:
     content = await call.rooms[ErrandStore].output(shown.errand_id)
     if content is None:
         raise PageFault("not-found", "The task has printed no document.")
-    return Download(f"{shown.kind}.json", _MEDIA_TYPES["json"], orjson.dumps(content, option=orjson.OPT_INDENT_2))
+    return Download(file_name(shown, "json"), _MEDIA_TYPES["json"], orjson.dumps(content, option=orjson.OPT_INDENT_2))
 
 
 async def table(call: Call) -> Download:
@@ -170,7 +171,7 @@ async def table(call: Call) -> Download:
     content = csv_of(await call.rooms[ErrandStore].output(shown.errand_id), name)
     if content is None:
         raise PageFault("not-found", "The task has no such table.")
-    return Download(f"{shown.kind}-{name}.csv", _MEDIA_TYPES["csv"], content)
+    return Download(file_name(shown, "csv", name), _MEDIA_TYPES["csv"], content)
 
 
 async def open_to(call: Call, errand_id: UUID) -> Errand:
