@@ -21,6 +21,7 @@ from abacus.documents.form.types import (
     Sort,
     Table,
     flat,
+    held,
 )
 from abacus.documents.form.values import fits, plain_words, shown
 
@@ -48,11 +49,11 @@ def _of_table(
     fields: Sequence[Field | OneOf], before: Any, after: Any, where: str, choices: Choices
 ) -> Iterator[Change]:
     was, now = (each if isinstance(each, Mapping) else {} for each in (before, after))
-    known = flat(fields)
-    for field in known:
+    # Of a name that several ways have, the field of the way that is taken.
+    known = {each.name: each for each in (*flat(fields), *held(fields, was), *held(fields, now))}
+    for field in known.values():
         yield from _of_value(field.sort, was.get(field.name), now.get(field.name), _below(where, field.label), choices)
-    names = {each.name for each in known}
-    for name in [each for each in {**was, **now} if each not in names]:
+    for name in [each for each in {**was, **now} if each not in known]:
         if was.get(name) != now.get(name):
             yield Change(_below(where, str(name)), _plain(was.get(name)), _plain(now.get(name)))
 

@@ -182,7 +182,7 @@ def _on_way(choice: OneOf, path: Path, chosen: str, before: Any) -> Iterator[Ste
     names = {each.name for each in way}
     yield from (Take((*path, each.name)) for each in all_of(choice) if each.name in table and each.name not in names)
     for each in way:
-        if each.name not in table and (each.required or len(way) == 1 or isinstance(each.sort, Fixed)):
+        if isinstance(each.sort, Fixed) or (each.name not in table and (each.required or len(way) == 1)):
             yield Put((*path, each.name), blank(each.sort))
 
 

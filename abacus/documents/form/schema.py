@@ -1,5 +1,6 @@
 """The JSON schema of a kind's documents, for the manual of the API. Pure."""
 
+import json
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -37,7 +38,9 @@ def schema(form: Form) -> dict[str, Any]:
 
 
 def _of_table(fields: Sequence[Field | OneOf]) -> dict[str, Any]:
-    properties = {each.name: _of_field(each) for each in flat(fields)}
+    properties: dict[str, Any] = {}
+    for each in flat(fields):
+        properties[each.name] = _either(properties.get(each.name), _of_field(each))
     required = [each.name for each in fields if isinstance(each, Field) and each.required]
     choices = [" or ".join(_names(each)) for each in fields if isinstance(each, OneOf)]
     described = {"description": f"One of {'; one of '.join(choices)}"} if choices else {}
@@ -46,7 +49,19 @@ def _of_table(fields: Sequence[Field | OneOf]) -> dict[str, Any]:
 
 
 def _names(choice: OneOf) -> list[str]:
-    return [", ".join(one.name for one in each.fields) if each.fields else "none of them" for each in choice.branches]
+    return [", ".join(map(_name, each.fields)) if each.fields else "none of them" for each in choice.branches]
+
+
+def _name(field: Field) -> str:
+    return f"{field.name} {json.dumps(field.sort.value)}" if isinstance(field.sort, Fixed) else field.name
+
+
+def _either(before: dict[str, Any] | None, more: dict[str, Any]) -> dict[str, Any]:
+    """Of a name that several ways have."""
+    if before is None or before == more:
+        return more
+    known = before.get("anyOf", [before])
+    return {"anyOf": known if more in known else [*known, more]}
 
 
 def _of_field(field: Field) -> dict[str, Any]:

@@ -205,8 +205,9 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """Exactly one of several ways, over keys of the same table. The last way without fields holds where none is there,
-    or else the first.
+    """Exactly one of several ways, over keys of the same table. A way with fixed values holds where the table has them,
+    another way where one of its keys is there. The last way without fields holds where none is there, or else the
+    first.
     """
 
     name: str  # of the choice, unlike that of any field beside it
@@ -217,9 +218,16 @@ class OneOf:
     def branch(self, table: Table) -> int:
         """The place of the way that holds in a table."""
         for place, each in enumerate(self.branches):
-            if any(one.name in table for one in each.fields):
+            if _holds(each, table):
                 return place
         return next((place for place, each in enumerate(self.branches) if not each.fields), 0)
+
+
+def _holds(branch: Branch, table: Table) -> bool:
+    fixed = {each.name: each.sort.value for each in branch.fields if isinstance(each.sort, Fixed)}
+    if fixed:
+        return all(table.get(name) == value for name, value in fixed.items())
+    return any(each.name in table for each in branch.fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,9 +87,10 @@ class _View:
     def _one_of(self, choice: OneOf, table: Table, path: Path) -> Iterator[Part]:
         taken = choice.branch(table)
         options = [Option(str(place), each.label) for place, each in enumerate(choice.branches)]
+        fixed = [each.name for each in choice.branches[taken].fields if isinstance(each.sort, Fixed)]
         control = Control(
             name=name_of(path, choice.name),
-            path=written(path),
+            path=written((*path, *fixed[:1])),
             label=choice.label,
             value=str(taken),
             input="select",

@@ -23,6 +23,7 @@ from abacus.documents.form.types import (
     Either,
     Entries,
     Field,
+    Fixed,
     Form,
     Group,
     Length,
@@ -74,6 +75,27 @@ FORM: Final = Form(
         ),
         Field(name="fares", sort=Entries(Text(), Amount(), "fare"), label="Fares", begins="fares"),
         Field(name="words", sort=Entries(Pick("languages"), Titled(), "language"), label="Words"),
+        OneOf(
+            "what",
+            "What it is",
+            [
+                Branch(
+                    "private",
+                    [
+                        Field(name="kind", sort=Fixed("private"), label="Kind", required=True),
+                        Field(name="host", sort=Text(), label="Host", required=True, example="ann"),
+                    ],
+                ),
+                Branch(
+                    "guided",
+                    [
+                        Field(name="kind", sort=Fixed("guided"), label="Kind", required=True),
+                        Field(name="host", sort=Pick("guides"), label="Guide", required=True),
+                        Field(name="groups", sort=Whole(1), label="Groups"),
+                    ],
+                ),
+            ],
+        ),
         Field(name="over", sort=Either([("a number", Whole()), ("a length", Length())]), label="Over"),
         Field(
             name="most",
@@ -94,6 +116,9 @@ TEXT: Final = """# a trip of ours
 name = "trip"  # never changes
 zone = "Asia/Singapore"
 from = 2026-01-01T08:00:00+08:00
+kind = "guided"
+host = "bea"
+groups = 2
 
 # only far ones
 [when]
@@ -142,6 +167,9 @@ def test_what_is_sent_as_it_was_shown_changes_nothing() -> None:
         ({"fares/new": "adult"}, "fares", {"child": "1.50", "adult": ""}),
         ({"fares/new": "adult", "fares/value": "3"}, "fares.adult", "3"),
         ({"words/new": "en"}, "words", {"en": ""}),
+        ({"/what": "0"}, "kind", "private"),
+        ({"/what": "0"}, "host", "bea"),
+        ({"/what": "0"}, "groups", None),
         ({"over/either": "1"}, "over", ""),
         ({"over/either": "0"}, "over", ""),
         ({"most.trips": "4"}, "most", {"trips": 4}),
@@ -283,11 +311,16 @@ def test_the_example_and_the_schema() -> None:
         "zone": "Asia/Singapore",
         "from": "2026-01-01T08:00:00+08:00",
         "stops": [{"train": 7}],
+        "kind": "private",
+        "host": "ann",
     }
     drawn = schema(FORM)
     assert (drawn["required"], drawn["additionalProperties"]) == (["name", "stops"], False)
     assert drawn["properties"]["stops"]["maxItems"] == 3
-    assert set(drawn["properties"]) == {"name", "zone", "from", "when", "stops", "fares", "words", "over", "most"}
+    named = {"name", "zone", "from", "when", "stops", "fares", "words", "kind", "host", "groups", "over", "most"}
+    assert set(drawn["properties"]) == named
+    assert [each["const"] for each in drawn["properties"]["kind"]["anyOf"]] == ["private", "guided"]
+    assert drawn["description"] == 'One of kind "private", host or kind "guided", host, groups'
 
 
 @pytest.mark.parametrize("path", [("a",), ("a", 0, "b-c", 12), ("a", "en-SG", "x.y", 'q"uote')])
