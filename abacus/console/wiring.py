@@ -29,6 +29,8 @@ from abacus.console.selections.store import SelectionStore
 from abacus.console.web.parts import Outages
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.campaigns.wiring import campaign_desk
+from abacus.engage.downstreams.desk import DownstreamDesk
+from abacus.engage.downstreams.kind import Allowed
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.desk import WebhookDesk
 from abacus.intake.partners.webhooks.store import WebhookStore
@@ -46,9 +48,11 @@ from abacus.platform.sqs.queue import Client
 from abacus.platform.wiring import Run, Wiring
 from abacus.pricing.store.cards import CardReader
 from abacus.pricing.wiring import cards_in_use
+from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.counters.store.opened_store import open_store
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.wiring import cassandra_of
+from abacus.signals.events.kind import Reserved, SourceDesk
 from abacus.signals.events.wiring import built_in_sources
 
 DATABASE_WITHIN_S: Final = 5.0
@@ -106,6 +110,9 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         await campaign_desk(wiring, pool, large.approvals),
         PartnerStore(pool, clock),
         WebhookDesk(WebhookStore(pool, clock, wiring.secrets()), to_private=settings.webhooks_to_private),
+        CounterDesk(pool, clock, built_in_sources(settings), counters),
+        SourceDesk(pool, clock, Reserved(built_in_sources(settings), settings.events_topic)),
+        DownstreamDesk(pool, clock, Allowed(settings.webhooks_to_private), wiring.secrets()),
         errands,
         await _watched(wiring, pipeline),
         AlarmMemory(),

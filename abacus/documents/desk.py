@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Generic
 
 from abacus.core.clock import Clock
+from abacus.core.fields import Fault
 from abacus.documents.kind import Around, DocumentKind
 from abacus.documents.store import DocumentStore, Look, by_key, named, numbered
 from abacus.documents.types import Difference, Document, DraftOutcome, Key, Record, Version
@@ -42,6 +43,10 @@ class DocumentDesk(Generic[Document, Around]):
     async def read(self, document: Mapping[str, object], around: Around) -> Document:
         """The draft of a document. Raises `DocumentFaults`."""
         return await self.kind.read(document, around)
+
+    async def faults_beside(self, draft: Document, around: Around, /) -> list[Fault]:
+        """What keeps a draft from being published beside the latest version of each document."""
+        return self.kind.check(draft, (await self.latest()).values(), around)
 
     async def latest(self) -> Mapping[Key, Document]:
         """The latest version of each document."""

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from abacus.core.clock import Clock
-from abacus.core.fields import DocumentFaults
+from abacus.core.fields import DocumentFaults, Fault
 from abacus.documents.decide.states import Act, State
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import Around
@@ -64,6 +64,10 @@ class StatedDesk(DocumentDesk[Running, Around]):
         """
         change, also = Change(by.source, self.now(), reason), self._did(document, by, act.value, reason=reason)
         return await self._stated.move(self.kind.name(document), version, act, change, also)
+
+    async def faults_beside(self, _: Running, __: Around, /) -> list[Fault]:
+        """None: a version is judged beside others when it is submitted, and when it is approved."""
+        return []
 
     async def versions(self, name: str, label: str | None = None) -> list[Record[Running]]:
         """As `DocumentDesk.versions`; a document's key is its name."""

@@ -27,6 +27,8 @@ def address(path: str, approval: Approval) -> str:
         "/suggestions": "/suggestions?q=txn:rides:1",
         "{key:path}": "txn:rides:1",
         "{counter}": "count_rain_drops",
+        "/events/{document}": "/events/weather",
+        "/downstreams/{document}": "/downstreams/coupons",
         "counts.csv": "counts.csv?keys=rain_drops:city:1",
     }
     for part, text in stands_for.items():

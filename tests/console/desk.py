@@ -31,6 +31,8 @@ from abacus.console.selections.store import SelectionStore
 from abacus.console.web.parts import Outages
 from abacus.console.web.routes import Served
 from abacus.engage.campaigns.desk import CampaignDesk
+from abacus.engage.downstreams.desk import DownstreamDesk
+from abacus.engage.downstreams.kind import Allowed
 from abacus.engage.notify.renderer import rendering
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
@@ -51,7 +53,9 @@ from abacus.platform.rate_limits.limiter import RateLimiter
 from abacus.platform.rate_limits.store import BucketStore
 from abacus.platform.rooms import Rooms
 from abacus.pricing.store.cards import CardReader, CardStore
+from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.events.decide.builtin import built_in
+from abacus.signals.events.kind import Reserved, SourceDesk
 from tests.support.staff import ADMIN
 
 PASSWORD: Final = "correct horse battery"
@@ -250,6 +254,9 @@ async def desk(
                 PartnerStore(pool, clock),
                 WebhookDesk(WebhookStore(pool, clock), to_private=False),
                 ErrandStore(pool, clock),
+                CounterDesk(pool, clock, SOURCES),
+                SourceDesk(pool, clock, Reserved(SOURCES, "abacus.events.v1")),
+                DownstreamDesk(pool, clock, Allowed(to_private=False), Secrets.of(None)),
                 *providers,
                 *beside(clock),
             ),

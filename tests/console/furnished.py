@@ -1,5 +1,7 @@
 """A house with one of each thing that pages show."""
 
+from abacus.engage.downstreams.decide.downstream_document import parse_downstream
+from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval
 from tests.console.asking import BACKTEST, BACKTESTED, RATES_BACKTEST, RATES_BACKTESTED, RATES_TRIAL, TRIAL, errand
@@ -8,6 +10,15 @@ from tests.console.desk import Desk
 from tests.console.holding import hold_and_select
 from tests.people.approving import ANN, proposal
 from tests.support.counters import RAIN, publish_counter, publish_weather
+from tests.support.staff import ADMIN
+
+
+async def publish_coupons(open_desk: Desk) -> None:
+    desk = open_desk.rooms[DownstreamDesk]
+    coupons = parse_downstream(
+        {"name": "coupons", "kind": "webhook", "url": "https://coupons.example/hook"}, to_private=False
+    )
+    await desk.publish(await desk.differences([coupons]), ADMIN)
 
 
 async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
@@ -15,6 +26,7 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await submitted(open_desk)
     await open_desk.partner("acme")
     await publish_counter(open_desk.pool, RAIN, await publish_weather(open_desk.pool))
+    await publish_coupons(open_desk)
     approval = await open_desk.rooms[Approvals].ask(proposal(country=country), ANN.agent)
     await errand(open_desk, approval.approval_id)
     await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)

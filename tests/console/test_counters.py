@@ -11,6 +11,7 @@ from tests.support.counters import RAIN, publish_counter, publish_weather, save_
 
 KEY = "rain_drops:city:111222"
 OTHER = "rain_drops:city:<script>"
+DRAFT = "/counters-draft"
 
 
 async def rained(open_desk: Desk) -> None:
@@ -106,3 +107,40 @@ async def test_counts_are_taken_away_as_csv(pool: Pool) -> None:
             "2026-09-01T02:00:00+00:00,4",
         ]
         assert (await ann.see("/counters/counts.csv")).status_code == 404
+
+
+async def test_a_counter_is_written_in_fields_and_its_page_tells_what_changed(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await rained(open_desk)
+        ann = await open_desk.inside("ann", "operator")
+        begun = (await ann.twin(DRAFT)).json()
+        assert begun["faults"] == {"at": {}, "elsewhere": []}
+        text = begun["draft"]["text"]
+        spent = {"doc.name": "spent", "doc.add/either": "1", "act": "check"}
+        changed = (await ann.send_for_twin(DRAFT, DRAFT, text=text, shown=text, **spent)).json()["draft"]["text"]
+        typed = {"doc.add": "var.amount", "act": "check"}
+        text = (await ann.send_for_twin(DRAFT, DRAFT, text=changed, shown=changed, **typed)).json()["draft"]["text"]
+        assert (await ann.submit(DRAFT, DRAFT, text)).headers["location"] == "/counters/spent"
+        text = (await ann.twin(f"{DRAFT}?of=spent")).json()["draft"]["text"].replace("UTC", "Asia/Singapore")
+        assert (await ann.submit(DRAFT, DRAFT, text)).status_code == 303
+        second, first = ((each["told"]) for each in (await ann.twin("/counters/spent")).json()["versions"])
+        assert (second["label"], second["against"]) == ("spent@2", "spent@1")
+        assert second["changes"] == [{"where": "Time zone", "was": "UTC", "now": "Asia/Singapore"}]
+        assert [f"{each['begins']} {each['says']}" for each in first["sentences"]][:3] == [
+            "The counter spent, number 1",
+            "counts transactions/transaction.completed",
+            "adding var.amount with 2 decimals",
+        ]
+
+
+async def test_a_copy_of_a_counter_has_a_number_and_keys_of_its_own(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await rained(open_desk)
+        ann = await open_desk.inside("ann", "operator")
+        copy = (await ann.twin(f"{DRAFT}?of=count_rain_drops&copy=yes")).json()
+        assert copy["faults"] == {"at": {}, "elsewhere": []}
+        for said in ("id = 1\n", 'name = "count_rain_drops_1"', 'template = "count_rain_drops_1:rain_drops:city:'):
+            assert said in copy["draft"]["text"]
+        text = copy["draft"]["text"].replace("id = 1\n", "id = 34\n")
+        taken = (await ann.send_for_twin(DRAFT, DRAFT, text=text, shown=text, act="check")).json()
+        assert list(taken["faults"]["at"]) == ["name"]

@@ -18,6 +18,7 @@ from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardReader
 from tests.console.campaigning import cards, submitted
 from tests.console.desk import Browser, Desk, desk
+from tests.console.furnished import publish_coupons
 from tests.people.approving import ANN, proposal
 from tests.support.counters import RAIN, publish_counter, publish_weather
 from tests.support.hooks import award, post
@@ -27,6 +28,7 @@ async def furnished(pool: Pool, open_desk: Desk) -> None:
     await submitted(open_desk)
     await open_desk.partner("acme")
     await publish_counter(pool, RAIN, await publish_weather(pool))
+    await publish_coupons(open_desk)
     await post(
         pool,
         award("txn:rides:T-1001", 100, "bob"),
@@ -62,6 +64,8 @@ async def names(who: Browser, text: str) -> dict[str, list[str]]:
         ("ac", "Partners", ["acme"]),
         ("sg", "Rate cards", ["SG"]),
         ("rain", "Counters", ["count_rain_drops"]),
+        ("weath", "Event sources", ["weather"]),
+        ("Coup", "Downstreams", ["coupons"]),
         ("eve", "People", ["eve"]),
         ("'; drop table account; --", "Members", None),
     ],

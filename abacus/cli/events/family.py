@@ -7,7 +7,7 @@ from abacus.cli.documents.family import Family
 from abacus.cli.terminal.answer import counted
 from abacus.cli.terminal.shell import settings
 from abacus.signals.events.decide.source import Source
-from abacus.signals.events.kind import SOURCES, Reserved, source_desk
+from abacus.signals.events.kind import SOURCES, Reserved, SourceDesk
 from abacus.signals.events.wiring import built_in_sources
 
 
@@ -22,7 +22,7 @@ def _sentence(source: Source) -> str:
 
 FAMILY: Final = Family(
     kind=SOURCES,
-    desk=lambda at: nullcontext(source_desk(at.pool, at.clock, _reserved())),
+    desk=lambda at: nullcontext(SourceDesk(at.pool, at.clock, _reserved())),
     offline=_reserved,
     metavar="SOURCE",
     files="Sources, in TOML or JSON.",

@@ -28,6 +28,8 @@ SECTIONS: Final = (
     Section("Campaigns", "/campaigns", Deed.SEE, "Give points"),
     Section("Rates", "/rates", Deed.SEE, "Give points"),
     Section("Counters", "/counters", Deed.SEE, "Give points", everywhere=True),
+    Section("Event sources", "/events", Deed.SEE, "Give points", everywhere=True),
+    Section("Downstreams", "/downstreams", Deed.SEE, "Give points", everywhere=True),
     Section("Members", "/members", Deed.SEE, "Help"),
     Section("Where is it?", "/where", Deed.SEE, "Help", everywhere=True),
     Section("Partners", "/partners", Deed.SEE, "Help", everywhere=True),

@@ -35,6 +35,8 @@ THINGS: Final = {
         Thing("approval", "Approval", "/approvals/"),
         Thing("task", "Task", "/tasks/"),
         Thing("counter", "Counter", "/counters/", everywhere=True, versions=True),
+        Thing("source", "Event source", "/events/", everywhere=True, versions=True),
+        Thing("downstream", "Downstream", "/downstreams/", everywhere=True, versions=True),
         Thing("partner", "Partner", "/partners/", everywhere=True),
         Thing("quarantine", "Set aside", "/quarantine/items/", everywhere=True),
         Thing("month", "Month", "/finance/close/", everywhere=True),

@@ -17,6 +17,7 @@ from abacus.engage.downstreams.decide.downstream_document import (
     restore_downstream,
     to_document,
 )
+from abacus.engage.downstreams.decide.downstream_form import DOWNSTREAM_FORM, downstream_choices
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection
 
@@ -73,4 +74,6 @@ DOWNSTREAMS: Final[DocumentKind[Downstream, Allowed]] = DocumentKind(
     own=lambda downstream: {"retired": downstream.retired},
     between=_between,
     standing=_in_force,
+    form=DOWNSTREAM_FORM,
+    choices=downstream_choices,
 )

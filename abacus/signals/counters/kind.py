@@ -15,6 +15,7 @@ from abacus.platform.postgres import Connection, Pool
 from abacus.signals.counters.decide.catalog import Catalog
 from abacus.signals.counters.decide.definition import NAME_PATTERN, Definition, to_document
 from abacus.signals.counters.decide.definition_document import parse_definition, restore_definition
+from abacus.signals.counters.decide.definition_form import COUNTER_FORM, counter_choices
 from abacus.signals.counters.decide.diff import describe_changes, described, faults_beside
 from abacus.signals.counters.decide.topics import InForce, in_force, topics_of
 from abacus.signals.events.decide.source import Source
@@ -57,6 +58,8 @@ COUNTERS: Final[DocumentKind[Definition, Sources]] = DocumentKind(
     key=lambda definition: definition.id,
     name=lambda definition: definition.name,
     split_label=Labels("counter", NAME_PATTERN, "rides").split,
+    form=COUNTER_FORM,
+    choices=counter_choices,
 )
 
 

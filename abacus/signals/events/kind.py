@@ -17,6 +17,7 @@ from abacus.platform.fresh_copy import USUAL, Cadence
 from abacus.platform.postgres import Connection, Pool
 from abacus.signals.events.decide.diff import described, faults_beside
 from abacus.signals.events.decide.source import SOURCE_PATTERN, Source, parse_source, to_document
+from abacus.signals.events.decide.source_form import SOURCE_FORM, source_choices
 
 Sources: TypeAlias = Mapping[str, Source]
 
@@ -63,6 +64,8 @@ SOURCES: Final[DocumentKind[Source, Reserved]] = DocumentKind(
     key=lambda source: source.name,
     name=lambda source: source.name,
     split_label=Labels("source", SOURCE_PATTERN, "weather", first=0).split,
+    form=SOURCE_FORM,
+    choices=source_choices,
 )
 SOURCE_READER: Final = Reader(SOURCES)
 
@@ -78,6 +81,9 @@ def source_directory(pool: Pool, built_in: Iterable[Source], cadence: Cadence = 
     return DocumentDirectory(pool, SOURCES, lambda moment: by_name(reserved, moment.of(SOURCES)), cadence=cadence)
 
 
-def source_desk(pool: Pool, clock: Clock, reserved: Reserved) -> DocumentDesk[Source, Reserved]:
-    first = [Record(each, Version(each.name, 0, EARLIEST, "", None, {})) for each in reserved.built_in]
-    return DocumentDesk(pool, clock, SOURCES, reserved.look, from_the_start=first)
+class SourceDesk(DocumentDesk[Source, Reserved]):
+    """The one door to sources: those that are there from the start are read here too, and never published."""
+
+    def __init__(self, pool: Pool, clock: Clock, reserved: Reserved) -> None:
+        first = [Record(each, Version(each.name, 0, EARLIEST, "", None, {})) for each in reserved.built_in]
+        super().__init__(pool, clock, SOURCES, reserved.look, from_the_start=first)

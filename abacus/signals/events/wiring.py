@@ -26,7 +26,7 @@ from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.substream import Asked
 from abacus.signals.events.event_desk import CountedEventDesk, Publish, without_broker
-from abacus.signals.events.kind import Reserved, Sources, source_desk, source_directory
+from abacus.signals.events.kind import Reserved, SourceDesk, Sources, source_directory
 from abacus.signals.events.replay import replay_events
 from abacus.signals.events.substream import AskedTogether, LargeTopics, SubstreamCopier
 
@@ -45,7 +45,7 @@ def built_in_sources(settings: Settings) -> list[Source]:
 
 async def sources_now(pool: Pool, settings: Settings) -> list[Source]:
     """The published sources, behind the sources from the start. Raises `Unavailable`."""
-    desk = source_desk(pool, SystemClock(), Reserved(built_in_sources(settings), settings.events_topic))
+    desk = SourceDesk(pool, SystemClock(), Reserved(built_in_sources(settings), settings.events_topic))
     return documents(await desk.records())
 
 

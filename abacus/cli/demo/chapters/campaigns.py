@@ -11,7 +11,7 @@ from abacus.engage.notify.renderer import rendering
 from abacus.people.types.approval import Approval
 from abacus.signals.events.decide.message import encode_event, partition_key
 from abacus.signals.events.decide.source import parse_source
-from abacus.signals.events.kind import Reserved, source_desk
+from abacus.signals.events.kind import Reserved, SourceDesk
 from abacus.signals.events.types import Event
 from abacus.signals.events.wiring import built_in_sources
 
@@ -79,7 +79,7 @@ class Campaigns(Chapter):
     async def begin(self) -> None:
         house = self.house
         reserved = Reserved(built_in_sources(house.settings), house.settings.events_topic)
-        desk = source_desk(house.pool, house.clock, reserved)
+        desk = SourceDesk(house.pool, house.clock, reserved)
         await desk.publish(await desk.differences([parse_source(SOURCE)]), house.people["cleo"])
         for approval in await self._proposed(_CAMPAIGNS):
             await house.approve(approval.approval_id, "dora")

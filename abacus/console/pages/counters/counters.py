@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 
 from abacus.console.decide.charts import SECONDS, Along, Chart, Line, Span, spans_of
 from abacus.console.decide.typed import exact_moment
+from abacus.console.pages.drafts.versions import VersionTold, versions_told
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import Form
@@ -19,8 +20,8 @@ from abacus.core.csv_text import csv_text
 from abacus.core.errors import Refused
 from abacus.documents.types import Record
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.decide.diff import described
 from abacus.signals.counters.decide.tiles import end_of_quarter
+from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.counters.new_keys import DayOfKeys
 from abacus.signals.counters.reading.types import Lookup
 
@@ -30,8 +31,8 @@ _STEPS: Final = tuple((step, step) for step in SECONDS)
 
 
 @dataclass(frozen=True)
-class Version:
-    """A version of a definition, and on its own page how many keys began to count on each day."""
+class CounterRow:
+    """The latest version of a counter."""
 
     name: str
     label: str
@@ -39,10 +40,16 @@ class Version:
     on: Sequence[str]
     published_at: datetime | None
     by: str
-    retired_at: datetime | None
-    lines: Sequence[Sequence[str]]
+    is_retired: bool
+
+
+@dataclass(frozen=True)
+class CountedVersion:
+    """A version, and how many keys began to count on each day."""
+
+    told: VersionTold
     most_new_keys: int
-    new_keys: Sequence[DayOfKeys] = ()
+    new_keys: Sequence[DayOfKeys]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +57,9 @@ class CountersPage(Page):
     """The latest version of each definition, and the chart that was asked for."""
 
     template: ClassVar[str] = "counters.html"
-    definitions: Part[Sequence[Version]]
+    definitions: Part[Sequence[CounterRow]]
     chart: Part[Chart] | None
+    may_draft: bool
     steps: Sequence[tuple[str, str]] = _STEPS
 
 
@@ -60,7 +68,9 @@ class CounterPage(Page):
     """Every version of a definition, the latest first."""
 
     template: ClassVar[str] = "counter.html"
-    versions: Sequence[Version]
+    name: str
+    versions: Sequence[CountedVersion]
+    may_draft: bool
 
 
 async def counters(call: Call) -> CountersPage:
@@ -84,6 +94,7 @@ async def counters(call: Call) -> CountersPage:
         command=command or "abacus counters list",
         definitions=await call.part(_latest(call)),
         chart=chart,
+        may_draft=call.may(COUNTERS.deed, None),
         form=form,
     )
 
@@ -107,27 +118,34 @@ async def counter(call: Call) -> CounterPage:
         records = await desk.versions(name)
     except Refused:
         raise PageFault("not-found", "No counter has such a name.") from None
-    versions = [_version(each, await desk.new_keys(each.document)) for each in records]
-    return CounterPage(title=name, command=f"abacus counters list {shlex.quote(name)}", versions=versions)
+    told = versions_told(COUNTERS, records, call.now)
+    versions = [
+        CountedVersion(version, each.document.most_new_keys, await desk.new_keys(each.document))
+        for version, each in zip(told, reversed(records), strict=True)
+    ]
+    return CounterPage(
+        title=name,
+        command=f"abacus counters list {shlex.quote(name)}",
+        name=name,
+        versions=versions,
+        may_draft=call.may(COUNTERS.deed, None),
+    )
 
 
-async def _latest(call: Call) -> Sequence[Version]:
-    return [_version(each) for each in await call.reading.counters.records()]
+async def _latest(call: Call) -> Sequence[CounterRow]:
+    return [_row(each) for each in await call.reading.counters.records()]
 
 
-def _version(record: Record[Definition], new_keys: Sequence[DayOfKeys] = ()) -> Version:
+def _row(record: Record[Definition]) -> CounterRow:
     definition = record.document
-    return Version(
+    return CounterRow(
         name=definition.name,
         label=definition.label,
         template=str(definition.template),
         on=[f"{source} {type_}" for source, type_ in definition.on],
         published_at=definition.published_at,
         by=record.published_by,
-        retired_at=definition.retired_at,
-        lines=list(described(definition)),
-        most_new_keys=definition.most_new_keys,
-        new_keys=new_keys,
+        is_retired=definition.retired,
     )
 
 

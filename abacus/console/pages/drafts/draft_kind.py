@@ -1,6 +1,6 @@
 """What a kind of documents declares of its draft page."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, NamedTuple
@@ -10,9 +10,10 @@ from abacus.console.decide.trials import TrialWords
 from abacus.console.errands.types import NO_PAPERS
 from abacus.console.web.calls import Call
 from abacus.console.web.forms import Form
+from abacus.console.web.page import Page, See
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import Around, DocumentKind
-from abacus.documents.types import Document
+from abacus.documents.types import Document, DraftOutcome
 from abacus.people.types.approval import ApprovalKind
 from abacus.platform.rooms import Rooms
 
@@ -56,6 +57,11 @@ class DraftKind(Generic[Document, Around]):
     begin: Callable[[Call], str]  # the text of a draft that is made of nothing
     submit: str = "Publish"  # what the last button says
     templates: Sequence[Template] = ()
+    everywhere: bool = False  # of a kind without countries: for people whose role holds in all
+    page: Callable[[Document], str] | None = None  # where a document is shown once it is published
+    published: Callable[[Call, DraftOutcome[Document]], Awaitable[Page | See]] | None = None  # or what shows more of it
+    # A document that is begun, or copied, with values of its own where no two documents may have the same.
+    beside: Callable[[Mapping[str, Any], Sequence[Document]], Mapping[str, Any]] | None = None
 
     trials: Sequence[TrialKind[Document]] = ()
     trials_path: str = ""  # before the id of a trial

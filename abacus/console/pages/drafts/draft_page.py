@@ -4,9 +4,9 @@ more as it would be, and submitted.
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Generic
+from typing import Any, ClassVar, Final, Generic
 from urllib.parse import urlencode
 
 from abacus.console.pages.drafts.draft_kind import DraftKind
@@ -82,7 +82,10 @@ class _DraftPages(Generic[Document, Around]):
         for each in self._drafts.templates if template is not None else ():
             if each.name == template:
                 return await self._shown(call, begun(self._drafts.kind.write(each.document(call.now))))
-        return await self._shown(call, begun(self._drafts.begin(call)))
+        text = self._drafts.begin(call)
+        if self._drafts.beside is not None:
+            text = await self._beside(call, read_toml(text))
+        return await self._shown(call, begun(text))
 
     async def change_or_submit(self, call: Call) -> Page | See:
         """Brings the fields and the act into the text, and then shows, tries or submits it."""
@@ -107,7 +110,7 @@ class _DraftPages(Generic[Document, Around]):
         except (CannotDecide, PageFault, Refused) as fault:
             detail = fault.detail if isinstance(fault, PageFault) else str(fault)
             return await self._page(call, found, around, typed, fault=detail)
-        return replace(shown, review=act == _SUBMIT)
+        return replace(shown, review=act == _SUBMIT and bool(shown.digest))
 
     async def _version(self, call: Call, label: str) -> str:
         """The text of a version; of a copy, under another name."""
@@ -120,14 +123,25 @@ class _DraftPages(Generic[Document, Around]):
             raise PageFault("not-found", f"No such {kind.word} is open to you.")
         if call.asked("copy") is None or kind.name_field is None:
             return kind.to_toml(found)
+        if self._drafts.beside is not None:
+            return await self._beside(call, read_toml(kind.to_toml(found)))
         return kind.write({**read_toml(kind.to_toml(found)), kind.name_field: f"{kind.name(found)}_copy"})
 
-    async def _published(self, call: Call, draft: Document) -> See:
+    async def _beside(self, call: Call, document: Mapping[str, Any]) -> str:
+        """The text of a document that takes nothing of those that are published."""
+        beside, published = self._drafts.beside, await self._drafts.desk(call.rooms).latest()
+        return self._drafts.kind.write(document if beside is None else beside(document, list(published.values())))
+
+    async def _published(self, call: Call, draft: Document) -> Page | See:
         """On to the approval that a second person decides on, where the kind asks for one."""
         desk = self._drafts.desk(call.rooms)
         (outcome,) = await desk.publish(await desk.differences([draft]), call.actor)
         if outcome.approval is not None:
             return See(f"/approvals/{outcome.approval.approval_id}")
+        if self._drafts.published is not None:
+            return await self._drafts.published(call, outcome)
+        if self._drafts.page is not None:
+            return See(self._drafts.page(outcome.document), f"{outcome.label} is published.")
         return See(f"{self._drafts.path}?{urlencode({'of': outcome.label})}")
 
     async def _shown(self, call: Call, draft: DraftText) -> DraftPage:
@@ -155,7 +169,9 @@ class _DraftPages(Generic[Document, Around]):
         if not faults:
             try:
                 draft = await desk.read(read_toml(found.draft.text), around)
-                return await self._judged(call, shown, draft, around)
+                faults = await desk.faults_beside(draft, around)
+                if not faults:
+                    return await self._judged(call, shown, draft, around)
             except DocumentFaults as error:
                 faults = error.faults
         wrong = typed.but(document=f"{len(faults)} to mend.") if call.request.method == "POST" else typed
@@ -196,5 +212,9 @@ def draft_pages(drafts: DraftKind[Document, Around]) -> tuple[Served, ...]:
     """The page of a kind's drafts, and the pages of its trials."""
     pages = _DraftPages(drafts)
     trials = (page(f"{drafts.trials_path}/{{trial:uuid}}", trial_page(drafts)),) if drafts.trials else ()
-    deed = drafts.kind.deed
-    return page(drafts.path, pages.begin, deed), form(drafts.path, pages.change_or_submit, deed), *trials
+    deed, everywhere = drafts.kind.deed, drafts.everywhere
+    return (
+        page(drafts.path, pages.begin, deed, everywhere=everywhere),
+        form(drafts.path, pages.change_or_submit, deed, everywhere=everywhere),
+        *trials,
+    )

@@ -2,9 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from abacus.console.web.calls import Call
+from abacus.documents.desk import DocumentDesk
+from abacus.documents.kind import DocumentKind
 from abacus.people.types.deed import Deed
 
 
@@ -34,3 +36,15 @@ class Finder:
 
     def is_open_to(self, call: Call) -> bool:
         return call.may(self.deed, None) if self.everywhere else call.may_somewhere(self.deed)
+
+
+def document_finder(noun: str, kind: DocumentKind[Any, Any], desk: Callable[[Call], DocumentDesk[Any, Any]]) -> Finder:
+    """Finds documents of a kind without countries by a part of their name."""
+
+    async def find(call: Call, text: str, most: int) -> Sequence[Found]:
+        wanted = text.casefold()
+        names = sorted(kind.name(each.document) for each in await desk(call).records())
+        fitting = [each for each in names if wanted in each.casefold()]
+        return [Found(kind.subject, each, each, exact=each.casefold() == wanted) for each in fitting][:most]
+
+    return Finder(noun, find, everywhere=True)

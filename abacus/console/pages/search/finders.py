@@ -8,6 +8,8 @@ from typing import Final
 from abacus.console.pages.approvals.approval_finder import APPROVALS
 from abacus.console.pages.campaigns.campaign_finder import CAMPAIGNS
 from abacus.console.pages.counters.counter_finder import COUNTERS
+from abacus.console.pages.downstreams.downstream_finder import DOWNSTREAM_FINDER
+from abacus.console.pages.events.source_finder import SOURCE_FINDER
 from abacus.console.pages.members.member_finder import MEMBERS, TRANSFERS
 from abacus.console.pages.partners.partner_finder import PARTNERS
 from abacus.console.pages.people.person_finder import PEOPLE
@@ -18,7 +20,18 @@ from abacus.console.web.parts import Part
 from abacus.core.errors import Unavailable
 
 # A capability with things that people look for takes its place here.
-FINDERS: Final = (MEMBERS, TRANSFERS, CAMPAIGNS, APPROVALS, PARTNERS, CARDS, COUNTERS, PEOPLE)
+FINDERS: Final = (
+    MEMBERS,
+    TRANSFERS,
+    CAMPAIGNS,
+    APPROVALS,
+    PARTNERS,
+    CARDS,
+    COUNTERS,
+    SOURCE_FINDER,
+    DOWNSTREAM_FINDER,
+    PEOPLE,
+)
 _WITHIN_S: Final = 1.0
 
 

@@ -1,0 +1,102 @@
+"""Registers of kinds without countries: all of a kind, each with its versions in words, and drafts in fields."""
+
+from typing import Any
+
+import pytest
+
+from abacus.platform.postgres import Pool
+from tests.console.desk import Browser, desk
+from tests.console.furnished import publish_coupons
+from tests.support.counters import publish_weather
+
+
+async def typed(who: Browser, path: str, text: str, **fields: str) -> dict[str, Any]:
+    """The draft after these fields were typed."""
+    sent = {f"doc.{name}": value for name, value in fields.items()}
+    answer: dict[str, Any] = (
+        await who.send_for_twin(path, path, text=text, shown=text, **({"act": "check"} | sent))
+    ).json()
+    return answer
+
+
+def said(version: dict[str, Any]) -> list[str]:
+    return [f"{each['begins']} {each['says']}" for each in version["sentences"]]
+
+
+async def test_a_source_is_written_in_fields_and_its_page_tells_what_changed(pool: Pool) -> None:
+    draft = "/events-draft"
+    async with desk(pool) as open_desk:
+        await publish_weather(pool)
+        ann = await open_desk.inside("ann", "operator")
+        begun = (await ann.twin(draft)).json()
+        assert begun["faults"] == {"at": {}, "elsewhere": []}
+        assert (await ann.submit(draft, draft, begun["draft"]["text"])).headers["location"] == "/events/visits"
+        text = (await ann.twin(f"{draft}?of=visits")).json()["draft"]["text"]
+        more = await typed(ann, draft, text, **{"types/new": "visit.ended", "fields.id/either": "1"})
+        text = more["draft"]["text"]
+        more = await typed(ann, draft, text, **{'types."visit.ended"/new': "minutes", "fields.id[0]": "/store"})
+        assert (await ann.submit(draft, draft, more["draft"]["text"])).status_code == 303
+        second, first = (await ann.twin("/events/visits")).json()["versions"]
+        assert [f"{each['where']}: {each['was']} → {each['now']}" for each in second["changes"]] == [
+            "In a message · Id: /id → /store",
+            "Types that are taken · visit.ended · minutes: None → text",
+        ]
+        assert said(first) == [
+            "The source visits",
+            "has the messages of the topic store.visits",
+            "the type at /type",
+            "the id at /id",
+            "the time at /at",
+            "the member at /member",
+            "takes visit.made with minutes (integer), store_id (text)",
+        ]
+        listed = (await ann.twin("/events")).json()["rows"]
+        assert [(each["name"], each["version"]) for each in listed] == [
+            ("transactions", 0),
+            ("points", 0),
+            ("tiers", 0),
+            ("visits", 2),
+            ("weather", 1),
+        ]
+        taken = await typed(ann, draft, more["draft"]["text"], source="rain")
+        assert list(taken["faults"]["at"]) == ['types."visit.ended"', 'types."visit.made"']
+
+
+async def test_a_downstream_is_chosen_by_what_it_is_and_its_secret_is_shown_once(pool: Pool) -> None:
+    draft = "/downstreams-draft"
+    async with desk(pool) as open_desk:
+        ann = await open_desk.inside("ann", "operator")
+        begun = (await ann.twin(draft)).json()
+        assert begun["faults"] == {"at": {}, "elsewhere": []}
+        made = await ann.submit(draft, draft, begun["draft"]["text"])
+        assert (made.status_code, "whsec_" in made.text) == (200, True)
+        shown = await ann.see("/downstreams/coupons")
+        assert "whsec_" not in shown.text
+        paced = await typed(ann, draft, begun["draft"]["text"], pace="5/s")
+        sent = await ann.submit(draft, draft, paced["draft"]["text"])
+        assert sent.headers["location"] == "/downstreams/coupons"
+        second, _ = (await ann.twin("/downstreams/coupons")).json()["versions"]
+        assert [(each["where"], each["was"], each["now"]) for each in second["changes"]] == [
+            ("Pace", None, "5/s"),
+            ("Time zone of the hours", None, "UTC"),
+        ]
+        asked = await typed(ann, draft, paced["draft"]["text"], **{"/what": "1"})
+        assert (list(asked["faults"]["at"]), asked["faults"]["elsewhere"]) == (["kind"], [])
+        fields = {"type": "integer", "otherwise": "wait", "name": "risk"}
+        service = await typed(ann, draft, asked["draft"]["text"], **fields)
+        assert said(service)[:3] == [
+            "This is a service that rules ask",
+            "It is called risk",
+            "at https://coupons.example.com/abacus",
+        ]
+
+
+@pytest.mark.parametrize("path", ["/events", "/downstreams", "/events/weather", "/downstreams/coupons"])
+async def test_registers_are_for_those_whose_role_holds_everywhere(pool: Pool, path: str) -> None:
+    async with desk(pool) as open_desk:
+        await publish_weather(pool)
+        await publish_coupons(open_desk)
+        ann, eve = await open_desk.inside("ann", "viewer"), await open_desk.inside("eve", "viewer:SG")
+        assert [(await each.twin(path)).status_code for each in (ann, eve)] == [200, 403]
+        assert "-draft" not in (await ann.see(path)).text
+        assert (await ann.twin(f"/{path.split('/')[1]}/nothing")).status_code == 404
