@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from abacus.cli.segments.segment_changes import change, combine, drop_segment, load_file
+from abacus.cli.segments.segment_changes import change, combine, drop_segment
 from abacus.cli.segments.segment_files import Wanted
 from abacus.cli.segments.segment_views import Name, export_segment, has_member, list_segments, show_segment
 from abacus.cli.terminal.answer import Answer
@@ -44,7 +44,7 @@ async def load(
     there are bad lines.
     """
     wanted = Wanted((), file, column, named=not no_header, skip_bad=skip_bad)
-    return await load_file(name, wanted, country)
+    return await change(name, How.LOAD, wanted, country)
 
 
 def _add_change(how: How, help_: str) -> None:

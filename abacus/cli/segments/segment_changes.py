@@ -11,46 +11,31 @@ from abacus.cli.terminal.answer import EXIT_FAILED, Answer, counted
 from abacus.cli.terminal.command_actor import CommandActor, actor
 from abacus.cli.terminal.shell import people_pool, settings
 from abacus.core.errors import Refused
-from abacus.people.types.deed import Deed
-from abacus.platform.postgres import Pool
-from abacus.signals.segments.decide.change import check_name
-from abacus.signals.segments.member_files import Give
-from abacus.signals.segments.numbers import MemberNumbers
-from abacus.signals.segments.store import Author, SegmentStore
-from abacus.signals.segments.types import NOBODY, Changed, How
+from abacus.signals.segments.decide.change import check_name, sentence
+from abacus.signals.segments.desk import SegmentDesk
+from abacus.signals.segments.types import Changed, How
 
 
-async def load_file(name: str, wanted: Wanted, country: str | None) -> Answer:
+async def change(name: str, how: How, wanted: Wanted, country: str | None = None) -> Answer:
+    """Loads, adds or removes."""
     settings()
     check_name(name)
     async with actor(people_pool) as at:
-        store = SegmentStore(at.pool)
-        latest = await store.find(name)
-        there = latest is not None and not latest.dropped
-        of = country if country is not None or latest is None or not there else latest.country
-        at.check(Deed.PUBLISH_SEGMENTS, of)
-        if latest is not None:  # it may have been dropped by somebody whom this one may not overrule
-            at.check(Deed.PUBLISH_SEGMENTS, latest.country)
+        desk = _desk(at)
+        of = await desk.country(name, how, at.actor, country)
         checked = check_wanted(wanted)
         if (refused := refusal(wanted, checked)) is not None:
             return refused
-        members = await found(wanted, checked, MemberNumbers(at.pool).give)
-        author = _author(at, How.LOAD, name, of, file=wanted.file and wanted.file.name)
-        changed = await store.change(name, How.LOAD, members.members, author, country=of)
+        members = await found(wanted, checked, desk.give(how))
+        file = wanted.file.name if wanted.file is not None else None
+        changed = await desk.change(name, how, members.members, at.actor, country=of, file=file)
     return _answer(changed, members)
 
 
 async def combine(left: str, how: How, right: str, into: str | None) -> Answer:
     settings()
-    target = into or left
     async with actor(people_pool) as at:
-        store = SegmentStore(at.pool)
-        source, latest = await store.latest(left), await store.find(target)
-        country = latest.country if latest is not None and not latest.dropped else source.country
-        if latest is not None:
-            at.check(Deed.PUBLISH_SEGMENTS, latest.country)
-        author = _author(at, how, target, country, of=left, other=right)
-        changed = await store.combine(left, how, right, author, into=target, country=country)
+        changed = await _desk(at).combine(left, how, right, at.actor, into=into)
     return _answer(changed, None)
 
 
@@ -61,28 +46,17 @@ async def drop_segment(
     """Leave nobody in a segment, and list it no more. A campaign that asks for it finds no member in it."""
     settings()
     async with actor(people_pool) as at:
-        store = SegmentStore(at.pool)
-        segment = await store.latest(name)
-        author = _author(at, How.DROP, name, segment.country)
+        desk = _desk(at)
+        await desk.country(name, How.DROP, at.actor)
         if not yes and sys.stdin.isatty():
+            segment = await desk.latest(name)
             _ask(f"Drop {segment.label}, with {counted(segment.size, 'member')}?")
-        changed = await store.change(name, How.DROP, NOBODY, author, country=segment.country)
-    return Answer(_document(changed, None), f"{name} is dropped; {counted(changed.removed, 'member')} were in it")
+        changed = await desk.drop(name, at.actor)
+    return Answer(_document(changed, None), sentence(changed))
 
 
-async def change(name: str, how: How, wanted: Wanted) -> Answer:
-    """Only `add` gives numbers: a member without one is in no segment."""
-    settings()
-    async with actor(people_pool) as at:
-        store = SegmentStore(at.pool)
-        segment = await store.latest(name)
-        author = _author(at, how, name, segment.country, file=wanted.file and wanted.file.name)
-        checked = check_wanted(wanted)
-        if (refused := refusal(wanted, checked)) is not None:
-            return refused
-        members = await found(wanted, checked, _give(at.pool, how))
-        changed = await store.change(name, how, members.members, author, country=segment.country)
-    return _answer(changed, members)
+def _desk(at: CommandActor) -> SegmentDesk:
+    return SegmentDesk(at.pool, at.clock, people_required=at.people_required)
 
 
 def _ask(question: str) -> None:
@@ -90,30 +64,11 @@ def _ask(question: str) -> None:
         raise Refused("not dropped")
 
 
-def _give(connections: Pool, how: How) -> Give:
-    numbers = MemberNumbers(connections)
-    return numbers.give if how is How.ADD else numbers.known
-
-
-def _author(at: CommandActor, how: How, name: str, country: str | None, **details: object) -> Author:
-    """Raises `Refused` where the actor may not do it. The log names no members."""
-    told = {what: value for what, value in details.items() if value is not None}
-    also = at.does(Deed.PUBLISH_SEGMENTS, f"segment:{name}", country=country, did=how.value, **told)
-    return Author(at.actor.source, at.clock.now(), also)
-
-
 def _answer(changed: Changed, members: Found | None) -> Answer:
     bad, faults = (members.lines.bad, members.faults) if members is not None else (0, [])
     skipped = f"; {counted(bad, 'bad line')} left out" if bad else ""
     exit_code = EXIT_FAILED if bad else 0
-    return Answer(_document(changed, members), *faults, _sentence(changed) + skipped, exit_code=exit_code)
-
-
-def _sentence(changed: Changed) -> str:
-    segment = changed.segment
-    if not changed.made_a_version:
-        return f"{segment.label} has these {counted(segment.size, 'member')} already: nothing changed"
-    return f"{segment.label} has {counted(segment.size, 'member')}: {changed.added:,} new, {changed.removed:,} gone"
+    return Answer(_document(changed, members), *faults, sentence(changed) + skipped, exit_code=exit_code)
 
 
 def _document(changed: Changed, members: Found | None) -> dict[str, Any]:

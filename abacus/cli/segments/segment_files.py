@@ -9,8 +9,8 @@ from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, counted
 from abacus.cli.terminal.known import check_member
 from abacus.cli.terminal.progress import percents
 from abacus.core.errors import Refused
-from abacus.signals.segments.member_files import BadLine, Give, Lines, check, member_ids, number, open_members
-from abacus.signals.segments.types import NOBODY, Members
+from abacus.signals.segments.member_files import Lines, check, member_ids, number, open_members
+from abacus.signals.segments.types import NOBODY, BadLine, Give, Members
 
 _SHOWN: Final = 10  # bad lines
 

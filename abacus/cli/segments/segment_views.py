@@ -9,12 +9,11 @@ from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Columns, Table, coun
 from abacus.cli.terminal.files import usable
 from abacus.cli.terminal.known import check_member
 from abacus.cli.terminal.shell import pool, settings
+from abacus.core.clock import SystemClock
 from abacus.core.csv_text import CsvWriter
-from abacus.core.errors import absent
-from abacus.signals.segments.member_files import COLUMN
-from abacus.signals.segments.numbers import MemberNumbers
-from abacus.signals.segments.store import SegmentStore
-from abacus.signals.segments.types import Members, Segment
+from abacus.platform.postgres import Pool
+from abacus.signals.segments.desk import SegmentDesk
+from abacus.signals.segments.types import COLUMN, Segment
 
 Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
 Label = Annotated[str, typer.Argument(metavar="NAME[@N]", show_default=False)]
@@ -34,7 +33,7 @@ _PAGE: Final = 20_000  # members read at once
 async def list_segments() -> Answer:
     """List the segments."""
     async with pool() as connections:
-        segments = await SegmentStore(connections).all()
+        segments = await _desk(connections).all()
     return Answer([_document(each) for each in segments], Table.of("Segments", segments, {**_NAME, **_VERSION}))
 
 
@@ -44,13 +43,15 @@ async def show_segment(
 ) -> Answer:
     """Show a segment with the versions of it that are kept."""
     async with pool() as connections:
-        store = SegmentStore(connections)
-        history = await store.history(name)
-        if not history:
-            raise absent("segment", name, "`abacus segments list` prints all")
+        desk = _desk(connections)
+        history = await desk.history(name)
         shown: list[str] = []
         if members and not history[0].dropped:
-            shown = await _first(MemberNumbers(connections), (await store.members(name))[1], members)
+            async for page in desk.pages(name, _PAGE):
+                shown += page.members
+                if len(shown) >= members:
+                    break
+        shown = shown[:members]
     return Answer(
         {"name": name, "versions": [_document(each) for each in history], "members": shown},
         Table.of(name, history, _VERSION),
@@ -64,9 +65,7 @@ async def has_member(
     """Say whether a member is in a segment. Exit 1 when not."""
     check_member(member)
     async with pool() as connections:
-        segment, members = await SegmentStore(connections).members(label)
-        numbers = await MemberNumbers(connections).known([member])
-    is_in = member in numbers and numbers[member] in members
+        segment, is_in = await _desk(connections).has(label, member)
     return Answer(
         {"name": segment.name, "version": segment.version, "member_id": member, "has": is_in},
         f"{member} is {'' if is_in else 'not '}in {segment.label}",
@@ -80,34 +79,28 @@ async def export_segment(
     """Write the members of a segment into a file that `load` can read. The file must not be there yet."""
     settings()
     async with pool() as connections:
-        segment, members = await SegmentStore(connections).members(label)
+        desk = _desk(connections)
+        segment = await desk.version(label)
         with usable(file), file.open("x", encoding="utf-8", newline="") as opened:
-            written = await _write(CsvWriter(opened), members, MemberNumbers(connections))
+            written = await _write(CsvWriter(opened), desk, segment)
     return Answer(
         {"name": segment.name, "version": segment.version, "file": str(file), "members": written},
         f"{file} has {counted(written, 'member')} of {segment.label}",
     )
 
 
-async def _write(rows: CsvWriter, members: Members, numbers: MemberNumbers) -> int:
+async def _write(rows: CsvWriter, desk: SegmentDesk, segment: Segment) -> int:
     """How many were written: members that were erased are left out."""
     rows.row([COLUMN])
     written = 0
-    for start in range(0, len(members), _PAGE):
-        page = await numbers.members(list(members[start : start + _PAGE]))
-        rows.rows([each] for each in page)
-        written += len(page)
+    async for page in desk.pages(segment.label, _PAGE):
+        rows.rows([each] for each in page.members)
+        written += len(page.members)
     return written
 
 
-async def _first(numbers: MemberNumbers, members: Members, most: int) -> list[str]:
-    """The first `most` members. Numbers of erased members are passed over."""
-    found: list[str] = []
-    for start in range(0, len(members), _PAGE):
-        found += await numbers.members(list(members[start : start + _PAGE]))
-        if len(found) >= most:
-            break
-    return found[:most]
+def _desk(connections: Pool) -> SegmentDesk:
+    return SegmentDesk(connections, SystemClock())
 
 
 def _document(segment: Segment) -> dict[str, Any]:

@@ -2,29 +2,17 @@
 batches, so that a file may be larger than memory.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from pyroaring import BitMap
 
 from abacus.core.errors import Refused
 from abacus.core.members import fault_of_member
 from abacus.platform.table_files import Rows, Unreadable, open_table
-from abacus.signals.segments.types import Members
-
-COLUMN: Final = "member_id"
-
-
-class BadLine(NamedTuple):
-    """A line without the id of a member, and why."""
-
-    line: int
-    problem: str
-
-    def __str__(self) -> str:
-        return f"line {self.line}: {self.problem}"
+from abacus.signals.segments.types import COLUMN, BadLine, Give, Members
 
 
 def open_members(path: Path, column: str | None = None, *, named: bool = True) -> AbstractContextManager[Rows]:
@@ -60,9 +48,6 @@ def _place(column: str, names: Sequence[str]) -> int:
 
 
 BATCH: Final = 20_000  # members whose numbers are given in one transaction
-
-# Gives the numbers of members.
-Give: TypeAlias = Callable[[Collection[str]], Awaitable[Mapping[str, int]]]
 
 
 class Lines(NamedTuple):

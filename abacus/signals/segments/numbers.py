@@ -29,7 +29,9 @@ _MOVE: Final = Statement("""update member_number_next set "next" = :next where "
 _MEMBERS: Final = Statement("""
 select member_id from member_number where number = any(:numbers::integer[]) order by number
 """)
-_WITH_ACCOUNT: Final = Statement("select distinct member_id from account where member_id = any(:members::text[])")
+_WITH_ACCOUNT: Final = Statement(f"""
+select distinct member_id from account where member_id = any({array("members", "text")})
+""")
 _ERASED: Final = "select number from member_number_erased"
 
 
@@ -55,7 +57,7 @@ class MemberNumbers:
         missing = [each for each in wanted if each not in numbers]
         if not missing:
             return numbers
-        await self._check_newcomers(missing)
+        await self.check_newcomers(missing)
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             following = await connection.fetchval(*_LOCK())
             meanwhile = await _known(connection, missing)
@@ -65,15 +67,20 @@ class MemberNumbers:
                 await connection.execute(*_MOVE(next=following + len(new)))
         return {**numbers, **meanwhile, **{each: following + place for place, each in enumerate(new)}}
 
-    async def _check_newcomers(self, member_ids: Iterable[str]) -> None:
+    async def check_newcomers(self, member_ids: Iterable[str]) -> None:
+        """Raises `Refused` for an id that no new member may have."""
         strange = strange_among(member_ids)
-        if not strange:
-            return
-        async with passing_failures():
-            known = {row[0] for row in await self._pool.fetch(*_WITH_ACCOUNT(members=strange))}
-        if unknown := [each for each in strange if each not in known]:
+        if unknown := await self.strangers(strange):
             more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
             raise Refused(f"{fault_of_new_member(unknown[0])}{more}")
+
+    async def strangers(self, member_ids: Collection[str]) -> list[str]:
+        """The members that have no account."""
+        if not member_ids:
+            return []
+        async with passing_failures():
+            known = {row[0] for row in await self._pool.fetch(*_WITH_ACCOUNT(members=column(member_ids)))}
+        return [each for each in member_ids if each not in known]
 
     async def members(self, numbers: Sequence[int]) -> list[str]:
         """The members with these numbers, by number. Numbers of erased members are left out."""

@@ -10,7 +10,7 @@ from abacus.platform.postgres import Also, Connection, Pool, nothing_else, passi
 from abacus.platform.sql import Statement, columns, parameters
 from abacus.signals.segments.decide.change import check_name, members_after, split_label
 from abacus.signals.segments.numbers import erased_numbers
-from abacus.signals.segments.types import NOBODY, Changed, Held, How, Members, Segment
+from abacus.signals.segments.types import NOBODY, Changed, Held, How, Members, Outlook, Segment
 
 KEPT: Final = 10  # versions of a segment
 NONE_HELD: Final[Mapping[str, Held]] = MappingProxyType({})
@@ -89,9 +89,24 @@ class SegmentStore:
         check_name(into)
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(*_LOCK(name=into))
-            ours, theirs = [await _members_of(connection, await _existing(connection, each)) for each in (left, right)]
-            wanted = _Wanted(into, how, country, lambda _, erased: members_after(how, ours, theirs, erased))
-            return await _change(connection, wanted, author)
+            return await _change(
+                connection, await _combination(connection, left, how, right, into=into, country=country), author
+            )
+
+    async def outlook(self, name: str, how: How, given: Members, *, country: str | None) -> Outlook:
+        """What `change` would make of the segment. Raises `Refused` as it does."""
+        check_name(name)
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction(**_ONE_MOMENT):
+            wanted = _Wanted(name, how, country, lambda before, erased: members_after(how, before, given, erased))
+            return await _outlook(connection, wanted, given)
+
+    async def outlook_of_two(self, left: str, how: How, right: str, *, into: str, country: str | None) -> Outlook:
+        """What `combine` would make of `into`. Raises `Refused` as it does."""
+        check_name(into)
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction(**_ONE_MOMENT):
+            return await _outlook(
+                connection, await _combination(connection, left, how, right, into=into, country=country), NOBODY
+            )
 
     async def latest(self, name: str) -> Segment:
         """The version in force. Raises `Refused` where there is none, or where it was dropped."""
@@ -133,10 +148,7 @@ class SegmentStore:
 
 async def _change(connection: Connection, wanted: _Wanted, author: Author) -> Changed:
     await connection.execute(*_LOCK(name=wanted.name))
-    latest = await _find(connection, wanted.name)
-    _check(wanted, latest)
-    before = await _members_of(connection, latest) if latest is not None else NOBODY
-    after = wanted.make(before, await erased_numbers(connection))
+    latest, before, after = await _made(connection, wanted)
     if latest is not None and after == before and latest.dropped == (wanted.how is How.DROP):
         return Changed(latest, 0, 0, made_a_version=False)
     version = latest.version + 1 if latest is not None else 1
@@ -145,6 +157,29 @@ async def _change(connection: Connection, wanted: _Wanted, author: Author) -> Ch
     await connection.execute(*_PRUNE(name=wanted.name, version=version - KEPT))
     await author.also(connection)
     return Changed(segment, len(after - before), len(before - after), made_a_version=True)
+
+
+async def _made(connection: Connection, wanted: _Wanted) -> tuple[Segment | None, Members, Members]:
+    """The latest version, its members, and those that the change makes of them. Raises `Refused`."""
+    latest = await _find(connection, wanted.name)
+    _check(wanted, latest)
+    before = await _members_of(connection, latest) if latest is not None else NOBODY
+    return latest, before, wanted.make(before, await erased_numbers(connection))
+
+
+async def _outlook(connection: Connection, wanted: _Wanted, given: Members) -> Outlook:
+    latest, before, after = await _made(connection, wanted)
+    there = latest if latest is not None and not latest.dropped else None
+    idle = given - before if wanted.how is How.REMOVE else given & before
+    return Outlook(there, len(after), len(after - before), len(before - after), len(idle))
+
+
+async def _combination(
+    connection: Connection, left: str, how: How, right: str, *, into: str, country: str | None
+) -> _Wanted:
+    """Raises `Refused` where one of the two is not there."""
+    ours, theirs = [await _members_of(connection, await _existing(connection, each)) for each in (left, right)]
+    return _Wanted(into, how, country, lambda _, erased: members_after(how, ours, theirs, erased))
 
 
 def _check(wanted: _Wanted, latest: Segment | None) -> None:

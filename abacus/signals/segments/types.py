@@ -1,5 +1,6 @@
 """Segments as they are stored and told of. Pure values."""
 
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, NamedTuple, TypeAlias
@@ -10,6 +11,20 @@ from pyroaring import FrozenBitMap
 Members: TypeAlias = FrozenBitMap
 
 NOBODY: Final = Members()
+
+# Gives the numbers of members.
+Give: TypeAlias = Callable[[Collection[str]], Awaitable[Mapping[str, int]]]
+COLUMN: Final = "member_id"  # of a file of members
+
+
+class BadLine(NamedTuple):
+    """A line without the id of a member, and why."""
+
+    line: int
+    problem: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.problem}"
 
 
 class How(StrEnum):
@@ -51,6 +66,19 @@ class Changed(NamedTuple):
     added: int
     removed: int
     made_a_version: bool
+
+
+class Outlook(NamedTuple):
+    """What a change would make of a segment. `before` is the version in force, where there is one. `idle` counts the
+    members that are named and change nothing, and `strangers` have no account.
+    """
+
+    before: Segment | None
+    size: int
+    added: int
+    removed: int
+    idle: int = 0
+    strangers: Sequence[str] = ()
 
 
 class Held(NamedTuple):

@@ -8,8 +8,8 @@ import pytest
 from pyarrow import parquet
 
 from abacus.core.errors import Refused
-from abacus.signals.segments.member_files import BATCH, BadLine, Lines, check, member_ids, number, open_members
-from abacus.signals.segments.types import Members
+from abacus.signals.segments.member_files import BATCH, Lines, check, member_ids, number, open_members
+from abacus.signals.segments.types import BadLine, Members
 
 pytestmark = pytest.mark.once
 

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from abacus.core.errors import Refused
-from abacus.signals.segments.types import NOBODY, How, Members
+from abacus.signals.segments.types import NOBODY, Changed, How, Members
 
 NAME_PATTERN: Final = "[a-z][a-z0-9_]{0,63}"
 
@@ -46,3 +46,18 @@ def _combined(how: How, before: Members, given: Members) -> Members:
             return before & given
         case How.DROP:
             return NOBODY
+
+
+def sentence(changed: Changed) -> str:
+    """What a change has done."""
+    segment = changed.segment
+    if segment.dropped:
+        were = "was" if changed.removed == 1 else "were"
+        return f"{segment.name} is dropped; {_members(changed.removed)} {were} in it"
+    if not changed.made_a_version:
+        return f"{segment.label} has these {_members(segment.size)} already: nothing changed"
+    return f"{segment.label} has {_members(segment.size)}: {changed.added:,} new, {changed.removed:,} gone"
+
+
+def _members(count: int) -> str:
+    return f"{count:,} member{'' if count == 1 else 's'}"
