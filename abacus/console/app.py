@@ -23,6 +23,7 @@ from abacus.console.pages import (
     people,
     rates,
     search,
+    segments,
 )
 from abacus.console.pages.people.sign_in import SignIn
 from abacus.console.premises import Premises
@@ -79,6 +80,7 @@ _CAPABILITIES: Final = (
     operations,
     people,
     search,
+    segments,
 )
 SERVED: Final = tuple(served for capability in _CAPABILITIES for served in capability.SERVED)
 

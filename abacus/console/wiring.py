@@ -54,6 +54,7 @@ from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.wiring import cassandra_of
 from abacus.signals.events.kind import Reserved, SourceDesk
 from abacus.signals.events.wiring import built_in_sources
+from abacus.signals.segments.desk import SegmentDesk
 
 DATABASE_WITHIN_S: Final = 5.0
 _QUEUES_WITHIN_S: Final = 3.0
@@ -116,6 +117,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         errands,
         await _watched(wiring, pipeline),
         AlarmMemory(),
+        SegmentDesk(pool, clock),
         *provider_of(wiring, plan),
     )
     return Premises(

@@ -23,6 +23,7 @@ def address(path: str, approval: Approval) -> str:
         "{name}": MARKET["name"],
         "{member:path}": "bob",
         "{partner}": "acme",
+        "{segment}": "vip",
         "/search": "/search?q=bo",
         "/suggestions": "/suggestions?q=txn:rides:1",
         "{key:path}": "txn:rides:1",

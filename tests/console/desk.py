@@ -56,6 +56,7 @@ from abacus.pricing.store.cards import CardReader, CardStore
 from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.kind import Reserved, SourceDesk
+from abacus.signals.segments.desk import SegmentDesk
 from tests.support.staff import ADMIN
 
 PASSWORD: Final = "correct horse battery"
@@ -257,6 +258,7 @@ async def desk(
                 CounterDesk(pool, clock, SOURCES),
                 SourceDesk(pool, clock, Reserved(SOURCES, "abacus.events.v1")),
                 DownstreamDesk(pool, clock, Allowed(to_private=False), Secrets.of(None)),
+                SegmentDesk(pool, clock),
                 *providers,
                 *beside(clock),
             ),

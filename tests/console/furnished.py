@@ -9,6 +9,7 @@ from tests.console.campaigning import submitted
 from tests.console.desk import Desk
 from tests.console.holding import hold_and_select
 from tests.people.approving import ANN, proposal
+from tests.signals.segments.sets_of_members import load
 from tests.support.counters import RAIN, publish_counter, publish_weather
 from tests.support.staff import ADMIN
 
@@ -32,4 +33,5 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)
     await errand(open_desk, RATES_TRIAL, RATES_BACKTEST, document=RATES_BACKTESTED)
     await hold_and_select(open_desk)
+    await load(open_desk.pool, "vip", "bob")
     return approval

@@ -114,7 +114,7 @@ class Call:
             return Part(None, Down(error.dependency, self.premises.outages.failed(error.dependency), error.detail))
 
 
-async def call_of(request: Request, premises: Premises, cookies: Cookies) -> Call:
+async def call_of(request: Request, premises: Premises, cookies: Cookies, *, takes_files: bool = False) -> Call:
     """Raises `PageFault` for somebody who is not in, may do nothing, or sends a form of another page."""
     token = cookies.session(request)
     session = await premises.sessions.find(token) if token else None
@@ -123,7 +123,7 @@ async def call_of(request: Request, premises: Premises, cookies: Cookies) -> Cal
         raise PageFault("signed-out")
     form, is_change = EMPTY, request.method == "POST"
     if is_change:
-        form = await read_form(request)
+        form = await read_form(request, takes_files=takes_files)
         if not fits(form.get(FORM_TOKEN), token, Use.FORM):
             raise PageFault("form-expired", "Go back, load the page again, and send the form once more.")
     has_changed, seen = is_change or cookies.has_changed(request), cookies.seen(request, actor.name)

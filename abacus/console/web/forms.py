@@ -11,6 +11,8 @@ import asyncpg
 from starlette.requests import Request
 
 from abacus.console.web.faults import PageFault
+from abacus.console.web.multipart import MEDIA_TYPE as WITH_FILES
+from abacus.console.web.multipart import parts_of
 from abacus.core.clock import Clock
 from abacus.platform.postgres import Also, Connection
 from abacus.platform.sql import Statement
@@ -18,6 +20,7 @@ from abacus.platform.sql import Statement
 FORM_TOKEN: Final = "form"  # noqa: S105  # the name of the hidden field that binds a form to its session
 FORM_KEY: Final = "key"  # the hidden field by which it takes effect once
 _MOST_BYTES: Final = 256 * 1024
+_MOST_BYTES_OF_FILES: Final = 1024 * 1024
 _MOST_FIELDS: Final = 4000
 _MEDIA_TYPE: Final = "application/x-www-form-urlencoded"
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -69,21 +72,26 @@ class WrongForm(Exception):  # as errors here are named
         self.fault = fault
 
 
-async def read_form(request: Request) -> Form:
+async def read_form(request: Request, *, takes_files: bool = False) -> Form:
     """Of a field that comes several times the last counts, but for `field[]`, whose values are put together by lines.
-    Raises `PageFault`.
+    The text of a file is the value of its field. Raises `PageFault`.
     """
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _MEDIA_TYPE:
+    content_type = request.headers.get("content-type", "")
+    media_type = content_type.partition(";")[0].strip().lower()
+    if media_type != _MEDIA_TYPE and not (takes_files and media_type == WITH_FILES):
         raise PageFault("unsupported-media-type")
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > _MOST_BYTES:
-            raise PageFault("too-large")
+        if len(body) > (_MOST_BYTES_OF_FILES if takes_files else _MOST_BYTES):
+            raise PageFault("too-large", "Go back: nothing is lost there.")
     try:
-        pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+        if media_type == WITH_FILES:
+            pairs = list(parts_of(content_type, bytes(body)))
+        else:
+            pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
     except ValueError:
-        raise PageFault("malformed", "The form cannot be read.") from None
+        raise PageFault("malformed", "The form cannot be read. A file has to be text, in UTF-8.") from None
     typed: dict[str, str] = {}
     for name, value in pairs:
         clean = CONTROL.sub("", value)

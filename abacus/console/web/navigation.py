@@ -42,6 +42,7 @@ SECTIONS: Final = (
     Section("People", "/people", Deed.MANAGE_PEOPLE, "Let people in", everywhere=True),
     Section("Log", "/log", Deed.MANAGE_PEOPLE, "Let people in", everywhere=True),
     Section("Settings", "/settings", Deed.RUN_JOBS, "Let people in", everywhere=True),
+    Section("Segments", "/segments", Deed.SEE, "Give points"),
 )
 
 

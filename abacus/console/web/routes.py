@@ -38,7 +38,8 @@ log = structlog.get_logger(__name__)
 @dataclass(frozen=True)
 class Served:
     """A page, or a form that is sent to it, for people who may do the deed in some country, or `everywhere`. The
-    handler checks what belongs to one country. `is_file`: it is no page; `is_stream`: it goes on for minutes.
+    handler checks what belongs to one country. `is_file`: it is no page; `is_stream`: it goes on for minutes;
+    `takes_files`: the form may have files of text.
     """
 
     path: str
@@ -48,14 +49,17 @@ class Served:
     everywhere: bool = False
     is_file: bool = False
     is_stream: bool = False
+    takes_files: bool = False
 
 
 def page(path: str, handler: Handler, deed: Deed = Deed.SEE, *, everywhere: bool = False) -> Served:
     return Served(path, handler, deed, everywhere=everywhere)
 
 
-def form(path: str, handler: Handler, deed: Deed = Deed.SEE, *, everywhere: bool = False) -> Served:
-    return Served(path, handler, deed, "POST", everywhere=everywhere)
+def form(
+    path: str, handler: Handler, deed: Deed = Deed.SEE, *, everywhere: bool = False, takes_files: bool = False
+) -> Served:
+    return Served(path, handler, deed, "POST", everywhere=everywhere, takes_files=takes_files)
 
 
 def file(path: str, handler: Handler, deed: Deed = Deed.SEE, *, everywhere: bool = False) -> Served:
@@ -79,7 +83,7 @@ class Routing:
             request.scope["route"] = served  # by which the request is counted
             call: Call | None = None
             try:
-                call = await call_of(request, self._premises, self._cookies)
+                call = await call_of(request, self._premises, self._cookies, takes_files=served.takes_files)
                 _check(call, served)
                 outcome = await served.handler(call)
                 return self._answered(request, outcome, call)

@@ -41,6 +41,7 @@ THINGS: Final = {
         Thing("quarantine", "Set aside", "/quarantine/items/", everywhere=True),
         Thing("month", "Month", "/finance/close/", everywhere=True),
         Thing("person", "Person", "/people/", Deed.MANAGE_PEOPLE, everywhere=True),
+        Thing("segment", "Segment", "/segments/"),
     )
 }
 

@@ -71,6 +71,7 @@ class CampaignPage(Page):
     campaign: CampaignRow
     newer: CampaignRow | None
     sentences: Sequence[Sentence]
+    segments: Sequence[str]
     document: str
     done: Part[Done]
     report: Part[Asked | None]
@@ -151,6 +152,7 @@ async def _page(
         campaign=row_of(record, now),
         newer=row_of(history[-1], now) if waits and history[-1] is not record else None,
         sentences=sentences(CAMPAIGN_FORM, to_document(record.document)),
+        segments=record.document.segments,
         document=to_toml(record.document),
         done=await call.part(_done(call, record)),
         report=await call.part(newest(call, REPORT, name)),

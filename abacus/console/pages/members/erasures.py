@@ -9,9 +9,10 @@ from typing import ClassVar, Final
 from abacus.console.decide.effects import Effect
 from abacus.console.decide.form_field import FormField
 from abacus.console.errands.types import ERASE, Order
-from abacus.console.pages.members.member_act import Known, MemberAct, Prepared
+from abacus.console.pages.members.member_act import Known, MemberAct
 from abacus.console.pages.operations.errands import ask
 from abacus.console.web.calls import Call
+from abacus.console.web.confirmation import Prepared
 from abacus.console.web.forms import WrongForm
 from abacus.console.web.page import Page, Said, See
 from abacus.console.web.parts import Part

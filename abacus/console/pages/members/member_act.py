@@ -5,22 +5,19 @@ sent twice does it once.
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from functools import partial
+from typing import ClassVar
 
 from abacus.console.decide.effects import Effect
 from abacus.console.decide.form_field import FormField
 from abacus.console.pages.members.addresses import act_address, address_of, member_of
 from abacus.console.web.calls import Call
-from abacus.console.web.forms import EMPTY, Form, WrongForm
+from abacus.console.web.confirmation import Prepared, taken
+from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.routes import Served, form, page
 from abacus.intake.partners.members import AccountAsOf
-from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
-
-SURE: Final = "sure"  # the field of the confirmation; without it nothing is done
-_DO: Final = "do"
-_CHANGE: Final = "change"
 
 
 @dataclass(frozen=True)
@@ -32,15 +29,6 @@ class Known:
 
     def account(self, program: str) -> AccountAsOf | None:
         return next((each for each in self.accounts if each.program == program), None)
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """What would be done, checked: its effects and what else to know, and the doing itself."""
-
-    effects: Sequence[Effect]
-    does: Callable[[], Awaitable[See]]
-    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -93,18 +81,8 @@ def served(act: MemberAct) -> tuple[Served, Served]:
         known = await _known(call, act)
         if act.needs_account and not known.accounts:
             return await _page(call, act, known, EMPTY)
-        step = call.form.get(SURE)
-        if step == _CHANGE:
-            return await _page(call, act, known, call.form.shown())
-        try:
-            prepared = await act.prepare(call, known)
-            if step == _DO:
-                return await prepared.does()
-        except CannotDecide as error:
-            return await _page(call, act, known, call.form.shown(), fault=error.detail)
-        except WrongForm as wrong:
-            return await _page(call, act, known, wrong.form, fault=wrong.fault)
-        return await _page(call, act, known, call.form.shown(), prepared)
+        show, prepare = partial(_page, call, act, known), partial(act.prepare, call, known)
+        return await taken(call.form.shown(), prepare, show)
 
     return page(path, shown, act.deed, everywhere=act.everywhere), form(path, sent, act.deed, everywhere=act.everywhere)
 

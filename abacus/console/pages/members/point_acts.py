@@ -8,7 +8,7 @@ from abacus.console.decide.effects import of_account, of_days, of_tier
 from abacus.console.decide.form_field import FormField
 from abacus.console.decide.reasons import choices
 from abacus.console.pages.members.addresses import address_of
-from abacus.console.pages.members.member_act import Known, MemberAct, Prepared
+from abacus.console.pages.members.member_act import Known, MemberAct
 from abacus.console.pages.members.point_orders import (
     account_of,
     check_there,
@@ -19,6 +19,7 @@ from abacus.console.pages.members.point_orders import (
     original_of,
 )
 from abacus.console.web.calls import Call
+from abacus.console.web.confirmation import Prepared
 from abacus.console.web.forms import WrongForm
 from abacus.console.web.page import Said, See
 from abacus.intake.partners.orders import (

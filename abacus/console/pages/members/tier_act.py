@@ -7,8 +7,9 @@ from abacus.console.decide.effects import Effect
 from abacus.console.decide.form_field import FormField
 from abacus.console.decide.reasons import LONGEST, choices, reason_of
 from abacus.console.pages.members.addresses import address_of
-from abacus.console.pages.members.member_act import Known, MemberAct, Prepared
+from abacus.console.pages.members.member_act import Known, MemberAct
 from abacus.console.web.calls import Call
+from abacus.console.web.confirmation import Prepared
 from abacus.console.web.forms import DoneBefore, WrongForm
 from abacus.console.web.page import Said, See
 from abacus.core.errors import Refused

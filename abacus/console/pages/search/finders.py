@@ -15,6 +15,7 @@ from abacus.console.pages.partners.partner_finder import PARTNERS
 from abacus.console.pages.people.person_finder import PEOPLE
 from abacus.console.pages.rates.card_finder import CARDS
 from abacus.console.pages.search.finder import Finder, Found
+from abacus.console.pages.segments.segment_finder import SEGMENTS
 from abacus.console.web.calls import Call
 from abacus.console.web.parts import Part
 from abacus.core.errors import Unavailable
@@ -31,6 +32,7 @@ FINDERS: Final = (
     SOURCE_FINDER,
     DOWNSTREAM_FINDER,
     PEOPLE,
+    SEGMENTS,
 )
 _WITHIN_S: Final = 1.0
 

@@ -13,6 +13,7 @@ from abacus.documents.decide.version_words import Labels
 from abacus.engage.actions.decide.deeds import Action, Award
 from abacus.engage.limits.types import Limits, Owner
 from abacus.signals.events.decide.vocabulary import EventType
+from abacus.signals.facts.decide.catalog import SEGMENT
 
 NAME_PATTERN: Final = r"[a-z][a-z0-9_]{0,63}"
 OWNER_KIND: Final = "campaign"  # of the limits and actions of campaigns
@@ -118,11 +119,21 @@ class Campaign:
     @cached_property
     def remembers(self) -> bool:
         """Whether a rule asks what the member has done in the campaign."""
-        rules = [self.when, *(rule for step in self.steps for each in step.actions for rule in each.guards)]
-        return any(side.startswith("campaign.") for rule in rules for side in _left_sides(rule))
+        return any(side.startswith("campaign.") for side in self._sides())
+
+    @property
+    def segments(self) -> list[str]:
+        """The segments that its rules ask for."""
+        prefix = f"{SEGMENT.name}."
+        return sorted({side.removeprefix(prefix) for side in self._sides() if side.startswith(prefix)})
 
     def numbered(self, version: int) -> "Campaign":
         return replace(self, version=version)
+
+    def _sides(self) -> Iterator[str]:
+        """The left sides of all its rules."""
+        rules = [self.when, *(rule for step in self.steps for each in step.actions for rule in each.guards)]
+        return (side for rule in rules for side in _left_sides(rule))
 
 
 def _left_sides(rule: object) -> Iterator[str]:
