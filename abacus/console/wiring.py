@@ -35,6 +35,7 @@ from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.desk import WebhookDesk
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.wiring import single_moves
+from abacus.oversight.closing.kind import accounts_desk
 from abacus.oversight.status.wiring import groups_of
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.people import PeopleStore
@@ -118,6 +119,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         await _watched(wiring, pipeline),
         AlarmMemory(),
         SegmentDesk(pool, clock),
+        accounts_desk(pool, clock),
         *provider_of(wiring, plan),
     )
     return Premises(

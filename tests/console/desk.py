@@ -41,6 +41,7 @@ from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.limits import Alone, Limits
 from abacus.ledger.types.movement import Moved, Movement
+from abacus.oversight.closing.kind import accounts_desk
 from abacus.people.decide.names import parse_grants
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.people import PeopleStore
@@ -259,6 +260,7 @@ async def desk(
                 SourceDesk(pool, clock, Reserved(SOURCES, "abacus.events.v1")),
                 DownstreamDesk(pool, clock, Allowed(to_private=False), Secrets.of(None)),
                 SegmentDesk(pool, clock),
+                accounts_desk(pool, clock),
                 *providers,
                 *beside(clock),
             ),

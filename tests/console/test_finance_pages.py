@@ -2,7 +2,6 @@
 
 import json
 from datetime import date
-from html import escape
 from typing import Any
 from uuid import uuid4
 
@@ -14,6 +13,7 @@ from abacus.console.decide.reports import REPORTS, charts_of
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Errand, Order
 from abacus.core.errors import Refused
+from abacus.documents.form.faults import FILL_IN
 from abacus.oversight.closing.decide.record import Act, Signed
 from abacus.oversight.closing.kind import accounts_desk
 from abacus.oversight.closing.store import MonthCloses
@@ -228,26 +228,34 @@ async def test_the_account_of_the_month_comes_with_the_check(pool: Pool) -> None
 
 
 async def test_accounts_are_published_in_a_form_and_kept_between_months(pool: Pool) -> None:
-    page = "/finance/accounts"
-    pair = {"issued.debit": "6100 <b>Expense", "issued.credit": "2400 Points"}
+    page, drafts = "/finance/accounts", "/accounts-draft"
+    typed = {"doc.issued.debit": "6100 <b>Expense", "doc.issued.credit": "2400 Points", "doc.program": "GRP"}
     async with desk(pool) as open_desk:
         await cards(open_desk)
         fay = await open_desk.inside("fay", "finance")
-        for wrong in ({}, {"issued.debit": "2400 Points"}, {"issued.credit": ""}):
-            typed = {**pair, **wrong} if wrong else {}
-            refused = await fay.send(page, page, program="GRP", country="all", **typed)
-            assert (refused.status_code, escape(typed.get("issued.debit", "")) in refused.text) == (
-                422,
-                True,
-            )
-        assert (await fay.send(page, page, program="GRP", country="all", **pair)).status_code == 303
-        again = await fay.send(page, page, program="GRP", country="all", **pair)
-        assert (again.status_code, "published already" in again.text) == (422, True)
-        shown = (await fay.twin(f"{page}?of=GRP.all")).json()
-        assert (shown["published"][0]["name"], shown["form"]["typed"]["issued.debit"]) == ("GRP.all", "6100 <b>Expense")
+        text = (await fay.twin(drafts)).json()["draft"]["text"]
+        typed |= {"text": text, "shown": text}
+        for wrong, fault in (
+            ({"doc.issued.debit": "2400 Points"}, "the account of the debit; name another"),
+            ({"doc.issued.credit": ""}, FILL_IN),
+        ):
+            refused = await fay.send_for_twin(drafts, drafts, **{**typed, **wrong}, act="submit")
+            assert (refused.status_code, refused.json()["faults"]["at"]) == (422, {"issued.credit": [fault]})
+        shown = (await fay.send_for_twin(drafts, drafts, **typed, act="submit")).json()
+        assert [f"{each['begins']} {each['says']}" for each in shown["sentences"]] == [
+            "For points of GRP",
+            "in every country",
+            "Points that members earn or are given: debit 6100 <b>Expense, credit 2400 Points",
+        ]
+        assert (await fay.submit(drafts, drafts, shown["draft"]["text"])).status_code == 303
+        assert (await fay.twin(f"{drafts}?of=GRP.all")).json()["changes"]["nothing"]
+        (listed,) = (await fay.twin(page)).json()["published"]
+        assert (listed["name"], listed["accounts"]) == ("GRP.all", {"issued": ["6100 <b>Expense", "2400 Points"]})
+        assert "GRP.all" in (await fay.see(page)).text
         assert (await fay.twin(JUNE)).json()["steps"][0]["says"] == ["GRP.all"]
         ann = await open_desk.inside("ann", "viewer")
-        assert "Publish accounts" not in (await ann.see(page)).text
+        assert drafts not in (await ann.see(page)).text
+        assert (await ann.see(drafts)).status_code == 403
 
 
 async def test_a_close_is_taken_back_with_a_reason(pool: Pool) -> None:

@@ -18,6 +18,9 @@ from abacus.documents.form.view import view
 from abacus.documents.kind import DocumentKind
 from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
+from abacus.oversight.closing.decide.accounts_form import Known
+from abacus.oversight.closing.decide.journal_accounts import KINDS
+from abacus.oversight.closing.kind import JOURNAL_ACCOUNTS
 from abacus.pricing.decide.card import to_document
 from abacus.pricing.kind import CARDS
 from abacus.signals.counters.kind import COUNTERS
@@ -99,6 +102,12 @@ _DOWNSTREAM: Final[Mapping[str, Any]] = {
 }
 _OWN: Final[Mapping[str, Any]] = {"name": "awards", "kind": "own", "pace": "500/s"}
 
+_ACCOUNTS: Final[Mapping[str, Any]] = {
+    "program": "GRP",
+    "country": "SG",
+    **{kind: {"debit": f"6100 {kind}", "credit": "2400 Liability"} for kind in KINDS},
+}
+
 
 class Row(NamedTuple):
     """A kind, what its documents are judged by, and a document with all its fields."""
@@ -126,6 +135,7 @@ ROWS: Final = {
     "downstreams": Row(DOWNSTREAMS, Allowed(to_private=False), _DOWNSTREAM),
     "own downstreams": Row(DOWNSTREAMS, Allowed(to_private=False), _OWN),
     "events": Row(SOURCE_KIND, Reserved((), "abacus.events.v1"), _SOURCE),
+    "accounts": Row(JOURNAL_ACCOUNTS, Known(["GRP"], ["SG"]), _ACCOUNTS),
     "rates": Row(CARDS, None, to_document(next(each for each in example_cards() if each.tier_policy is not None))),
 }
 each_kind: Final = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from abacus.console.pages.drafts.draft_page import draft_pages
 from abacus.console.pages.finance import accounts, month_acts, month_close, reports, trust
 from abacus.console.web.routes import form, page
 from abacus.people.types.deed import Deed
@@ -13,7 +14,7 @@ SERVED: Final = (
     page("/finance/assumptions", reports.assumptions, everywhere=True),
     form("/finance/assumptions", reports.set_assumption, Deed.SET_ASSUMPTIONS, everywhere=True),
     page("/finance/accounts", accounts.accounts, everywhere=True),
-    form("/finance/accounts", accounts.publish, Deed.CLOSE_BOOKS, everywhere=True),
+    *draft_pages(accounts.ACCOUNTS_DRAFTS),
     form("/finance/close", month_acts.go_to, everywhere=True),
     page("/finance/close/{month}", month_close.close, everywhere=True),
     form("/finance/close/{month}/months", month_acts.draw, everywhere=True),
