@@ -16,6 +16,7 @@ from abacus.approving.card_desk import CardDesk
 from abacus.approving.wiring import large_moves
 from abacus.console.app import console_app
 from abacus.console.cleanup import keep_tidying
+from abacus.console.drafts.store import DraftStore
 from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.wiring import EntryPlan, door_of, plan_of, provider_of
 from abacus.console.errands.runner import ErrandRunner
@@ -107,6 +108,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         large,
         QuarantineStore(pool, clock),
         SelectionStore(pool, clock),
+        DraftStore(pool),
         cards,
         CardDesk(pool, clock, large.approvals),
         await campaign_desk(wiring, pool, large.approvals),

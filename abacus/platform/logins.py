@@ -13,8 +13,8 @@ from abacus.platform.roles import APPLICATION_ROLE, CONSOLE_ROLE, PEOPLE_ROLE
 
 # A writer of these can be any person: the workers' role may write them, until the logins are split.
 _OF_PERSONS: Final = (
-    *("person", "person_token", "console_authenticator", "console_errand", "console_errand_file", "console_form"),
-    *("console_link", "console_password", "console_selection", "console_session"),
+    *("person", "person_token", "console_authenticator", "console_draft", "console_errand", "console_errand_file"),
+    *("console_form", "console_link", "console_password", "console_selection", "console_session"),
 )
 
 # From Postgres 16 on, being a member no longer means that one may take the role.

@@ -3,6 +3,7 @@
 from abacus.people.types.approval import Approval
 from tests.console.asking import FILE, RATES_TRIAL, TABLE, TRIAL
 from tests.console.campaigning import MARKET
+from tests.console.drafting import DRAFT
 from tests.console.holding import ITEM, SELECTION
 
 
@@ -14,6 +15,7 @@ def address(path: str, approval: Approval) -> str:
         "{trial:uuid}": str(TRIAL),
         "{scope}": "SG",
         "{selection:uuid}": str(SELECTION),
+        "{draft:uuid}": str(DRAFT),
         "{item}": ITEM.id,
         "{report}": "cohorts",
         "{month}": "2026-06",

@@ -14,6 +14,7 @@ from argon2 import PasswordHasher
 from abacus.approving.card_desk import CardDesk
 from abacus.approving.executors import approving
 from abacus.console.app import SERVED, console_app
+from abacus.console.drafts.store import DraftStore
 from abacus.console.entry.authenticators import Authenticators
 from abacus.console.entry.decide.claims import ClaimRules
 from abacus.console.entry.door import Attempts, Door
@@ -248,6 +249,7 @@ async def desk(
                 large,
                 QuarantineStore(pool, clock),
                 SelectionStore(pool, clock),
+                DraftStore(pool),
                 cards,
                 CardDesk(pool, clock, large.approvals),
                 CampaignDesk(pool, clock, SOURCES, large.approvals, await stack.enter_async_context(rendering())),

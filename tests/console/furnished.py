@@ -7,6 +7,7 @@ from abacus.people.types.approval import Approval
 from tests.console.asking import BACKTEST, BACKTESTED, RATES_BACKTEST, RATES_BACKTESTED, RATES_TRIAL, TRIAL, errand
 from tests.console.campaigning import submitted
 from tests.console.desk import Desk
+from tests.console.drafting import save_draft
 from tests.console.holding import hold_and_select
 from tests.people.approving import ANN, proposal
 from tests.signals.segments.sets_of_members import load
@@ -34,4 +35,5 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await errand(open_desk, RATES_TRIAL, RATES_BACKTEST, document=RATES_BACKTESTED)
     await hold_and_select(open_desk)
     await load(open_desk.pool, "vip", "bob")
+    await save_draft(open_desk)
     return approval

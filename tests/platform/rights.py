@@ -37,6 +37,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "campaign_sum": "select, insert, update(events points cost)",
     "claim": "select, insert",
     "console_authenticator": "select, insert, delete, update(secret set_at set_by last_step)",
+    "console_draft": "select, insert, delete, update(title country text saved_at)",
     "console_errand": (
         "select, insert, delete,"
         " update(state runner token_prefix token_digest started_at seen_at ended_at progress exit_code told output)"
@@ -127,6 +128,7 @@ RIGHTS: Final[Mapping[str, str]] = {
 SPLIT: Final[Mapping[str, Mapping[str, str]]] = {
     APPLICATION_ROLE: {
         "console_authenticator": "select",
+        "console_draft": "select",
         "console_errand": "select",
         "console_errand_file": "select",
         "console_form": "select",
@@ -140,6 +142,7 @@ SPLIT: Final[Mapping[str, Mapping[str, str]]] = {
     },
     PEOPLE_ROLE: {
         "console_authenticator": "select, insert, delete, update(secret set_at set_by last_step)",
+        "console_draft": "select",
         "console_errand": "select",
         "console_errand_file": "select",
         "console_form": "select",
@@ -153,6 +156,7 @@ SPLIT: Final[Mapping[str, Mapping[str, str]]] = {
     },
     CONSOLE_ROLE: {
         "console_authenticator": "select, update(last_step)",
+        "console_draft": "select, insert, delete, update(title country text saved_at)",
         "console_errand": (
             "select, insert, delete,"
             " update(state runner token_prefix token_digest started_at seen_at ended_at progress exit_code told output)"

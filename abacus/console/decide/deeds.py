@@ -72,10 +72,10 @@ def sentence_of(entry: Entry, titles: Mapping[str, str] = _NOBODY) -> DeedSenten
 
 
 def changes_of(entries: Iterable[Entry], own: str, titles: Mapping[str, str] = _NOBODY) -> list[Change]:
-    """What others did, the newest first; `own` is the source of the reader."""
+    """What others did, the newest first; `own` is the source of the reader. Drafts have changed nothing yet."""
     found: dict[tuple[str, str, str, object], Change] = {}
     for each in entries:
-        if each.actor == own:
+        if each.actor == own or each.subject.startswith("draft:"):
             continue
         key = (each.actor, each.deed, each.subject, (json.loads(each.details) or {}).get("did"))
         if key in found:

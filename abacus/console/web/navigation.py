@@ -30,6 +30,7 @@ SECTIONS: Final = (
     Section("Counters", "/counters", Deed.SEE, "Give points", everywhere=True),
     Section("Event sources", "/events", Deed.SEE, "Give points", everywhere=True),
     Section("Downstreams", "/downstreams", Deed.SEE, "Give points", everywhere=True),
+    Section("Drafts", "/drafts", Deed.SEE, "Give points"),
     Section("Members", "/members", Deed.SEE, "Help"),
     Section("Where is it?", "/where", Deed.SEE, "Help", everywhere=True),
     Section("Partners", "/partners", Deed.SEE, "Help", everywhere=True),

@@ -33,6 +33,7 @@ THINGS: Final = {
         Thing("campaign", "Campaign", "/campaigns/", versions=True),
         Thing("card", "Rate card", "/rates/", versions=True),
         Thing("approval", "Approval", "/approvals/"),
+        Thing("draft", "Draft", "/drafts/"),
         Thing("task", "Task", "/tasks/"),
         Thing("counter", "Counter", "/counters/", everywhere=True, versions=True),
         Thing("source", "Event source", "/events/", everywhere=True, versions=True),

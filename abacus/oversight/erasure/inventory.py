@@ -64,6 +64,7 @@ NAMELESS: Final = frozenset(
         "limit_pot",
         "limit_slot",
         "console_authenticator",
+        "console_draft",
         "console_form",
         "console_link",
         "console_password",

@@ -74,4 +74,9 @@ class DraftKind(Generic[Document, Around]):
 
     @property
     def path(self) -> str:
-        return f"/{self.kind.command}-draft"
+        return path_of(self.kind.command)
+
+
+def path_of(command: str) -> str:
+    """Where drafts of a kind are written, by its command."""
+    return f"/{command}-draft"

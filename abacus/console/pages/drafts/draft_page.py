@@ -11,11 +11,12 @@ from urllib.parse import urlencode
 
 from abacus.console.pages.drafts.draft_kind import DraftKind
 from abacus.console.pages.drafts.draft_text import DraftText, Taken, begun, sent, taken
+from abacus.console.pages.drafts.saved_text import CARRIED, SavedAs, begun_from, carried, forget, save
 from abacus.console.pages.drafts.trials import Trial, TrialForm, trial_forms, trial_page, trials_of, try_draft
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form, WrongForm
-from abacus.console.web.page import Page, See
+from abacus.console.web.page import Page, Said, See
 from abacus.console.web.parts import Part
 from abacus.console.web.routes import Served, form, page
 from abacus.core.document_text import read_toml
@@ -31,7 +32,8 @@ from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
 
 _SUBMIT: Final = "submit"
-_OF_THE_PAGE: Final = ("text", "act", "shown", "undo", "digest")
+_SAVE: Final = "save"
+_OF_THE_PAGE: Final = ("text", "act", "shown", "undo", "digest", CARRIED)
 _NO_FAULTS: Final = Placed({}, ())
 
 
@@ -57,6 +59,7 @@ class DraftPage(Page):
     path: str
     submit: str
     draft: DraftText
+    saved: SavedAs | None = None
     panels: Sequence[Panel] = ()
     faults: Placed = _NO_FAULTS
     sentences: Sequence[Sentence] = ()
@@ -75,8 +78,11 @@ class _DraftPages(Generic[Document, Around]):
         self._drafts = drafts
 
     async def begin(self, call: Call) -> DraftPage:
-        """With the version that the address names, to be changed or copied, with a template, or with an example."""
-        label, template = call.asked("of"), call.asked("template")
+        """With the saved draft or the version that the address names, with a template, or with an example."""
+        label, template, draft = call.asked("of"), call.asked("template"), call.asked("draft")
+        if draft is not None:
+            text, saved = await begun_from(call, self._drafts, draft)
+            return replace(await self._shown(call, begun(text)), saved=saved)
         if label is not None:
             return await self._shown(call, begun(await self._version(call, label)))
         for each in self._drafts.templates if template is not None else ():
@@ -88,11 +94,31 @@ class _DraftPages(Generic[Document, Around]):
         return await self._shown(call, begun(text))
 
     async def change_or_submit(self, call: Call) -> Page | See:
-        """Brings the fields and the act into the text, and then shows, tries or submits it."""
+        """Brings the fields and the act into the text, and then shows, saves, tries or submits it."""
+        act, around = call.form.get("act"), await self._drafts.desk(call.rooms).around()
+        saved = await carried(call)
+        found = taken(self._drafts.kind, sent(call.form), call.form.typed, act, around)
+        if act == _SAVE:
+            return await self._saved(call, found, around, saved)
+        outcome = await self._tried_or_submitted(call, found, around, act)
+        if isinstance(outcome, DraftPage):
+            return replace(outcome, saved=saved)
+        await forget(call, saved)
+        return outcome
+
+    async def _saved(self, call: Call, found: Taken, around: Around, before: SavedAs | None) -> DraftPage:
+        """A draft with faults is saved too."""
+        page = replace(await self._page(call, found, around, _of_trials(call.form)), form=_of_trials(call.form))
+        try:
+            saved = await save(call, self._drafts, found, around, before)
+        except (PageFault, Refused) as fault:
+            return replace(page, saved=before, fault=_why(fault))
+        said = Said("Saved. Others who may see it can copy it.", link="/drafts", link_text="All drafts")
+        return replace(page, saved=saved, said=said)
+
+    async def _tried_or_submitted(self, call: Call, found: Taken, around: Around, act: str) -> DraftPage | See:
         drafts, kind, desk = self._drafts, self._drafts.kind, self._drafts.desk(call.rooms)
-        act, typed = call.form.get("act"), _of_trials(call.form)
-        around = await desk.around()
-        found = taken(kind, sent(call.form), call.form.typed, act, around)
+        typed = _of_trials(call.form)
         if found.faults:
             return await self._page(call, found, around, typed)
         try:
@@ -108,8 +134,7 @@ class _DraftPages(Generic[Document, Around]):
         except WrongForm as wrong:
             return await self._page(call, found, around, wrong.form)
         except (CannotDecide, PageFault, Refused) as fault:
-            detail = fault.detail if isinstance(fault, PageFault) else str(fault)
-            return await self._page(call, found, around, typed, fault=detail)
+            return await self._page(call, found, around, typed, fault=_why(fault))
         return replace(shown, review=act == _SUBMIT and bool(shown.digest))
 
     async def _version(self, call: Call, label: str) -> str:
@@ -201,6 +226,10 @@ def _of_trials(form: Form) -> Form:
     """What was typed beside the document."""
     mine = {name: text for name, text in form.shown(*_OF_THE_PAGE).typed.items() if not name.startswith(PREFIX)}
     return Form(mine)
+
+
+def _why(fault: Exception) -> str:
+    return fault.detail if isinstance(fault, PageFault) else str(fault)
 
 
 def _digest(text: str, against: str | None) -> str:

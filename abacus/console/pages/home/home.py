@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 
 from abacus.console.pages.approvals import home_card as approvals
 from abacus.console.pages.campaigns import home_card as campaigns
+from abacus.console.pages.drafts import home_card as drafts
 from abacus.console.pages.finance import home_card as finance
 from abacus.console.pages.home import changes, points
 from abacus.console.pages.members import home_card as members
@@ -21,6 +22,7 @@ CARDS: Final[Sequence[HomeCard]] = (
     *approvals.CARDS,
     members.CARD,
     campaigns.CARD,
+    drafts.CARD,
     finance.CARD,
     points.CARD,
     *operations.CARDS,
