@@ -43,7 +43,7 @@ ACCOUNT = {
 async def with_accounts(open_desk: Desk) -> None:
     room = accounts_desk(open_desk.pool, open_desk.clock)
     pair = {"debit": "6100 Expense", "credit": "2400 Points"}
-    draft = await room.read({"program": "all", "country": "all", "issued": pair}, None)
+    draft = await room.read({"program": "all", "country": "all", "issued": pair}, await room.around())
     await room.publish(await room.differences([draft]), ADMIN)
 
 

@@ -38,7 +38,7 @@ async def test_a_draft_is_saved_with_its_faults_continued_and_gone_once_it_is_su
         assert sent.headers["location"].startswith("/approvals/")
         assert (await ann.twin("/drafts")).json()["mine"] == []
         assert (await ann.see(here)).status_code == 404
-        entries = await log(pool, subject=f"draft:{saved['draft_id']}")
+        entries = await log(pool, subjects=[f"draft:{saved['draft_id']}"])
         assert [(each.actor, each.country) for each in entries] == [("person:ann", "SG"), ("person:ann", None)]
 
 
@@ -80,7 +80,7 @@ async def test_a_draft_is_deleted_by_its_owner(pool: Pool) -> None:
         sent = await ann.send("/drafts", f"/drafts/{DRAFT}/delete")
         assert sent.headers["location"] == "/drafts"
         assert (await ann.twin("/drafts")).json()["mine"] == []
-        assert len(await log(pool, subject=f"draft:{DRAFT}")) == 1
+        assert len(await log(pool, subjects=[f"draft:{DRAFT}"])) == 1
 
 
 async def test_a_draft_of_a_country_of_others_is_not_saved_and_stays_on_the_page(pool: Pool) -> None:

@@ -116,7 +116,7 @@ class _DraftPages(Generic[Document, Around]):
         said = Said("Saved. Others who may see it can copy it.", link="/drafts", link_text="All drafts")
         return replace(page, saved=saved, said=said)
 
-    async def _tried_or_submitted(self, call: Call, found: Taken, around: Around, act: str) -> DraftPage | See:
+    async def _tried_or_submitted(self, call: Call, found: Taken, around: Around, act: str) -> Page | See:
         drafts, kind, desk = self._drafts, self._drafts.kind, self._drafts.desk(call.rooms)
         typed = _of_trials(call.form)
         if found.faults:
