@@ -46,7 +46,7 @@ services-stop: env ## stop them; their data stays in .abacus/services/
 
 PYTEST := $(PY) -m pytest -n $$($(PY) -c 'import os; print(min(5, 3 * os.cpu_count()))') --dist worksteal
 
-test: env ## all tests but the long ones, in some four minutes on two cores; ARGS='tests/ledger -x' runs what it names
+test: env ## all tests but the long ones, in four minutes on two cores; ARGS='tests/ledger -x' runs what it names
 	@$(PYTEST) $(or $(ARGS),-m "not long")
 
 test-long: env ## the long tests: processes that are killed, whole stacks, the console in a browser; some three minutes

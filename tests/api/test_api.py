@@ -27,6 +27,7 @@ async def open_shop(house: House) -> AsyncIterator[Shop]:
         yield opened
 
 
+@pytest.mark.long
 async def test_an_award_is_accepted_posted_and_read_back(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     accepted = await award(acme, "a-1")
@@ -57,6 +58,7 @@ async def test_an_award_is_accepted_posted_and_read_back(house: House, open_shop
     assert transfer["explanation"] == first["explanation"]
 
 
+@pytest.mark.long
 async def test_a_transaction_is_computed_and_waited_for(house: House, open_shop: Shop) -> None:
     await house.pool.execute(
         "insert into membership (member_id, program, tier, reason, actor, set_at)"
@@ -83,6 +85,7 @@ async def test_a_quote_awards_nothing(house: House, open_shop: Shop) -> None:
     assert await house.pool.fetchval("select count(*) from partner_award") == 0
 
 
+@pytest.mark.long
 async def test_a_key_means_one_thing_for_ever(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house, sources=("meals",)))
     bits = await open_shop.caller(await register(house, "bits"))
@@ -109,6 +112,7 @@ async def test_a_key_means_one_thing_for_ever(house: House, open_shop: Shop) -> 
     await until(lambda: _transfers(house, 3))
 
 
+@pytest.mark.long
 async def test_fifty_requests_with_one_key_are_one_award(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     answers = await asyncio.gather(*(award(acme, "k") for _ in range(50)))
@@ -123,6 +127,7 @@ async def test_fifty_requests_with_one_key_are_one_award(house: House, open_shop
     assert (await acme.get("/v1/members/bob")).json()["accounts"][0]["balance"] == 100
 
 
+@pytest.mark.long
 async def test_one_key_in_two_processes_is_one_award(house: House, open_shop: Shop) -> None:
     key = await register(house)
     async with shop(house) as second:
@@ -174,6 +179,7 @@ async def test_a_bad_item_never_takes_the_answer_of_its_neighbours(house: House,
     assert [result["outcome"] for result in answer.json()["results"]] == ["accepted", "refused", "refused", "refused"]
 
 
+@pytest.mark.long
 async def test_an_id_that_deceives_is_no_new_members(house: House, open_shop: Shop) -> None:
     """A member of before keeps it."""
     acme = await open_shop.caller(await register(house, may_adjust=True))
@@ -196,6 +202,7 @@ async def test_an_id_that_deceives_is_no_new_members(house: House, open_shop: Sh
     assert answer.json()["results"][0]["outcome"] == "accepted"
 
 
+@pytest.mark.long
 async def test_a_member_whose_id_holds_a_slash(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     assert (await award(acme, "k", {**GRANT, "member_id": "a/b"}, Prefer="wait=10")).status_code == 201
@@ -203,6 +210,7 @@ async def test_a_member_whose_id_holds_a_slash(house: House, open_shop: Shop) ->
     assert len((await acme.get("/v1/members/a%2Fb/transfers")).json()["transfers"]) == 1
 
 
+@pytest.mark.long
 async def test_a_thousand_in_a_batch(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     items = [{**GRANT, "idempotency_key": f"b-{n}", "member_id": f"m{n}"} for n in range(1001)]
@@ -213,6 +221,7 @@ async def test_a_thousand_in_a_batch(house: House, open_shop: Shop) -> None:
     await until(lambda: _transfers(house, 1000))
 
 
+@pytest.mark.long
 async def test_transfers_are_read_page_by_page(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     items = [{**GRANT, "idempotency_key": f"{n}", "country": ("SG", "ID")[n % 2], "points": n + 1} for n in range(7)]
@@ -260,6 +269,7 @@ async def test_a_partners_own_card(house: House, open_shop: Shop) -> None:
         assert unknown.json()["errors"][0]["pointer"] == "/transaction/vertical"
 
 
+@pytest.mark.long
 async def test_capabilities(house: House, open_shop: Shop) -> None:
     fixed = await open_shop.caller(await register(house, "fixed", computed_points=False))
     computed = await open_shop.caller(await register(house, "computed", fixed_points=False, countries=("ID",)))

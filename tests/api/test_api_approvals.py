@@ -55,6 +55,7 @@ async def balance(house: House) -> int:
     return int(await house.pool.fetchval("select coalesce(sum(balance), 0) from account"))
 
 
+@pytest.mark.long
 async def test_the_attack_of_one_who_calls_himself_many(house: House, open_shop: Shop) -> None:
     """One partner key posted +9,999, asked for +10,000,000 as `ann` and approved it as `mallory`."""
     acme = await open_shop.caller(await register(house, may_adjust=True))
@@ -88,6 +89,7 @@ async def test_the_attack_of_one_who_calls_himself_many(house: House, open_shop:
     assert await verified(house)
 
 
+@pytest.mark.long
 async def test_a_partner_splits_in_vain(house: House) -> None:
     limits = {"adjustment_limit": 10_000, "alone_actor_day": 50_000, "alone_member_day": 30_000}
     async with shop(house, "awarder", settings=house.settings.model_copy(update=limits)) as opened:
@@ -102,6 +104,7 @@ async def test_a_partner_splits_in_vain(house: House) -> None:
         assert await verified(house)
 
 
+@pytest.mark.long
 async def test_only_an_approver_of_the_country_approves_what_it_has_seen(house: House, open_shop: Shop) -> None:
     ann = await person(house, open_shop, "ann", "support")
     request = (await adjust(ann, "a-1")).json()
@@ -124,6 +127,7 @@ async def test_only_an_approver_of_the_country_approves_what_it_has_seen(house: 
     assert kind(await decide(ben, request, "reject")) == (409, "approval-decided")
 
 
+@pytest.mark.long
 async def test_a_person_says_that_a_member_is_new(house: House, open_shop: Shop) -> None:
     """A partner need not, as before."""
     acme = await open_shop.caller(await register(house, may_adjust=True))
@@ -141,6 +145,7 @@ async def test_a_person_says_that_a_member_is_new(house: House, open_shop: Shop)
     assert (await order(ann, "members/bob/adjustments", "a-2", {"points": 5, "reason": "x"})).status_code == 201
 
 
+@pytest.mark.long
 async def test_who_lacks_the_role_is_told_so_whatever_there_is(house: House, open_shop: Shop) -> None:
     """With the role in another country only, there is nothing to be told of this one."""
     acme = await open_shop.caller(await register(house))
@@ -158,6 +163,7 @@ async def test_who_lacks_the_role_is_told_so_whatever_there_is(house: House, ope
         assert kind(await order(elsewhere, path, f"e-{number}", body)) == (404, "not-found")
 
 
+@pytest.mark.long
 async def test_the_addresses_of_adjustments_answer_people(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house, may_adjust=True))
     ben = await person(house, open_shop, "ben", "approver")
@@ -180,6 +186,7 @@ async def test_the_addresses_of_adjustments_answer_people(house: House, open_sho
     assert await balance(house) == 10_000_000
 
 
+@pytest.mark.long
 async def test_what_the_account_cannot_take_is_void(house: House, open_shop: Shop) -> None:
     ann, ben = [await person(house, open_shop, name, "support", "approver") for name in ("ann", "ben")]
     await adjust(ann, "a-0", points=5)
@@ -192,6 +199,7 @@ async def test_what_the_account_cannot_take_is_void(house: House, open_shop: Sho
     assert (withdrawn.json()["status"], withdrawn.json()["decided_by"]) == ("rejected", "person:ann")
 
 
+@pytest.mark.long
 async def test_an_adjustment_whose_key_was_used_meanwhile_is_not_posted(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house, may_adjust=True))
     ben = await person(house, open_shop, "ben", "approver")
@@ -215,6 +223,7 @@ async def test_the_key_of_an_award_on_its_way_is_not_used_for_an_adjustment(hous
         assert (await ben.get(f"/v1/approvals/{request['approval_id']}")).json()["status"] == "void"
 
 
+@pytest.mark.long
 async def test_much_of_one_transfer_is_not_taken_back_by_one_alone(house: House, open_shop: Shop) -> None:
     """Up to 50 points of a transfer, in however many parts; refunds of the stream need nobody."""
     acme = await open_shop.caller(await register(house, may_adjust=True))
@@ -258,6 +267,7 @@ async def test_of_ten_who_decide_at_once_one_wins(house: House, open_shop: Shop)
     assert await balance(house) == (10_000_000 if last["status"] == "done" else 0)
 
 
+@pytest.mark.long
 async def test_people_and_partners_each_have_their_routes(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house, may_adjust=True))
     ann = await person(house, open_shop, "ann", "support:ID")
@@ -275,6 +285,7 @@ async def test_people_and_partners_each_have_their_routes(house: House, open_sho
     assert kind(await stranger.get("/v1/approvals")) == (401, "unauthorized")
 
 
+@pytest.mark.long
 async def test_a_token_is_refused_within_seconds_of_its_end(house: House, open_shop: Shop) -> None:
     ann = await person(house, open_shop, "ann", "viewer")
     assert (await ann.get("/v1/approvals")).json() == {"approvals": []}

@@ -79,6 +79,7 @@ BAD: Final[list[tuple[Any, str, str]]] = [
 ]
 
 
+@pytest.mark.long
 async def test_bad_bodies(house: House) -> None:
     async with shop(house) as opened:
         acme = await opened.caller(await register(house))

@@ -24,6 +24,7 @@ async def open_shop(house: House) -> AsyncIterator[Shop]:
         yield opened
 
 
+@pytest.mark.long
 async def test_keys_open_and_close(house: House, open_shop: Shop) -> None:
     store = PartnerStore(house.pool, SystemClock())
     old = await register(house)
@@ -131,6 +132,7 @@ async def test_a_secret_that_cannot_be_read_refuses_its_partner_alone(house: Hou
         assert "lost" not in answers["bits"].text
 
 
+@pytest.mark.long
 async def test_too_many_requests(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house, requests_per_minute=5))
     answers = [await acme.get("/v1/members/bob") for _ in range(6)]

@@ -42,6 +42,7 @@ async def acme_behind(
         yield proxy, await opened.caller(key)
 
 
+@pytest.mark.long
 async def test_awards_are_accepted_while_postgres_is_away(house: House, servers: Servers) -> None:
     async with acme_behind(house, "database_url") as (proxy, acme):
         assert (await award(acme, "before")).status_code == 202
@@ -78,6 +79,7 @@ async def test_awards_are_accepted_while_postgres_is_away(house: House, servers:
         await until(lambda: _transfers(house, 31))
 
 
+@pytest.mark.long
 async def test_a_database_that_goes_silent_holds_up_few_and_not_for_long(house: House, servers: Servers) -> None:
     """The service neither answers nor refuses. One round of calls learns that; later rounds do not wait for it."""
     async with acme_behind(house, "database_url", Patience(database_s=1.0)) as (proxy, acme):
@@ -102,6 +104,7 @@ async def test_a_database_that_goes_silent_holds_up_few_and_not_for_long(house: 
         await until(lambda: _registered(house, 22))
 
 
+@pytest.mark.long
 async def test_a_queue_that_goes_silent_refuses_in_time(house: House) -> None:
     async with acme_behind(house, "sqs_endpoint_url", Patience(queue_s=0.5)) as (proxy, acme):
         proxy.silence()
@@ -142,6 +145,7 @@ async def test_a_guess_that_never_left_is_not_sent_later(house: House) -> None:
     assert (await later.states([known.award_id]))[known.award_id].status is AwardStatus.QUEUED
 
 
+@pytest.mark.long
 async def test_a_transaction_is_computed_later_when_the_tier_cannot_be_read(house: House, servers: Servers) -> None:
     """Bob is platinum: three times the points. Without the database nobody knows, so nobody decides yet."""
     if servers.are_several:
@@ -176,6 +180,7 @@ async def test_a_transaction_is_computed_later_when_the_tier_cannot_be_read(hous
     assert all('"platinum"' in row["explanation"] for row in rows)
 
 
+@pytest.mark.long
 async def test_what_turns_out_bad_when_it_is_computed_is_quarantined_and_replayed(
     house: House, servers: Servers
 ) -> None:
@@ -209,6 +214,7 @@ async def _quarantined(house: House) -> bool:
     return await house.reasons() == {"unknown-tier": 1}
 
 
+@pytest.mark.long
 async def test_the_ledger_decides_on_a_key_that_the_api_could_not_look_up(house: House) -> None:
     """Two processes without a database accept one key for different facts: one award stands, the other is set aside."""
     key = await register(house)
@@ -235,6 +241,7 @@ async def test_the_ledger_decides_on_a_key_that_the_api_could_not_look_up(house:
         await until(set_aside)
 
 
+@pytest.mark.long
 async def test_nothing_is_half_accepted_while_sqs_is_away(house: House) -> None:
     async with acme_behind(house, "sqs_endpoint_url") as (proxy, acme):
         await proxy.cut()
@@ -260,6 +267,7 @@ async def test_nothing_is_half_accepted_while_sqs_is_away(house: House) -> None:
         assert await queue.waiting() == 1
 
 
+@pytest.mark.long
 async def test_the_api_waits_for_what_is_down_at_the_start(house: House) -> None:
     async with proxied(house.settings.required("database_url")) as (proxy, address):
         await proxy.cut()

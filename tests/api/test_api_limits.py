@@ -65,6 +65,7 @@ async def test_what_is_rejected_at_the_posting_says_why(house: House) -> None:
         assert (again.status_code, kind(again)) == (403, "member-day-cap-exceeded")
 
 
+@pytest.mark.long
 async def test_what_can_be_told_early_is_refused_early(house: House) -> None:
     key = await register(house, limits=Limits(per_award=100, per_day=100))
     async with shop(house, "awarder") as opened:
@@ -85,6 +86,7 @@ async def test_what_can_be_told_early_is_refused_early(house: House) -> None:
         assert await house.pool.fetchval("select count(*) from account where balance > 0") == 1
 
 
+@pytest.mark.long
 async def test_two_processes_let_one_minutes_requests_pass(house: House) -> None:
     """A machine so busy that the buckets do not answer in time says nothing of them: then each process counts by
     itself, and another partner has its turn.

@@ -46,6 +46,7 @@ def kind(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, str(answer.json()["type"]).removeprefix("/problems/")
 
 
+@pytest.mark.long
 async def test_a_spend_is_done_once_and_never_beyond_what_is_there(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     await rich(house, acme)
@@ -97,6 +98,7 @@ async def test_a_key_means_an_award_or_a_movement_and_never_both(house: House) -
     assert await house.reasons() == {}
 
 
+@pytest.mark.long
 async def test_a_hundred_spenders_at_once_spend_what_is_there(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     await rich(house, acme, 700)
@@ -130,6 +132,7 @@ async def test_what_is_held_is_there_when_it_is_captured(house: House, open_shop
     assert await verified(house)
 
 
+@pytest.mark.long
 async def test_a_hold_is_let_go_or_ends_by_itself(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     await rich(house, acme)
@@ -149,6 +152,7 @@ async def test_a_hold_is_let_go_or_ends_by_itself(house: House, open_shop: Shop)
     assert await verified(house)
 
 
+@pytest.mark.long
 async def test_holds_are_those_of_the_partner_that_placed_them(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     other = await open_shop.caller(await register(house, "other"))
@@ -198,6 +202,7 @@ async def test_lots_go_oldest_first(house: House, open_shop: Shop) -> None:
     assert following["next"] is None
 
 
+@pytest.mark.long
 async def test_refunded_points_that_were_spent_are_owed(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     async with house.running("calculator"):

@@ -53,6 +53,7 @@ async def test_others_are_answered_while_a_slow_template_is_tried(house: House, 
         )
 
 
+@pytest.mark.long
 async def test_what_could_blow_up_is_told_by_its_pointer(house: House, open_shop: Shop) -> None:
     ann = await person(house, open_shop, "ann", "country_editor:SG")
     for template, fault in REFUSED[:3]:

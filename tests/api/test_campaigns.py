@@ -37,6 +37,7 @@ async def ann(house: House, open_shop: Shop) -> httpx.AsyncClient:
     return await person(house, open_shop, "ann", "country_editor:SG")
 
 
+@pytest.mark.long
 async def test_a_campaign_from_its_draft_to_its_end(house: House, open_shop: Shop, ann: httpx.AsyncClient) -> None:
     eve = await person(house, open_shop, "eve", "approver:SG")
     submitted = await ann.post("/v1/campaigns", json=MARKET)
@@ -80,6 +81,7 @@ async def test_faults_come_with_their_pointers(ann: httpx.AsyncClient) -> None:
     assert (await ann.get("/v1/campaigns")).json()["campaigns"] == []
 
 
+@pytest.mark.long
 async def test_who_may_not(house: House, open_shop: Shop, ann: httpx.AsyncClient) -> None:
     acme = await open_shop.caller(await register(house))
     kim = await person(house, open_shop, "kim", "country_editor:ID")

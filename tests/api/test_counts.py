@@ -251,6 +251,7 @@ async def test_of_a_new_counter_no_answer_is_kept(desk: Desk) -> None:
     assert [each["count"] for each in await desk.ask(asked)] == [7]
 
 
+@pytest.mark.long
 async def test_without_its_store_each_lookup_says_so(house: House, weather: Source, servers: Servers) -> None:
     """Slices on several servers are asked there, also while the coordinator is away."""
     rain = await publish_counter(house.pool, RAIN, weather)

@@ -183,6 +183,7 @@ ENDLESS: Final[dict[str, tuple[bytes, bytes]]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", ENDLESS)
 async def test_nothing_is_read_without_end(what: str) -> None:
     """Four callers send up to 64 MiB each."""
@@ -329,6 +330,7 @@ async def test_who_waits_for_a_slow_answer_of_ours_has_all_of_the_time_afterward
         assert problem(await slower.answer()) == TOO_SLOW
 
 
+@pytest.mark.long
 async def test_one_address_has_a_number_of_connections() -> None:
     async with served(HttpLimits(head_s=0, connections_per_address=50)) as server:
         before = refused("connections_of_address")

@@ -36,6 +36,7 @@ def test_the_page_names_no_other_host_and_holds_no_script(name: str) -> None:
     assert re.findall(r"<script(?! src=)|<style|\son\w+=", text) == []
 
 
+@pytest.mark.long
 async def test_the_page_and_all_that_it_loads_come_from_the_api(house: House) -> None:
     async with shop(house) as opened, httpx.AsyncClient(base_url=opened.url) as anyone:
         page = await anyone.get("/docs")

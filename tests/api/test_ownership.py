@@ -56,6 +56,7 @@ RIGHTS: Final[dict[str, tuple[dict[str, Any], int]]] = {
 }
 
 
+@pytest.mark.long
 async def test_a_member_is_open_to_whom_it_is_given_and_who_moved_points_of_it(house: House) -> None:
     paths = ("bob", "bob/transfers", "bob/lots", "bob?as_of=2026-01-01T00:00:00Z")
     async with shop(house, "awarder") as opened:
@@ -71,6 +72,7 @@ async def test_a_member_is_open_to_whom_it_is_given_and_who_moved_points_of_it(h
             assert (await caller.get("/v1/members/bob")).status_code == 200, f"{name}: it gave points now"
 
 
+@pytest.mark.long
 async def test_of_others_neither_key_nor_actor_nor_explanation(house: House) -> None:
     async with shop(house, "awarder") as opened:
         acme = await opened.caller(await register(house))
@@ -99,6 +101,7 @@ async def test_of_others_neither_key_nor_actor_nor_explanation(house: House) -> 
         assert (await reverse(acme, listed[-1]["id"], "r-2")).json()["points"] == -100
 
 
+@pytest.mark.long
 async def test_a_hold_belongs_to_the_source_that_placed_it(house: House) -> None:
     """A person called acme held points; the partner acme neither sees nor settles that hold."""
     async with shop(house, "awarder") as opened:
@@ -173,6 +176,7 @@ def test_whose_a_transfer_is(key: str, source: str | None, actor: str | None, ow
     assert transfer_for(transfer, acme._replace(partner_id="bits", may_see_others=True))["key"] == key
 
 
+@pytest.mark.long
 async def test_preferences_are_for_members_whom_the_partner_knows(house: House) -> None:
     async with shop(house, "awarder") as opened:
         acme = await opened.caller(await register(house))

@@ -41,6 +41,7 @@ BAD: list[tuple[Any, str, str]] = [
 ]
 
 
+@pytest.mark.long
 async def test_bad_input_is_named(house: House) -> None:
     async with shop(house) as opened:
         acme = await opened.caller(await register(house, may_see_others=True))
@@ -62,6 +63,7 @@ async def test_bad_input_is_named(house: House) -> None:
         assert (await house.pool.fetchval("select count(*) from notification_preference")) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("countries", "status"), [((), 200), (("SG",), 200), (("TH",), 404)])
 async def test_whose_members_they_are(house: House, countries: tuple[str, ...], status: int) -> None:
     async with shop(house, "awarder") as opened:

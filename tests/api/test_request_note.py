@@ -32,6 +32,7 @@ async def noted(house: House, count: int) -> Sequence[Noted]:
     return found[::-1]
 
 
+@pytest.mark.long
 async def test_changes_and_refusals_are_noted_and_reads_are_not(house: House) -> None:
     key = await register(house, limits=Limits(per_award=200))
     person = await hire(house.pool, "ann", "admin")
@@ -60,6 +61,7 @@ async def test_changes_and_refusals_are_noted_and_reads_are_not(house: House) ->
     assert (d.problem, d.detail is not None and len(d.detail) <= LONGEST_DETAIL) == ("invalid", True)
 
 
+@pytest.mark.long
 async def test_a_signature_that_does_not_hold_and_too_many_requests_are_noted(house: House) -> None:
     key = await register(house, requests_per_minute=2, signing_secret="abs_secret")
     async with shop(house) as opened:
@@ -70,6 +72,7 @@ async def test_a_signature_that_does_not_hold_and_too_many_requests_are_noted(ho
     assert problems == ["bad-signature", "bad-signature", "too-many-requests"]
 
 
+@pytest.mark.long
 async def test_the_command_finds_one_by_its_id(house: House) -> None:
     env = {"ABACUS_DATABASE_URL": house.settings.required("database_url")}
     key = await register(house, limits=Limits(per_award=200))

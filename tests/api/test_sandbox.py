@@ -122,6 +122,7 @@ def _timeless(told: Any) -> Any:
     return [_timeless(each) for each in told] if isinstance(told, list) else told
 
 
+@pytest.mark.long
 async def test_the_same_answers_and_other_points(house: House, sandbox: Pool) -> None:
     """The sandbox is first: nothing of it is there afterwards, or the live answers would differ."""
     async with opened(house, sandbox, "awarder") as at:
@@ -139,6 +140,7 @@ async def test_the_same_answers_and_other_points(house: House, sandbox: Pool) ->
         assert [answer.headers.get("abacus-mode") for answer in answers] == ["test", None]
 
 
+@pytest.mark.long
 async def test_neither_key_reaches_the_others_points(house: House, sandbox: Pool) -> None:
     async with opened(house, sandbox, "awarder") as at:
         for mine, other in ((at.live, at.test), (at.test, at.live)):
@@ -165,6 +167,7 @@ async def test_neither_key_reaches_the_others_points(house: House, sandbox: Pool
             assert states == (await rows(house.pool, "public"), await rows(house.pool, SCHEMA))
 
 
+@pytest.mark.long
 async def test_awards_of_the_sandbox_need_no_worker_and_holds_end_by_themselves(house: House, sandbox: Pool) -> None:
     async with opened(house, sandbox) as at:
         posted = await award(at.test, "a-1", Prefer="wait=10")
@@ -180,6 +183,7 @@ async def test_awards_of_the_sandbox_need_no_worker_and_holds_end_by_themselves(
         await until(free)
 
 
+@pytest.mark.long
 async def test_rights_are_the_live_ones_and_the_newest_test_key_counts(house: House, sandbox: Pool) -> None:
     async with opened(house, sandbox) as at:
         store = PartnerStore(house.pool, CLOCK)
@@ -200,6 +204,7 @@ async def test_rights_are_the_live_ones_and_the_newest_test_key_counts(house: Ho
         await until(lambda: are(401, 401))
 
 
+@pytest.mark.long
 async def test_who_signs_signs_in_the_sandbox_with_another_secret(house: House, sandbox: Pool) -> None:
     live_secret = new_signing_secret()
     live = await register(house, signing_secret=live_secret)
@@ -225,6 +230,7 @@ async def test_without_a_sandbox_a_test_key_is_no_key(house: House) -> None:
         assert (answer.status_code, kind(answer)) == (401, "unauthorized")
 
 
+@pytest.mark.long
 async def test_a_sandbox_is_made_once_migrated_with_the_rest_and_made_anew(house: House, sandbox: Pool) -> None:
     url = house.settings.required("database_url")
     await register(house)

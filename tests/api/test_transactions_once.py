@@ -35,6 +35,7 @@ async def posted(caller: httpx.AsyncClient, key: str, body: dict[str, Any]) -> s
     return str(answer.json()["award_id"])
 
 
+@pytest.mark.long
 async def test_a_new_key_does_not_award_a_transaction_again(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     first = await posted(acme, "a", bought())
@@ -49,6 +50,7 @@ async def test_a_new_key_does_not_award_a_transaction_again(house: House, open_s
     assert await house.transfers() == 1
 
 
+@pytest.mark.long
 async def test_another_partner_is_not_told_whose_it_is(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house, sources=("shop",)))
     bits = await open_shop.caller(await register(house, "bits", sources=("shop",)))
@@ -59,6 +61,7 @@ async def test_another_partner_is_not_told_whose_it_is(house: House, open_shop: 
     assert "acme" not in again.text
 
 
+@pytest.mark.long
 async def test_each_of_a_batch_is_told_by_itself(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     first = await posted(acme, "a", bought())
@@ -93,6 +96,7 @@ async def test_of_two_at_once_one_is_posted_and_the_other_is_rejected(house: Hou
             assert told(await award(acme, key, bought(), Prefer="wait=10")) == AWARDED
 
 
+@pytest.mark.long
 async def test_what_the_stream_brought_is_not_awarded_again(house: House) -> None:
     """Nor the other way round; and a refund on the stream takes back what a partner's award has posted."""
     key = await register(house, sources=("rides", "meals"))

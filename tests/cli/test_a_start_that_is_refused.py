@@ -47,6 +47,7 @@ def refused(command: str, *words: str, **more: str) -> str:
     return line
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "setting", ["ABACUS_API_PORT", "ABACUS_COUNTS_PORT", "ABACUS_CONSOLE_PORT", "ABACUS_HEALTH_PORT"]
 )
@@ -59,23 +60,27 @@ def test_a_chosen_port_that_is_taken_is_told_first(setting: str, taken: int, tmp
     assert not (tmp_path / "house").exists()
 
 
+@pytest.mark.long
 def test_so_it_is_with_the_demo_that_stays(taken: int) -> None:
     line = refused("demo", "--console", ABACUS_CONSOLE_PORT=str(taken))
     assert line.startswith("abacus: ABACUS_CONSOLE_PORT: cannot listen on")
 
 
+@pytest.mark.long
 def test_one_port_for_two_is_told_first(taken: int, tmp_path: Path) -> None:
     free = _free()
     line = refused("up", "--data-dir", str(tmp_path), ABACUS_API_PORT=str(free), ABACUS_COUNTS_PORT=str(free))
     assert "cannot listen on" in line
 
 
+@pytest.mark.long
 def test_a_host_that_is_not_of_this_machine_is_told_first(tmp_path: Path) -> None:
     assert refused("up", "--data-dir", str(tmp_path), ABACUS_API_HOST="203.0.113.1", ABACUS_API_PORT="0") == (
         "abacus: ABACUS_API_HOST: '203.0.113.1' is no address of this machine"
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("services", [{}, SERVICES], ids=["embedded", "of one's own"])
 @pytest.mark.parametrize(
     ("data_dir", "says"),

@@ -15,6 +15,7 @@ STEPS: list[dict[str, Any]] = [{"every": 2, "do": [{"award": {"points": 100}}]}]
 LIMITS = {"runs": {"overall": 25, "member": 4}, "budget": {"overall": "100.00", "cost_of_point": "0.01"}}
 
 
+@pytest.mark.long
 async def test_it_says_what_a_campaign_then_does(house: House, tmp_path: Path) -> None:
     """Over messages that came twice, and some that are garbage; with limits that are met."""
     label = await run_campaign(house, steps=STEPS, limits=LIMITS)
@@ -131,6 +132,7 @@ async def test_one_that_did_not_run_then_is_refused(house: House, tmp_path: Path
     assert ran.err.endswith(", which is not in the window; --any-time leaves that out of account\n")
 
 
+@pytest.mark.long
 async def test_the_others_of_its_group_take_their_events(house: House, tmp_path: Path) -> None:
     """As they do when both run: an event that a limit keeps from the first comes to the next."""
     then = datetime.now(UTC) - minutes(55)

@@ -66,6 +66,7 @@ async def state(command: Command) -> str:
     return f"{row['name']} {row['state']}"
 
 
+@pytest.mark.long
 async def test_a_campaign_from_its_draft_to_its_end(command: Command, pool: Pool, tmp_path: Path) -> None:
     file = write(tmp_path)
     assert (await command("campaigns", "lint", file)).out == f"{file}: market of SG, no faults\n"

@@ -150,6 +150,7 @@ async def test_the_operators_round(house: House, tmp_path: Path) -> None:
     assert (report.json["clean"], report.json["transfers"]) == (True, 2)
 
 
+@pytest.mark.long
 async def test_queues_and_dead_letters(house: House) -> None:
     env = house.environment()
     names = (await abacus("queues", "ensure", "--json", env=env)).json

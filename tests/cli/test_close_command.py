@@ -130,6 +130,7 @@ async def test_the_accounts_that_are_published_are_used_and_kept(
     assert [line["account"] for line in lines] == ["6100 SG", "2400"]
 
 
+@pytest.mark.long
 async def test_a_late_transaction_is_of_the_month_in_which_it_is_posted(
     close: Close, pool: Pool, tmp_path: Path
 ) -> None:
@@ -260,6 +261,7 @@ async def test_what_is_refused(close: Close, words: list[str], without: str, lin
     assert (ran.code, ran.out, ran.err) == (2, "", f"abacus: {line}\n")
 
 
+@pytest.mark.long
 async def test_a_check_says_what_a_close_would_and_signs_nothing(
     close: Close, pool: Pool, database_url: str, tmp_path: Path
 ) -> None:

@@ -43,6 +43,7 @@ print(*names, *(each for each in sys.modules if each.startswith("abacus.cli.") a
 """
 
 
+@pytest.mark.long
 def test_the_names_are_known_before_a_command_is_loaded() -> None:
     listed = subprocess.check_output([sys.executable, "-c", _LISTING], text=True, cwd=ROOT).split()  # noqa: S603  # the text above
     assert {each for each in listed if not each.startswith("abacus.cli.terminal.")} == {

@@ -87,6 +87,7 @@ async def test_every_message_comes_to_what_it_says(messages: list[Sent], ledger:
     assert set(ledger.claims) == {sent.award for sent in messages if sent.award}
 
 
+@pytest.mark.long
 async def test_every_kind_of_misfortune_is_in_it(messages: list[Sent], ledger: MemoryLedger) -> None:
     said = Counter(fate.said for fate in await fates(messages, ledger))
     assert set(said) == {

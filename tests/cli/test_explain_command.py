@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.commands import abacus
 from tests.support.house import House, completed, until
 from tests.support.running_campaigns import just_now, run_campaign
@@ -18,6 +20,7 @@ def written(folder: Path, event: dict[str, Any]) -> str:
     return str(file)
 
 
+@pytest.mark.long
 async def test_points_of_a_campaign_are_decided_again(house: House, tmp_path: Path) -> None:
     """By the values that were kept, and by the event where somebody has it. Another event is noticed."""
     when = {"operator": "and", "conditions": [POOR, RIDES]}

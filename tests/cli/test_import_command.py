@@ -226,6 +226,7 @@ async def test_a_source_has_no_colon(house: House) -> None:
     assert ran.err.startswith("abacus: --source: 'old:system' is not a name")
 
 
+@pytest.mark.long
 async def test_killed_and_run_again(house: House, tmp_path: Path) -> None:
     count = 30_000
     file = written(tmp_path / "many.csv", *(f"m{number:06},GRP,SG,7,2099-06-30" for number in range(count)))
@@ -261,6 +262,7 @@ async def _nobody_posts(house: House) -> bool:
     return not await house.pool.fetchval(query)
 
 
+@pytest.mark.long
 async def test_two_at_once_are_as_one(house: House, tmp_path: Path) -> None:
     file = written(tmp_path / "many.csv", *(f"m{number:06},GRP,SG,7,2099-06-30" for number in range(5000)))
     ran = await asyncio.gather(*(abacus_process(*command(file, "--json"), env=house.environment()) for _ in range(2)))

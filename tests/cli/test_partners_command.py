@@ -162,6 +162,7 @@ async def test_secrets_are_stored_under_the_first_key_and_rewrap_brings_the_rest
     assert "enc:" not in listed.out
 
 
+@pytest.mark.long
 async def test_a_test_key_needs_a_sandbox_and_is_shown_once(house: House) -> None:
     env = {"ABACUS_DATABASE_URL": house.settings.required("database_url"), "ABACUS_SECRETS_KEY": new_keyring_text("k1")}
     assert (await abacus("partners", "create", "acme", "--sign", "--cap-per-award", "7", env=env)).code == 0
@@ -206,6 +207,7 @@ async def test_a_withdrawn_card_is_no_card_of_a_partner(house: House) -> None:
     assert (refused.code, refused.err) == (2, "abacus: --card: no rate card of the scope 'partner:bits' is published\n")
 
 
+@pytest.mark.long
 async def test_what_is_refused(house: House) -> None:
     env = {"ABACUS_DATABASE_URL": house.settings.required("database_url")}
     assert (await abacus("partners", "create", "acme", env=env)).code == 0

@@ -53,6 +53,7 @@ async def test_the_first_admin_is_made_by_a_login_and_the_next_by_an_admin(abacu
     ]
 
 
+@pytest.mark.long
 async def test_an_admin_does_not_approve_by_a_person_that_it_made(abacus: Abacus, pool: Pool) -> None:
     """The approver that a login enters before the admin has a token is independent of the admin."""
     for card in example_cards():

@@ -80,6 +80,7 @@ async def test_a_typing_mistake_opens_no_account(env: dict[str, str], pool: Pool
     assert (await abacus(*add, "--new-member", env=env)).code == 0
 
 
+@pytest.mark.long
 async def test_an_adjustment_takes_two_people_when_it_is_large(env: dict[str, str], pool: Pool) -> None:
     ann = env | {"ABACUS_TOKEN": await hire(pool, "ann", "support:SG", "approver")}
     ben = env | {"ABACUS_TOKEN": await hire(pool, "ben", "approver")}
@@ -141,6 +142,7 @@ async def test_what_was_asked_for_is_rejected_or_withdrawn(env: dict[str, str], 
     assert await pool.fetchval("select balance from account") == 200
 
 
+@pytest.mark.long
 async def test_much_is_not_taken_back_by_one_alone(env: dict[str, str], pool: Pool) -> None:
     env = env | {"ABACUS_REVERSAL_LIMIT": "50"}
     ann = env | {"ABACUS_TOKEN": await hire(pool, "ann", "support")}

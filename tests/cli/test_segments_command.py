@@ -212,6 +212,7 @@ async def test_a_mistake_is_one_line_with_its_remedy(
     assert (await segments("show", "there", "--json")).json["versions"][0]["version"] == 1
 
 
+@pytest.mark.long
 async def test_who_may_change_segments(segments: Segments, vip: Path, pool: Pool) -> None:
     viewer, editor = await hire(pool, "vera", "viewer"), await hire(pool, "eddy", "country_editor:SG")
     operator = await hire(pool, "olga", "operator")

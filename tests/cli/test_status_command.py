@@ -61,6 +61,7 @@ async def test_a_house_that_works_and_one_that_was_stopped(house: House) -> None
     assert "WRONG: no process runs the worker awarder: start one: abacus worker awarder" in stopped.out
 
 
+@pytest.mark.long
 async def test_what_stands_still_is_told(house: House) -> None:
     now = SystemClock().now()
     await PostgresLedger(house.pool, SystemClock()).post([granted("txn:taxi:T1")])
@@ -116,6 +117,7 @@ async def test_what_stands_still_is_told(house: House) -> None:
     assert "not delivered: 1 notifications parked, 1 webhook messages wait" in (await status(house)).out
 
 
+@pytest.mark.long
 async def test_what_cannot_be_reached_is_unknown(house: House) -> None:
     ran = await status(
         house,

@@ -130,6 +130,7 @@ async def test_a_ledger_that_is_not_cut_says_so(env: dict[str, str], command: st
     assert (ran.code, ran.out, ran.err) == (1, "", "abacus: this ledger is not cut into slices\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "line"),
     [

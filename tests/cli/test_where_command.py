@@ -94,6 +94,7 @@ async def test_a_person_reads_where_it_is_and_why(spread: House) -> None:
     assert "not looked into: stream: " in uncertain.out
 
 
+@pytest.mark.long
 async def test_looking_leaves_dead_letters_where_they_are(spread: House) -> None:
     assert await places(spread, "T-3") == await places(spread, "T-3") == [("dead letters", "txn:rides:T-3")]
     listed = (await abacus("dlq", "list", "--json", env=spread.environment())).json

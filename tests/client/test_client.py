@@ -138,6 +138,7 @@ async def test_awards_from_asking_to_the_ledger(house: House, kind: type[Client 
     assert await house.transfers() == 2
 
 
+@pytest.mark.long
 @both
 async def test_a_batch_and_all_pages_of_its_transfers(house: House, kind: type[Client | AsyncClient]) -> None:
     items: list[FixedItem] = [
@@ -164,6 +165,7 @@ async def test_a_batch_and_all_pages_of_its_transfers(house: House, kind: type[C
         assert all(each.award is not None and each.award.replayed for each in repeated)
 
 
+@pytest.mark.long
 @both
 async def test_what_is_refused(house: House, kind: type[Client | AsyncClient]) -> None:
     async with _open(house) as access:
@@ -184,6 +186,7 @@ async def test_what_is_refused(house: House, kind: type[Client | AsyncClient]) -
     assert await house.transfers() == 0
 
 
+@pytest.mark.long
 @both
 async def test_signed_requests(house: House, kind: type[Client | AsyncClient]) -> None:
     member_id = "zoë 100% ü?#&"
@@ -214,6 +217,7 @@ class _LosesAnAnswer(httpx.AsyncHTTPTransport):
         raise httpx.ReadError("the connection was lost")
 
 
+@pytest.mark.long
 async def test_an_award_whose_answer_is_lost_is_paid_once(house: House) -> None:
     async with (
         _open(house) as access,
@@ -224,6 +228,7 @@ async def test_an_award_whose_answer_is_lost_is_paid_once(house: House) -> None:
         assert [each.points async for each in client.transfers("bob")] == [100]
 
 
+@pytest.mark.long
 async def test_the_example_of_the_guide_prints_what_it_says(house: House) -> None:
     section = GUIDE.read_text("utf-8").partition("## The Python client")[2]
     match = re.search(r"```python\n([\s\S]*?)```\n\n((?:    .*\n)+)", section)

@@ -64,6 +64,7 @@ async def test_every_fault_stands_beside_the_text_that_was_typed(pool: Pool) -> 
         assert "line 1" in (await ann.send("/campaigns-draft", "/campaigns-draft", text="x = = 1", act="check")).text
 
 
+@pytest.mark.long
 async def test_another_version_ends_what_waited(pool: Pool) -> None:
     """What is approved is bound to its content."""
     async with desk(pool) as open_desk:
@@ -130,6 +131,7 @@ async def test_what_it_says(pool: Pool) -> None:
     ]
 
 
+@pytest.mark.long
 async def test_a_draft_is_tried_before_it_is_submitted_and_its_trials_stand_where_it_is_approved(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         await cards(open_desk)
@@ -217,6 +219,7 @@ def test_what_a_simulation_says(document: dict[str, object], says: list[str]) ->
     assert simulated(document).says == says
 
 
+@pytest.mark.long
 async def test_the_version_that_is_shown_is_the_one_that_is_moved(pool: Pool) -> None:
     """A draft beside a version that runs: each has its own acts."""
     async with desk(pool) as open_desk:

@@ -45,6 +45,7 @@ async def test_a_page_has_a_twin_and_guarded_headers(pool: Pool, path: str) -> N
         assert [(await eve.see(each)).status_code for each in loaded] == [200] * len(loaded)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("role", [None, *Role])
 async def test_pages_are_for_those_whose_role_allows_them(pool: Pool, role: Role | None) -> None:
     async with desk(pool) as open_desk:
@@ -66,6 +67,7 @@ async def test_pages_are_for_those_whose_role_allows_them(pool: Pool, role: Role
             assert ('href="/people"' in navigation) is (role is Role.ADMIN)
 
 
+@pytest.mark.long
 async def test_forms_are_taken_from_pages_of_the_same_session_alone(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         approval = await furnished(open_desk)

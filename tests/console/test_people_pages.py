@@ -79,6 +79,7 @@ async def test_a_person_ends_its_own_sessions_and_no_other_s(pool: Pool) -> None
         assert (await bob.see("/me")).status_code == 200
 
 
+@pytest.mark.long
 async def test_the_log_is_filtered_and_goes_on_by_cursor(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         eve = await open_desk.inside("eve", "admin")

@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from abacus.console.read_side import REPLICA, ReadSide, Replica, reading_of
 from abacus.core.clock import SystemClock
 from abacus.platform.embedded.postgres import EmbeddedPostgres, postgres_cluster
@@ -71,6 +73,7 @@ async def replicated() -> AsyncIterator[tuple[str, EmbeddedPostgres]]:
             yield primary.url, EmbeddedPostgres(Path(directory) / "standby", durable=False)
 
 
+@pytest.mark.long
 async def test_pages_are_read_from_a_standby_as_long_as_it_keeps_up() -> None:
     health = Health(["console"])
     async with replicated() as (url, standby), pool_of(url) as pool:

@@ -92,6 +92,7 @@ async def test_attempts_are_counted_for_a_person_at_an_address_and_for_an_addres
         assert (await second.sign_in("ann")).status_code == 303
 
 
+@pytest.mark.long
 async def test_nobody_locks_another_out_from_elsewhere(pool: Pool) -> None:
     """Many try for ann from many places: each of them waits, and so does ann at a new place, but not where it was."""
     slowed_s = 0.2

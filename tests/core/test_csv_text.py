@@ -50,6 +50,7 @@ def test_no_cell_begins_as_a_formula_but_a_number(text: str) -> None:
     assert len(cell) < 2 or cell[0] not in "=+-@\t\r\n" or Decimal(cell).is_finite()
 
 
+@pytest.mark.long
 def test_nobody_else_writes_csv() -> None:
     """A second writer would be the one that forgets."""
     found = [

@@ -44,6 +44,7 @@ def test_it_takes_200_lines_at_most() -> None:
     assert len(Path(notes.__file__).read_text(encoding="utf-8").splitlines()) <= 200
 
 
+@pytest.mark.long
 async def test_it_is_published_listed_shown_and_withdrawn(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "todo.toml"
     file.write_text('name = "todo"\ntext = "count"\n')

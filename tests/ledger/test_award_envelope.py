@@ -50,6 +50,7 @@ def test_an_award_that_was_packed_before_awards_had_a_source(key: str, source: s
     assert read == award(key=key, source=source)
 
 
+@pytest.mark.long
 @given(st.lists(awards, max_size=12), st.integers(1, 5), st.integers(200, 2000))
 @settings(deadline=None)
 def test_there_and_back_in_order(sent: list[Award], max_items: int, max_bytes: int) -> None:

@@ -357,6 +357,7 @@ async def test_accounts_are_opened_before_others_are_updated(bob: BobsAccount) -
     assert (await verify(bob.pool, lambda _: None)).clean
 
 
+@pytest.mark.long
 async def test_work_that_is_overtaken_again_and_again_is_never_given_back(pool: Pool) -> None:
     ids: list[int] = []
     restarts = total(POSTING_RESTARTS)

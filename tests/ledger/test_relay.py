@@ -116,6 +116,7 @@ async def test_a_relay_that_could_not_publish_goes_on_from_its_cursor(
     assert broker.ids == ["bob:GRP:1", "bob:GRP:2"]
 
 
+@pytest.mark.long
 async def test_of_two_relays_one_stands_by_and_takes_over(pool: Pool, broker: Broker) -> None:
     ledger = PostgresLedger(pool, SystemClock())
     stops, schema = [asyncio.Event(), asyncio.Event()], await home_of(pool, "bob")

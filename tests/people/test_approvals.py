@@ -23,6 +23,7 @@ from tests.people.approving import ANN, BEN, CAT, LOGIN, NOW, Effects, person, p
 from tests.support.sealing import tampering
 
 
+@pytest.mark.long
 async def test_a_second_person_lets_it_take_effect_once(pool: Pool) -> None:
     effects = Effects()
     approvals = room(pool, effects)

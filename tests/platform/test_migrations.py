@@ -40,6 +40,7 @@ NOT_HERE: Final = {
 }
 
 
+@pytest.mark.long
 async def test_a_ledger_or_a_sandbox_at_a_revision_that_is_not_here_is_refused(database_url: str) -> None:
     await make_sandbox(database_url)
     connection = await asyncpg.connect(database_url)

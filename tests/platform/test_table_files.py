@@ -40,6 +40,7 @@ def test_millions_of_equal_rows_are_refused_before_any_is_read(tmp_path: Path) -
         pass
 
 
+@pytest.mark.long
 def test_a_large_list_of_different_members_is_read(tmp_path: Path) -> None:
     ids = pa.array([f"member-{number:07}" for number in range(1_200_000)])
     with open_table(written(tmp_path / "members.parquet", ids), only) as rows:

@@ -155,6 +155,7 @@ def cards(draw: st.DrawFn) -> RateCard:
     )
 
 
+@pytest.mark.long
 @given(cards())
 def test_a_card_survives_its_documents(card: RateCard) -> None:
     document = to_document(card)
@@ -163,6 +164,7 @@ def test_a_card_survives_its_documents(card: RateCard) -> None:
     assert parse_toml(to_toml(card)) == card
 
 
+@pytest.mark.long
 @given(cards())
 def test_digits_survive_as_they_were_written(card: RateCard) -> None:
     again = parse_card(to_document(card))

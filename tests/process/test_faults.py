@@ -64,6 +64,7 @@ async def test_sigterm_drains_and_ends_in_time(house: House) -> None:
     await everything_awarded_once(house, messages)
 
 
+@pytest.mark.long
 async def test_postgres_goes_away_and_comes_back(house: House, servers: Servers) -> None:
     """The batch in hand goes to the retry queue, then the calculator waits; all are posted once in the end. Where only
     the coordinator of several servers goes away, it goes on with the tiers that these have.
@@ -91,6 +92,7 @@ async def test_postgres_goes_away_and_comes_back(house: House, servers: Servers)
     assert await verified(house)
 
 
+@pytest.mark.long
 async def test_sqs_goes_away_and_comes_back(house: House) -> None:
     async with proxied(house.settings.sqs_endpoint_url or "") as (proxy, address):
         through = house.settings.model_copy(update={"sqs_endpoint_url": address})

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from aiokafka import AIOKafkaConsumer
 
 from abacus.cli.examples.stream import BOB, JANE, stream
@@ -24,6 +25,7 @@ from tests.support.logged import card_logged, tier_logged
 from tests.support.outcomes import verified
 
 
+@pytest.mark.long
 async def test_bob_and_jane_are_posted_explained_and_published(house: House) -> None:
     memberships = MembershipStore(house.pool, SystemClock())
     for account, tier in ((("bob", "GRP"), "platinum"), (("jane", "OVO"), "gold")):
@@ -102,6 +104,7 @@ async def test_every_golden_case_comes_out_of_the_ledger_as_it_is_written(house:
     assert await verified(house)
 
 
+@pytest.mark.long
 async def test_the_same_two_thousand_again_award_nothing_new(house: House) -> None:
     messages = list(stream(2000))
     expected = {sent.award for sent in messages if sent.award is not None}

@@ -247,6 +247,7 @@ TAMPERINGS: Final[dict[str, tuple[str, list[str]]]] = {
 }
 
 
+@pytest.mark.long
 async def test_a_busy_ledger_is_clean(pool: Pool, database_url: str) -> None:
     await busy(pool)
     alone = await verify(pool, RECHECK)

@@ -158,6 +158,7 @@ TAMPERINGS: Final[dict[str, tuple[str, list[str]]]] = {
 }
 
 
+@pytest.mark.long
 async def test_a_log_that_is_chained_is_clean(pool: Pool, database_url: str) -> None:
     await _live(pool)
     with Helpers(database_url, 2) as helpers:
@@ -200,6 +201,7 @@ async def test_whoever_writes_an_entry_does_not_say_when(pool: Pool) -> None:
         ), column
 
 
+@pytest.mark.long
 async def test_entries_that_wait_for_their_transactions_get_places_later(pool: Pool, database_url: str) -> None:
     async with pool.acquire() as slow, pool.acquire() as quick:
         async with slow.transaction():

@@ -282,6 +282,7 @@ async def test_only_some_members(pool: Pool, database_url: str, span: Span, acco
     assert len(report.faults) == 2 * len(named)
 
 
+@pytest.mark.long
 async def test_what_is_posted_meanwhile_is_not_looked_at(pool: Pool, database_url: str) -> None:
     """All parts see one snapshot: a posting between two of them would otherwise be a claim without a transfer."""
     await fill(pool, *MEMBERS)

@@ -15,6 +15,7 @@ from tests.support.sealing import fill, tampering
 from tests.support.slices import SLICES
 
 
+@pytest.mark.long
 async def test_the_command(pool: Pool, database_url: str) -> None:
     env = {"ABACUS_DATABASE_URL": database_url}
     for card in example_cards():

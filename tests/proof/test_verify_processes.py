@@ -19,6 +19,7 @@ from tests.proof.reported import MEMBERS, lines
 from tests.support.sealing import RECHECK, fill, tampering
 
 
+@pytest.mark.long
 async def test_processes_find_the_same(pool: Pool, database_url: str) -> None:
     """Verify in many small parts, a few keys each."""
     await fill(pool, *(f"m{number:03}" for number in range(60)))
@@ -57,6 +58,7 @@ async def test_a_helper_without_a_database_is_unavailable(pool: Pool) -> None:
         await verify(pool, RECHECK, helpers=helpers)
 
 
+@pytest.mark.long
 async def test_a_helper_that_is_killed(pool: Pool, database_url: str) -> None:
     await fill(pool, *MEMBERS)
     with Helpers(database_url, 2) as helpers:

@@ -64,6 +64,7 @@ async def test_what_cannot_be_rendered_is_refused_with_its_reason_and_the_rest_i
     assert [notice.event_id for notice in said.notices] == [f"campaign:market:rides:{each}/0" for each in (2, 4)]
 
 
+@pytest.mark.long
 async def test_a_template_that_fails_for_a_rare_value_stops_nobody(house: House) -> None:
     words = {"en": "Hi\nIn {{ 60 // (count - 2) }} minutes."}
     await run_campaign(house, steps=[{"every": 1, "do": [{"tell": words}, {"award": {"points": 5}}]}])

@@ -40,6 +40,7 @@ async def awarded(house: House) -> list[str]:
     return [row["key"].split(":")[5] for row in rows]
 
 
+@pytest.mark.long
 async def test_the_third_ride_in_the_hour_earns_points_at_once(house: House) -> None:
     """Each ride's count has all before it in its partition, and itself."""
     await publish_counter(house)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from pyroaring import FrozenBitMap
 
 from abacus.core.clock import SystemClock
@@ -35,6 +36,7 @@ def orders(member_id: str, *numbers: int, **changes: Any) -> list[dict[str, Any]
     return [completed(number, member_id=member_id, occurred_at=just_now(), **changes) for number in numbers]
 
 
+@pytest.mark.long
 async def test_every_third_ride_earns_points_once_and_a_message_comes_before(house: House) -> None:
     words = {"en": "One more ride\n{{event.amount}} {{event.currency}} were paid, {{count}} rides are done."}
     await run_campaign(
@@ -61,6 +63,7 @@ async def test_every_third_ride_earns_points_once_and_a_message_comes_before(hou
     assert await house.reasons() == {}
 
 
+@pytest.mark.long
 async def test_points_by_formula_are_explained_and_recomputed(house: House) -> None:
     """A multiple of what the transaction earned, and the formula with an own multiplier."""
     await run_campaign(house, name="double", steps=[{"do": [{"award": {"multiple": "1.5"}}]}])

@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from abacus.core.clock import SystemClock
 from abacus.engage.downstreams.decide.downstream_document import parse_downstream
 from abacus.engage.downstreams.store import DownstreamStore
@@ -83,6 +85,7 @@ async def test_a_webhook_is_called_with_the_event_and_again_until_it_accepts(hou
     assert told["event"]["type"] == "transaction.completed"
 
 
+@pytest.mark.long
 async def test_a_guard_is_looked_at_before_a_call(house: House) -> None:
     never = {"call": "coupons", "after": "1s", "unless": {"operator": "eq", "lhs": "var.country", "rhs": "SG"}}
     always = {"call": "coupons", "after": "1s", "if_still": {"operator": "eq", "lhs": "var.country", "rhs": "SG"}}
@@ -151,6 +154,7 @@ async def test_while_a_service_gives_no_answer_its_condition_is_false(house: Hou
     assert await house.pool.fetchval("select source from transfer") == "campaign:either"
 
 
+@pytest.mark.long
 async def test_who_waits_for_a_service_is_decided_when_it_answers(house: House) -> None:
     """Of a group, what comes behind the one that waits waits too, and nothing is done twice."""
     async with receiving() as receiver:
@@ -177,6 +181,7 @@ async def test_who_waits_for_a_service_is_decided_when_it_answers(house: House) 
     assert await house.reasons() == {}
 
 
+@pytest.mark.long
 async def test_only_who_waited_is_decided_later(house: House) -> None:
     """The member is rich enough for the other campaign by then, and was not when the event came."""
     rich = {"operator": "gte", "lhs": "member.balance", "rhs": 500}
@@ -204,6 +209,7 @@ async def test_only_who_waited_is_decided_later(house: House) -> None:
     assert await house.pool.fetchval("select count(*) from campaign_claim where campaign = 'rich'") == 0
 
 
+@pytest.mark.long
 async def test_who_waited_too_long_is_set_aside(house: House) -> None:
     async with receiving() as receiver:
         receiver.answers("500 Oops")

@@ -5,6 +5,7 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any, NamedTuple
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -70,6 +71,7 @@ class Plain:
         return "done"
 
 
+@pytest.mark.long
 @given(pairs, bounds, batches)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 async def test_as_in_a_plain_model(

@@ -115,6 +115,7 @@ async def test_sns_is_given_the_document_and_what_to_filter_by(sns_url: str) -> 
         assert attributes == {"id": "ntf_1", "member_id": "bob", "locale": "vi", "event": "earned"}
 
 
+@pytest.mark.long
 async def test_sns_says_why_not(sns_url: str) -> None:
     async with topic(sns_url) as client:
         missing = await SnsChannel(client, ARN + "-none").send(OUTGOING)
@@ -157,6 +158,7 @@ async def test_the_log_alone_holds_what_members_are_told() -> None:
     assert (line["member"], line["id"], line["title"]) == ("bob", "ntf_1", OUTGOING.words.title)
 
 
+@pytest.mark.long
 async def test_the_worker_publishes_to_sns_and_a_topic_that_comes_later_gets_everything(
     house: House, sns_url: str
 ) -> None:

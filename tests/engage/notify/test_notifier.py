@@ -52,6 +52,7 @@ async def tier_change(house: House, member: str, at: datetime) -> None:
     await publisher.close()
 
 
+@pytest.mark.long
 async def test_from_both_streams_to_one_signed_message_and_again_nothing_new(house: House) -> None:
     async with receiving() as receiver:
         settings = told_by_webhook(house, receiver).settings.model_copy(update={"notify_gather_seconds": 3600})
@@ -95,6 +96,7 @@ async def test_kill_9_in_mid_delivery_delivers_later_under_the_same_id(house: Ho
         assert len(set(receiver.ids)) == 1
 
 
+@pytest.mark.long
 async def test_a_webhook_that_was_down_gets_everything(house: House) -> None:
     async with receiving() as receiver:
         telling = told_by_webhook(house, receiver)

@@ -22,6 +22,7 @@ from tests.support.sealing import tampering
 CLOCKS_DIFFER_BY = timedelta(milliseconds=5)  # the event loop's clock and the system's
 
 
+@pytest.mark.long
 async def test_one_who_cannot_be_reached_holds_up_nobody_and_is_parked_with_the_reason(pool: Pool) -> None:
     await enter_and_gather(pool, *(earned(f"m{number}", 1) for number in range(40)))
     notepad = Notepad()
@@ -79,6 +80,7 @@ async def test_a_channel_that_is_down_holds_up_no_other(pool: Pool) -> None:
     assert set(down.members) == set(up.members)
 
 
+@pytest.mark.long
 async def test_the_pace_holds_over_several_workers(pool: Pool) -> None:
     """A slow machine only makes this easier: a late message starts after its turn, never before it."""
     await enter_and_gather(pool, *(earned(f"m{number:02}", 1) for number in range(45)))

@@ -191,6 +191,7 @@ tampered_bytes = st.builds(
 )
 
 
+@pytest.mark.long
 @given(
     st.binary(max_size=64) | json_values.map(lambda value: json.dumps(value).encode()) | changed_facts | tampered_bytes
 )

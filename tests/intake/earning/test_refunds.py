@@ -18,6 +18,7 @@ def refunded(number: int, refund: int, amount: str, **changes: Any) -> dict[str,
     return completed(number, type="transaction.refunded", refund_id=f"R-{refund}", amount=amount, **changes)
 
 
+@pytest.mark.long
 async def test_refunds_take_back_exactly_what_was_earned(house: House) -> None:
     """10.00 earned 20 points. Three refunds of a third each, and one more than was paid; some arrive twice."""
     async with house.running("calculator", "retrier", "awarder", "relay"):

@@ -138,6 +138,7 @@ changed_envelopes = st.dictionaries(st.sampled_from([*RETRY, "transaction_base64
 )
 
 
+@pytest.mark.long
 @given(st.binary(max_size=40) | changed_envelopes)
 @settings(max_examples=200, deadline=None)
 def test_any_body_is_read_or_set_aside_and_what_was_read_can_be_sent_again(body: bytes) -> None:

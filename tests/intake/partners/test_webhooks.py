@@ -88,6 +88,7 @@ async def _waits(health: WorkerHealth) -> bool:
     return health.state is WorkerState.WAITING and health.detail.startswith("database")
 
 
+@pytest.mark.long
 async def test_the_stream_read_again_makes_no_second_delivery(house: House, receiver: Receiver) -> None:
     await partner(house.pool, "acme", receiver.url)
     settings = house.settings.model_copy(update={"webhooks_to_private": True})
@@ -124,6 +125,7 @@ async def test_a_webhook_is_told_only_what_happens_after_it_was_set(pool: Pool, 
     assert '"after"' in rows[0]["body"]
 
 
+@pytest.mark.long
 async def test_kill_9_in_mid_delivery_delivers_later(house: House, receiver: Receiver) -> None:
     await partner(house.pool, "acme", receiver.url)
     receiver.goes_on.clear()

@@ -104,6 +104,7 @@ async def test_a_budget_holds_over_all_slices(many: Pool, budget: int, limits: s
     assert await is_sound(many)
 
 
+@pytest.mark.long
 async def test_what_is_in_hand_is_awarded_without_the_whole(
     pool: Pool, owner: Connection, ledger: PostgresLedger
 ) -> None:
@@ -186,6 +187,7 @@ def added(member: str, points: int, key: str) -> Movement:
     return adjust(points, f"api:acme:{key}", member_id=member, source=ACME.source)
 
 
+@pytest.mark.long
 async def test_two_partners_of_whom_little_is_left_do_not_wait_for_each_other_for_ever(many: Pool) -> None:
     for name in ("acme", "bits"):
         await register(many, Limits(in_total=400), name)

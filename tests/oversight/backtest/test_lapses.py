@@ -115,6 +115,7 @@ drafts = st.builds(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drafts, st.data())
 async def test_the_statement_does_what_the_rule_says(pool: Pool, draft: RateCard, data: st.DataObject) -> None:

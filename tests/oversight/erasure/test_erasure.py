@@ -45,6 +45,7 @@ where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v') a
 """
 
 
+@pytest.mark.long
 async def test_the_id_is_nowhere_and_every_sum_is_as_it_was(pool: Pool, owner: Pool) -> None:
     await live(pool, BOB)
     await live(pool, ANNA)
@@ -216,6 +217,7 @@ async def test_the_workers_login_may_not(pool: Pool) -> None:
         await erase(pool)
 
 
+@pytest.mark.long
 async def test_an_account_of_many_transfers(pool: Pool, owner: Pool) -> None:
     """More than one page of the chain."""
     ledger = PostgresLedger(pool, CLOCK)

@@ -130,6 +130,7 @@ async def test_posting_to_the_member_meanwhile(pool: Pool, owner: Pool) -> None:
     assert members <= {"bob", "carol", *erased}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("first", "then"),
     [

@@ -105,6 +105,7 @@ async def test_what_is_broken_in_the_database_is_named(house: House, database_ur
             )
 
 
+@pytest.mark.long
 async def test_what_is_broken_on_the_points_topic_is_named(house: House) -> None:
     async with processed(house):
         [told] = [event for event in await _events(house) if event["data"]["key"] == "txn:rides:T-1"]

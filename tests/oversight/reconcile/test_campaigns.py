@@ -29,6 +29,7 @@ async def decided(house: House) -> None:
         await until(lambda: published(house))
 
 
+@pytest.mark.long
 async def test_what_was_decided_comes_out(house: House) -> None:
     await decided(house)
     report = await account(house)
@@ -135,6 +136,7 @@ async def test_an_award_that_is_sent_again_is_posted_once(house: House, database
     assert report.campaigns["market"].verdicts == {Verdict.AWARDED: 3}
 
 
+@pytest.mark.long
 async def test_an_award_without_a_trace_is_where_it_can_still_be(house: House) -> None:
     await run_campaign(house, steps=[{"do": [{"award": {"points": 50}}]}])
     await house.produce([completed(1, member_id="ann", occurred_at=just_now())])
@@ -151,6 +153,7 @@ async def test_an_award_without_a_trace_is_where_it_can_still_be(house: House) -
     assert (Finding.MISSING, KEY(1)) in {(each.what, each.name) for each in report.findings}
 
 
+@pytest.mark.long
 async def test_an_erased_member_is_accounted_for(house: House) -> None:
     """What waited for the member is refused; the points that were decided are known all the same."""
     await decided(house)

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from abacus.core.clock import SystemClock
 from abacus.oversight.reconcile.decide.verdict import Verdict
 from abacus.pricing.decide.card import parse_toml
@@ -20,6 +22,7 @@ from tests.support.commands import abacus
 from tests.support.house import House, completed, until
 
 
+@pytest.mark.long
 async def test_a_stream_with_every_misfortune_comes_out(house: House) -> None:
     async with processed(house):
         report = await account(house)
@@ -82,6 +85,7 @@ async def test_a_transfer_that_is_not_published_yet_is_on_its_way(house: House) 
     assert (report.comes_out, report.on_the_way, report.published.not_yet) == (True, 1, 1)
 
 
+@pytest.mark.long
 async def test_windows_that_meet_share_no_message_and_leave_none_out(house: House) -> None:
     """The message is sent before midnight and posted after it; then it is sent again."""
     now = datetime.now(UTC)
@@ -103,6 +107,7 @@ async def test_windows_that_meet_share_no_message_and_leave_none_out(house: Hous
     assert (evening.findings, morning.findings) == ([], [])
 
 
+@pytest.mark.long
 async def test_what_was_replayed_is_the_source_of_its_transfer(house: House) -> None:
     """The message was sent long before; its transfer is of today."""
     sent_at = datetime.now(UTC) - timedelta(days=5)  # a broker of the usual settings keeps it for a week

@@ -12,6 +12,7 @@ from tests.support.house import House, completed
 from tests.support.staff import LOGIN
 
 
+@pytest.mark.long
 async def test_the_command_files_the_account(house: House, database_url: str, tmp_path: Path) -> None:
     env, filed = house.environment(), tmp_path / "account.json"
     async with processed(house):
@@ -34,6 +35,7 @@ async def test_the_command_files_the_account(house: House, database_url: str, tm
     assert "IT DOES NOT COME OUT" in broken.out
 
 
+@pytest.mark.long
 async def test_waiting_ends_when_nothing_is_on_its_way(house: House) -> None:
     await house.produce([completed(1)])
     command = ("reconcile", "--from", "2026-01-01T00:00:00Z", "--json")

@@ -30,6 +30,7 @@ async def of(pool: Pool, program: str, by: Sequence[By] = (), until: datetime | 
         return [row for row in await cohorts(connection, where, moments, by) if row.program == program]
 
 
+@pytest.mark.long
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 async def test_as_if_points_left_one_by_one(pool: Pool, data: st.DataObject) -> None:

@@ -64,6 +64,7 @@ async def test_what_a_transfer_does_to_the_month(pool: Pool, move: Move, moved: 
     assert books.tied
 
 
+@pytest.mark.long
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 async def test_each_month_opens_as_the_one_before_closed(pool: Pool, data: st.DataObject) -> None:

@@ -42,6 +42,7 @@ async def _read(url: str | None) -> int:
         return int(await connection.fetchval("select points from kept"))
 
 
+@pytest.mark.long
 async def test_data_survives_a_restart(data_dir: Path) -> None:
     postgres = EmbeddedPostgres(data_dir, durable=False)
     for step in (_write, _read):
@@ -58,6 +59,7 @@ async def test_durability_is_a_choice(data_dir: Path, durable: bool, setting: st
         assert await connection.fetchval("show listen_addresses") == "127.0.0.1"
 
 
+@pytest.mark.long
 async def test_a_killed_owner_takes_postgres_with_it_in_order(data_dir: Path, owner: Callable[..., Owner]) -> None:
     first = owner(**_ONLY_POSTGRES)
     await _write(first.database_url)
@@ -69,6 +71,7 @@ async def test_a_killed_owner_takes_postgres_with_it_in_order(data_dir: Path, ow
     assert await _read(second.database_url) == 180
 
 
+@pytest.mark.long
 async def test_the_next_owner_need_not_wait_for_that(data_dir: Path, owner: Callable[..., Owner]) -> None:
     first = owner(**_ONLY_POSTGRES)
     await _write(first.database_url)
@@ -76,6 +79,7 @@ async def test_the_next_owner_need_not_wait_for_that(data_dir: Path, owner: Call
     assert await _read(owner(**_ONLY_POSTGRES).database_url) == 180
 
 
+@pytest.mark.long
 async def test_stops_a_postmaster_that_nobody_keeps(data_dir: Path, owner: Callable[..., Owner]) -> None:
     first = owner(**_ONLY_POSTGRES)
     await _write(first.database_url)
@@ -89,6 +93,7 @@ async def test_stops_a_postmaster_that_nobody_keeps(data_dir: Path, owner: Calla
     assert not alive
 
 
+@pytest.mark.long
 async def test_recovers_when_everything_was_killed_at_once(data_dir: Path, owner: Callable[..., Owner]) -> None:
     first = owner(**_ONLY_POSTGRES, durable=True)
     await _write(first.database_url)
@@ -99,6 +104,7 @@ async def test_recovers_when_everything_was_killed_at_once(data_dir: Path, owner
     assert await _read(owner(**_ONLY_POSTGRES, durable=True).database_url) == 180
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("content", ["{ours}\n", "4194303\n", "", "nonsense\n"])
 async def test_a_stale_pid_file_blocks_nobody(data_dir: Path, content: str) -> None:
     async with EmbeddedPostgres(data_dir, durable=False) as postgres:
@@ -119,6 +125,7 @@ async def test_a_making_that_was_interrupted_is_made_again(data_dir: Path) -> No
     assert not (data_dir / "cluster.unfinished").exists()
 
 
+@pytest.mark.long
 async def test_data_of_another_version_is_refused(data_dir: Path) -> None:
     async with EmbeddedPostgres(data_dir, durable=False):
         pass
@@ -127,6 +134,7 @@ async def test_data_of_another_version_is_refused(data_dir: Path) -> None:
         await EmbeddedPostgres(data_dir, durable=False).start()
 
 
+@pytest.mark.long
 async def test_a_second_server_on_the_same_data_is_refused(data_dir: Path) -> None:
     async with EmbeddedPostgres(data_dir, durable=False) as postgres:
         with pytest.raises(Refused, match=f"in use by process {os.getpid()}"):
@@ -134,6 +142,7 @@ async def test_a_second_server_on_the_same_data_is_refused(data_dir: Path) -> No
         await _write(postgres.url)
 
 
+@pytest.mark.long
 async def test_stops_although_sessions_are_open(data_dir: Path) -> None:
     async with EmbeddedPostgres(data_dir, durable=False) as postgres:
         connection = await asyncpg.connect(postgres.url)

@@ -156,6 +156,7 @@ async def test_attributes_are_each_queue_s_own(client: Any) -> None:
     }
 
 
+@pytest.mark.long
 async def test_nothing_is_lost_or_doubled_between_many_clients(client: Any) -> None:
     url = await _queue(client, "crowd", VisibilityTimeout="600")
     sent = {f"{sender}-{batch}-{n}" for sender in range(4) for batch in range(12) for n in range(10)}
@@ -181,6 +182,7 @@ async def test_nothing_is_lost_or_doubled_between_many_clients(client: Any) -> N
     assert answer["Attributes"]["ApproximateNumberOfMessagesNotVisible"] == "0"
 
 
+@pytest.mark.long
 async def test_a_deep_queue_stays_quick(client: Any) -> None:
     url = await _queue(client, "deep", VisibilityTimeout="600")
     entries = [{"Id": str(n), "MessageBody": "x" * 24_000} for n in range(10)]

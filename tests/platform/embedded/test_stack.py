@@ -48,6 +48,7 @@ async def _speaks_kafka(bootstrap: str) -> None:
     await consumer.stop()
 
 
+@pytest.mark.long
 async def test_all_three_speak(data_dir: Path) -> None:
     children = _children()
     async with asyncio.timeout(60), EmbeddedStack(data_dir, durable=False) as stack:
@@ -68,6 +69,7 @@ async def test_what_is_not_wanted_is_not_started(data_dir: Path) -> None:
         assert len(_children() - children) == 1
 
 
+@pytest.mark.long
 async def test_a_part_that_fails_takes_the_others_down(data_dir: Path) -> None:
     children = _children()
     with pytest.raises(Unavailable, match="embedded Kafka unavailable"):
@@ -101,6 +103,7 @@ async def test_a_missing_extra_is_refused_with_the_remedy(
     assert _children() == children
 
 
+@pytest.mark.long
 async def test_a_second_owner_is_refused_and_the_first_goes_on(data_dir: Path, owner: Callable[..., Owner]) -> None:
     first = owner(sqs=False, kafka=False)
     with pytest.raises(Refused, match=f"in use by process {first.process.pid}"):
@@ -110,6 +113,7 @@ async def test_a_second_owner_is_refused_and_the_first_goes_on(data_dir: Path, o
     assert not any(process.is_running() for process in first.descendants)
 
 
+@pytest.mark.long
 async def test_no_child_outlives_an_owner_that_is_killed(owner: Callable[..., Owner]) -> None:
     first = owner()
     for program in ("postgres_keeper", "sqs_server", "kafka_broker", "bin/postgres"):

@@ -75,6 +75,7 @@ async def outcome_of(pair: Pair, number: int, statement: str) -> str:
         return error.detail
 
 
+@pytest.mark.long
 async def test_who_waits_for_a_server_that_is_silent_is_told_and_it_is_used_again_when_it_answers(
     pair: Pair,
 ) -> None:
@@ -108,6 +109,7 @@ async def test_a_statement_that_takes_long_is_waited_for_while_its_server_answer
     assert pair.away == {}
 
 
+@pytest.mark.long
 async def test_a_server_that_lets_nobody_in_is_away(pair: Pair) -> None:
     """Silent before anybody has a session there."""
     assert await pair.answers(1)
@@ -118,6 +120,7 @@ async def test_a_server_that_lets_nobody_in_is_away(pair: Pair) -> None:
     await until(lambda: _is(pair.away.get(pair.first.address) == 1))
 
 
+@pytest.mark.long
 async def test_nobody_waits_for_a_session_of_a_server_that_is_away(pair: Pair) -> None:
     """Its opening was begun before the server was known to be away."""
     assert await pair.answers(1)

@@ -26,6 +26,7 @@ values ($1, 'j', 0, 'journey', 'market', 1, 1, 'tell', 'messages', now(), now(),
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("slice_map", [SliceMap(1), SliceMap(3)])
 async def test_actions_of_campaigns_wait_as_before(services: Services, slice_map: SliceMap) -> None:
     """Actions of other kinds of owners go when the migration is taken back."""

@@ -24,6 +24,7 @@ values ('offer', 'x', '', 1, 1, 2, 20, 200)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("slice_map", [SliceMap(1), SliceMap(3)])
 async def test_what_was_handed_out_stays_handed_out(services: Services, slice_map: SliceMap) -> None:
     """Limits of other kinds of owners go when the migration is taken back."""

@@ -53,6 +53,7 @@ async def connection(url: str) -> AsyncIterator[asyncpg.Connection]:
     await opened.close()
 
 
+@pytest.mark.long
 async def test_rows_go_to_the_slices_of_their_members(url: str, connection: asyncpg.Connection, scripts: Path) -> None:
     noted = await connection.fetch(NOTED)
     assert await migrate(url, scripts=scripts) == (head_revision(), "9999")
@@ -72,6 +73,7 @@ async def test_a_ledger_that_is_not_cut_has_no_steps(services: Services, scripts
     assert told == []
 
 
+@pytest.mark.long
 async def test_a_migration_that_is_interrupted_goes_on_with_the_slices_that_are_left(
     url: str, connection: asyncpg.Connection, scripts: Path
 ) -> None:
@@ -101,6 +103,7 @@ async def test_a_migration_that_is_interrupted_goes_on_with_the_slices_that_are_
     assert await connection.fetch("select from slice_step") == []
 
 
+@pytest.mark.long
 async def test_while_one_slice_is_migrated_the_others_are_posted_to(
     url: str, connection: asyncpg.Connection, scripts: Path
 ) -> None:

@@ -61,6 +61,7 @@ async def queue(opens: Opens) -> AsyncIterator[Queue]:
         yield queue
 
 
+@pytest.mark.long
 async def test_everything_that_was_sent_comes(queue: Queue) -> None:
     bodies = [f'{{"n":{number},"text":"ünï"}}' for number in range(25)]
     await queue.send(bodies)
@@ -73,11 +74,13 @@ async def test_a_call_brings_ten_at_most(queue: Queue) -> None:
     assert 1 <= len(await queue.receive()) <= 10
 
 
+@pytest.mark.long
 async def test_sending_nothing_sends_nothing(queue: Queue) -> None:
     await queue.send([])
     assert await queue.receive() == []
 
 
+@pytest.mark.long
 async def test_what_is_not_deleted_comes_again_and_is_counted(opens: Opens) -> None:
     async with opens(SHORT_S) as queue:
         await queue.send(["1"])
@@ -86,6 +89,7 @@ async def test_what_is_not_deleted_comes_again_and_is_counted(opens: Opens) -> N
     assert (again.id, again.body, first.receives, again.receives) == (first.id, "1", 1, 2)
 
 
+@pytest.mark.long
 async def test_what_is_kept_stays_away_from_others(opens: Opens) -> None:
     """A message that is kept in time: a busy machine may be late, and then tries again."""
     async with opens(SHORT_S) as queue:

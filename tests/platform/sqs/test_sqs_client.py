@@ -75,6 +75,7 @@ async def test_a_queue_says_what_it_holds_without_giving_it_out(services: Servic
         assert (waiting.body, waiting.receives) == ("waiting", 1)  # counting it was no receive
 
 
+@pytest.mark.long
 async def test_the_oldest_message_grows_older_while_nobody_receives(services: Services) -> None:
     prefix = f"age-{uuid.uuid4().hex[:8]}-"
 

@@ -4,6 +4,8 @@ import asyncio
 from datetime import date, timedelta
 from typing import Any
 
+import pytest
+
 from abacus.core.errors import Reason
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.read import LedgerReader
@@ -161,6 +163,7 @@ async def test_what_is_no_envelope_of_a_run_is_set_aside(office: Office) -> None
     assert await office.balances() == {"bob": 0}
 
 
+@pytest.mark.long
 async def test_adam_from_the_stream_to_the_expiry(house: House) -> None:
     """Two transactions give 31 July, then 31 August; once August is over, he loses what he has."""
     async with house.running():

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from string import ascii_uppercase
 from typing import Final, NamedTuple
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -98,6 +99,7 @@ async def taken(office: Office, country: str, month: Month) -> int:
     return run.points
 
 
+@pytest.mark.long
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lives=st.lists(members, min_size=1, max_size=4))
 async def test_all_three_say_the_same(office: Office, lives: list[Member]) -> None:

@@ -129,6 +129,7 @@ def shown(each: AccountAsOf) -> dict[str, Any]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("bob")
 async def test_a_partner_asks_for_the_past(house: House) -> None:
     async with shop(house) as opened:

@@ -35,6 +35,7 @@ def taken_back(of_kind: str, points: int) -> bytes:
 BOB = Heard("bob", "GRP", 1, 180, "SG", datetime(2026, 1, 10, 4, 30, tzinfo=UTC))
 
 
+@pytest.mark.long
 @given(awards)
 def test_whatever_is_earned_is_heard(each: Award) -> None:
     heard = heard_in(encoded(each))

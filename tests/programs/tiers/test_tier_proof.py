@@ -138,6 +138,7 @@ TAMPERINGS: Final[dict[str, tuple[str, list[str]]]] = {
 }
 
 
+@pytest.mark.long
 async def test_tiers_as_they_were_kept_are_clean(pool: Pool, database_url: str) -> None:
     """Also when the end of a period has come, and for points that are not counted yet."""
     await _live(pool)

@@ -26,6 +26,7 @@ from tests.support.slices import tables_of
 from workers import PIPELINE
 
 
+@pytest.mark.long
 async def test_the_next_transaction_after_an_upgrade_earns_by_the_new_tier(house: House) -> None:
     def ride(number: int, amount: str) -> dict[str, Any]:
         return completed(number, member_id="alice", amount=amount)
@@ -95,6 +96,7 @@ async def test_kill_9_in_mid_stream_counts_everything_once(house: House) -> None
         assert numbers == list(range(1, len(numbers) + 1))
 
 
+@pytest.mark.long
 async def test_a_new_group_over_the_same_tables_and_over_empty_ones_ends_with_the_same(house: House) -> None:
     awarded = awards(1200, seed=2)
     await post(house, awarded)

@@ -4,12 +4,15 @@ import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from abacus.core.clock import SystemClock
 from localstack.running import Services, addresses
 from tests.reliability.chaos.births import opened_nursery
 from tests.reliability.chaos.clock import moved, set_to
 
 
+@pytest.mark.long
 async def test_a_child_runs_a_command_and_its_code_is_told(tmp_path: Path) -> None:
     out, log = tmp_path / "out", tmp_path / "log"
     async with opened_nursery() as nursery:

@@ -55,6 +55,7 @@ async def test_a_silent_server_is_stopped_with_all_its_processes_and_goes_on(tmp
         await until(lambda: _is(pid, psutil.STATUS_SLEEPING))
 
 
+@pytest.mark.long
 async def test_a_worker_that_ends_at_once_is_told_and_not_waited_for(tmp_path: Path) -> None:
     async with opened_nursery() as nursery, Crew(nursery, dict(os.environ), tmp_path) as crew:
         crew.hire("nobody")

@@ -19,6 +19,7 @@ def made() -> Workload:
     return workload(7, 8_000, TODAY, LAPSING)
 
 
+@pytest.mark.long
 def test_a_seed_gives_the_same_messages_and_another_one_others(made: Workload) -> None:
     assert workload(7, 8_000, TODAY, LAPSING).messages == made.messages
     assert workload(8, 8_000, TODAY, LAPSING).messages != made.messages

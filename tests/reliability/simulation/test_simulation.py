@@ -49,6 +49,7 @@ def test_what_is_broken_is_found(parts: Parts, invariants: set[str]) -> None:
     assert _first_violation(lambda: parts) in invariants
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(SEEDS_ON_POSTGRES))
 def test_on_postgres_every_seed_keeps_them_too_while_relays_crash(database_url: str, seed: int) -> None:
     with serving(database_url) as server:
@@ -56,6 +57,7 @@ def test_on_postgres_every_seed_keeps_them_too_while_relays_crash(database_url: 
     assert storm.aim in storm.trace.crashes
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("relay", BROKEN_RELAYS.values(), ids=BROKEN_RELAYS.keys())
 def test_a_relay_that_is_broken_is_found(database_url: str, relay: type[RelayOnPostgres]) -> None:
     with serving(database_url) as server:

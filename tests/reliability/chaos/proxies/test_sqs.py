@@ -80,6 +80,7 @@ async def test_a_duplicate_comes_soon_and_can_be_deleted_twice(place: Opens) -> 
         assert (proxy.held, await direct.holds()) == (0, 0)
 
 
+@pytest.mark.long
 async def test_a_late_duplicate_comes_after_the_message_was_deleted(place: Opens) -> None:
     async with place(late_after_s=1.5) as (proxy, direct, queue, _):
         proxy.faults = SqsFaults(late_duplicate=1.0)
@@ -149,6 +150,7 @@ async def test_throttled_is_not_carried_out(place: Opens) -> None:
         assert set(proxy.struck) == {"throttle"}
 
 
+@pytest.mark.long
 async def test_a_part_of_a_batch_is_not_sent_and_says_so(place: Opens) -> None:
     async with place() as (proxy, direct, queue, _):
         proxy.faults = SqsFaults(partial=1.0)
@@ -187,6 +189,7 @@ async def test_without_an_answer_it_may_have_happened_or_not(place: Opens) -> No
         assert bodies - arrived
 
 
+@pytest.mark.long
 async def test_a_service_in_trouble_is_unavailable_whatever_it_says() -> None:
     async def overloaded(_: Request) -> Answer:
         return Answer(503, {"content-type": "text/plain"}, b"The server was not able to produce a timely response.")
