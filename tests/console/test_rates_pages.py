@@ -164,8 +164,8 @@ async def test_the_diff_is_against_what_is_displaced_on_that_day(pool: Pool) -> 
         assert "Only until SG@2 takes over." in sent.text
         waiting = (await ann.submit(DRAFT, DRAFT, text)).headers["location"]
         changes = [each["place"] for each in (await ben.twin(waiting)).json()["told"]["value"]["changes"]]
-        assert "verticals, food" not in changes
-        assert "effective from" in changes
+        assert "Verticals · food" not in changes
+        assert "In force from" in changes
 
 
 async def test_a_backtest_of_exactly_this_card_stands_where_it_is_approved(pool: Pool) -> None:

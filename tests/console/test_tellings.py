@@ -67,7 +67,7 @@ async def test_a_campaign_is_told_as_sentences(pool: Pool) -> None:
         _, second = await campaigns.propose(await campaigns.read({**MARKET, "steps": steps}), ANN)
         page = await shown(ben, second)
         assert page["told"]["value"]["against"] == "market@1"
-        assert ("steps 1, do 1, award, points", "500", "600") in changes(page)
+        assert ("Then · step 1 · What is done · deed 1 · Award · Points", "500", "600") in changes(page)
         assert page["told"]["value"]["about"] == [{"kind": "campaign", "name": "market@2"}]
         assert 'href="/campaigns/market"' in (await ben.see(f"/approvals/{second.approval_id}")).text
 
@@ -128,7 +128,7 @@ async def test_a_card_limits_assumptions_and_a_month_are_told_from_what_to_what(
             (
                 card_proposal(other, []),
                 "Rate card of SG from 2026-01-01",
-                ("timezone", "Asia/Singapore", "Asia/Kuala_Lumpur"),
+                ("Time zone", "Asia/Singapore", "Asia/Kuala_Lumpur"),
             ),
             (
                 limits_proposal("acme", Limits(), Limits(per_day=900)),

@@ -1,4 +1,4 @@
-"""A JSON document as lines that a person can read, and what is different in another one. Pure."""
+"""A JSON document as lines that a person can read. Pure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,13 +17,6 @@ class FieldLine:
 
 def lines_of(document: Any) -> list[FieldLine]:
     return [FieldLine(place, value) for place, value in _leaves(document, "")]
-
-
-def compared(before: Any, after: Any) -> list[FieldLine]:
-    """Every value of both, in the order of `after`; what was taken away stands at the end."""
-    old, new = dict(_leaves(before, "")), dict(_leaves(after, ""))
-    places = [*new, *(place for place in old if place not in new)]
-    return [FieldLine(place, new.get(place), old.get(place), old.get(place) != new.get(place)) for place in places]
 
 
 def _leaves(value: Any, place: str) -> Iterator[tuple[str, str]]:

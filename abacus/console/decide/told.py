@@ -1,12 +1,14 @@
 """An approval as a person reads it: a title, what changes from what to what, and why one person is not enough. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from abacus.console.decide.fields import FieldLine, compared, lines_of
+from abacus.console.decide.fields import FieldLine, lines_of
 from abacus.console.decide.named import Named
+from abacus.documents.form.changes import changes
 from abacus.documents.form.sentences import Sentence
+from abacus.documents.form.types import Form, Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,11 +26,13 @@ class Told:
     everything: Sequence[FieldLine] = ()
 
 
-def changes_of(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Sequence[FieldLine]:
-    """What is different between two documents of a kind; nothing where there is none before."""
+def changes_of(form: Form, before: Table | None, after: Table) -> Sequence[FieldLine]:
+    """What is different between two documents of a form, by the labels of its fields; nothing where there is none
+    before.
+    """
     if before is None:
         return ()
-    return [in_words(line) for line in compared(before, after) if line.changed]
+    return [FieldLine(each.where, each.now, each.was, changed=True) for each in changes(form, before, after)]
 
 
 def everything_of(document: Any) -> Sequence[FieldLine]:

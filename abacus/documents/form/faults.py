@@ -19,6 +19,23 @@ class Placed(NamedTuple):
     elsewhere: Sequence[Fault]
 
 
+class ToMend(NamedTuple):
+    """A fault as a list names it: the part that it belongs to, by what people call it, and where that stands."""
+
+    label: str
+    anchor: str
+    message: str
+
+
+def to_mend(found: Placed, shown: Shown) -> list[ToMend]:
+    """The faults that belong to a part, in the order of the form."""
+    return [
+        ToMend(named.label, named.anchor, message)
+        for path, named in shown.named().items()
+        for message in found.at.get(path, ())
+    ]
+
+
 def placed(faults: Iterable[Fault], shown: Shown, document: Table) -> Placed:
     """An empty field is told to be filled in, whatever its reader says of the emptiness."""
     places = {}

@@ -1,6 +1,6 @@
 """A form as it is shown: controls, panels of them, and lists of rows, each with its place in the document. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -94,6 +94,13 @@ class Spot(NamedTuple):
     type: str = ""
 
 
+class Named(NamedTuple):
+    """What people call a part, with the names of those around it, and the id that it has on a page."""
+
+    label: str
+    anchor: str
+
+
 class Shown(NamedTuple):
     """A document in its form. `optional` are tables and arrays that go with the last that stands in them."""
 
@@ -109,6 +116,15 @@ class Shown(NamedTuple):
         """Where faults may stand: the paths of all parts."""
         for panel in self.parts:
             yield from _places(panel)
+
+    def named(self) -> Mapping[str, Named]:
+        """By the paths of the parts; of several with one path the first."""
+        found: dict[str, Named] = {}
+        for panel in self.parts:
+            for each in panel.parts:
+                for path, named in _named(each, ()):
+                    found.setdefault(path, named)
+        return found
 
     def acts(self) -> frozenset[str]:
         """Everything that its buttons may do."""
@@ -136,6 +152,16 @@ def _places(part: Part) -> Iterator[str]:
         inside: Sequence[Part] = [*part.head, *part.new, *part.rows] if isinstance(part, Listing) else part.parts
         for each in inside:
             yield from _places(each)
+
+
+def _named(part: Part, around: tuple[str, ...]) -> Iterator[tuple[str, Named]]:
+    names = (*around, part.label) if part.label else around
+    anchor = f"field-{part.name}" if isinstance(part, Control) else f"part-{part.path}"
+    yield part.path, Named(" · ".join(names), anchor)
+    if not isinstance(part, Control):
+        inside: Sequence[Part] = [*part.head, *part.new, *part.rows] if isinstance(part, Listing) else part.parts
+        for each in inside:
+            yield from _named(each, names)
 
 
 def _acts(part: Part) -> Iterator[Act]:

@@ -10,7 +10,7 @@ from abacus.core.fields import Fault
 from abacus.documents.form.changes import changes
 from abacus.documents.form.edit import Edit
 from abacus.documents.form.example import example
-from abacus.documents.form.faults import FILL_IN, placed
+from abacus.documents.form.faults import FILL_IN, placed, to_mend
 from abacus.documents.form.path import read, written
 from abacus.documents.form.schema import schema
 from abacus.documents.form.sentences import sentences
@@ -283,6 +283,13 @@ def test_a_fault_stands_at_its_field_or_at_what_holds_it() -> None:
         "stops[0]": ["seat: unknown"],
     }
     assert found.elsewhere == [Fault("color", "unknown")]
+    shown = view(FORM, document, CHOICES)
+    assert [(each.label, each.anchor) for each in to_mend(found, shown)] == [
+        ("Name", "field-doc.name"),
+        ("If · With", "field-doc.when/rhs"),
+        ("Stops · Stop 1", "part-stops[0]"),
+        ("Stops · Stop 2 · Boat", "field-doc.stops[1].boat"),
+    ]
 
 
 def test_a_document_in_sentences_and_its_changes_by_labels() -> None:

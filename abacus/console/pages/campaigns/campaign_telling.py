@@ -36,7 +36,7 @@ async def _told(call: Call, _: Approval, document: Any) -> Told:
     return Told(
         why=_WHY,
         sentences=sentences(CAMPAIGN_FORM, document["campaign"]),
-        changes=changes_of(CAMPAIGNS.to_document(before[-1]), document["campaign"]) if before else (),
+        changes=changes_of(CAMPAIGN_FORM, CAMPAIGNS.to_document(before[-1]) if before else None, document["campaign"]),
         against=before[-1].label if before else None,
         about=[Named("campaign", campaign.label)],
         everything=everything_of(document["campaign"]),

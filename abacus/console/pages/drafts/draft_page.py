@@ -23,7 +23,7 @@ from abacus.core.document_text import read_toml
 from abacus.core.errors import Refused
 from abacus.core.fields import DocumentFaults
 from abacus.documents.form.changes import Change, changes
-from abacus.documents.form.faults import Placed, placed
+from abacus.documents.form.faults import Placed, ToMend, placed, to_mend
 from abacus.documents.form.parts import PREFIX, Panel
 from abacus.documents.form.sentences import Sentence, sentences
 from abacus.documents.kind import Around
@@ -62,6 +62,7 @@ class DraftPage(Page):
     saved: SavedAs | None = None
     panels: Sequence[Panel] = ()
     faults: Placed = _NO_FAULTS
+    to_mend: Sequence[ToMend] = ()  # the same faults as a list, but those that belong to no field
     sentences: Sequence[Sentence] = ()
     changes: Changes | None = None
     review: bool = False
@@ -200,7 +201,8 @@ class _DraftPages(Generic[Document, Around]):
             except DocumentFaults as error:
                 faults = error.faults
         wrong = typed.but(document=f"{len(faults)} to mend.") if call.request.method == "POST" else typed
-        return replace(shown, faults=placed(faults, found.fields, found.document), form=wrong)
+        at = placed(faults, found.fields, found.document)
+        return replace(shown, faults=at, to_mend=to_mend(at, found.fields), form=wrong)
 
     async def _judged(self, call: Call, shown: DraftPage, draft: Document, around: Around) -> DraftPage:
         """The page of a draft without faults."""

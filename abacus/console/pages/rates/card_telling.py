@@ -1,6 +1,5 @@
 """How the approval of a rate card is told: what it changes against the card that it displaces on its day."""
 
-import json
 from typing import Any, Final
 
 from abacus.console.decide.named import Named
@@ -9,8 +8,10 @@ from abacus.console.pages.approvals.telling import Telling
 from abacus.console.pages.rates.rate_draft import CARD_DRAFTS
 from abacus.console.web.calls import Call
 from abacus.core.errors import SetAside, Unavailable
+from abacus.documents.form.sentences import sentences
 from abacus.people.types.approval import Approval, ApprovalKind, Status
 from abacus.pricing.decide.card import RateCard, parse_card, to_document
+from abacus.pricing.decide.card_form import CARD_FORM
 from abacus.pricing.decide.timeline import place_of
 from abacus.pricing.store.cards import CardReader
 
@@ -26,8 +27,8 @@ async def _told(call: Call, approval: Approval, document: Any) -> Told:
     before = _displaced(call, card) if approval.status == Status.PENDING else None
     return Told(
         why=_WHY,
-        facts=[("In force from", str(document["effective_from"]))],
-        changes=changes_of(json.loads(json.dumps(to_document(before), default=str)), document) if before else (),
+        sentences=sentences(CARD_FORM, to_document(card)),
+        changes=changes_of(CARD_FORM, to_document(before) if before else None, to_document(card)),
         against="the card in force then" if before is not None else None,
         about=[Named("card", card.scope)],
         everything=everything_of(document),
