@@ -16,8 +16,10 @@ from abacus.api import (
     preferences,
 )
 from abacus.api.auth import Access
+from abacus.api.document_schemas import document_schemas
 from abacus.api.guarded_app import guarded_app
 from abacus.intake.partners.requests.journal import RequestJournal
+from abacus.oversight.kinds import KINDS
 from abacus.platform.health import Health
 
 _DESCRIPTION: Final = """
@@ -46,5 +48,13 @@ def api_app(
 ) -> ASGIApp:
     routers = [each.router for each in _ROUTES]
     return guarded_app(
-        "Abacus", _DESCRIPTION, routers, access, health, keys=_KEYS, public_url=public_url, journal=journal
+        "Abacus",
+        _DESCRIPTION,
+        routers,
+        access,
+        health,
+        keys=_KEYS,
+        public_url=public_url,
+        journal=journal,
+        documents=document_schemas(KINDS),
     )

@@ -11,6 +11,7 @@ from abacus.api.answers import json_answer
 from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import PersonCall, person_of
 from abacus.api.document_answers import DocumentAnswers
+from abacus.api.document_schemas import schema_name
 from abacus.api.lean import read_body
 from abacus.api.route_description import answered, described
 from abacus.core.errors import Refused
@@ -61,7 +62,7 @@ class DocumentRoutes(Generic[Running, Around]):
         self._answers = DocumentAnswers(kind, example)
         self._body = create_model(
             f"{kind.word.title()}Document",
-            __doc__=f"A {kind.word}, as {manual} says.",
+            __doc__=f"A {kind.word}, as {manual} says. Its fields: the schema {schema_name(kind)}.",
             __config__=ConfigDict(extra="allow", json_schema_extra={"examples": [dict(example)]}),
         )
 

@@ -1,7 +1,8 @@
 """An application for callers who show a key: its routes behind the guard, the probes, and its document for people."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -17,6 +18,8 @@ from abacus.api.manual import manual_routes
 from abacus.intake.partners.requests.journal import RequestJournal
 from abacus.platform.health import Health
 
+NO_DOCUMENTS: Final[Mapping[str, Any]] = MappingProxyType({})
+
 
 def guarded_app(
     title: str,
@@ -28,8 +31,10 @@ def guarded_app(
     keys: str,
     public_url: str | None = None,
     journal: RequestJournal | None = None,
+    documents: Mapping[str, Any] = NO_DOCUMENTS,
 ) -> ASGIApp:
-    """`keys` says which keys callers show. `public_url` is the address that callers use, for the document; without one,
+    """`keys` says which keys callers show; `documents` are schemas that the manual has beside those of the routes, by
+    their names. `public_url` is the address that callers use, for the document; without one,
     the document names the address that it was fetched from, whatever that is: a request's Host header says nothing of
     TLS in front of us.
     """
@@ -48,11 +53,11 @@ def guarded_app(
     for router in (*routers, problems.router):
         app.router.routes.extend(router.routes)
     app.router.routes.extend([*probe_routes(health), *manual_routes(public_url)])
-    _describe(app, keys, public_url)
+    _describe(app, keys, public_url, documents)
     return Front(Guard(app, access), journal)
 
 
-def _describe(app: FastAPI, keys: str, public_url: str | None) -> None:
+def _describe(app: FastAPI, keys: str, public_url: str | None, documents: Mapping[str, Any]) -> None:
     """Completes FastAPI's document with the problems, the keys and the address."""
 
     def openapi() -> dict[str, Any]:
@@ -61,6 +66,7 @@ def _describe(app: FastAPI, keys: str, public_url: str | None) -> None:
             schemas = document["components"]["schemas"]
             schemas["Problem"] = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
             schemas["FieldFault"] = schemas["Problem"].pop("$defs")["FieldFault"]
+            schemas |= documents
             # Not as FastAPI's security dependency, which every request would pass through.
             scheme = {"type": "http", "scheme": "bearer", "description": keys}
             document["components"]["securitySchemes"] = {"key": scheme}

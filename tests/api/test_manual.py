@@ -59,6 +59,9 @@ async def test_the_page_and_all_that_it_loads_come_from_the_api(house: House) ->
         document = (await anyone.get("/openapi.json")).json()
         assert document["servers"] == [{"url": "/"}]
         assert not [path for path in document["paths"] if path.startswith("/docs")]
+        card = document["components"]["schemas"]["RateCardDocument"]
+        assert card["properties"]["expiry_months"]["type"] == "integer"
+        assert card["examples"][0]["scope"] == "SG"
 
 
 async def test_the_document_names_the_public_address(house: House) -> None:

@@ -41,11 +41,19 @@ def _of_table(fields: Sequence[Field | OneOf]) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for each in flat(fields):
         properties[each.name] = _either(properties.get(each.name), _of_field(each))
-    required = [each.name for each in fields if isinstance(each, Field) and each.required]
+    required = [name for each in fields for name in _required(each)]
     choices = [" or ".join(_names(each)) for each in fields if isinstance(each, OneOf)]
     described = {"description": f"One of {'; one of '.join(choices)}"} if choices else {}
     closed = {"type": "object", "properties": properties, "additionalProperties": False, **described}
     return {**closed, "required": required} if required else closed
+
+
+def _required(each: Field | OneOf) -> list[str]:
+    """Of a choice, what each of its ways needs."""
+    if isinstance(each, Field):
+        return [each.name] if each.required else []
+    ways = [[one.name for one in branch.fields if one.required] for branch in each.branches]
+    return [name for name in ways[0] if all(name in way for way in ways)]
 
 
 def _names(choice: OneOf) -> list[str]:
@@ -76,6 +84,12 @@ def _of_sort(sort: Sort) -> dict[str, Any]:  # noqa: C901, PLR0911, PLR0912  # a
             return _of_table(fields)
         case Rows(of=of, at_most=most):
             return {"type": "array", "items": _of_sort(of), "maxItems": most}
+        case Entries(key=Text(pattern=pattern), of=of) if pattern is not None:
+            return {
+                "type": "object",
+                "patternProperties": {f"^({pattern})$": _of_sort(of)},
+                "additionalProperties": False,
+            }
         case Entries(of=of):
             return {"type": "object", "additionalProperties": _of_sort(of)}
         case Either(sorts):
@@ -99,5 +113,5 @@ def _of_sort(sort: Sort) -> dict[str, Any]:  # noqa: C901, PLR0911, PLR0912  # a
         case Length(units):
             return {"type": "string", "pattern": f"^[1-9][0-9]*[{units}]$"}
         case Text(pattern=pattern) if pattern is not None:
-            return {"type": "string", "pattern": pattern}
+            return {"type": "string", "pattern": f"^({pattern})$"}
     return {"type": "string"}

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from abacus.cli.examples import example_cards
 from abacus.core.document_text import read_toml
@@ -186,3 +187,14 @@ def test_what_is_shown_comes_back_as_it_was(row: Row) -> None:
     choices = row.kind.choices(document, row.around)
     sent = {each.name: each.value for each in view(row.form, document, choices).controls()}
     assert Edit(row.form, document, choices).steps(sent) == []
+
+
+@each_kind
+async def test_the_schema_holds_for_its_documents_and_for_no_other(row: Row) -> None:
+    drawn = schema(row.form)
+    Draft202012Validator.check_schema(drawn)
+    judge = Draft202012Validator(drawn)
+    for document in (example(row.form), dict(row.document)):
+        assert [each.message for each in judge.iter_errors(document)] == []
+        assert not judge.is_valid({**document, "colour": "red"})
+    assert not judge.is_valid({})

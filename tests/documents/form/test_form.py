@@ -322,7 +322,7 @@ def test_the_example_and_the_schema() -> None:
         "host": "ann",
     }
     drawn = schema(FORM)
-    assert (drawn["required"], drawn["additionalProperties"]) == (["name", "stops"], False)
+    assert (drawn["required"], drawn["additionalProperties"]) == (["name", "stops", "kind", "host"], False)
     assert drawn["properties"]["stops"]["maxItems"] == 3
     named = {"name", "zone", "from", "when", "stops", "fares", "words", "kind", "host", "groups", "over", "most"}
     assert set(drawn["properties"]) == named

@@ -1,0 +1,21 @@
+"""The pages of kinds with a form have its example, as the form makes it."""
+
+from typing import Any, Final
+
+import pytest
+
+from abacus.documents.form.example import example
+from abacus.documents.kind import DocumentKind
+from abacus.oversight.kinds import KINDS
+from tests.support.paths import DOCS
+
+PAGES: Final = {
+    each: f"country-teams/{each}.md" for each in ("rates", "events", "counters", "downstreams", "campaigns")
+}
+
+
+@pytest.mark.parametrize("kind", [each for each in KINDS if each.command in PAGES], ids=lambda kind: kind.command)
+def test_the_page_of_a_kind_has_its_example(kind: DocumentKind[Any, Any]) -> None:
+    assert kind.form is not None
+    text = (DOCS / PAGES[kind.command]).read_text(encoding="utf-8")
+    assert f"```toml\n{kind.write(example(kind.form))}```\n" in text
