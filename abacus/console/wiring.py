@@ -23,6 +23,7 @@ from abacus.console.errands.runner import ErrandRunner
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Room
 from abacus.console.pages.operations.alarm_memory import AlarmMemory
+from abacus.console.pages.operations.reading_memory import ReadingMemory
 from abacus.console.pages.operations.state import Watched
 from abacus.console.premises import Premises
 from abacus.console.read_side import ReadSide, Replica, reading_of
@@ -101,6 +102,8 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
     errands = ErrandStore(pool, clock, Room(settings.console_errands_open, settings.console_errands_per_hour))
     wiring.beside(ErrandRunner(errands, *environments(settings)).keep_running())
     wiring.beside(keep_tidying(pool, clock, large.approvals))
+    readings = ReadingMemory()
+    wiring.beside(readings.keep_reading(pool, clock, topic=settings.points_topic, prefix=settings.queue_prefix))
     rooms = Rooms(
         directory,
         store,
@@ -122,6 +125,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         AlarmMemory(),
         SegmentDesk(pool, clock),
         accounts_desk(pool, clock),
+        readings,
         *provider_of(wiring, plan),
     )
     return Premises(

@@ -25,6 +25,7 @@ from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.types import Address, SessionLimits
 from abacus.console.errands.store import ErrandStore
 from abacus.console.pages.operations.alarm_memory import AlarmMemory
+from abacus.console.pages.operations.reading_memory import ReadingMemory
 from abacus.console.pages.operations.state import Watched
 from abacus.console.premises import Premises
 from abacus.console.read_side import Replica, reading_of
@@ -255,6 +256,7 @@ async def desk(
                 CampaignDesk(pool, clock, SOURCES, large.approvals, await stack.enter_async_context(rendering())),
                 Watched("abacus.points.v1", "abacus-", ("calculator", "awarder")),
                 AlarmMemory(),
+                ReadingMemory(),
                 PartnerStore(pool, clock),
                 WebhookDesk(WebhookStore(pool, clock), to_private=False),
                 ErrandStore(pool, clock),

@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from abacus.console.decide.charts import Along, Chart, Line, Row, Threshold, midnight, runs_by_day
+from abacus.console.decide.waits import RELAY, Reading, charts_of
 
 DAY = 86400
 JUNE = midnight(date(2026, 6, 1))
@@ -54,3 +55,16 @@ def test_runs_are_counted_for_each_day_also_without_any() -> None:
     assert chart is not None
     assert chart.lines == [Line("a", [1, 0, 0]), Line("b", [0, 0, 2])]
     assert runs_by_day(runs[2:]) is None
+
+
+def test_what_waits_is_drawn_with_the_line_of_its_alert() -> None:
+    moments = [datetime(2026, 6, 1, 12, minute, tzinfo=UTC) for minute in (0, 1, 2)]
+    readings = [
+        Reading(moments[0], {}),
+        Reading(moments[1], {"award": 30.0, RELAY: 0.0}),
+        Reading(moments[2], {RELAY: 9.0}),
+    ]
+    award, relay = charts_of(readings)
+    assert (award.lines[0].values, award.thresholds[0].value) == ([None, 30.0, None], 3600)
+    assert (relay.lines[0].values, relay.thresholds[0].value) == ([None, 0.0, 9.0], 300)
+    assert charts_of(readings[1:2]) == ()

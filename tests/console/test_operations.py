@@ -10,6 +10,7 @@ import pytest
 from abacus.console.decide.named import Named
 from abacus.console.decide.remedies import remedy_of
 from abacus.console.decide.senders import member_in, sender_in
+from abacus.console.pages.operations.reading_memory import ReadingMemory, reading_of
 from abacus.core.errors import Reason
 from abacus.platform.postgres import Pool
 from abacus.platform.presence.presence_note import Presence
@@ -77,6 +78,22 @@ async def test_dead_letters_say_why_the_last_message_failed(pool: Pool) -> None:
         assert {each["letters"] for each in shown} == {None}  # the console knows no SQS
         page = (await ann.see("/dead-letters")).text
         assert ("at its 7. try" in page, SCRIPT in page) == (True, False)
+
+
+async def test_waits_of_the_last_hour_are_charts(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        ann, memory, clock = await open_desk.inside("ann", "viewer"), open_desk.rooms[ReadingMemory], open_desk.clock
+        report = Report({"awarder": WorkerNote("ready", "")}, {}, {"abacus-award": 7.5}, None)
+        await Presence(pool, clock).note(
+            ProcessNote(uuid4(), "host", 7, "0.1.0", clock.now(), clock.now(), report.text)
+        )
+        for _ in range(2):
+            memory.note(await reading_of(pool, clock, topic="abacus.points.v1", prefix="abacus-"))
+            clock.pass_(seconds=30)
+        charts = {each["title"]: each for each in (await ann.twin("/operations")).json()["charts"]}
+        assert charts["The oldest message of the award queue"]["lines"][0]["values"] == [7.5, 7.5]
+        assert len(charts) == 3  # of queues from which nobody receives nothing is known
+        assert "an alert begins" in (await ann.see("/operations")).text
 
 
 @pytest.mark.parametrize(("path", "status"), [("/operations", 200), ("/quarantine", 403), ("/where?key=T-1", 403)])

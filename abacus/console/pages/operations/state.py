@@ -9,7 +9,10 @@ from types import MappingProxyType
 from typing import ClassVar, Final, NamedTuple, TypeVar
 
 from abacus.console.decide.alarms import Alarm, alarms_of
+from abacus.console.decide.charts import Chart
+from abacus.console.decide.waits import charts_of
 from abacus.console.pages.operations.alarm_memory import AlarmMemory
+from abacus.console.pages.operations.reading_memory import ReadingMemory
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Events, Page
 from abacus.console.web.parts import Part
@@ -89,6 +92,7 @@ class OperationsPage(Page):
     not_read: Mapping[str, str] = field(default_factory=dict)
     counted_to: int = COUNTED_TO
     levels: Levels = field(default_factory=Levels)
+    charts: Sequence[Chart] = ()
 
 
 async def operations(call: Call) -> OperationsPage:
@@ -105,7 +109,15 @@ async def operations(call: Call) -> OperationsPage:
         call.part(overdue_for(call)),
     )
     figures = Part(None if outside.value is None else figures_of(outside.value), outside.down)
-    page = OperationsPage(workers=workers, groups=groups, queues=queued, relay=relaying, undelivered=figures, jobs=jobs)
+    page = OperationsPage(
+        workers=workers,
+        groups=groups,
+        queues=queued,
+        relay=relaying,
+        undelivered=figures,
+        jobs=jobs,
+        charts=charts_of(call.rooms[ReadingMemory].readings),
+    )
     return _judged(call, page, outside.value)
 
 
