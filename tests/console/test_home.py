@@ -116,6 +116,25 @@ async def test_a_fresh_house_says_nothing_yet(pool: Pool) -> None:
         assert "first-steps" not in await cards(await open_desk.inside("vic", "viewer"))
 
 
+async def test_home_says_what_waits_for_a_person_and_what_came_of_its_requests(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await furnished(open_desk)  # ann has asked for a campaign and for limits
+        bo, ann = await open_desk.inside("bo", "approver"), await open_desk.inside("ann", "country_editor")
+        vic = await open_desk.inside("vic", "viewer")
+        waits = [(await each.twin("/")).json()["waits"] for each in (bo, ann, vic)]
+        assert waits == [
+            ["2 approvals wait for your decision"],
+            ["2 requests of yours wait for another person"],
+            [],
+        ]
+        assert "Campaign “Bring people back”, SG" in (await bo.see("/")).text
+        assert (await cards(ann))["asked"]["waiting"] == 2
+        assert "Nothing waits for you." in (await vic.see("/")).text
+        assert "seen" not in await cards(ann)
+        await ann.see("/campaigns/market")
+        assert [each["name"] for each in (await cards(ann))["seen"]] == ["market"]
+
+
 async def test_no_points_today_say_since_when(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         at = begin_of(Step.QUARTER, open_desk.clock.now()) - timedelta(days=1)

@@ -116,7 +116,7 @@ SENT = orjson.dumps({"type": "transaction.completed", "source": "rides", "transa
     [
         (SENT, "txn:rides:T-1", Named("partner", "rides"), "bob"),
         (SENT, None, Named("partner", "rides"), "bob"),
-        (b"{}", "event:weather:rain:7", Named("source", "weather"), None),
+        (b"{}", "event:weather:rain:7", Named("", "weather"), None),
         (b"{}", "campaign:market:x", Named("campaign", "market"), None),
         (b"\xff", None, None, None),
         (b"[1]", "", None, None),

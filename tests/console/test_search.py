@@ -132,7 +132,7 @@ async def test_suggestions_are_a_list_of_links_and_no_page(pool: Pool) -> None:
         text = (await eve.see("/suggestions?q=bob")).text
         assert '<a href="/members/bob">' in text
         assert "<html" not in text
-        assert "Nothing begins so" in (await eve.see("/suggestions?q=zzz")).text
+        assert "Nothing found" in (await eve.see("/suggestions?q=zzz")).text
 
 
 async def test_a_room_that_is_slow_or_new_is_one_finder_more(pool: Pool) -> None:
@@ -170,7 +170,7 @@ async def test_a_transfer_has_a_page_for_people_of_its_country(pool: Pool) -> No
         assert 'href="/members/bob"' in (await eve.see("/transfers/txn:rides:T-1001")).text
         hidden, unknown = await ida.see("/transfers/txn:rides:T-1001"), await ida.see("/transfers/txn:rides:none")
         for each in (hidden, unknown):
-            assert "Nothing that is open to you is posted under this key" in each.text
+            assert "No transfer that you may see has this key" in each.text
 
 
 async def test_what_was_seen_of_late_is_the_person_s_own(pool: Pool) -> None:

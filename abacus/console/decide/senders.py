@@ -13,7 +13,9 @@ _LOOKED_AT: Final = 100  # of the messages in an envelope
 
 
 def sender_in(body: bytes, key: str | None, partners: Collection[str]) -> Named | None:
-    """The campaign, the partner or the source of events; None where the message names none."""
+    """The campaign or the partner; a source of transactions has no page, and no kind. None where the message names
+    none.
+    """
     kind, rest = named_in(key or "")
     source = rest.partition(":")[0] if kind else None
     if kind == "campaign" and source:
@@ -21,7 +23,7 @@ def sender_in(body: bytes, key: str | None, partners: Collection[str]) -> Named 
     source = source or next((each.source for each in islice(mentions(body), _LOOKED_AT) if each.source), None)
     if not source:
         return None
-    return Named("partner" if source in partners else "source", source)
+    return Named("partner" if source in partners else "", source)
 
 
 def member_in(body: bytes) -> str | None:

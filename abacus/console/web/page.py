@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 from uuid import UUID
 
 from abacus.console.web.forms import EMPTY, Form
@@ -21,6 +21,9 @@ class Said:
     tone: str = "good"
     link: str | None = None
     link_text: str = ""
+
+
+ASKED: Final = Said("You asked for it. It waits for another person.", "waiting")
 
 
 @dataclass(frozen=True, kw_only=True)

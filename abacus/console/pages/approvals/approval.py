@@ -60,11 +60,13 @@ async def approve(call: Call) -> Page | See:
     call.check(Deed.APPROVE, shown.country)
     try:
         await call.rooms[Approvals].approve(shown.approval_id, call.actor, call.form.get("digest"))
+        done = "You approved it, and it has taken effect."
     except (CannotDecide, CannotExecute) as error:
         now = await _open_to(call)
         if (now.status, now.decided_by) != (Status.DONE, call.actor.source):  # it was, by another click
             return await _page(call, now, fault=error.detail)
-    return See(f"/approvals/{shown.approval_id}")
+        done = "You approved it before, and it has taken effect."
+    return See(f"/approvals/{shown.approval_id}", done)
 
 
 async def reject(call: Call) -> Page | See:
@@ -77,7 +79,8 @@ async def reject(call: Call) -> Page | See:
         await call.rooms[Approvals].reject(shown.approval_id, call.actor, reason)
     except CannotDecide as error:
         return await _page(call, await _open_to(call), form=call.form.shown(), fault=error.detail)
-    return See(f"/approvals/{shown.approval_id}")
+    done = "You withdrew it." if shown.asked_by == call.actor.source else "You rejected it."
+    return See(f"/approvals/{shown.approval_id}", f"{done} Nothing takes effect.")
 
 
 async def attempt(call: Call) -> Page | See:

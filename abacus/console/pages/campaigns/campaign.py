@@ -12,7 +12,7 @@ from abacus.console.pages.operations.errands import ask, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
-from abacus.console.web.page import Page, See
+from abacus.console.web.page import ASKED, Page, See
 from abacus.console.web.parts import Part
 from abacus.core.errors import Refused
 from abacus.documents.decide.states import Act, State
@@ -100,11 +100,12 @@ async def move(call: Call) -> Page | See:
     try:
         if act == Act.SUBMIT:
             _, approval = await desk.submit(record.document, call.actor)
-            return See(f"/approvals/{approval.approval_id}")
-        await desk.move(record.document, Act(act), reason, call.actor, version=record.document.version)
+            return See(f"/approvals/{approval.approval_id}", ASKED)
+        moved = await desk.move(record.document, Act(act), reason, call.actor, version=record.document.version)
     except (CannotDecide, Refused) as fault:
         return await _page(call, history, record, fault=str(fault), form=call.form.shown())
-    return See(f"/campaigns/{record.document.name}?version={record.document.version}")
+    said = f"{moved.document.label} is {moved.state(call.now)} now."
+    return See(f"/campaigns/{record.document.name}?version={record.document.version}", said)
 
 
 async def ask_report(call: Call) -> See:

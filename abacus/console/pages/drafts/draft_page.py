@@ -16,7 +16,7 @@ from abacus.console.pages.drafts.trials import Trial, TrialForm, trial_forms, tr
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form, WrongForm
-from abacus.console.web.page import Page, Said, See
+from abacus.console.web.page import ASKED, Page, Said, See
 from abacus.console.web.parts import Part
 from abacus.console.web.routes import Served, form, page
 from abacus.core.document_text import read_toml
@@ -163,12 +163,12 @@ class _DraftPages(Generic[Document, Around]):
         desk = self._drafts.desk(call.rooms)
         (outcome,) = await desk.publish(await desk.differences([draft]), call.actor)
         if outcome.approval is not None:
-            return See(f"/approvals/{outcome.approval.approval_id}")
+            return See(f"/approvals/{outcome.approval.approval_id}", ASKED)
         if self._drafts.published is not None:
             return await self._drafts.published(call, outcome)
         if self._drafts.page is not None:
             return See(self._drafts.page(outcome.document), f"{outcome.label} is published.")
-        return See(f"{self._drafts.path}?{urlencode({'of': outcome.label})}")
+        return See(f"{self._drafts.path}?{urlencode({'of': outcome.label})}", f"{outcome.label} is published.")
 
     async def _shown(self, call: Call, draft: DraftText) -> DraftPage:
         around = await self._drafts.desk(call.rooms).around()

@@ -16,7 +16,7 @@ from abacus.console.pages.operations.errands import Done, ask, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
-from abacus.console.web.page import Page, See
+from abacus.console.web.page import ASKED, Page, See
 from abacus.console.web.parts import Part
 from abacus.core.errors import Refused
 from abacus.core.ids import PROGRAM_PATTERN
@@ -136,7 +136,7 @@ async def set_assumption(call: Call) -> Page | See:
         return await assumptions(call, form=typed, fault=str(fault))
     wanted = Assumed(program, country, since, estimate, reason)
     approval = await call.rooms[Approvals].ask(assumption_proposal(wanted), call.actor.agent)
-    return See(f"/approvals/{approval.approval_id}")
+    return See(f"/approvals/{approval.approval_id}", ASKED)
 
 
 def _which(call: Call) -> Report:

@@ -25,6 +25,7 @@ from abacus.people.types.deed import Deed
 
 _MOST: Final = 50
 _NARROWS: Final = ("state", "kind", "country", "day")
+_ANY: Final = ("", "any")
 _MEDIA_TYPES: Final = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 _BYTES: Final = "application/octet-stream"
 
@@ -105,26 +106,18 @@ async def newest(call: Call, kind: str, subject: str) -> Done | None:
 async def errands(call: Call) -> TasksPage:
     store, countries = call.rooms[ErrandStore], call.countries(Deed.SEE)
     sorts = await store.kinds_and_countries(countries)
-    states, kinds = tuple(State), {kind: words_of(kind) for kind, _ in sorts}
+    kinds = {kind: words_of(kind) for kind, _ in sorts}
     form = _checked(Form({name: value for name in _NARROWS if (value := call.asked(name)) is not None}), kinds)
-    wanted = (
-        Narrowed(
-            state=State(form.get("state")) if form.get("state") else None,
-            kind=form.get("kind") or None,
-            country=form.get("country") or None,
-            since=midnight_of(form.get("day"), call.session.zone),
-            until=midnight_of(form.get("day"), call.session.zone, later=1),
-        )
-        if not form.wrong
-        else None
-    )
-    found = await store.all(countries, after=place_of(call, UUID), limit=_MOST + 1, narrowed=wanted) if wanted else ()
+    found: Sequence[Errand] = ()
+    if not form.wrong:
+        narrowed = _narrowed(form, call.session.zone)
+        found = await store.all(countries, after=place_of(call, UUID), limit=_MOST + 1, narrowed=narrowed)
     return TasksPage(
         title="Tasks",
         list=rows_of(call, [task_of(each) for each in found], _MOST, lambda each: (each.asked_at, each.errand_id)),
-        states=[("", "any"), *((each, each) for each in states)],
-        kinds=[("", "any"), *sorted(kinds.items(), key=lambda each: each[1])],
-        countries=[("", "any"), *((each, each) for each in sorted({country for _, country in sorts if country}))],
+        states=[_ANY, *((each, each) for each in State)],
+        kinds=[_ANY, *sorted(kinds.items(), key=lambda each: each[1])],
+        countries=[_ANY, *((each, each) for each in sorted({country for _, country in sorts if country}))],
         form=form,
     )
 
@@ -191,6 +184,17 @@ def _checked(form: Form, kinds: Collection[str]) -> Form:
     if form.get("day") and midnight_of(form.get("day"), "UTC") is None:
         wrong["day"] = "Write a day as 2026-03-01."
     return form.but(**wrong)
+
+
+def _narrowed(form: Form, zone: str) -> Narrowed:
+    """The day is the reader's."""
+    return Narrowed(
+        state=State(form.get("state")) if form.get("state") else None,
+        kind=form.get("kind") or None,
+        country=form.get("country") or None,
+        since=midnight_of(form.get("day"), zone),
+        until=midnight_of(form.get("day"), zone, later=1),
+    )
 
 
 def task_of(of: Errand) -> Task:

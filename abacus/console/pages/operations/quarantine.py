@@ -39,7 +39,7 @@ class HeldGroup:
 
 @dataclass(frozen=True)
 class HeldLine:
-    """An item without its body. `sender`: the partner or the source of events that the message names."""
+    """An item without its body. `sender`: the partner, campaign or source that the message names."""
 
     id: str
     stage: str

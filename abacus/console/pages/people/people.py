@@ -83,7 +83,7 @@ async def person(call: Call, typed: Form = EMPTY, fault: str | None = None) -> P
     who = _named(call)
     registered = next((each for each in await call.rooms[PeopleStore].all() if each.person.person_id == who), None)
     if registered is None:
-        raise PageFault("not-found", "Nobody is called so.")
+        raise PageFault("not-found", "There is no such person.")
     sessions, countries = await call.premises.sessions.of(who), _countries(call, [registered.person])
     row = _row(registered.person, len(sessions), sum(token.holds(call.now) for token in registered.tokens))
     return PersonPage(
@@ -169,7 +169,7 @@ def _named(call: Call) -> str:
     try:
         return checked_person_id(str(call.request.path_params["person"]))
     except Refused:
-        raise PageFault("not-found", "Nobody is called so.") from None
+        raise PageFault("not-found", "There is no such person.") from None
 
 
 def _row(person_: Person, sessions: int, tokens: int) -> PersonRow:

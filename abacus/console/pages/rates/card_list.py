@@ -10,7 +10,7 @@ from abacus.console.decide.typed import local_moment
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
-from abacus.console.web.page import Page, See
+from abacus.console.web.page import ASKED, Page, See
 from abacus.core.errors import Refused, SetAside
 from abacus.documents.types import Record
 from abacus.people.types.approval import CannotDecide
@@ -101,7 +101,7 @@ async def withdraw(call: Call) -> Page | See:
     except Refused as fault:
         return _page(call, history, form=call.form.shown(), fault=str(fault))
     await call.rooms[CardReader].refresh()
-    return See(f"/rates/{name}?version={version}")
+    return See(f"/rates/{name}?version={version}", f"{name}@{version} is withdrawn. It will never be in force.")
 
 
 async def restore(call: Call) -> Page | See:
@@ -116,7 +116,7 @@ async def restore(call: Call) -> Page | See:
         approval = await call.rooms[CardDesk].restore(name, version, start, call.actor)
     except (CannotDecide, Refused) as fault:
         return _page(call, history, form=call.form.shown(), fault=str(fault))
-    return See(f"/approvals/{approval.approval_id}")
+    return See(f"/approvals/{approval.approval_id}", ASKED)
 
 
 async def history_of(call: Call, name: str | None = None) -> Sequence[Record[RateCard]]:
