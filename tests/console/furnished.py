@@ -1,5 +1,9 @@
 """A house with one of each thing that pages show."""
 
+from datetime import timedelta
+
+from abacus.console.decide.waits import RELAY, Reading
+from abacus.console.pages.operations.reading_memory import ReadingMemory
 from abacus.engage.downstreams.decide.downstream_document import parse_downstream
 from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.people.store.approvals import Approvals
@@ -34,6 +38,9 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)
     await errand(open_desk, RATES_TRIAL, RATES_BACKTEST, document=RATES_BACKTESTED)
     await hold_and_select(open_desk)
+    for seconds in (60, 0):  # ago; operations draw it
+        at = open_desk.clock.now() - timedelta(seconds=seconds)
+        open_desk.rooms[ReadingMemory].note(Reading(at, {"award": 90.0 - seconds, RELAY: 0.0}))
     await load(open_desk.pool, "vip", "bob")
     await save_draft(open_desk)
     return approval

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from abacus.console.decide.deed_words import DONE, KINDS_OF_DEED, OF_APPROVALS
+from abacus.console.decide.deed_words import DONE, KINDS_OF_DEED, OF_APPROVALS, OF_DRAFTS
 from abacus.console.decide.deeds import Piece, sentence_of
 from abacus.people.store.audit import entry_of
 from abacus.people.types.deed import Deed
@@ -43,6 +43,9 @@ ROWS: list[tuple[Deed, str, dict[str, Any], str]] = [
         {"start": "2026-01-01"},
         "set assumptions for GRP in SG, from 2026-01-01 on",
     ),
+    (Deed.SEAL, "job:seal", {}, "sealed the ledger"),
+    (Deed.EDIT_CAMPAIGNS, "draft:7", {"did": "save-draft", "title": "Late"}, "saved the draft Late"),
+    (Deed.EDIT_CAMPAIGNS, "draft:7", {"did": "delete-draft"}, "deleted the draft of a document"),
     (Deed.RUN_JOBS, "job:tiers-roll", {}, "ran the job tiers roll"),
     (Deed.REPLAY, "quarantine", {"reason": "unknown-tier"}, "replayed messages from the quarantine: “unknown-tier”"),
     (Deed.REPLAY, "queue:award", {"did": "redrive", "limit": 5}, "sent dead letters of the queue award back"),
@@ -74,6 +77,6 @@ def test_what_a_sentence_names_is_linked_and_what_it_leaves_out_stands_behind() 
 @pytest.mark.parametrize("deed", [each for each in Deed if each is not Deed.SEE])
 def test_every_deed_has_words_that_need_nothing_but_the_subject(deed: Deed) -> None:
     assert deed in KINDS_OF_DEED
-    patterns = [*DONE.get(deed, {}).values(), *OF_APPROVALS.values()]
+    patterns = [*DONE.get(deed, {}).values(), *OF_APPROVALS.values(), *OF_DRAFTS.values()]
     needed = {name for each in patterns for name in re.findall(r"\{(\w+)\}", re.sub(r"\[[^\]]*\]", "", each))}
     assert needed == {"about"}

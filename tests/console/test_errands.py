@@ -286,7 +286,7 @@ async def test_tasks_are_narrowed(pool: Pool, query: str, kinds: list[str]) -> N
     [
         ("campaign-backtest", "market 0123456789abcdef", "Campaign tried with earlier events", ("campaign", "market")),
         ("close-sign", "2026-06", "Signing of a month", ("month", "2026-06")),
-        ("report-cohorts", "2026-06", "Report cohorts", ("", "2026-06")),
+        ("report-cohorts", "2026-06", "Report of cohorts", ("", "2026-06")),
     ],
 )
 def test_a_task_is_told_in_words(kind: str, subject: str, words: str, about: tuple[str, str]) -> None:

@@ -48,6 +48,12 @@ OF_APPROVALS: Final[Mapping[str, str]] = {
     "expire": "let {about} lapse, because nobody decided in time",
 }
 
+# What became of a draft, of whatever kind.
+OF_DRAFTS: Final[Mapping[str, str]] = {
+    "save-draft": "saved the draft {about}",
+    "delete-draft": "deleted the draft [{title}|of a document]",
+}
+
 # What an approval is about, where nobody knows its title.
 UNTITLED: Final[Mapping[str, str]] = {
     "adjustment": "an adjustment of points",
@@ -56,6 +62,7 @@ UNTITLED: Final[Mapping[str, str]] = {
     "limits": "limits of the partner {of}",
     "campaign": "the campaign {of}",
     "assumption": "assumptions",
+    "month_close": "the close of {of}",
 }
 
 # By what the entry says that was done, or by the kind of transfer or of subject; "" is said of everything else.

@@ -8,7 +8,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from abacus.console.decide.deed_words import DONE, OF_APPROVALS, UNTITLED
+from abacus.console.decide.deed_words import DONE, OF_APPROVALS, OF_DRAFTS, UNTITLED
 from abacus.console.decide.fields import FieldLine, lines_of
 from abacus.console.decide.named import Named, named_in
 from abacus.console.decide.names import named
@@ -16,6 +16,7 @@ from abacus.console.decide.told import in_words, text_of
 from abacus.people.types.deed import Deed, Entry
 
 APPROVAL: Final = "approval"
+DRAFT: Final = "draft"
 _NOBODY: Final[Mapping[str, str]] = MappingProxyType({})
 _PART: Final = re.compile(r"\[([^\]]*)\]|\{(\w+)\}|([^\[{]+)")
 _FIELD: Final = re.compile(r"\{(\w+)\}")
@@ -63,6 +64,8 @@ def sentence_of(entry: Entry, titles: Mapping[str, str] = _NOBODY) -> DeedSenten
     used = {"did", key, *(each.field for each in pieces)}
     if subject.kind == APPROVAL:
         used |= {"kind", "of"}
+    if subject.kind == DRAFT:
+        used.add("title")
     if key == details.get("kind"):
         used.add("kind")
     if "size" in used:
@@ -96,6 +99,8 @@ def _pattern(entry: Entry, details: Mapping[str, Any], subject: Named) -> tuple[
     did = str(details.get("did", ""))
     if subject.kind == APPROVAL and did in OF_APPROVALS:
         return did, OF_APPROVALS[did]
+    if subject.kind == DRAFT and did in OF_DRAFTS:
+        return did, OF_DRAFTS[did]
     known = DONE.get(Deed(entry.deed), {}) if entry.deed in set(Deed) else {}
     flags = [name for name, value in details.items() if value is True]
     found_by = filter(None, (did, str(details.get("kind", "")), *flags, subject.kind or subject.name))
@@ -111,6 +116,8 @@ def _about(subject: Named, details: Mapping[str, Any], titles: Mapping[str, str]
         case "approval":
             of = UNTITLED.get(str(details.get("kind")), "what needs a second person")
             return Piece(titles.get(name, of.format(of=details.get("of", "a country"))), kind, name)
+        case "draft":
+            return Piece(str(details.get("title") or "of a document"), kind, name)
         case "job":
             return Piece(name.replace("-", " "))
         case "assumption":

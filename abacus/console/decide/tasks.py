@@ -13,6 +13,8 @@ class TaskKind(NamedTuple):
     about: str = ""
 
 
+_REPORT: Final = "report-"
+
 # A kind that does not stand here is said as it is called.
 _KINDS: Final[Mapping[str, TaskKind]] = {
     "campaign-simulate": TaskKind("Campaign tried with an event", "campaign"),
@@ -22,6 +24,7 @@ _KINDS: Final[Mapping[str, TaskKind]] = {
     "close-check": TaskKind("Check of a month", "month"),
     "close-reconcile": TaskKind("Messages of a month accounted for", "month"),
     "close-sign": TaskKind("Signing of a month", "month"),
+    "expiry": TaskKind("Ends of months that are due"),
     "verify": TaskKind("Ledger verified"),
     "reconcile": TaskKind("Messages accounted for"),
     "proof": TaskKind("Proof of an account", "person"),
@@ -37,8 +40,10 @@ _KINDS: Final[Mapping[str, TaskKind]] = {
 
 
 def words_of(kind: str) -> str:
-    known = _KINDS.get(kind)
-    return known.words if known is not None else kind.replace("-", " ").capitalize()
+    known, report = _KINDS.get(kind), kind.removeprefix(_REPORT)
+    if known is not None:
+        return known.words
+    return f"Report of {report}" if report != kind else kind.replace("-", " ").capitalize()
 
 
 def about_of(kind: str, subject: str) -> Named:
