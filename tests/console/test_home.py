@@ -9,7 +9,7 @@ from abacus.console.decide.deeds import Piece, changes_of
 from abacus.intake.pulse.decide.days import day_of
 from abacus.intake.pulse.decide.steps import begin_of
 from abacus.intake.pulse.store import PulseStore
-from abacus.intake.pulse.types import Step, Sum
+from abacus.intake.pulse.types import Step, Sum, Summed
 from abacus.people.store.audit import entry_of
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
@@ -20,8 +20,8 @@ MIDNIGHT = datetime(2026, 7, 3, tzinfo=UTC)
 WEEK = timedelta(days=7)
 
 
-def quarter(since: datetime, points: int, within_s: float = 0.5, country: str = "SG") -> Sum:
-    return Sum(Step.QUARTER, since, country, within_s, 3, points)
+def quarter(since: datetime, points: int, within_s: float = 0.5) -> Summed:
+    return Summed(since, within_s, 3, points)
 
 
 async def cards(browser: Browser) -> dict[str, Any]:
@@ -138,7 +138,7 @@ async def test_home_says_what_waits_for_a_person_and_what_came_of_its_requests(p
 async def test_no_points_today_say_since_when(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         at = begin_of(Step.QUARTER, open_desk.clock.now()) - timedelta(days=1)
-        await PulseStore(open_desk.pool).add([quarter(at, 5)])
+        await PulseStore(open_desk.pool).add([Sum(Step.QUARTER, at, "SG", 0.5, 3, 5)])
         ann = await open_desk.inside("ann", "viewer")
         assert "No events since <time" in (await ann.see("/")).text
         assert "yesterday" in (await ann.see("/")).text

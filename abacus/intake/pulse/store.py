@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from abacus.intake.pulse.types import Step, Sum
+from abacus.intake.pulse.types import Step, Sum, Summed
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
@@ -15,10 +15,11 @@ select u.* from {unnested(Sum, step="text", within_s="float8")} order by u.step,
 on conflict (step, since, country, within_s)
 do update set awards = p.awards + excluded.awards, points = p.points + excluded.points
 """)
-_READ: Final = Statement(f"""
-select {columns(Sum)} from points_pulse
+_READ: Final = Statement("""
+select since, within_s, sum(awards)::bigint, sum(points)::bigint from points_pulse
 where step = :step and since >= :begin and (:end::timestamptz is null or since < :end)
     and (:countries::text[] is null or country = any(:countries))
+group by since, within_s
 """)
 _LAST: Final = Statement("""
 select max(since) from points_pulse where step = :step and (:countries::text[] is null or country = any(:countries))
@@ -38,11 +39,11 @@ class PulseStore:
 
     async def since(
         self, step: Step, begin: datetime, countries: Sequence[str] | None = None, *, end: datetime | None = None
-    ) -> Sequence[Sum]:
-        """The sums from that time on, or up to another; of these countries, or of all."""
+    ) -> Sequence[Summed]:
+        """The sums from that time on, or up to another; of these countries together, or of all."""
         async with passing_failures():
             rows = await self._pool.fetch(*_READ(step=step, begin=begin, end=end, countries=countries))
-        return [Sum(*row) for row in rows]
+        return [Summed(*row) for row in rows]
 
     async def last(self, countries: Sequence[str] | None = None) -> datetime | None:
         """When the last quarter of an hour with points began; None where none is kept."""

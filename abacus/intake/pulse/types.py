@@ -37,5 +37,14 @@ class Sum(NamedTuple):
     points: int
 
 
+class Summed(NamedTuple):
+    """The same of several countries together."""
+
+    since: datetime
+    within_s: float
+    awards: int
+    points: int
+
+
 _LENGTHS: Final = {Step.MINUTE: timedelta(minutes=1), Step.QUARTER: timedelta(minutes=15)}
 _KEPT: Final = {Step.MINUTE: timedelta(hours=6), Step.QUARTER: timedelta(days=35)}

@@ -7,13 +7,13 @@ from math import inf
 import pytest
 
 from abacus.intake.pulse.decide.steps import Range, beats, begin_of
-from abacus.intake.pulse.types import Step, Sum
+from abacus.intake.pulse.types import Step, Summed
 
 NOW = datetime(2026, 7, 3, 10, 37, 30, tzinfo=UTC)
 
 
-def summed(since: datetime, within_s: float, awards: int, points: int = 0, country: str = "SG") -> Sum:
-    return Sum(Step.MINUTE, since, country, within_s, awards, points)
+def summed(since: datetime, within_s: float, awards: int, points: int = 0) -> Summed:
+    return Summed(since, within_s, awards, points)
 
 
 @pytest.mark.parametrize(("range_", "steps"), [(Range.HOUR, 60), (Range.DAY, 96), (Range.WEEK, 672)])
@@ -65,5 +65,5 @@ def test_points_came_within_the_first_bound_that_holds_the_share(
 
 def test_countries_are_summed() -> None:
     minute = NOW.replace(second=0)
-    beat = beats([summed(minute, 0.1, 3), summed(minute, 5.0, 1, country="VN")], Range.HOUR, NOW)[-1]
+    beat = beats([summed(minute, 0.1, 3), summed(minute, 5.0, 1)], Range.HOUR, NOW)[-1]
     assert (beat.awards, beat.half_s, beat.nearly_all_s) == (8, 0.1, 5.0)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from abacus.intake.pulse.decide.steps import within
-from abacus.intake.pulse.types import Sum
+from abacus.intake.pulse.types import Summed
 
 WEEK: Final = timedelta(days=7)
 _HOUR: Final = timedelta(hours=1)
@@ -36,7 +36,7 @@ class Day(NamedTuple):
     late: int
 
 
-def day_of(today: Sequence[Sum], week_ago: Iterable[Sum], midnight: datetime, now: datetime) -> Day:
+def day_of(today: Sequence[Summed], week_ago: Iterable[Summed], midnight: datetime, now: datetime) -> Day:
     """`midnight` is the beginning of the day."""
     points, before = [0] * 24, [0] * 24
     for each in today:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from abacus.intake.pulse.types import BOUNDS_S, Step, Sum
+from abacus.intake.pulse.types import BOUNDS_S, Step, Summed
 
 
 class Range(StrEnum):
@@ -47,11 +47,11 @@ def begin_of(step: Step, at: datetime) -> datetime:
     return at.replace(minute=minute, second=0, microsecond=0)
 
 
-def beats(sums: Iterable[Sum], range_: Range, now: datetime) -> Sequence[Beat]:
+def beats(sums: Iterable[Summed], range_: Range, now: datetime) -> Sequence[Beat]:
     """One for each step of the range, also for a step without sums. The last step is under way: its rates are of the
     time that has passed of it.
     """
-    by_step: dict[datetime, list[Sum]] = {}
+    by_step: dict[datetime, list[Summed]] = {}
     for each in sums:
         by_step.setdefault(each.since, []).append(each)
     first, length = range_.begins(now), range_.step.length
@@ -61,13 +61,13 @@ def beats(sums: Iterable[Sum], range_: Range, now: datetime) -> Sequence[Beat]:
     ]
 
 
-def _beat(since: datetime, sums: Sequence[Sum], passed: timedelta) -> Beat:
+def _beat(since: datetime, sums: Sequence[Summed], passed: timedelta) -> Beat:
     minutes = passed / timedelta(minutes=1)
     awards, points = sum(each.awards for each in sums), sum(each.points for each in sums)
     return Beat(since, awards / minutes, points / minutes, within(sums, _HALF), within(sums, _NEARLY_ALL))
 
 
-def within(sums: Sequence[Sum], share: float) -> float | None:
+def within(sums: Sequence[Summed], share: float) -> float | None:
     """The bound within which that share of the awards came."""
     needed, counted = share * sum(each.awards for each in sums), 0
     for each in sorted(sums, key=lambda each: each.within_s):
