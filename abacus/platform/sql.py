@@ -43,6 +43,39 @@ class Statement:
         return self.text, [self(**row)[1:] for row in rows]
 
 
+class Narrowed:
+    """A statement with conditions, each under the name of its value; of a value that is None it has none. So a list is
+    planned by the index of what it is narrowed to, and not as one statement for all lists. Conditions stand at
+    `{where}`, or behind others at `{and}`.
+    """
+
+    __slots__ = ("_conditions", "_made", "_text")
+
+    def __init__(self, text: str, **conditions: str) -> None:
+        self._text = text
+        self._conditions = conditions
+        self._made: dict[tuple[str, ...], Statement] = {}
+
+    def __call__(self, narrowed: Mapping[str, object], **values: object) -> tuple[Any, ...]:
+        """`narrowed` has the values of conditions, and the other values that these name."""
+        given = {name: value for name, value in narrowed.items() if value is not None}
+        names = tuple(name for name in self._conditions if name in given)
+        if names not in self._made:
+            conditions = " and ".join(self._conditions[name] for name in names)
+            where, and_ = (f"where {conditions}", f"and {conditions}") if names else ("", "")
+            self._made[names] = Statement(self._text.replace("{where}", where).replace("{and}", and_))
+        return self._made[names](**given, **values)
+
+
+def narrowed_to(countries: Sequence[str] | None) -> Mapping[str, object]:
+    """For conditions on the `country` and on `countries`: one country is looked for by itself, which an index finds in
+    the order of time.
+    """
+    if countries is not None and len(countries) == 1:
+        return {"country": countries[0]}
+    return {"countries": countries}
+
+
 def columns(row_type: type[tuple[Any, ...]], table: str = "") -> str:
     """The fields of a named tuple, as the columns of a select, each with the table's name if that is given: rows come
     back in the order of its constructor.

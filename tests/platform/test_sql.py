@@ -8,7 +8,18 @@ from uuid import UUID
 import pytest
 
 from abacus.platform.postgres import Pool
-from abacus.platform.sql import Statement, arrays, columns, parameters, row_of, text_arrays, text_columns, unnested
+from abacus.platform.sql import (
+    Narrowed,
+    Statement,
+    arrays,
+    columns,
+    narrowed_to,
+    parameters,
+    row_of,
+    text_arrays,
+    text_columns,
+    unnested,
+)
 
 
 class Point(NamedTuple):
@@ -126,3 +137,45 @@ async def test_postgres_gives_the_texts_back(pool: Pool) -> None:
     select = Statement(f"select * from unnest({text_arrays(Plain)}) as u ({columns(Plain)})")
     assert [Plain(*row) for row in await pool.fetch(*select(**text_columns(Plain, rows)))] == rows
     assert await pool.fetch(*select(**text_columns(Plain, []))) == []
+
+
+PEOPLE = Narrowed("select name from person {where} limit :most", role="role = :role", at="at = :at and id > :id")
+ADMINS = Narrowed("select name from person where is_admin {and} limit :most", country="country = :country")
+
+
+@pytest.mark.parametrize(
+    ("list_", "narrowed", "expected"),
+    [
+        (PEOPLE, {}, ("select name from person  limit $1", 9)),
+        (PEOPLE, {"role": "viewer"}, ("select name from person where role = $1 limit $2", "viewer", 9)),
+        (
+            PEOPLE,
+            {"role": None, "at": 5, "id": 7},
+            ("select name from person where at = $1 and id > $2 limit $3", 5, 7, 9),
+        ),
+        (
+            PEOPLE,
+            {"at": 5, "id": 7, "role": "viewer"},
+            ("select name from person where role = $1 and at = $2 and id > $3 limit $4", "viewer", 5, 7, 9),
+        ),
+        (ADMINS, {"country": None}, ("select name from person where is_admin  limit $1", 9)),
+        (ADMINS, {"country": "SG"}, ("select name from person where is_admin and country = $1 limit $2", "SG", 9)),
+    ],
+)
+def test_a_list_is_narrowed_by_what_is_given(
+    list_: Narrowed, narrowed: dict[str, object], expected: tuple[object, ...]
+) -> None:
+    assert list_(narrowed, most=9) == expected
+
+
+@pytest.mark.parametrize(
+    ("countries", "expected"),
+    [
+        (None, {"countries": None}),
+        ((), {"countries": ()}),
+        (["SG"], {"country": "SG"}),
+        (["SG", "VN"], {"countries": ["SG", "VN"]}),
+    ],
+)
+def test_one_country_is_looked_for_by_itself(countries: list[str] | None, expected: dict[str, object]) -> None:
+    assert narrowed_to(countries) == expected

@@ -28,7 +28,7 @@ from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, C
 from abacus.people.types.deed import Deed
 from abacus.people.types.person import Access, Actor
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures
-from abacus.platform.sql import Statement, columns
+from abacus.platform.sql import Narrowed, Statement, columns, narrowed_to
 
 # Does what the approval lets happen, and calls `Also` in its transaction where it has one of its own. What has none is
 # idempotent. Raises `CannotExecute` or `Refused` for what cannot be done any more.
@@ -60,24 +60,26 @@ _ONE: Final = f"select {columns(Approval)} from approval where approval_id = :ap
 _FIND: Final = Statement(_ONE)
 _SOME: Final = Statement(f"select {columns(Approval)} from approval where approval_id = any(:ids::uuid[])")
 _LOCK: Final = Statement(f"{_ONE} for update")
-_ALL: Final = Statement(f"""
-select {columns(Approval)} from approval
-where (:status::text is null or status = :status) and (:kinds::text[] is null or kind = any(:kinds))
-    and (:countries::text[] is null or country = any(:countries))
-    and (:asked_by::text is null or asked_by = :asked_by)
-    and (:before_at::timestamptz is null
-        or (asked_at <= :before_at and (asked_at < :before_at or approval_id > :before_id::uuid)))
-order by asked_at desc, approval_id limit :limit
-""")
+_NEWEST: Final = "order by asked_at desc, approval_id"
+_IN: Final[Mapping[str, str]] = {"country": "country = :country", "countries": "country = any(:countries::text[])"}
+_ALL: Final = Narrowed(
+    f"select {columns(Approval)} from approval {{where}} {_NEWEST} limit :limit",
+    status="status = :status",
+    kinds="kind = any(:kinds::text[])",
+    asked_by="asked_by = :asked_by",
+    before_at="asked_at <= :before_at and (asked_at < :before_at or approval_id > :before_id)",
+    **_IN,
+)
 # Movements that need two people are few: the newest are read, and the member is a field of each one's document.
-_OF_MEMBER: Final = Statement(f"""
-select {columns(Approval)} from (
-    select {columns(Approval)} from approval
-    where kind = any(:kinds::text[]) and (:countries::text[] is null or country = any(:countries))
-    order by asked_at desc, approval_id limit {_MOST}
-) newest
-where document::json ->> 'member_id' = :member_id order by asked_at desc, approval_id limit :limit
-""")
+_OF_MEMBER: Final = Narrowed(
+    f"""
+    select {columns(Approval)} from (
+        select {columns(Approval)} from approval where kind = any(:kinds::text[]) {{and}} {_NEWEST} limit {_MOST}
+    ) newest
+    where document::json ->> 'member_id' = :member_id {_NEWEST} limit :limit
+    """,
+    **_IN,
+)
 _DECIDE: Final = Statement(f"""
 update approval set status = :status, decided_by = :by, decided_at = :now, note = :note
 where approval_id = :approval_id returning {columns(Approval)}
@@ -182,10 +184,10 @@ class Approvals:
         """The newest first, a thousand at most; `before` is the time and the id of the one behind which they begin."""
         await self.expire()
         before_at, before_id = before or (None, None)
-        given: dict[str, object] = {"status": status, "kinds": kinds, "countries": countries, "asked_by": asked_by}
-        given |= {"before_at": before_at, "before_id": before_id, "limit": min(limit, _MOST)}
+        which = {"status": status, "kinds": kinds, "asked_by": asked_by, **narrowed_to(countries)}
+        which |= {"before_at": before_at, "before_id": before_id}
         async with passing_failures():
-            rows = await self._pool.fetch(*_ALL(**given))
+            rows = await self._pool.fetch(*_ALL(which, limit=min(limit, _MOST)))
         return [Approval(*row) for row in rows]
 
     async def of_member(
@@ -193,9 +195,9 @@ class Approvals:
     ) -> list[Approval]:
         """Movements of the member's points, the newest first, among the thousand that were last asked for."""
         kinds = [ApprovalKind.ADJUSTMENT, ApprovalKind.REVERSAL]
-        given: dict[str, object] = {"kinds": kinds, "countries": countries, "member_id": member_id, "limit": limit}
+        given = {"kinds": kinds, "member_id": member_id, "limit": limit}
         async with passing_failures():
-            rows = await self._pool.fetch(*_OF_MEMBER(**given))
+            rows = await self._pool.fetch(*_OF_MEMBER(narrowed_to(countries), **given))
         return [Approval(*row) for row in rows]
 
     async def waiting_for(self, by: Actor) -> list[Approval]:

@@ -11,19 +11,22 @@ from abacus.people.decide.independence import GIVING
 from abacus.people.types.deed import Deed, Entry
 from abacus.people.types.person import Access
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures, together
-from abacus.platform.sql import Statement, columns, parameters
+from abacus.platform.sql import Narrowed, Statement, columns, narrowed_to, parameters
 
 _WRITE: Final = Statement(f"insert into audit_log ({columns(Entry)}) values ({parameters(Entry)})")
 
-_LIST: Final = Statement(f"""
-select {columns(Entry)} from audit_log
-where (:actor::text is null or actor = :actor) and (:deed::text is null or deed = :deed)
-    and (:subjects::text[] is null or subject = any(:subjects)) and (:since::timestamptz is null or at >= :since)
-    and (:until::timestamptz is null or at < :until)
-    and (:countries::text[] is null or country = any(:countries)) and not deed = any(:without::text[])
-    and (:before_at::timestamptz is null or (at <= :before_at and (at < :before_at or entry_id > :before_id::uuid)))
-order by at desc, entry_id limit :limit
-""")
+_LIST: Final = Narrowed(
+    f"select {columns(Entry)} from audit_log {{where}} order by at desc, entry_id limit :limit",
+    actor="actor = :actor",
+    deed="deed = :deed",
+    subjects="subject = any(:subjects::text[])",
+    country="country = :country",
+    countries="country = any(:countries::text[])",
+    since="at >= :since",
+    until="at < :until",
+    without="not deed = any(:without::text[])",
+    before_at="at <= :before_at and (at < :before_at or entry_id > :before_id)",
+)
 
 # The index `audit_log_access_idx` has this deed alone.
 _GIVEN: Final = Statement("""
@@ -91,9 +94,9 @@ async def log(
     countries, without some deeds, and behind an entry of the list by its time and id. Raises `Unavailable`.
     """
     before_at, before_id = before or (None, None)
-    which = {"actor": actor, "deed": deed, "subjects": subjects, "since": since, "until": until, "countries": countries}
+    which = {"actor": actor, "deed": deed, "subjects": subjects, "since": since, "until": until}
+    which |= narrowed_to(countries)
+    which |= {"without": list(without) or None, "before_at": before_at, "before_id": before_id}
     async with passing_failures():
-        rows = await pool.fetch(
-            *_LIST(**which, without=list(without), before_at=before_at, before_id=before_id, limit=limit)
-        )
+        rows = await pool.fetch(*_LIST(which, limit=limit))
     return [Entry(*row) for row in rows]
