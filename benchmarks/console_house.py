@@ -215,5 +215,6 @@ def _tasks() -> Iterator[tuple[UUID, Order, Mapping[str, Any]]]:
 
 def _reported(report: Report) -> Sequence[Mapping[str, Any]]:
     named = {"program": "GRP", "country": "SG", "currency": "SGD", "liability": "12.50"}
-    along = {report.along: "2026-06"} if report.along is not None else {}
-    return [{**named, **along, "outstanding": each, **dict.fromkeys(report.lines, each)} for each in range(_ROWS)]
+    along = {drawn.along: "2026-06" for drawn in report.charts}
+    lines = [line for drawn in report.charts for line in drawn.lines]
+    return [{**named, **along, "outstanding": each, **dict.fromkeys(lines, each)} for each in range(_ROWS)]
