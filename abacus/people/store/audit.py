@@ -95,8 +95,7 @@ async def log(
     """
     before_at, before_id = before or (None, None)
     which = {"actor": actor, "deed": deed, "subjects": subjects, "since": since, "until": until}
-    which |= narrowed_to(countries)
-    which |= {"without": list(without) or None, "before_at": before_at, "before_id": before_id}
+    place = {"without": list(without) or None, "before_at": before_at, "before_id": before_id}
     async with passing_failures():
-        rows = await pool.fetch(*_LIST(which, limit=limit))
+        rows = await pool.fetch(*_LIST({**which, **place, **narrowed_to(countries)}, limit=limit))
     return [Entry(*row) for row in rows]
