@@ -7,6 +7,7 @@ from typing import Any
 from abacus.core.clock import SystemClock
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.effects import Effects
+from abacus.engage.campaigns.report import glance
 from tests.engage.campaigns.offers import matched, order
 from tests.support.commands import abacus
 from tests.support.house import House
@@ -71,3 +72,7 @@ async def test_report_says_what_was_done_by_day_and_arm(house: House) -> None:
     shown = await abacus("campaigns", "report", "market", env={**house.environment(), "COLUMNS": "160"})
     assert "awards: 0 posted of 0 on the award queue" in shown.out
     assert (await abacus("campaigns", "report", "nothing", env=house.environment())).code == 1
+    at_a_glance = {most: (await glance(house.pool, campaign, most=most)).arms for most in (29, 30)}
+    assert at_a_glance[29] is None
+    assert at_a_glance[30] is not None
+    assert sum(each.members for each in at_a_glance[30]) == 30

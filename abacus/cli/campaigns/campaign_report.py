@@ -49,7 +49,7 @@ def _shown(record: CampaignRecord, state: State, found: CampaignReport) -> Itera
             "members": lambda each: each.members,
             "conversions": lambda each: each.conversions,
             "share at 95 %": lambda each: _percent(share_interval(each.conversions, each.members)),
-            "against control": lambda each: _percent(against_control(each, found)),
+            "against control": lambda each: _percent(against_control(each, found.arms)),
             "points": lambda each: each.points,
         }
         yield Table.of("Arms", found.arms, columns)

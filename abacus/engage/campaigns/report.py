@@ -64,11 +64,16 @@ class CampaignReport(NamedTuple):
 
 
 class Glance(NamedTuple):
-    """The parts of a report that are read by keys and sums, however much a campaign has done."""
+    """The parts of a report that are read by keys and sums, however much a campaign has done. The arms are None where
+    so many members have one that only the report counts them.
+    """
 
     days: Sequence[DayLine]
-    arms: Sequence[ArmLine]
+    arms: Sequence[ArmLine] | None
     used: Mapping[str, Amounts]
+
+
+MOST_AT_A_GLANCE: Final = 50_000  # members with an arm
 
 
 _OWN: Final = f"owner_kind = '{OWNER_KIND}' and owner = :campaign"
@@ -87,7 +92,9 @@ from action where {_OWN} group by 1, 2, 3
 _ARMS: Final = Statement("""
 select variant, count(*), count(*) filter (where events >= :goal), sum(runs)::bigint, sum(points)::bigint,
     sum(cost)::bigint
-from campaign_progress where campaign = :campaign and scope = '' and variant is not null
+from (
+    select * from campaign_progress where campaign = :campaign and scope = '' and variant is not null limit :most
+) p
 group by variant
 """)
 _CLAIMS: Final = Statement("select count(*) from campaign_claim where campaign = :campaign")
@@ -102,7 +109,8 @@ async def report(pool: Pool, campaign: Campaign) -> CampaignReport:
     """As of one moment; on several servers, each server's. Raises `Unavailable`."""
     name = campaign.name
     async with snapshot(pool) as connection:
-        days, arms, taken = await _glance(connection, campaign)
+        days, taken = await _days(connection, name), await _used(connection, name)
+        arms = await _arms(connection, campaign, None)
         actions = await slices.sums(connection, _ACTIONS(campaign=name), facts=3)
         ((claims,),) = await slices.sums(connection, _CLAIMS(campaign=name), facts=0)
         ((posted,),) = await slices.sums(connection, _POSTED(campaign=name), facts=0)
@@ -110,10 +118,13 @@ async def report(pool: Pool, campaign: Campaign) -> CampaignReport:
     return CampaignReport(days, [ActionLine(*row) for row in actions], arms, claims, posted, taken, seen)
 
 
-async def glance(pool: Pool, campaign: Campaign) -> Glance:
+async def glance(pool: Pool, campaign: Campaign, *, most: int = MOST_AT_A_GLANCE) -> Glance:
     """As of one moment; on several servers, each server's. Raises `Unavailable`."""
+    name = campaign.name
     async with snapshot(pool) as connection:
-        return await _glance(connection, campaign)
+        days, taken = await _days(connection, name), await _used(connection, name)
+        arms = await _arms(connection, campaign, most + 1)
+    return Glance(days, arms if sum(each.members for each in arms) <= most else None, taken)
 
 
 async def used_by(pool: Pool, names: Sequence[str]) -> Mapping[str, Amounts]:
@@ -122,16 +133,19 @@ async def used_by(pool: Pool, names: Sequence[str]) -> Mapping[str, Amounts]:
         return {pot.owner: amounts for pot, amounts in (await used(connection, OWNER_KIND, names, EVER)).items()}
 
 
-async def _glance(connection: Connection, campaign: Campaign) -> Glance:
-    name = campaign.name
+async def _days(connection: Connection, name: str) -> Sequence[DayLine]:
     days = [DayLine(*row) for row in await slices.sums(connection, _DAYS(campaign=name), facts=4)]
-    arms = await slices.sums(connection, _ARMS(campaign=name, goal=campaign.goal), facts=1)
-    taken = await used(connection, OWNER_KIND, [name], None)
-    return Glance(
-        days=sorted(days, key=lambda line: (line.day, line.version, line.variant, line.outcome)),
-        arms=[ArmLine(*row) for row in arms],
-        used={pot.period: amounts for pot, amounts in taken.items()},
-    )
+    return sorted(days, key=lambda line: (line.day, line.version, line.variant, line.outcome))
+
+
+async def _used(connection: Connection, name: str) -> Mapping[str, Amounts]:
+    return {pot.period: amounts for pot, amounts in (await used(connection, OWNER_KIND, [name], None)).items()}
+
+
+async def _arms(connection: Connection, campaign: Campaign, most: int | None) -> Sequence[ArmLine]:
+    """Of the first so many members of each slice, or of all."""
+    statement = _ARMS(campaign=campaign.name, goal=campaign.goal, most=most)
+    return [ArmLine(*row) for row in await slices.sums(connection, statement, facts=1)]
 
 
 def faults_of(found: CampaignReport) -> list[str]:
@@ -170,7 +184,7 @@ def _arm(line: ArmLine, found: CampaignReport) -> dict[str, Any]:
         "cost": line.cost / MICROS,
         "share": line.conversions / line.members if line.members else None,
         "interval": _document_of(share_interval(line.conversions, line.members)),
-        "against_control": _document_of(against_control(line, found)),
+        "against_control": _document_of(against_control(line, found.arms)),
     }
 
 
@@ -178,9 +192,9 @@ def _document_of(interval: Interval | None) -> dict[str, float] | None:
     return None if interval is None else interval._asdict()
 
 
-def against_control(line: ArmLine, found: CampaignReport | Glance) -> Interval | None:
+def against_control(line: ArmLine, arms: Sequence[ArmLine]) -> Interval | None:
     """How much greater the share of conversions is than without the campaign."""
-    control = next((each for each in found.arms if each.variant == CONTROL), None)
+    control = next((each for each in arms if each.variant == CONTROL), None)
     if control is None or line.variant == CONTROL:
         return None
     return difference_interval(line.conversions, line.members, control.conversions, control.members)

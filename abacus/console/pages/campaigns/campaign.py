@@ -22,7 +22,7 @@ from abacus.engage.campaigns.decide.campaign_form import CAMPAIGN_FORM
 from abacus.engage.campaigns.decide.document import to_document, to_toml
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
 from abacus.engage.campaigns.desk import CampaignDesk
-from abacus.engage.campaigns.report import DayLine, Glance, against_control, used_overall
+from abacus.engage.campaigns.report import ArmLine, DayLine, against_control, used_overall
 from abacus.engage.limits.types import MICROS
 from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
@@ -53,11 +53,11 @@ class Arm:
 
 @dataclass(frozen=True)
 class Done:
-    """What a campaign has done, by all its versions."""
+    """What a campaign has done, by all its versions. The arms are None where only the report counts them."""
 
     used: Sequence[Bar]
     days: Sequence[DayLine]
-    arms: Sequence[Arm]
+    arms: Sequence[Arm] | None
     chart: Chart | None
 
 
@@ -169,21 +169,21 @@ async def _done(call: Call, record: CampaignRecord) -> Done:
     found = await call.rooms[CampaignDesk].glance(record.document)
     bars = bars_of(record.document, used_overall(found))
     runs = [(each.day, each.variant, each.outcome, each.events) for each in found.days]
-    return Done(bars, found.days, _arms(found), runs_by_day(runs))
+    return Done(bars, found.days, None if found.arms is None else _arms(found.arms), runs_by_day(runs))
 
 
-def _arms(found: Glance) -> Sequence[Arm]:
+def _arms(arms: Sequence[ArmLine]) -> Sequence[Arm]:
     return [
         Arm(
             each.variant,
             each.members,
             each.conversions,
             share_interval(each.conversions, each.members),
-            against_control(each, found),
+            against_control(each, arms),
             each.points,
             each.cost / MICROS,
         )
-        for each in found.arms
+        for each in arms
     ]
 
 
