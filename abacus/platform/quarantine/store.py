@@ -3,13 +3,13 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Reason, SetAside
 from abacus.platform.postgres import Also, Pool, nothing_else, pages, passing_failures
 from abacus.platform.quarantine.types import OF_EVENTS, HeldItem, Item, ReplayBatch, Stage
-from abacus.platform.sql import Statement, arrays, columns, unnested
+from abacus.platform.sql import Narrowed, Statement, arrays, columns, unnested
 
 HELD: Final = "held"
 REPLAYED: Final = "replayed"
@@ -85,13 +85,35 @@ _WHICH: Final = """(cardinality(:ids::text[]) = 0 or id = any(:ids))
     and (:since::timestamptz is null or set_aside_at >= :since)
     and (:until::timestamptz is null or set_aside_at < :until)"""
 
-_LIST: Final = Statement(f"""
-select {columns(_Row)} from quarantine
-where {_WHICH} and (:at::timestamptz is null or set_aside_at < :at or (set_aside_at = :at and id > :id::text))
-order by set_aside_at desc, id limit :limit
-""")
+_SINCE_UNTIL: Final = {"since": "set_aside_at >= :since", "until": "set_aside_at < :until"}
+_BEHIND: Final = {"at": "set_aside_at <= :at and (set_aside_at < :at or id > :id)"}
+_NEWEST: Final = "order by set_aside_at desc, id limit :limit"
 
-_COUNTS: Final = Statement(f"select reason, count(*) from quarantine where {_WHICH} group by reason order by reason")
+# For each status and each reason a step along their index, however much is set aside.
+_EACH: Final = "unnest(:statuses::text[]) s (of_status) cross join unnest(:reasons::text[]) r (of_reason)"
+_OF_EACH: Final = "from quarantine where status = of_status and reason = of_reason {and}"
+_LIST: Final = Narrowed(
+    f"select {columns(_Row)} from {_EACH} cross join lateral (select * {_OF_EACH} {_NEWEST}) q {_NEWEST}",
+    **_SINCE_UNTIL,
+    **_BEHIND,
+)
+_COUNTS: Final = Narrowed(
+    f"""
+    select of_reason, sum(items)::bigint from {_EACH}
+    cross join lateral (select count(*) as items from (select {_OF_EACH} limit :most) q) c
+    where items > 0 group by of_reason order by of_reason
+    """,
+    **_SINCE_UNTIL,
+)
+_THESE: Final = Narrowed(
+    f"""
+    select {columns(_Row)} from quarantine
+    where id = any(:ids::text[]) and status = any(:statuses::text[]) and reason = any(:reasons::text[]) {{and}}
+    {_NEWEST}
+    """,
+    **_SINCE_UNTIL,
+    **_BEHIND,
+)
 
 # JSON may write any letter in other letters, and an envelope may hold a message in base64: only a reader knows then.
 _SPEAKING_OF: Final = Statement(f"""
@@ -138,6 +160,22 @@ class Which(NamedTuple):
 ALL_HELD: Final = Which()
 
 
+def _newest_of(which: Which, limit: int | None, after: tuple[datetime, str] | None = None) -> tuple[Any, ...]:
+    at, id_ = after or (None, None)
+    place = {"since": which.since, "until": which.until, "at": at, "id": id_}
+    if which.ids:
+        return _THESE(place, ids=[*which.ids], **_sorts(which), limit=limit)
+    return _LIST(place, **_sorts(which), limit=limit)
+
+
+def _sorts(which: Which) -> Mapping[str, Sequence[str]]:
+    """The statuses and the reasons that are meant."""
+    return {
+        "statuses": (HELD, REPLAYED) if which.status is None else (which.status,),
+        "reasons": tuple(Reason) if which.reason is None else (which.reason,),
+    }
+
+
 class QuarantinePort(Protocol):
     """The place for items that cannot be processed."""
 
@@ -170,21 +208,23 @@ class QuarantineStore:
         self, which: Which = ALL_HELD, *, limit: int = 100, after: tuple[datetime, str] | None = None
     ) -> Sequence[HeldItem]:
         """The newest items first; `after` is the time and the id of the item behind which they begin."""
-        at, id_ = after or (None, None)
         async with passing_failures():
-            rows = await self._pool.fetch(*_LIST(**which._asdict(), at=at, id=id_, limit=limit))
+            rows = await self._pool.fetch(*_newest_of(which, limit, after))
         return [_Row(*row).held for row in rows]
 
     async def all(self, which: Which) -> AsyncIterator[HeldItem]:
         """Every item, the newest first, however many."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction(readonly=True):
-            async for page in pages(connection, *_LIST(**which._asdict(), at=None, id=None, limit=None)):
+            async for page in pages(connection, *_newest_of(which, None)):
                 for row in page:
                     yield _Row(*row).held
 
-    async def counts(self, which: Which = ALL_HELD) -> dict[Reason, int]:
+    async def counts(self, which: Which = ALL_HELD, *, most: int | None = None) -> dict[Reason, int]:
+        """By reason; counted to `most` of each status. Items by their ids are not counted."""
         async with passing_failures():
-            rows = await self._pool.fetch(*_COUNTS(**which._asdict()))
+            rows = await self._pool.fetch(
+                *_COUNTS({"since": which.since, "until": which.until}, **_sorts(which), most=most)
+            )
         return {Reason(reason): count for reason, count in rows}
 
     async def speaking_of(self, keys: Sequence[str], text: str) -> AsyncGenerator[HeldItem, None]:

@@ -132,3 +132,36 @@ async def test_metrics_count_an_item_that_is_set_aside_again_once(pool: Pool, cl
         pass
     await quarantine.add([twice])
     assert told(counted) - before == 3
+
+
+async def test_what_is_meant_is_listed_and_counted(pool: Pool, clock: FixedClock) -> None:
+    """Of four items that were set aside one after the other, of two reasons, the last one is replayed."""
+    store, tier = QuarantineStore(pool, clock), Reason.UNKNOWN_TIER
+    items = [item(number, reason) for number, reason in enumerate((Reason.INVALID, tier, Reason.INVALID, tier))]
+    moments = [NOW + timedelta(minutes=number) for number in range(4)]
+    for each, at in zip(items, moments, strict=True):
+        clock.set(at)
+        await store.add([each])
+    async with store.replaying(Which(ids=[items[3].id])):
+        pass
+    behind_2 = (moments[2], items[2].id)
+    rows: list[tuple[Which, int, tuple[datetime, str] | None, list[int]]] = [
+        (Which(), 9, None, [2, 1, 0]),
+        (Which(), 2, None, [2, 1]),
+        (Which(), 9, behind_2, [1, 0]),
+        (Which(status=None), 9, None, [3, 2, 1, 0]),
+        (Which(status=REPLAYED), 9, None, [3]),
+        (Which(reason=tier), 9, None, [1]),
+        (Which(status=None, reason=tier), 9, behind_2, [1]),
+        (Which(status=None, since=moments[1], until=moments[3]), 9, None, [2, 1]),
+        (Which(status=None, ids=[items[0].id, items[3].id]), 9, None, [3, 0]),
+        (Which(ids=[items[0].id, items[3].id]), 9, behind_2, [0]),
+    ]
+    for which, limit, after, expected in rows:
+        listed = await store.list(which, limit=limit, after=after)
+        assert (which, [items.index(each.item) for each in listed]) == (which, expected)
+    assert [each.item async for each in store.all(Which(status=None))] == items[::-1]
+    assert await store.counts() == {Reason.INVALID: 2, tier: 1}
+    assert await store.counts(Which(status=None)) == {Reason.INVALID: 2, tier: 2}
+    assert await store.counts(Which(status=None, since=moments[2])) == {Reason.INVALID: 1, tier: 1}
+    assert await store.counts(most=1) == {Reason.INVALID: 1, tier: 1}

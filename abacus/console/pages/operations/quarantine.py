@@ -23,18 +23,24 @@ from abacus.platform.quarantine.store import HELD, QuarantineStore, Which
 from abacus.platform.quarantine.types import HeldItem
 
 _MOST: Final = 50
+COUNTED_TO: Final = 100_000  # items of a reason
 
 
 @dataclass(frozen=True)
 class HeldGroup:
-    """The held items of a reason, and what to do about them: `place` is the page where the cause is mended, and its
-    words.
+    """The held items of a reason, counted to `COUNTED_TO`, and what to do about them: `place` is the page where the
+    cause is mended, and its words.
     """
 
     reason: str
     items: int
     remedy: str
     place: tuple[str, str] | None = None
+
+    @property
+    def told(self) -> str:
+        """How many they are, in words."""
+        return f"{self.items:,}{' or more' if self.items == COUNTED_TO else ''}"
 
 
 @dataclass(frozen=True)
@@ -116,7 +122,7 @@ async def item(call: Call) -> ItemPage:
 
 async def held_groups(call: Call) -> Sequence[HeldGroup]:
     """Raises `Unavailable`."""
-    counts = await call.rooms[QuarantineStore].counts()
+    counts = await call.rooms[QuarantineStore].counts(most=COUNTED_TO)
     return [HeldGroup(each, count, remedy_of(each), mended_at(each)) for each, count in counts.items()]
 
 
