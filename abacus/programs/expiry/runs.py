@@ -1,5 +1,6 @@
 """The runs of the month-end job, as the record in Postgres has them: one for each month and country."""
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from itertools import chain
 from typing import Final, NamedTuple
@@ -53,6 +54,8 @@ where country = :country and month = :month and swept_at is not null and finishe
     select from expiry_batch b where b.country = r.country and b.month = r.month and b.done_at is null)
 """)
 
+_DONE: Final = "select country, month, finished_at is not null from expiry_run"
+
 _NEXT_DAY: Final = Statement("""
 select expires_on from account
 where country = :country and expires_on > :after and expires_on <= :last_day and balance > held
@@ -70,6 +73,11 @@ class ExpiryRuns:
         async with passing_failures():
             rows = await self._pool.fetch(*RUNS(country=country, month=str(month) if month else None))
         return [Run(*row) for row in rows]
+
+    async def done(self) -> Mapping[tuple[str, Month], bool]:
+        """Every run that has begun, by country and month, and whether it is finished."""
+        async with passing_failures():
+            return {(country, Month.parse(month)): done for country, month, done in await self._pool.fetch(_DONE)}
 
     async def unfinished(self, country: str) -> list[Month]:
         return [Month.parse(run.month) for run in await self.all(country) if run.finished_at is None]

@@ -15,13 +15,14 @@ from abacus.programs.expiry.sweep import zones_of
 
 async def _overdue(pool: Pool, now: datetime) -> list[Overdue]:
     runs, late = ExpiryRuns(pool), list[Overdue]()
+    done = await runs.done()
     for country, zone in zones_of(CardBook(await CardStore(pool).all()), None, now):
         last = Month.last_over(now - LATE, zone)
-        months = {*await runs.months_due(country, last), *await runs.unfinished(country)}
-        for month in sorted(month for month in months if month <= last):
-            run = next((each for each in await runs.all(country, month)), None)
-            state = "has not run" if run is None else "began and is not done"
-            if run is None or run.finished_at is None:
+        begun = [month for of, month in done if of == country]
+        for month in sorted({*begun, *await runs.months_due(country, last)}):
+            is_done = done.get((country, month))
+            if month <= last and not is_done:
+                state = "has not run" if is_done is None else "began and is not done"
                 late.append(Overdue("expiry run", country, f"{month} {state}", "abacus expiry run --due"))
     return late
 
