@@ -23,7 +23,7 @@ from abacus.platform.postgres import Pool
 from abacus.platform.presence.presence_note import Presence
 from abacus.platform.presence.types import Report
 from abacus.platform.quarantine.store import QuarantineStore
-from abacus.platform.sqs.definition import definitions
+from abacus.platform.sqs.definition import QueueDefinition, definitions
 from abacus.platform.sqs.queue import Client, SqsQueue
 
 _WITHIN_S: Final = 20.0
@@ -94,20 +94,20 @@ async def notes(pool: Pool, clock: Clock) -> Notes:
 
 async def lags(bootstrap: str, groups: Sequence[Group]) -> Sequence[GroupLag]:
     """Raises `Unavailable`, and `Refused` for a topic that is not there."""
-    return [
-        GroupLag(each.topic, each.name, each.worker, await lag(bootstrap, each.topic, each.name)) for each in groups
-    ]
+    found = await asyncio.gather(*(lag(bootstrap, each.topic, each.name) for each in groups))
+    return [GroupLag(*group, behind) for group, behind in zip(groups, found, strict=True)]
 
 
 async def queues(client: Client, prefix: str, oldest_s: Mapping[str, float]) -> Sequence[QueueState]:
     """Every queue, its dead letters after it. Raises `Unavailable`."""
-    states: list[QueueState] = []
-    for queue in definitions(prefix):
+
+    async def state(queue: QueueDefinition) -> QueueState:
         depth = await (await SqsQueue.find(client, queue.name)).depth()
         is_dead = queue.dead_letter is None
         age_s = None if is_dead else oldest_s.get(queue.name)
-        states.append(QueueState(queue.name, *depth, oldest_s=age_s, dead_letters=is_dead))
-    return sorted(states)
+        return QueueState(queue.name, *depth, oldest_s=age_s, dead_letters=is_dead)
+
+    return sorted(await asyncio.gather(*map(state, definitions(prefix))))
 
 
 async def relay(pool: Pool, topic: str, clock: Clock, *, most: int | None = None) -> RelayState:

@@ -14,6 +14,7 @@ from abacus.platform.kafka.reader import DEPENDENCY
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
+_AGAIN_MS: Final = 10  # the first question about a topic is asked again once its leaders are known
 _AT_ANY_TIME_MS: Final = 0
 _POLLS: Final = 20
 _POLL_MS: Final = 500
@@ -39,6 +40,7 @@ async def groupless_consumer(bootstrap: str) -> AsyncIterator[AIOKafkaConsumer]:
         max_partition_fetch_bytes=1024 * 1024,
         fetch_max_bytes=8 * 1024 * 1024,
         fetch_max_wait_ms=100,
+        retry_backoff_ms=_AGAIN_MS,
     )
     try:
         await consumer.start()

@@ -153,22 +153,34 @@ async def committed(bootstrap: str, topic: str, group: str) -> Mapping[int, int]
     """The committed offset of the group in each partition of the topic; 0 where it has not begun. Raises `Refused` when
     there is no such topic, and `Unavailable`.
     """
-    partitions = await partitions_of(bootstrap, topic)
-    if not partitions:
-        raise Refused(f"there is no topic {topic!r} at {bootstrap}")
-    async with admin_client(bootstrap) as admin:
-        return await when_known(partitions, lambda: admin.list_consumer_group_offsets(group, partitions=partitions))
+    return await _committed(bootstrap, await _partitions(bootstrap, topic), group)
 
 
 async def lag(bootstrap: str, topic: str, group: str) -> int:
     """How many messages of the topic the group has not read; messages that the broker has deleted do not count. Raises
     `Refused` when there is no such topic, and `Unavailable`.
     """
-    read = await committed(bootstrap, topic, group)
-    partitions = [TopicPartition(topic, number) for number in read]
-    async with broker_failures(), groupless_consumer(bootstrap) as consumer:
-        begins, ends = await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
+    partitions = await _partitions(bootstrap, topic)
+
+    async def bounds() -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, int]]:
+        async with broker_failures(), groupless_consumer(bootstrap) as consumer:
+            return await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
+
+    read, (begins, ends) = await asyncio.gather(_committed(bootstrap, partitions, group), bounds())
     return sum(max(0, ends[each] - max(read[each.partition], begins[each])) for each in partitions)
+
+
+async def _partitions(bootstrap: str, topic: str) -> list[TopicPartition]:
+    """Raises `Refused` when there is no such topic."""
+    partitions = await partitions_of(bootstrap, topic)
+    if not partitions:
+        raise Refused(f"there is no topic {topic!r} at {bootstrap}")
+    return partitions
+
+
+async def _committed(bootstrap: str, partitions: list[TopicPartition], group: str) -> Mapping[int, int]:
+    async with admin_client(bootstrap) as admin:
+        return await when_known(partitions, lambda: admin.list_consumer_group_offsets(group, partitions=partitions))
 
 
 async def when_known(
