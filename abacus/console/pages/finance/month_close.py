@@ -20,7 +20,7 @@ from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page
 from abacus.core.errors import Refused
 from abacus.oversight.closing.decide.record import Signed, closed_months
-from abacus.oversight.closing.kind import JOURNAL_ACCOUNTS, accounts_desk
+from abacus.oversight.closing.kind import JOURNAL_ACCOUNTS, AccountsDesk
 from abacus.oversight.closing.store import MonthCloses
 from abacus.oversight.reports.assumption_store import AssumptionStore
 from abacus.oversight.reports.decide.assumption import AssumptionBook
@@ -183,7 +183,7 @@ async def _steps(
     done = {name: Task(each.errand, each.document) for name, each in tasks.items()}
     published = [
         Published(JOURNAL_ACCOUNTS.name(each.document), each.published_by, each.published_at)
-        for each in await accounts_desk(pool, call.premises.clock).records()
+        for each in await call.rooms[AccountsDesk].records()
     ]
     ends, due = await _ends(call, month)
     seals = await Seals(pool, call.premises.clock).newest(before=None, limit=1)
