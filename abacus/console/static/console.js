@@ -133,3 +133,27 @@ function keyboard() {
 
 search();
 keyboard();
+
+// What is typed while an answer is on its way is not in that answer: it is left out, and asked for again.
+function askAgain() {
+  const asSent = new WeakMap();
+  const fields = "input, select, textarea";
+  function replaced(detail) {
+    const beside = (detail.requestConfig.elt.getAttribute("hx-select-oob") || "").split(",").filter(Boolean);
+    return [detail.target, ...beside.map((each) => document.querySelector(each))].filter(Boolean);
+  }
+  function typed(detail) {
+    const there = replaced(detail).flatMap((each) => (each.matches(fields) ? [each] : [...each.querySelectorAll(fields)]));
+    return JSON.stringify(there.map((each) => [each.name, each.type === "checkbox" ? each.checked : each.value]));
+  }
+  document.addEventListener("htmx:beforeSend", ({ detail }) => asSent.set(detail.xhr, typed(detail)));
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    if (!detail.shouldSwap || !asSent.has(detail.xhr) || asSent.get(detail.xhr) === typed(detail)) return;
+    detail.shouldSwap = false;
+    const { elt, triggeringEvent } = detail.requestConfig;
+    if (!triggeringEvent) return;
+    setTimeout(() => elt.isConnected && elt.dispatchEvent(new Event(triggeringEvent.type, { cancelable: true })));
+  });
+}
+
+askAgain();
