@@ -8,7 +8,7 @@ from tests.console.holding import ITEM, SELECTION
 
 
 def address(path: str, approval: Approval) -> str:
-    """Of the path of a page."""
+    """Of the path of a page: every page that is served has one, so that every page is looked at."""
     stands_for = {
         "{id:uuid}": str(approval.approval_id),  # of the errand, too
         "/rates-backtests/{trial:uuid}": f"/rates-backtests/{RATES_TRIAL}",
@@ -36,4 +36,5 @@ def address(path: str, approval: Approval) -> str:
     }
     for part, text in stands_for.items():
         path = path.replace(part, text)
+    assert "{" not in path, f"{path}: say here of what the page is that tests look at"
     return path

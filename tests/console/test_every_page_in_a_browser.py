@@ -1,0 +1,102 @@
+"""Every page in a real browser: axe finds nothing by daylight and in the dark, on a desk and on a phone, and without
+scripts each page answers and has no control that does nothing.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+from playwright.async_api import Browser
+
+from abacus.console.app import SERVED
+from abacus.console.web.navigation import SECTIONS
+from abacus.people.types.approval import Approval
+from abacus.platform.postgres import Pool
+from tests.console.addresses import address
+from tests.console.furnished import furnished
+from tests.console.window import Scheme, Window, office
+
+LOOKS: list[tuple[Scheme, int]] = [("light", 1440), ("dark", 1280), ("light", 390), ("dark", 390)]
+WIDE: Final = 1440
+CUT_OFF: Final = """() => [...document.querySelectorAll(".table")]
+    .filter((each) => each.scrollWidth > each.clientWidth + 1)
+    .map((each) => each.getAttribute("aria-label"))"""
+# Other states of pages, beside the one that their address has in `tests/console/addresses.py`.
+MORE: Final = ("/members/nobody", "/rates-draft?of=SG", "/approvals?status=rejected", "/no-such-page")
+# A link leads somewhere; a button sends its form; a field is in a form that can be sent; a summary opens.
+IDLE: Final = """() => {
+    const sends = (form) => form && (form.querySelector("button:not([type=button])")
+        || form.querySelectorAll("input:not([type=hidden]):not([type=checkbox])").length === 1);
+    const works = {
+        A: (each) => each.hasAttribute("href"),
+        BUTTON: (each) => each.type === "submit" && each.form,
+        SUMMARY: (each) => each.parentElement.tagName === "DETAILS",
+    };
+    const all = "a, button, input:not([type=hidden]), select, textarea, summary, .search > kbd";
+    return [...document.querySelectorAll(all)]
+        .filter((each) => each.checkVisibility({visibilityProperty: true}))
+        .filter((each) => !(works[each.tagName] || ((field) => sends(field.form)))(each))
+        .map((each) => each.outerHTML.slice(0, 200));
+}"""
+
+
+def pages(approval: Approval) -> Iterator[tuple[str, str]]:
+    """Every page there is, with a name for its picture."""
+    for served in SERVED:
+        if served.method == "GET" and not served.is_file:
+            yield _name_of(served.path), address(served.path, approval)
+    for path in MORE:
+        yield _name_of(path), path
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+async def test_every_page_is_there_for_everybody(browser: Browser, pool: Pool, scheme: Scheme, width: int) -> None:
+    """Nothing is wider than a small screen, and a wide one cuts off no table."""
+    async with office(browser, pool) as open_office:
+        approval = await furnished(open_office.desk)
+        await open_office.desk.hire("eve", "admin")
+        async with open_office.window(scheme=scheme, width=width) as window:
+            await window.see("/")
+            assert await window.violations() == []
+            await window.shoot(f"sign-in-{scheme}-{width}")
+            await window.sign_in("eve")
+            for name, path in pages(approval):
+                await window.see(path)
+                assert (path, await window.violations()) == (path, [])
+                wide = await window.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+                assert (path, wide) == (path, 0)
+                cut = await window.page.evaluate(CUT_OFF) if width >= WIDE else []
+                assert (path, cut) == (path, [])
+                await window.shoot(f"{name}-{scheme}-{width}")
+
+
+@pytest.mark.long
+async def test_every_page_answers_without_scripts(browser: Browser, pool: Pool) -> None:
+    async with office(browser, pool) as open_office:
+        approval = await furnished(open_office.desk)
+        await open_office.desk.hire("eve", "admin")
+        async with open_office.window(scripts=False) as window:
+            await window.see("/")
+            assert await idle(window) == []
+            await window.sign_in("eve")
+            for name, path in pages(approval):
+                await window.see(path)
+                assert (path, await idle(window)) == (path, [])
+                assert await window.text()
+                await window.shoot(f"{name}-without-scripts")
+
+
+def test_the_navigation_leads_to_pages_that_are_looked_at() -> None:
+    assert {each.path for each in SECTIONS} <= {each.path for each in SERVED if each.method == "GET"}
+
+
+async def idle(window: Window) -> list[str]:
+    """The controls that do nothing without a script."""
+    found: list[str] = await window.page.evaluate(IDLE)
+    return found
+
+
+def _name_of(path: str) -> str:
+    return re.sub(r"{[^}]*}", "one", path).strip("/").replace("/", "-").replace("?", "-") or "home"
