@@ -9,6 +9,7 @@ from abacus.platform.postgres import Pool
 from abacus.platform.presence.presence_note import Presence
 from abacus.platform.presence.types import ProcessNote, Report, WorkerNote
 from tests.console.desk import Desk
+from tests.console.steps import arrived, go
 from tests.console.window import office
 
 WAIT_MS = 30_000
@@ -22,24 +23,25 @@ async def start(open_desk: Desk, *workers: str) -> None:
 
 @pytest.mark.long
 async def test_an_outage_from_alarm_to_all_clear(browser: Browser, pool: Pool) -> None:
-    async with office(browser, pool) as open_office, open_office.window() as window:
+    async with office(browser, pool) as open_office:
         await open_office.desk.hire("olga", "operator")
         await start(open_office.desk, "calculator")
-        await window.see("/")
-        await window.sign_in("olga")
-        assert "The awarder does not run" in await window.text()
-        await window.follow("What to do")
-        main = window.page.locator("main")
-        await expect(main).to_contain_text("None is lost")
-        await window.page.get_by_text("What to do", exact=True).first.click()
-        await expect(main).to_contain_text("abacus worker awarder")
-        assert await window.violations() == []
-        await start(open_office.desk, "awarder")
-        await expect(main).to_contain_text("All clear since", timeout=WAIT_MS)
-        await expect(main).to_contain_text("Over by now")
-        assert await window.violations() == []
-        await window.see("/quarantine")
-        await expect(main).to_contain_text("All clear: nothing is set aside")
+        async with arrived(open_office, "olga") as window:
+            assert "The awarder does not run" in await window.text()
+            await window.follow("What to do")
+            main = window.page.locator("main")
+            await expect(main).to_contain_text("None is lost")
+            await window.page.get_by_text("What to do", exact=True).first.click()
+            await expect(main).to_contain_text("abacus worker awarder")
+            assert await window.violations() == []
+            await start(open_office.desk, "awarder")
+            await expect(main).to_contain_text("All clear since", timeout=WAIT_MS)
+            await expect(main).to_contain_text("Over by now")
+            assert await window.violations() == []
+            await go(window, "Quarantine")
+            await expect(main).to_contain_text("All clear: nothing is set aside")
+            await window.follow("Abacus")
+            await expect(main).to_contain_text("All clear since")
 
 
 @pytest.mark.long

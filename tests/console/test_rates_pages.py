@@ -249,3 +249,12 @@ async def test_what_people_wrote_is_text(pool: Pool) -> None:
         ):
             assert evil not in page.text
             assert "&lt;script&gt;" in page.text
+
+
+async def test_the_first_card_of_a_country_begins_as_the_example(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        cleo = await open_desk.inside("cleo", "country_editor:JP")
+        begun = (await cleo.twin(DRAFT)).json()
+        assert 'scope = "JP"' in begun["draft"]["text"]
+        assert begun["faults"] == {"at": {}, "elsewhere": []}

@@ -1,0 +1,72 @@
+"""A newcomer in a fresh house: let in, led by the first steps, until a partner's first award is seen."""
+
+import shlex
+from collections.abc import Mapping
+
+import httpx
+import pytest
+from playwright.async_api import Browser, expect
+
+from abacus.cli.house.free_ports import on_free_ports
+from abacus.cli.people.console import first_link
+from abacus.platform.settings import Settings
+from abacus.pricing.store.cards import CardReader
+from tests.console.steps import reload_until, search
+from tests.console.window import office
+from tests.support.house import House
+
+
+@pytest.mark.long
+async def test_a_newcomer_sees_a_first_award(browser: Browser, house: House) -> None:
+    settings = on_free_ports(house.settings)
+    async with (
+        office(browser, house.pool) as open_office,
+        house.running("api", "awarder", settings=settings),
+        open_office.window() as window,
+    ):
+        page, main = window.page, window.page.locator("main")
+        await open_office.desk.rooms[CardReader].refresh()
+        await window.see("/")
+        await page.get_by_text("I have no password, or no name").click()
+        assert "a link that works once" in await window.text()
+        # As `abacus up` prints it.
+        link = await first_link(settings.model_copy(update={"console_public_url": open_office.desk.url}))
+        assert link is not None
+        await window.see(link.removeprefix(window.url))
+        await open_office.desk.refresh()
+        await expect(page.locator("h1")).to_have_text("Sign in as admin")
+        await window.press("Sign in")
+        assert "publish a rate card done" in " ".join((await window.text()).split())
+        await window.follow("Let transactions come")
+        await page.get_by_text("Enter a partner").click()
+        await page.get_by_label("Id", exact=True).fill("acme")
+        await page.get_by_label("Name", exact=True).fill("Acme")
+        await window.press("Enter it, and show its key")
+        await expect(main).to_contain_text("It is shown this once")
+        assert await window.violations() == []
+        told = {"$KEY": await main.locator("[data-copied]").first.inner_text(), "$API": api_of(settings)}
+        answer = await as_told(await main.locator("pre").inner_text(), told)
+        assert answer.json()["status"] == "posted", answer.text
+        await window.follow("Abacus")
+        await reload_until(window, "100 points so far")
+        assert "First steps" not in await window.text()
+        await search(window, "bob")
+        await window.follow("bob")
+        row = page.get_by_label("Transfers by day").get_by_role("row").filter(has_text="Welcome")
+        assert "+100" in await row.inner_text()
+
+
+def api_of(settings: Settings) -> str:
+    return f"http://{settings.api_host}:{settings.api_port}"
+
+
+async def as_told(curl: str, stands_for: Mapping[str, str]) -> httpx.Response:
+    """What the command would send that stands on the page."""
+    for name, value in stands_for.items():
+        curl = curl.replace(name, value)
+    command, url, *words = shlex.split(curl)
+    assert command == "curl"
+    options = list(zip(words[::2], words[1::2], strict=True))
+    headers = dict(word.split(": ", 1) for option, word in options if option == "-H")
+    async with httpx.AsyncClient(timeout=60) as client:
+        return await client.post(url, headers=headers, content=dict(options)["-d"])
