@@ -1,20 +1,30 @@
 """An assumption of finance, as another person approves it."""
 
 import json
+import re
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
+from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, matching, string
+from abacus.core.ids import PROGRAM_PATTERN
 from abacus.oversight.reports.assumption_store import AssumptionStore
-from abacus.oversight.reports.decide.assumption import Estimate, percent
+from abacus.oversight.reports.decide.assumption import Estimate, percent, share
+from abacus.oversight.reports.decide.assumption_form import PRICES
 from abacus.people.decide.agreement import canonical, check_unchanged
 from abacus.people.store.approvals import Executor
 from abacus.people.store.audit import entry_of, with_entry
 from abacus.people.types.approval import Approval, ApprovalKind, CannotExecute, Proposal
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Pool
+from abacus.pricing.decide.figures import multiplier
+
+_PROGRAM: Final = re.compile(PROGRAM_PATTERN)
+_COUNTRY: Final = re.compile("[A-Z]{2}")
+_CURRENCY: Final = re.compile("[A-Z]{3}")
 
 
 class Assumed(NamedTuple):
@@ -37,6 +47,37 @@ class Assumed(NamedTuple):
         estimate = {name: None if value is None else str(value) for name, value in self.estimate._asdict().items()}
         day = self.effective_from.isoformat()
         return canonical({**self._asdict(), "effective_from": day, "estimate": estimate})
+
+
+def read_assumed(document: Mapping[str, object]) -> Assumed:
+    """What was filled in. Raises `DocumentFaults`."""
+    faults: list[Fault] = []
+    fields = Fields(document, "", faults)
+    program = fields.read("program", matching(_PROGRAM, "is no program such as GRP"), "")
+    country = fields.read("country", matching(_COUNTRY, "is no country such as SG"), "")
+    since = fields.read("effective_from", _day, date.min)
+    use = fields.read("expected_use", share, Decimal(1))
+    currency = fields.read("currency", matching(_CURRENCY, "is no currency such as SGD"), "")
+    prices: dict[str, Decimal | None] = {name: fields.read_if_there(name, multiplier, None) for name in PRICES}
+    reason = fields.read("reason", _reason, "")
+    fields.refuse_unknown()
+    if faults:
+        raise DocumentFaults(faults)
+    return Assumed(program, country, since, Estimate(currency, use, **prices), reason)
+
+
+def _day(value: object) -> date:
+    try:
+        return date.fromisoformat(string(value))
+    except ValueError:
+        raise Bad("write a day, such as 2026-07-01") from None
+
+
+def _reason(value: object) -> str:
+    text = string(value).strip()
+    if not text:
+        raise Bad("say why; auditors read it")
+    return text
 
 
 def assumption_proposal(wanted: Assumed) -> Proposal:

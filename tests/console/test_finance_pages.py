@@ -7,16 +7,22 @@ from uuid import uuid4
 
 import pytest
 
+from abacus.approving.assumptions import read_assumed
 from abacus.console.decide.charts import Line
 from abacus.console.decide.checklist import checklist
 from abacus.console.decide.reports import REPORTS, charts_of
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Errand, Order
+from abacus.console.pages.finance.assumptions import DRAFT
 from abacus.core.errors import Refused
+from abacus.documents.form.example import example
 from abacus.documents.form.faults import FILL_IN
+from abacus.documents.form.types import flat
 from abacus.oversight.closing.decide.record import Act, Signed
 from abacus.oversight.closing.kind import accounts_desk
 from abacus.oversight.closing.store import MonthCloses
+from abacus.oversight.reports.decide.assumption_form import ASSUMPTION_FORM, to_document
+from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool, nothing_else
 from abacus.programs.expiry.decide.month import Month
 from tests.console.asking import errand
@@ -117,27 +123,48 @@ def test_charts_run_along_months() -> None:
         REPORTS["rollforward"].arguments("", date(2026, 7, 1))
 
 
-async def test_assumptions_are_set_when_another_person_has_approved_them(pool: Pool) -> None:
-    page = "/finance/assumptions"
-    good = {"program": "GRP", "country": "SG", "currency": "SGD", "expected_use": "97%", "reason": "a study"}
+ASSUMED = {
+    "doc.program": "GRP",
+    "doc.country": "SG",
+    "doc.currency": "SGD",
+    "doc.effective_from": "2026-07-01",
+    "doc.expected_use": "97%",
+    "doc.reason": "a study",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("program", "grp"),
+        ("country", "Singapore"),
+        ("currency", ""),
+        ("expected_use", "970%"),
+        ("cost_per_point", "cheap"),
+        ("effective_from", "soon"),
+        ("reason", ""),
+    ],
+)
+async def test_an_assumption_has_each_fault_at_its_field(pool: Pool, name: str, wrong: str) -> None:
     async with desk(pool) as open_desk:
         await cards(open_desk)
         fay = await open_desk.inside("fay", "finance")
-        for name, wrong in [
-            ("program", "grp"),
-            ("program", "NOBODYS"),
-            ("country", "Singapore"),
-            ("currency", ""),
-            ("expected_use", "970%"),
-            ("cost_per_point", "cheap"),
-            ("effective_from", "soon"),
-            ("reason", ""),
-        ]:
-            refused = await fay.send(page, page, **{**good, name: wrong})
-            assert (name, refused.status_code) == (name, 422)
-            assert (await fay.twin(page)).json()["versions"]["value"] == []
-        key = {"key": str(uuid4()), "form": (await fay.see(page)).text.split('name="form" value="')[1].split('"')[0]}
-        sent = [await fay.client.post(page, data={**good, "cost_per_point": "0.01", **key}) for _ in range(2)]
+        refused = await fay.send_for_twin(DRAFT, DRAFT, **{**ASSUMED, f"doc.{name}": wrong, "sure": "do"})
+        assert (refused.status_code, list(refused.json()["faults"]["at"])) == (422, [name])
+        assert await open_desk.rooms[Approvals].all() == []
+
+
+async def test_assumptions_are_set_when_another_person_has_approved_them(pool: Pool) -> None:
+    page = "/finance/assumptions"
+    good = {**ASSUMED, "doc.cost_per_point": "0.01"}
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        fay = await open_desk.inside("fay", "finance")
+        unknown = await fay.send(DRAFT, DRAFT, **{**good, "doc.program": "NOBODYS"})
+        assert (unknown.status_code, "nobody issues points of NOBODYS in SG" in unknown.text) == (422, True)
+        looked = await fay.send(DRAFT, DRAFT, **good)
+        assert (looked.status_code, "97% will be used" in looked.text) == (200, True)
+        sent = [await fay.confirm(looked, sure="do") for _ in range(2)]
         assert [each.status_code for each in sent] == [303, 303]
         assert sent[0].headers["location"] == sent[1].headers["location"]
         assert (await fay.twin(page)).json()["versions"]["value"] == []
@@ -145,12 +172,28 @@ async def test_assumptions_are_set_when_another_person_has_approved_them(pool: P
         dora = await open_desk.inside("dora", "approver:SG")
         assert "Assumptions for GRP, SG" in (await dora.see(asked)).text
         assert (await dora.send(asked, f"{asked}/approve")).status_code == 303
-        again = await fay.send(page, page, **good, cost_per_point="0.01")
+        again = await fay.send(DRAFT, DRAFT, **good)
         assert (again.status_code, "says the same already" in again.text) == (422, True)
+        shown = (await fay.twin(f"{DRAFT}?of=GRP/SG")).json()["carried"]
+        today = {"doc.reason": "", "doc.effective_from": open_desk.clock.now().date().isoformat()}
+        assert (good | today).items() <= shown.items()
+        other = (await fay.send_for_twin(DRAFT, DRAFT, **{**good, "doc.expected_use": "95%"})).json()
+        told = [(each["where"], each["was"], each["now"]) for each in other["changes"]]
+        assert (other["against"], ("Expected use", "97%", "95%") in told) == ("version 1", True)
         (version,) = (await fay.twin(page)).json()["versions"]["value"]
         assert (version["program"], version["set_by"], version["reason"]) == ("GRP", "person:fay", "a study")
         ann = await open_desk.inside("ann", "viewer")
         assert "Set another version" not in (await ann.see(page)).text
+        assert (await ann.see(DRAFT)).status_code == 403
+
+
+def test_the_form_of_assumptions_agrees_with_its_reader() -> None:
+    wanted = read_assumed(example(ASSUMPTION_FORM))
+    document = to_document("GRP", "SG", wanted.estimate, since=wanted.effective_from, reason=wanted.reason)
+    assert read_assumed(document) == wanted
+    assert set(document) | {"cost_per_point", "selling_price", "allocated_per_point"} == {
+        each.name for each in flat(ASSUMPTION_FORM.fields)
+    }
 
 
 async def test_a_month_that_is_not_tied_cannot_be_signed(pool: Pool) -> None:

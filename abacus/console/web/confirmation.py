@@ -12,8 +12,8 @@ from abacus.console.web.page import Page, See
 from abacus.people.types.approval import CannotDecide
 
 SURE: Final = "sure"  # the field of the confirmation; without it nothing is done
-_DO: Final = "do"
-_CHANGE: Final = "change"
+DO: Final = "do"
+CHANGE: Final = "change"
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Show(Protocol):
 async def taken(typed: Form, prepare: Callable[[], Awaitable[Prepared]], show: Show) -> Page | See:
     """`prepare` raises `WrongForm` for what cannot be done."""
     step = typed.get(SURE)
-    if step == _CHANGE:
+    if step == CHANGE:
         return await show(typed)
     try:
         prepared = await prepare()
-        if step == _DO:
+        if step == DO:
             return await prepared.does()
     except CannotDecide as error:
         return await show(typed, fault=error.detail)

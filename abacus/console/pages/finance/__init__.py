@@ -3,7 +3,7 @@
 from typing import Final
 
 from abacus.console.pages.drafts.draft_page import draft_pages
-from abacus.console.pages.finance import accounts, month_acts, month_close, reports, trust
+from abacus.console.pages.finance import accounts, assumptions, month_acts, month_close, reports, trust
 from abacus.console.web.routes import form, page
 from abacus.people.types.deed import Deed
 
@@ -11,8 +11,9 @@ SERVED: Final = (
     page("/finance", reports.finance, everywhere=True),
     page("/finance/reports/{report}", reports.report, everywhere=True),
     form("/finance/reports/{report}", reports.calculate, everywhere=True),
-    page("/finance/assumptions", reports.assumptions, everywhere=True),
-    form("/finance/assumptions", reports.set_assumption, Deed.SET_ASSUMPTIONS, everywhere=True),
+    page("/finance/assumptions", assumptions.assumptions, everywhere=True),
+    page(assumptions.DRAFT, assumptions.draft, Deed.SET_ASSUMPTIONS, everywhere=True),
+    form(assumptions.DRAFT, assumptions.ask, Deed.SET_ASSUMPTIONS, everywhere=True),
     page("/finance/accounts", accounts.accounts, everywhere=True),
     *draft_pages(accounts.ACCOUNTS_DRAFTS),
     form("/finance/close", month_acts.go_to, everywhere=True),

@@ -1,13 +1,9 @@
-"""Finance: the books of points as reports, and the assumptions behind their money."""
+"""Finance: the books of points as reports."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
-from decimal import Decimal
-from typing import ClassVar, Final
+from typing import ClassVar
 
-from abacus.approving.assumptions import Assumed, assumption_proposal
 from abacus.console.decide.charts import Chart
 from abacus.console.decide.month_list import MonthLine, months_of, next_of
 from abacus.console.decide.reports import REPORTS, Report, charts_of
@@ -16,19 +12,11 @@ from abacus.console.pages.operations.errands import Done, ask, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
-from abacus.console.web.page import ASKED, Page, See
+from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.core.errors import Refused
-from abacus.core.ids import PROGRAM_PATTERN
 from abacus.oversight.closing.store import MonthCloses
-from abacus.oversight.reports.assumption_store import AssumptionStore
-from abacus.oversight.reports.decide.assumption import Assumption, Estimate, read_price, read_share
-from abacus.people.store.approvals import Approvals
-from abacus.people.types.deed import Deed
 from abacus.programs.expiry.decide.month import Month
-
-_PATTERNS: Final = {"program": PROGRAM_PATTERN, "country": "[A-Z]{2}", "currency": "[A-Z]{3}"}
-_PRICES: Final = ("cost_per_point", "selling_price", "allocated_per_point")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,15 +42,6 @@ class ReportPage(Page):
     done: Part[Done | None]
     charts: Sequence[Chart]
     also: Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class AssumptionsPage(Page):
-    """Every version, the newest first."""
-
-    template: ClassVar[str] = "assumptions.html"
-    versions: Part[Sequence[Assumption]]
-    may_set: bool
 
 
 async def finance(call: Call) -> FinancePage:
@@ -98,47 +77,6 @@ async def calculate(call: Call) -> Page | See:
     )
 
 
-async def assumptions(call: Call, *, form: Form = EMPTY, fault: str | None = None) -> AssumptionsPage:
-    async def versions() -> Sequence[Assumption]:
-        return list(reversed(await AssumptionStore(call.premises.pool).all()))
-
-    return AssumptionsPage(
-        title="Assumptions",
-        command="abacus report assumptions show",
-        versions=await call.part(versions()),
-        may_set=call.may(Deed.SET_ASSUMPTIONS, None),
-        form=form,
-        fault=fault,
-    )
-
-
-async def set_assumption(call: Call) -> Page | See:
-    """Another person approves it."""
-    typed = call.form.shown()
-    typed = typed.but(
-        **{
-            name: "That does not look like one."
-            for name, pattern in _PATTERNS.items()
-            if re.fullmatch(pattern, typed.get(name)) is None
-        }
-    )
-    if not typed.get("reason"):
-        typed = typed.but(reason="Say why; auditors read it.")
-    typed, since = _since(typed, call.now.date())
-    typed, estimate = _estimate(typed)
-    if typed.wrong or estimate is None:
-        return await assumptions(call, form=typed)
-    program, country, reason = (typed.get(name) for name in ("program", "country", "reason"))
-    call.check(Deed.SET_ASSUMPTIONS, country)
-    try:
-        await AssumptionStore(call.premises.pool).check(program, country, since, estimate)
-    except Refused as fault:
-        return await assumptions(call, form=typed, fault=str(fault))
-    wanted = Assumed(program, country, since, estimate, reason)
-    approval = await call.rooms[Approvals].ask(assumption_proposal(wanted), call.actor.agent)
-    return See(f"/approvals/{approval.approval_id}", ASKED)
-
-
 def _which(call: Call) -> Report:
     which = REPORTS.get(call.request.path_params["report"])
     if which is None:
@@ -163,27 +101,3 @@ async def _page(call: Call, which: Report, given: str, typed: Form) -> ReportPag
         also=which.commands(given),
         form=typed,
     )
-
-
-def _since(typed: Form, today: date) -> tuple[Form, date]:
-    if not typed.get("effective_from"):
-        return typed, today
-    try:
-        return typed, date.fromisoformat(typed.get("effective_from"))
-    except ValueError:
-        return typed.but(effective_from="Write a day, such as 2026-07-01."), today
-
-
-def _estimate(typed: Form) -> tuple[Form, Estimate | None]:
-    """With the faults of its numbers."""
-    prices: dict[str, Decimal | None] = dict.fromkeys(_PRICES)
-    for name in _PRICES:
-        try:
-            prices[name] = read_price(typed.get(name), "") if typed.get(name) else None
-        except Refused as fault:
-            typed = typed.but(**{name: str(fault).removeprefix(": ")})
-    try:
-        share = read_share(typed.get("expected_use"))
-    except Refused as fault:
-        return typed.but(expected_use=str(fault).removeprefix("--expected-use: ")), None
-    return typed, Estimate(typed.get("currency"), share, **prices)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple, TypeAlias
 
 from abacus.core.errors import Refused
-from abacus.core.fields import Bad
+from abacus.core.fields import Bad, string
 from abacus.core.points import EXACT
 from abacus.pricing.decide.card import PublishedCard, country_of
 from abacus.pricing.decide.figures import multiplier
@@ -83,26 +83,31 @@ class AssumptionBook:
         return line[-1] if line else None
 
 
+def share(value: object) -> Decimal:
+    """A share of the points, as 97% or 0.97. Raises `Bad`."""
+    text = string(value)
+    number = multiplier(text.removesuffix("%").rstrip())
+    found = EXACT.divide(number, _HUNDRED) if text.endswith("%") else number
+    if not 0 < found <= 1:
+        raise Bad(f"{text!r} is not above 0 % and at most 100 %; write it as 97%")
+    return found
+
+
 def read_share(text: str) -> Decimal:
-    """A share of the points, as 97% or 0.97. Raises `Refused`."""
-    number = _number(text.removesuffix("%").rstrip(), "--expected-use")
-    share = EXACT.divide(number, _HUNDRED) if text.endswith("%") else number
-    if not 0 < share <= 1:
-        raise Refused(f"--expected-use: {text!r} is not above 0 % and at most 100 %; write it as 97%")
-    return share
+    """Raises `Refused`."""
+    try:
+        return share(text)
+    except Bad as bad:
+        raise Refused(f"--expected-use: {bad}") from None
 
 
 def read_price(text: str, option: str) -> Decimal:
     """A price of one point, or an amount of money. Raises `Refused`."""
-    return _number(text, option)
-
-
-def percent(share: Decimal) -> str:
-    return f"{EXACT.multiply(share, _HUNDRED).normalize():f}%"
-
-
-def _number(text: str, option: str) -> Decimal:
     try:
         return multiplier(text)
     except Bad as bad:
         raise Refused(f"{option}: {bad}") from None
+
+
+def percent(share: Decimal) -> str:
+    return f"{EXACT.multiply(share, _HUNDRED).normalize():f}%"
