@@ -4,6 +4,7 @@ import re
 from datetime import datetime, timedelta
 from typing import Any
 
+import httpx
 import pytest
 
 from abacus.core.tokens import digest_of
@@ -72,12 +73,17 @@ async def test_rights_are_changed_as_they_are_typed(pool: Pool) -> None:
         await open_desk.partner("acme")
         await pool.execute("update partner set sources = null")
         eve = await open_desk.inside("eve", "operator")
-        for typed, sources in ((RIGHTS, None), (RIGHTS | {"source": "rides mart"}, ["rides", "mart"]), (RIGHTS, [])):
+        for typed, sources in (
+            (RIGHTS, None),
+            (RIGHTS | {"source": "rides mart"}, ["rides", "mart"]),
+            (RIGHTS | {"source[]": "mart", "source": "eats, mart"}, ["mart", "eats"]),
+            (RIGHTS, []),
+        ):
             answer = await eve.send("/partners/acme", "/partners/acme/rights", **typed)
             assert answer.status_code == 303
             there = await shown(eve)
             assert (there["rights"], there["sources"]) == (["fixed_points"], sources)
-        assert await log(open_desk) == ["edit-partners"] * 3
+        assert await log(open_desk) == ["edit-partners"] * 4
 
 
 async def test_narrower_limits_hold_at_once_and_wider_ones_when_another_person_approves(pool: Pool) -> None:
@@ -166,34 +172,47 @@ async def test_a_trial_is_an_errand_of_the_command(pool: Pool) -> None:
         assert errand["arguments"] == ["partners", "webhook", "test", "--json", "--", "acme"]
 
 
+async def confirmed(who: Browser, page: str, **typed: str) -> httpx.Response:
+    looked = await who.send(page, page, **{f"doc.{name}": text for name, text in typed.items()})
+    return await who.confirm(looked, sure="do") if looked.status_code == 200 else looked
+
+
 async def test_a_webhook_is_added_changed_given_another_secret_and_removed(pool: Pool) -> None:
     here = "/partners/acme"
     async with desk(pool) as open_desk:
         await open_desk.partner("acme")
         eve = await open_desk.inside("eve", "operator")
-        added = await eve.send(here, f"{here}/webhook", url="https://hooks.example.com/a")
+        added = await confirmed(eve, f"{here}/webhook", url="https://hooks.example.com/a")
         [secret] = re.findall(r"whsec_[\w+/=-]+", added.text)
         assert secret not in (await eve.see(here)).text
-        changed = await eve.send(here, f"{here}/webhook", url="https://hooks.example.com/b")
+        typed = {"doc.url": "https://hooks.example.com/b"}
+        looked = (await eve.send_for_twin(f"{here}/webhook", f"{here}/webhook", **typed)).json()
+        assert [(each["was"], each["now"]) for each in looked["changes"]] == [
+            ("https://hooks.example.com/a", "https://hooks.example.com/b")
+        ]
+        changed = await confirmed(eve, f"{here}/webhook", url="https://hooks.example.com/b")
         assert changed.status_code == 303
         assert "https://hooks.example.com/b from now on" in (await eve.see(here)).text
-        rotated = await eve.send(here, f"{here}/webhook-secret", signs_too="24")
+        rotated = await confirmed(eve, f"{here}/webhook-secret", signs_too="24")
         [other] = re.findall(r"whsec_[\w+/=-]+", rotated.text)
         assert other != secret
         assert "signs too until" in rotated.text
-        for typed, status in (("acm", 422), ("acme", 303)):
-            assert (await eve.send(here, f"{here}/webhook-end", partner=typed)).status_code == status
+        for own, status in (("acm", 422), ("acme", 303)):
+            assert (await confirmed(eve, f"{here}/webhook-end", partner=own)).status_code == status
         assert (await eve.twin(here)).json()["hook"]["value"] is None
+        gone = await confirmed(eve, f"{here}/webhook-secret", signs_too="24")
+        assert (gone.status_code, "there is no webhook of" in gone.text) == (422, True)
         assert await log(open_desk) == ["edit-partners"] * 4
 
 
 @pytest.mark.parametrize("url", ["", "http://hooks.example.com/", "https://127.0.0.1/", "hooks"])
 async def test_a_webhook_goes_to_the_public_internet_alone(pool: Pool, url: str) -> None:
+    page = "/partners/acme/webhook"
     async with desk(pool) as open_desk:
         await open_desk.partner("acme")
         eve = await open_desk.inside("eve", "operator")
-        refused = await eve.send("/partners/acme", "/partners/acme/webhook", url=url)
-        assert (refused.status_code, 'id="wrong-url"' in refused.text) == (422, True)
+        refused = await eve.send_for_twin(page, page, **{"doc.url": url, "sure": "do"})
+        assert (refused.status_code, list(refused.json()["faults"]["at"])) == (422, ["url"])
         assert await pool.fetchval("select count(*) from webhook") == 0
 
 

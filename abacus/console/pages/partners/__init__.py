@@ -16,9 +16,9 @@ SERVED: Final = (
     form("/partners/{partner}/new-key", partner_changes.give_key, Deed.EDIT_PARTNERS, everywhere=True),
     form("/partners/{partner}/disable", partner_changes.disable, Deed.EDIT_PARTNERS, everywhere=True),
     form("/partners/{partner}/enable", partner_changes.enable, Deed.EDIT_PARTNERS, everywhere=True),
-    form("/partners/{partner}/webhook", webhook.set_address, Deed.EDIT_PARTNERS, everywhere=True),
-    form("/partners/{partner}/webhook-secret", webhook.new_secret, Deed.EDIT_PARTNERS, everywhere=True),
-    form("/partners/{partner}/webhook-end", webhook.remove, Deed.EDIT_PARTNERS, everywhere=True),
+    *webhook.ADDRESS.served(),
+    *webhook.SECRET.served(),
+    *webhook.END.served(),
     form("/partners/{partner}/try-webhook", webhook.send_trial, Deed.EDIT_PARTNERS, everywhere=True),
     page("/partners/{partner}/requests", partner_requests.requests, everywhere=True),
 )

@@ -93,10 +93,13 @@ class Hook:
 
 @dataclass(frozen=True)
 class RightsChoices:
-    """What there is to choose from when rights are given: countries with a card, and cards of partners."""
+    """What there is to choose from when rights are given: countries with a card, cards of partners, and sources that
+    partners name.
+    """
 
     countries: Sequence[str]
     cards: Sequence[tuple[str, str]]
+    sources: Sequence[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +127,6 @@ class PartnerPage(Page):
     may_edit: bool
     may_limit: bool
     choices: RightsChoices
-    overlaps: Sequence[tuple[str, str]] = OVERLAPS
     new_key: str | None = None
     new_secret: str | None = None
 
@@ -170,7 +172,7 @@ async def partners_page(call: Call, typed: Form = EMPTY) -> PartnersPage:
         command="abacus partners list",
         partners=[_shown(each, call.now) for each in found],
         rights=RIGHTS,
-        choices=_choices(call),
+        choices=_choices(call, found),
         may_edit=call.may(Deed.EDIT_PARTNERS, None),
         form=typed,
     )
@@ -194,7 +196,7 @@ async def partner_page(
         partner=_shown(found, call.now),
         hook=hook,
         rights=RIGHTS,
-        choices=_choices(call, found.partner),
+        choices=_choices(call, await call.rooms[PartnerStore].all(), found.partner),
         may_send=call.may(Deed.REPLAY, None),
         may_edit=call.may(Deed.EDIT_PARTNERS, None),
         may_limit=call.may(Deed.EDIT_LIMITS, None),
@@ -216,7 +218,7 @@ async def _hook(call: Call, partner_id: str) -> Hook | None:
     return Hook(webhook, counts, undelivered, delivered, await newest(call, TRIAL, partner_id))
 
 
-def _choices(call: Call, partner: Partner | None = None) -> RightsChoices:
+def _choices(call: Call, partners: Sequence[Registered], partner: Partner | None = None) -> RightsChoices:
     """Also what the partner has by now, be there a card for it or not."""
     try:
         book = call.rooms[CardReader].book()
@@ -226,7 +228,10 @@ def _choices(call: Call, partner: Partner | None = None) -> RightsChoices:
     if partner is not None:
         countries |= {*partner.countries}
         cards |= {partner.card_scope} if partner.card_scope is not None else set()
-    return RightsChoices(sorted(countries), (("", "the country's"), *((each, each) for each in sorted(cards))))
+    sources = {source for each in partners for source in each.partner.sources or ()}
+    return RightsChoices(
+        sorted(countries), (("", "the country's"), *((each, each) for each in sorted(cards))), sorted(sources)
+    )
 
 
 def _shown(registered: Registered, now: datetime) -> Shown:

@@ -130,7 +130,7 @@ def _rights(typed: Form) -> RightsChange | Form:
         **{name: name in ticked for name in RIGHTS},
         "name": typed.get("name"),
         "countries": _words(typed.get("country[]")),
-        "sources": _words(typed.get("source")),
+        "sources": _words(f"{typed.get('source[]')} {typed.get('source')}"),
         "card_scope": typed.get("card") or None,
         "requests_per_minute": requests,
     }
