@@ -93,6 +93,7 @@ async def test_a_month_is_closed(browser: Browser, house: House) -> None:
         await window.press("Publish")
         assert "exactly this is submitted" in await window.text()
         await window.press("Publish")
+        assert "all.all@1 is published." in await window.text()
         await open_month(window)
         assert "Next: Cost of a point" in await window.text()
         await window.follow("Say what a point costs")

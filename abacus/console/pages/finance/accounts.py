@@ -59,4 +59,6 @@ ACCOUNTS_DRAFTS: Final = DraftKind(
     desk=lambda rooms: rooms[AccountsDesk],
     about="Each kind of movement is booked on two accounts. The closes of months that follow use them.",
     begin=_begin,
+    everywhere=True,
+    page=lambda _: "/finance/accounts",
 )
