@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from abacus.core.clock import Clock
@@ -81,6 +82,12 @@ class StatedDesk(DocumentDesk[Running, Around]):
     ) -> Sequence[Stated[Running]]:
         """The latest version of each document, by name."""
         return await self._stated.page(self.now(), countries=countries, state=state, after=after, limit=limit)
+
+    async def between(
+        self, since: datetime, until: datetime, *, countries: Sequence[str] | None
+    ) -> Sequence[Stated[Running]]:
+        """The versions that run, or are to run, at a time between two moments."""
+        return await self._stated.between(since, until, countries=countries)
 
     async def history(self, name: str) -> Sequence[Stated[Running]]:
         """All versions of a document; none where there is no such document."""

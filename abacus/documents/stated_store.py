@@ -109,6 +109,13 @@ class StatedStore(Generic[Running, Around]):
         given = countries if countries is None else list(countries)
         return await self._read(self._sql.page, countries=given, state=state, after=after, now=now, limit=limit)
 
+    async def between(
+        self, since: datetime, until: datetime, *, countries: Sequence[str] | None = None
+    ) -> list[Stated[Running]]:
+        """The versions that run, or are to run, at a time between two moments, of these countries or of all."""
+        given = countries if countries is None else list(countries)
+        return await self._read(self._sql.between, since=since, until=until, countries=given)
+
     async def history(self, name: str) -> list[Stated[Running]]:
         """All versions of a document."""
         return await self._read(self._reader.statements.history, keys=[name])

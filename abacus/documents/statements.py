@@ -67,6 +67,10 @@ class StatedStatements:
                 where :state::text is null or state = :state order by {key} limit :limit
             )
         """)
+        self.between = where("""
+            d.status not in ('draft', 'ended') and d.starts_at < :until and d.ends_at > :since
+                and (:countries::text[] is null or d.country = any(:countries))
+        """)
         self.beside = where("d.status in ('submitted', 'approved', 'paused')")
         self.versions = where(f"(d.{key}, d.version) in (select * from unnest(:names::text[], :versions::integer[]))")
         self.in_force = Statement(f"select {key}, version from {name} where status = 'approved' and ends_at > :since")

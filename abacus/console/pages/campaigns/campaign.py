@@ -6,6 +6,7 @@ from typing import ClassVar, Final
 
 from abacus.console.decide.charts import Bar, Chart, bars_of, runs_by_day
 from abacus.console.errands.types import Order
+from abacus.console.pages.campaigns.campaign_calendar import Met, met_of
 from abacus.console.pages.campaigns.campaign_list import CampaignRow, row_of
 from abacus.console.pages.operations.errands import Done as Asked
 from abacus.console.pages.operations.errands import ask, newest
@@ -21,6 +22,7 @@ from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.campaign_form import CAMPAIGN_FORM
 from abacus.engage.campaigns.decide.document import to_document, to_toml
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
+from abacus.engage.campaigns.decide.meetings import meetings_of
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.report import ArmLine, DayLine, against_control, used_overall
 from abacus.engage.limits.types import MICROS
@@ -75,6 +77,7 @@ class CampaignPage(Page):
     document: str
     done: Part[Done]
     report: Part[Asked | None]
+    meets: Part[Sequence[Met]]
     versions: Sequence[CampaignRow]
     act_options: Sequence[tuple[str, str]]
     may_edit: bool
@@ -157,12 +160,23 @@ async def _page(
         document=to_toml(record.document),
         done=await call.part(_done(call, record)),
         report=await call.part(newest(call, REPORT, name)),
+        meets=await call.part(_meets(call, record)),
         versions=[row_of(each, now) for each in reversed(history)],
         act_options=[(act, act.capitalize()) for act in _acts(call, record)],
         may_edit=call.may(Deed.EDIT_CAMPAIGNS, record.document.country),
         form=form,
         fault=fault,
     )
+
+
+async def _meets(call: Call, record: CampaignRecord) -> Sequence[Met]:
+    """Campaigns that answer to the same events from now on; none for a version that is over."""
+    campaign, now = record.document, call.now
+    if record.state(now) is State.ENDED:
+        return ()
+    since = max(now, campaign.starts_at)
+    beside = await call.rooms[CampaignDesk].between(since, campaign.ends_at, countries=[campaign.country])
+    return met_of(each for each in meetings_of(campaign, (other.document for other in beside)) if each.until > now)
 
 
 async def _done(call: Call, record: CampaignRecord) -> Done:
