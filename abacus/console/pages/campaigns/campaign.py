@@ -8,6 +8,7 @@ from abacus.console.decide.charts import Bar, Chart, bars_of, runs_by_day
 from abacus.console.errands.types import Order
 from abacus.console.pages.campaigns.campaign_calendar import Met, met_of
 from abacus.console.pages.campaigns.campaign_list import CampaignRow, row_of
+from abacus.console.pages.drafts.versions import VersionTold, versions_told
 from abacus.console.pages.operations.errands import Done as Asked
 from abacus.console.pages.operations.errands import ask, newest
 from abacus.console.web.calls import Call
@@ -24,6 +25,7 @@ from abacus.engage.campaigns.decide.document import to_document, to_toml
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
 from abacus.engage.campaigns.decide.meetings import meetings_of
 from abacus.engage.campaigns.desk import CampaignDesk
+from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.engage.campaigns.report import ArmLine, DayLine, against_control, used_overall
 from abacus.engage.limits.types import MICROS
 from abacus.people.types.approval import CannotDecide
@@ -79,6 +81,7 @@ class CampaignPage(Page):
     report: Part[Asked | None]
     meets: Part[Sequence[Met]]
     versions: Sequence[CampaignRow]
+    history: Sequence[VersionTold]
     act_options: Sequence[tuple[str, str]]
     may_edit: bool
 
@@ -162,6 +165,7 @@ async def _page(
         report=await call.part(newest(call, REPORT, name)),
         meets=await call.part(_meets(call, record)),
         versions=[row_of(each, now) for each in reversed(history)],
+        history=versions_told(CAMPAIGNS, await call.rooms[CampaignDesk].versions(name), now),
         act_options=[(act, act.capitalize()) for act in _acts(call, record)],
         may_edit=call.may(Deed.EDIT_CAMPAIGNS, record.document.country),
         form=form,

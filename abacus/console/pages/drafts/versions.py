@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from abacus.core.fields import EARLIEST
 from abacus.documents.form.changes import Change, changes
@@ -11,11 +11,25 @@ from abacus.documents.form.sentences import Sentence, sentences
 from abacus.documents.kind import Around, DocumentKind
 from abacus.documents.types import Document, Record, Withdrawal
 
+# The states on the way into force, and what brought a version back to one of them for a reason.
+_USUAL: Final = {"draft": "withdrawn", "submitted": "submitted", "approved": "resumed"}
+
+
+@dataclass(frozen=True)
+class Then:
+    """What was done last to a version with states: paused, ended or withdrawn, by whom and why."""
+
+    state: str
+    by: str
+    at: datetime
+    reason: str | None
+
 
 @dataclass(frozen=True)
 class VersionTold:
     """`against` is the version before it; the first one changes nothing. A version that is there from the start was
-    published by nobody, and a version that `ends` took its document out of force.
+    published by nobody, and a version that `ends` took its document out of force. Where a second person approves a
+    kind, `approved_by` did.
     """
 
     label: str
@@ -27,6 +41,9 @@ class VersionTold:
     sentences: Sequence[Sentence]
     against: str | None
     changes: Sequence[Change]
+    approved_by: str | None = None
+    approved_at: datetime | None = None
+    then: Then | None = None
 
 
 def versions_told(
@@ -58,4 +75,15 @@ def _told(
         sentences=sentences(kind.form, document),
         against=None if before is None else kind.label(before),
         changes=[] if was is None else changes(kind.form, was, document),
+        approved_by=record.version.own.get("approved_by"),
+        approved_at=record.version.own.get("approved_at"),
+        then=_then(record.version.own),
     )
+
+
+def _then(own: Mapping[str, Any]) -> Then | None:
+    """That a version was submitted and approved is told beside it."""
+    state, reason = own.get("status"), own.get("reason")
+    if state is None or (state in _USUAL and reason is None):
+        return None
+    return Then(_USUAL.get(state, state), own["changed_by"], own["changed_at"], reason)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from abacus.approving.card_desk import CardDesk
 from abacus.console.decide.typed import local_moment
+from abacus.console.pages.drafts.versions import VersionTold, versions_told
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import EMPTY, Form
@@ -19,6 +20,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard, RateCard, country_of, to_toml
 from abacus.pricing.decide.diff import describe_changes
 from abacus.pricing.decide.timeline import Phase, Span, next_of, place_of, published_card, timeline
+from abacus.pricing.kind import CARDS
 from abacus.pricing.store.cards import CardReader
 
 
@@ -73,6 +75,7 @@ class ScopePage(Page):
     changes: Sequence[str]
     may_withdraw: bool
     may_restore: bool
+    history: Sequence[VersionTold]
 
 
 async def rates(call: Call) -> RatesPage:
@@ -149,6 +152,7 @@ def _page(
         against=displaced.name if displaced else None,
         changes=describe_changes(displaced.card if displaced else None, published.card),
         may_withdraw=may_publish and shown.phase is Phase.SCHEDULED,
+        history=versions_told(CARDS, history, call.now),
         may_restore=may_publish and shown.phase in {Phase.PAST, Phase.SUPERSEDED, Phase.WITHDRAWN},
         form=form,
         fault=fault,
