@@ -58,7 +58,7 @@ CAMPAIGNS = {
     "demo_cancelled": {"events": 20, "done": 20, "points": 2_000},
     "demo_late_delivery": {"events": 20, "done": 20, "points": 1_000},
     "demo_way_home": {"events": 20, "done": 20, "points": 600},
-    "demo_two_rides": {"events": 40, "done": 20, "points": 400},
+    "demo_rides_in_pairs": {"events": 40, "done": 20, "points": 400},
 }
 
 

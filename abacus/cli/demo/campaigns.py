@@ -14,6 +14,7 @@ from abacus.core.errors import Refused, Unavailable
 from abacus.documents.decide.states import Status
 from abacus.documents.store import DocumentStore
 from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.examples import APP, OF_THE_APP
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.report import faults_of, report
 from abacus.engage.notify.renderer import rendering
@@ -36,7 +37,6 @@ from abacus.signals.events.kind import SOURCES, Reserved
 from abacus.signals.events.types import Event
 from abacus.signals.events.wiring import built_in_sources
 
-APP: Final = "demo-app"
 SOURCE: Final[Mapping[str, Any]] = {
     "source": APP,
     "senders": ["demo"],
@@ -46,74 +46,6 @@ SOURCE: Final[Mapping[str, Any]] = {
         "ride.completed": {"part_of_day": "text"},
     },
 }
-
-
-def is_(variable: str, operator: str, value: object) -> Mapping[str, object]:
-    return {"operator": operator, "lhs": f"var.{variable}", "rhs": value}
-
-
-_CAMPAIGNS: Final[Sequence[Mapping[str, Any]]] = (
-    {
-        "name": "demo_third_order",
-        "about": "A third order of the market earns 500 points, and a message after the second",
-        "on": [f"{APP}/order.completed"],
-        "when": is_("vertical", "eq", "mart"),
-        "steps": [
-            {"at": 2, "do": [{"tell": {"en": "One more order\nThe next one earns you 500 points."}}]},
-            {"at": 3, "do": [{"award": {"points": 500}}]},
-        ],
-        "limits": {"runs": {"overall": 100_000, "member": 2}, "points": {"overall": 1_000_000}},
-    },
-    {
-        "name": "demo_cancelled",
-        "about": "A driver cancels: 100 points",
-        "on": [f"{APP}/booking.cancelled"],
-        "when": is_("by", "eq", "driver"),
-        "steps": [{"do": [{"award": {"points": 100}}]}],
-        "limits": {"runs": {"member_day": 3}},
-    },
-    {
-        "name": "demo_late_delivery",
-        "about": "A delivery took over an hour: points and an apology",
-        "on": [f"{APP}/order.completed"],
-        "when": is_("minutes", "gt", 60),
-        "steps": [
-            {
-                "do": [
-                    {"award": {"points": 50}},
-                    {"tell": {"en": "We are sorry\nYour order took {{event.minutes}} minutes. {{points}} points."}},
-                ]
-            }
-        ],
-        "limits": {"budget": {"overall": "5000.00", "cost_of_point": "0.008"}},
-    },
-    {
-        "name": "demo_way_home",
-        "about": "After the morning ride, a reward for the way home, unless there was one already",
-        "on": [f"{APP}/ride.completed"],
-        "when": is_("part_of_day", "eq", "morning"),
-        "steps": [
-            {
-                "do": [
-                    {
-                        "award": {"points": 30},
-                        "after": "1s",
-                        "unless": {"operator": "gt", "lhs": "campaign.runs", "rhs": 1},
-                    }
-                ]
-            }
-        ],
-        "limits": {"runs": {"member_day": 1}},
-    },
-    {
-        "name": "demo_two_rides",
-        "about": "Two rides in a week",
-        "on": [f"{APP}/ride.completed"],
-        "over": "7d",
-        "steps": [{"every": 2, "do": [{"award": {"points": 20}}]}],
-        "limits": {"unlimited": True},
-    },
-)
 _MEMBERS: Final = 20
 _EDITOR: Final = Actor("demo-editor", parse_grants(["country_editor:SG"]))
 _APPROVER: Final = Actor("demo-approver", parse_grants(["approver:SG"]))
@@ -136,9 +68,10 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
     campaigns = []
     async with rendering() as renderer:
         desk = CampaignDesk(pool, SystemClock(), built_in, approvals, renderer)
-        for document in _CAMPAIGNS:
-            of = {**document, **times, "country": "SG", "timezone": "Asia/Singapore"}
-            in_force = [each for each in await desk.history(of["name"]) if each.status is Status.APPROVED]
+        for document in OF_THE_APP:
+            name = f"demo_{document['name']}"
+            of = {**document, "name": name, **times, "country": "SG", "timezone": "Asia/Singapore"}
+            in_force = [each for each in await desk.history(name) if each.status is Status.APPROVED]
             if in_force:
                 campaigns.append(in_force[-1].document)
                 continue

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, Final
 
-from abacus.cli.demo.campaigns import APP, SOURCE, is_
+from abacus.cli.demo.campaigns import SOURCE
 from abacus.cli.demo.story.chapter import Chapter, Look
+from abacus.engage.campaigns.decide.examples import APP, LATE_DELIVERY, THIRD_MEAL, TWO_RIDES, WEEKEND_GROCERIES
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.notify.renderer import rendering
 from abacus.people.types.approval import Approval
@@ -15,58 +16,8 @@ from abacus.signals.events.kind import Reserved, SourceDesk
 from abacus.signals.events.types import Event
 from abacus.signals.events.wiring import built_in_sources
 
-_PURCHASE: Final = "transactions/transaction.completed"
-_CAMPAIGNS: Final[Sequence[Mapping[str, Any]]] = (
-    {
-        "name": "third_meal",
-        "about": "Every third meal earns 30 points in arm a, and 60 in arm b",
-        "on": [_PURCHASE],
-        "when": is_("vertical", "eq", "food"),
-        "split": {"control": 20, "a": 40, "b": 40},
-        "goal": 6,
-        "steps": [
-            {"every": 3, "variant": "a", "do": [{"award": {"points": 30}}]},
-            {"every": 3, "variant": "b", "do": [{"award": {"points": 60}}]},
-        ],
-        "limits": {"points": {"overall": 200_000}},
-    },
-    {
-        "name": "late_delivery",
-        "about": "A delivery took over an hour: points and an apology",
-        "on": [f"{APP}/order.completed"],
-        "when": is_("minutes", "gt", 60),
-        "steps": [
-            {
-                "do": [
-                    {"award": {"points": 50}},
-                    {"tell": {"en": "We are sorry\nYour order took {{event.minutes}} minutes. {{points}} points."}},
-                ]
-            }
-        ],
-        "limits": {"budget": {"overall": "130.00", "cost_of_point": "0.008"}},
-    },
-    {
-        "name": "two_rides",
-        "about": "Two rides in a week, and a message after the first",
-        "on": [_PURCHASE],
-        "when": is_("vertical", "eq", "rides"),
-        "over": "week",
-        "steps": [
-            {"at": 1, "do": [{"tell": {"en": "One more ride\nThe next one this week earns you 20 points."}}]},
-            {"at": 2, "do": [{"award": {"points": 20}}]},
-        ],
-        "limits": {"runs": {"member": 40}},
-    },
-)
-_TO_COME: Final[Mapping[str, Any]] = {
-    "name": "weekend_groceries",
-    "about": "Groceries at the weekend earn 25 points",
-    "on": [_PURCHASE],
-    "when": is_("vertical", "eq", "mart"),
-    "weekdays": ["sat", "sun"],
-    "steps": [{"do": [{"award": {"points": 25}}]}],
-    "limits": {"runs": {"member_day": 1}, "budget": {"overall": "900.00", "cost_of_point": "0.008"}},
-}
+_NEARLY_GONE: Final = {"budget": {"overall": "130.00", "cost_of_point": "0.008"}}
+_CAMPAIGNS: Final = (THIRD_MEAL, {**LATE_DELIVERY, "limits": _NEARLY_GONE}, TWO_RIDES)
 _LATE_ON: Final = 5  # the weekday on which deliveries are late
 _LATE: Final = 12
 
@@ -91,7 +42,7 @@ class Campaigns(Chapter):
             await self.house.send(self.house.settings.events_topic, messages)
 
     async def end(self) -> None:
-        await self._proposed([_TO_COME])
+        await self._proposed([WEEKEND_GROCERIES])
 
     async def _proposed(self, documents: Sequence[Mapping[str, Any]]) -> list[Approval]:
         house, now = self.house, self.house.clock.now()

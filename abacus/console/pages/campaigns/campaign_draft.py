@@ -4,23 +4,19 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, time, timedelta
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
 from abacus.console.decide.form_field import FormField
 from abacus.console.decide.trials import backtested, simulated
-from abacus.console.pages.campaigns.campaign_templates import TEMPLATES
+from abacus.console.pages.campaigns.campaign_templates import TEMPLATES, begun
 from abacus.console.pages.drafts.draft_kind import DraftKind, TrialKind, TrialOrder
 from abacus.console.pages.drafts.trials import day_fields, days_of
 from abacus.console.web.calls import Call
 from abacus.console.web.forms import Form, WrongForm
-from abacus.documents.form.example import example
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.campaign_form import CAMPAIGN_FORM
 from abacus.engage.campaigns.decide.campaign_reader import restore_campaign
 from abacus.engage.campaigns.decide.document import toml_of
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.kind import CAMPAIGNS
-from abacus.people.types.deed import Deed
 
 _EVENT_FILE: Final = "event.json"
 _WEEK: Final = timedelta(days=7)
@@ -37,17 +33,6 @@ _EVENT: Final = """{
   "occurred_at": "%s"
 }
 """
-
-
-def _begin(call: Call) -> str:
-    """The example, for a month from tomorrow on, in a country that is open."""
-    document = example(CAMPAIGN_FORM)
-    country = next(iter(call.countries(Deed.EDIT_CAMPAIGNS) or ()), str(document["country"]))
-    card = call.premises.card_of(country)
-    zone = ZoneInfo(card.timezone if card is not None else str(document["timezone"]))
-    first = datetime.combine(call.now.astimezone(zone).date() + timedelta(days=1), time(), zone)
-    times = {"starts_at": first, "ends_at": first + timedelta(days=30)}
-    return toml_of({**document, "country": country, "timezone": zone.key, **times})
 
 
 def _event_fields(call: Call, campaign: Campaign) -> Sequence[FormField]:
@@ -93,7 +78,7 @@ CAMPAIGN_DRAFTS: Final = DraftKind(
     kind=CAMPAIGNS,
     desk=lambda rooms: rooms[CampaignDesk],
     about="Checked by what is published now. Another person approves exactly this version.",
-    begin=_begin,
+    begin=lambda call: toml_of(begun(call)),
     templates=TEMPLATES,
     submit="Submit for approval",
     trials=[

@@ -1,58 +1,50 @@
-"""Campaigns to begin with, over events that every house has."""
+"""Campaigns to begin with: those of the demo whose events the house has, in a country that is open."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from abacus.console.pages.drafts.draft_kind import Template
+from abacus.console.web.calls import Call
+from abacus.core.fields import Bad
+from abacus.documents.form.example import example
+from abacus.engage.campaigns.decide.campaign_form import CAMPAIGN_FORM
+from abacus.engage.campaigns.decide.examples import EXAMPLES
+from abacus.engage.campaigns.decide.publications import Publications
+from abacus.people.types.deed import Deed
+from abacus.signals.events.decide.vocabulary import event_type_of
 
-_ON: Final = ["transactions/transaction.completed"]
 _LASTS: Final = timedelta(days=30)
 
 
-def _is(lhs: str, value: str) -> Mapping[str, str]:
-    return {"operator": "eq", "lhs": lhs, "rhs": value}
+def begun(call: Call, document: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A document, or the example of the form, in the first country that is open, for a month from tomorrow on."""
+    usual = example(CAMPAIGN_FORM)
+    country = next(iter(call.countries(Deed.EDIT_CAMPAIGNS) or ()), str(usual["country"]))
+    card = call.premises.card_of(country)
+    zone = ZoneInfo(card.timezone if card is not None else str(usual["timezone"]))
+    first = datetime.combine(call.now.astimezone(zone).date() + timedelta(days=1), time(), zone)
+    place = {"country": country, "timezone": zone.key, "starts_at": first, "ends_at": first + _LASTS}
+    if document is None:
+        return {**usual, **place}
+    head = {name: document[name] for name in ("name", "about")}
+    return {**head, **place, **{name: value for name, value in document.items() if name not in head}}
 
 
-def _template(name: str, about: str, rest: Mapping[str, Any]) -> Template:
-    def document(now: datetime) -> Mapping[str, Any]:
-        first = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
-        times = {"starts_at": first.isoformat(), "ends_at": (first + _LASTS).isoformat()}
-        return {"name": name, "about": about, "country": "SG", "timezone": "Asia/Singapore", **times, "on": _ON, **rest}
-
-    return Template(name, about, document)
+def _template(document: Mapping[str, Any]) -> Template[Publications]:
+    return Template(
+        document["name"], document["about"], lambda call: begun(call, document), lambda around: _fits(document, around)
+    )
 
 
-TEMPLATES: Final = (
-    _template(
-        "third_order",
-        "A third order earns 500 points",
-        {
-            "when": _is("var.vertical", "mart"),
-            "steps": [
-                {"at": 2, "do": [{"tell": {"en": "One more order\nThe next one earns you 500 points."}}]},
-                {"at": 3, "do": [{"award": {"points": 500}}]},
-            ],
-            "limits": {"runs": {"overall": 100_000, "member": 2}, "points": {"overall": 1_000_000}},
-        },
-    ),
-    _template(
-        "double_food",
-        "Double points for food, within a budget",
-        {
-            "when": _is("var.vertical", "food"),
-            "steps": [{"do": [{"award": {"multiple": "1"}}]}],
-            "limits": {"budget": {"overall": "5000.00", "cost_of_point": "0.008"}},
-        },
-    ),
-    _template(
-        "two_in_a_week",
-        "Two orders in a week, tried against a control group",
-        {
-            "over": "7d",
-            "steps": [{"every": 2, "do": [{"award": {"points": 20}}]}],
-            "limits": {"runs": {"member_day": 1}},
-            "split": {"a": 90, "control": 10},
-        },
-    ),
-)
+def _fits(document: Mapping[str, Any], around: Publications) -> bool:
+    try:
+        for each in document["on"]:
+            event_type_of(each, around.sources)
+    except Bad:
+        return False
+    return True
+
+
+TEMPLATES: Final = tuple(map(_template, EXAMPLES))

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Generic, NamedTuple
 
 from abacus.console.decide.form_field import FormField
@@ -25,12 +24,14 @@ class TrialOrder(NamedTuple):
     papers: Mapping[str, str] = NO_PAPERS
 
 
-class Template(NamedTuple):
-    """A document to begin with, from a moment on."""
+@dataclass(frozen=True)
+class Template(Generic[Around]):
+    """A document to begin with, where it fits what is published."""
 
     name: str
     about: str
-    document: Callable[[datetime], Mapping[str, Any]]
+    document: Callable[[Call], Mapping[str, Any]]
+    fits: Callable[[Around], bool]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +57,7 @@ class DraftKind(Generic[Document, Around]):
     about: str
     begin: Callable[[Call], str]  # the text of a draft that is made of nothing
     submit: str = "Publish"  # what the last button says
-    templates: Sequence[Template] = ()
+    templates: Sequence[Template[Around]] = ()
     everywhere: bool = False  # of a kind without countries: for people whose role holds in all
     page: Callable[[Document], str] | None = None  # where a document is shown once it is published
     published: Callable[[Call, DraftOutcome[Document]], Awaitable[Page | See]] | None = None  # or what shows more of it

@@ -88,7 +88,7 @@ class _DraftPages(Generic[Document, Around]):
             return await self._shown(call, begun(await self._version(call, label)))
         for each in self._drafts.templates if template is not None else ():
             if each.name == template:
-                return await self._shown(call, begun(self._drafts.kind.write(each.document(call.now))))
+                return await self._shown(call, begun(self._drafts.kind.write(each.document(call))))
         text = self._drafts.begin(call)
         if self._drafts.beside is not None:
             text = await self._beside(call, read_toml(text))
@@ -101,6 +101,8 @@ class _DraftPages(Generic[Document, Around]):
         found = taken(self._drafts.kind, sent(call.form), call.form.typed, act, around)
         if act == _SAVE:
             return await self._saved(call, found, around, saved)
+        if found.faults:
+            return replace(await self._page(call, found, around, _of_trials(call.form)), saved=saved)
         outcome = await self._tried_or_submitted(call, found, around, act)
         if isinstance(outcome, DraftPage):
             return replace(outcome, saved=saved)
@@ -120,8 +122,6 @@ class _DraftPages(Generic[Document, Around]):
     async def _tried_or_submitted(self, call: Call, found: Taken, around: Around, act: str) -> Page | See:
         drafts, kind, desk = self._drafts, self._drafts.kind, self._drafts.desk(call.rooms)
         typed = _of_trials(call.form)
-        if found.faults:
-            return await self._page(call, found, around, typed)
         try:
             draft = await desk.read(read_toml(found.draft.text), around)
             if any(each.act == act for each in drafts.trials) or act == _SUBMIT:
@@ -187,7 +187,7 @@ class _DraftPages(Generic[Document, Around]):
             submit=drafts.submit,
             draft=found.draft,
             panels=found.fields.parts,
-            templates=[(each.name, each.about) for each in drafts.templates],
+            templates=[(each.name, each.about) for each in drafts.templates if each.fits(around)],
             form=typed,
             fault=fault,
         )
