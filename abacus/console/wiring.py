@@ -56,7 +56,7 @@ from abacus.signals.counters.store.opened_store import open_store
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.wiring import cassandra_of
 from abacus.signals.events.kind import Reserved, SourceDesk
-from abacus.signals.events.wiring import built_in_sources
+from abacus.signals.events.wiring import built_in_sources, recent_events
 from abacus.signals.segments.desk import SegmentDesk
 
 DATABASE_WITHIN_S: Final = 5.0
@@ -104,6 +104,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
     wiring.beside(keep_tidying(pool, clock, large.approvals))
     readings = ReadingMemory()
     wiring.beside(readings.keep_reading(pool, clock, topic=settings.points_topic, prefix=settings.queue_prefix))
+    recent = recent_events(wiring)
     rooms = Rooms(
         directory,
         store,
@@ -127,6 +128,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         accounts_desk(pool, clock),
         readings,
         *provider_of(wiring, plan),
+        *([] if recent is None else [recent]),
     )
     return Premises(
         address=plan.address,

@@ -16,12 +16,15 @@ from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
 from abacus.engage.campaigns.decide.calendar import BacktestWindow, as_it_ran
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_reader import Read, read_campaign
+from abacus.engage.campaigns.decide.preview import Filled, filled
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.facts import CampaignSubject
 from abacus.engage.campaigns.publications import publications
 from abacus.engage.campaigns.report import CampaignReport, Glance, glance, report, used_by
 from abacus.engage.campaigns.simulation import Simulated, simulate
 from abacus.engage.limits.types import Amounts
+from abacus.engage.notify.decide.message import Words
+from abacus.engage.notify.decide.template import Unrenderable
 from abacus.engage.notify.renderer import Renderer
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.audit import entry_of, noted
@@ -100,6 +103,13 @@ class CampaignDesk(StatedDesk[Campaign, Publications]):
             renderer=self._renderer,
             now=self.now(),
         )
+
+    async def preview(
+        self, campaign: Campaign, event: Event, around: Publications
+    ) -> list[tuple[Filled, Words | Unrenderable]]:
+        """The messages of a draft as they would read for an event."""
+        messages = list(filled(campaign, event, around.cards.get(campaign.country)))
+        return list(zip(messages, await self._renderer.render([each.rendering for each in messages]), strict=True))
 
     async def report(self, campaign: Campaign) -> CampaignReport:
         return await report(self._pool, campaign)

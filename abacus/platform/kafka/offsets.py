@@ -75,8 +75,10 @@ async def ends_of(bootstrap: str, topic: str) -> Mapping[int, int]:
     `Unavailable`.
     """
     partitions = await partitions_of(bootstrap, topic)
+    if not partitions:
+        return {}
     async with broker_failures(), groupless_consumer(bootstrap) as consumer:
-        ends = await consumer.end_offsets(partitions) if partitions else {}
+        ends = await consumer.end_offsets(partitions)
     return {partition.partition: end for partition, end in ends.items()}
 
 

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from datetime import datetime
 from typing import Final
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from abacus.core.errors import Unavailable
-from abacus.platform.kafka.offsets import broker_failures, groupless_consumer
+from abacus.platform.kafka.offsets import begins_since, broker_failures, ends_of, groupless_consumer
 from abacus.platform.kafka.reader import DEPENDENCY, Record
 
 _SILENT_AFTER_S: Final = 30.0
@@ -45,6 +47,21 @@ async def read_ranges(
                 raise Unavailable(DEPENDENCY, f"nothing of {topic} came for {silent_after_s:.0f} s")
             if records:
                 yield records
+
+
+async def last_of(
+    bootstrap: str, topic: str, since: datetime, most: int, *, silent_after_s: float = _SILENT_AFTER_S
+) -> list[Record]:
+    """The last records of each partition, `most` of each, that are stamped since a moment where the broker knows times;
+    none of a topic that is not there. Raises `Unavailable`.
+    """
+    ends = await ends_of(bootstrap, topic)
+    if not ends:
+        return []
+    begins = (await begins_since(bootstrap, topic, list(ends), [since]))[since]
+    ranges = {number: range(max(begins[number], end - most), end) for number, end in ends.items()}
+    async with aclosing(read_ranges(bootstrap, topic, ranges, silent_after_s=silent_after_s)) as batches:
+        return [record async for records in batches for record in records]
 
 
 async def _placed(consumer: AIOKafkaConsumer, topic: str, ranges: Mapping[int, range]) -> dict[TopicPartition, int]:

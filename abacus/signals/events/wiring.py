@@ -13,6 +13,7 @@ from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.offsets import begins_since
 from abacus.platform.kafka.publisher import StreamPublisher
+from abacus.platform.kafka.ranges import last_of
 from abacus.platform.kafka.window import committed
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool
@@ -27,11 +28,14 @@ from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.substream import Asked
 from abacus.signals.events.event_desk import CountedEventDesk, Publish, without_broker
 from abacus.signals.events.kind import Reserved, SourceDesk, Sources, source_directory
+from abacus.signals.events.recent import RecentEvents
 from abacus.signals.events.replay import replay_events
 from abacus.signals.events.substream import AskedTogether, LargeTopics, SubstreamCopier
 
 _MOST_RECORDS: Final = 20_000
 _GATHER_S: Final = 0.05
+_LAST: Final = 100  # messages of a partition
+_SILENT_AFTER_S: Final = 5.0
 
 
 def built_in_sources(settings: Settings) -> list[Source]:
@@ -95,6 +99,22 @@ async def event_desk(wiring: Wiring, pool: Pool, *, within_s: float) -> CountedE
     desk = CountedEventDesk(sources, publish)
     wiring.at_the_end(desk.close)
     return desk
+
+
+def recent_events(wiring: Wiring) -> RecentEvents | None:
+    """None where no broker is named."""
+    settings = wiring.settings
+    bootstrap = settings.kafka_bootstrap
+    if bootstrap is None:
+        return None
+
+    async def tail(topic: str, since: datetime) -> Sequence[bytes]:
+        records = await last_of(bootstrap, topic, since, _LAST, silent_after_s=_SILENT_AFTER_S)
+        return [each.value for each in records]
+
+    recent = RecentEvents(tail, wiring.clock, settings.events_topic)
+    wiring.beside(recent.keep_reading())
+    return recent
 
 
 def replaying_events(pool: Pool, settings: Settings) -> PublishEvents:

@@ -9,7 +9,7 @@ import pytest
 from aiokafka import AIOKafkaProducer
 
 from abacus.platform.kafka.offsets import RecordThere, begins_since, record_at
-from abacus.platform.kafka.ranges import read_ranges
+from abacus.platform.kafka.ranges import last_of, read_ranges
 from tests.support.services import Services
 
 DAY = datetime(2026, 5, 1, tzinfo=UTC)
@@ -83,3 +83,10 @@ async def test_given_offsets_are_read_once(
     assert [each.offset for each in read] == expected
     assert [int(each.value) for each in read] == [STAMPS[offset] for offset in expected]
     assert [each.stamp_ms for each in read] == [int(at(STAMPS[offset]).timestamp() * 1000) for offset in expected]
+
+
+async def test_the_last_records_of_a_topic(services: Services, topic: str) -> None:
+    bootstrap = services.kafka_bootstrap
+    assert [each.value for each in await last_of(bootstrap, topic, DAY, 2)] == [b"40", b"50"]
+    assert len(await last_of(bootstrap, topic, DAY, 100)) == len(STAMPS)
+    assert await last_of(bootstrap, f"{topic}.none", DAY, 2) == []

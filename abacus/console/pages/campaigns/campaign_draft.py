@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, time, timedelta
 from typing import Any, Final
 
 from abacus.console.decide.form_field import FormField
 from abacus.console.decide.trials import backtested, simulated
+from abacus.console.pages.campaigns.campaign_preview import CAMPAIGN_PREVIEW
 from abacus.console.pages.campaigns.campaign_templates import TEMPLATES, begun
 from abacus.console.pages.drafts.draft_kind import DraftKind, TrialKind, TrialOrder
 from abacus.console.pages.drafts.trials import day_fields, days_of
@@ -15,8 +17,10 @@ from abacus.console.web.forms import Form, WrongForm
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_reader import restore_campaign
 from abacus.engage.campaigns.decide.document import toml_of
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.kind import CAMPAIGNS
+from abacus.signals.events.recent import RecentEvents
 
 _EVENT_FILE: Final = "event.json"
 _WEEK: Final = timedelta(days=7)
@@ -70,6 +74,12 @@ def _backtest(typed: Form, campaign: Campaign) -> TrialOrder:
     return TrialOrder((f"--from={begin.isoformat()}", f"--to={end.isoformat()}", *any_time))
 
 
+async def _around(call: Call) -> Publications:
+    """With what the last events were like, where the console can read them."""
+    around, recent = await call.rooms[CampaignDesk].around(), call.rooms.find(RecentEvents)
+    return around if recent is None else replace(around, seen=recent.seen(around.sources))
+
+
 def _approved(document: Mapping[str, Any]) -> Campaign:
     return restore_campaign(document["campaign"], document["version"])
 
@@ -80,6 +90,8 @@ CAMPAIGN_DRAFTS: Final = DraftKind(
     about="Checked by what is published now. Another person approves exactly this version.",
     begin=lambda call: toml_of(begun(call)),
     templates=TEMPLATES,
+    around=_around,
+    preview=CAMPAIGN_PREVIEW,
     submit="Submit for approval",
     trials=[
         TrialKind(

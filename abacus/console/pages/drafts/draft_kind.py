@@ -7,6 +7,7 @@ from typing import Any, Generic, NamedTuple
 from abacus.console.decide.form_field import FormField
 from abacus.console.decide.trials import TrialWords
 from abacus.console.errands.types import NO_PAPERS
+from abacus.console.pages.drafts.preview import PreviewKind
 from abacus.console.web.calls import Call
 from abacus.console.web.forms import Form
 from abacus.console.web.page import Page, See
@@ -64,6 +65,9 @@ class DraftKind(Generic[Document, Around]):
     # A document that is begun, or copied, with values of its own where no two documents may have the same.
     beside: Callable[[Mapping[str, Any], Sequence[Document]], Mapping[str, Any]] | None = None
 
+    # What drafts are judged by, and chosen from; as the desk has it, where a kind says nothing.
+    around: Callable[[Call], Awaitable[Around]] | None = None
+    preview: PreviewKind[Document, Around] | None = None
     trials: Sequence[TrialKind[Document]] = ()
     trials_path: str = ""  # before the id of a trial
     tried_at: Callable[[Document], str | None] = lambda _: None  # the page that tries a version, if there is one
@@ -72,6 +76,10 @@ class DraftKind(Generic[Document, Around]):
     approved: Callable[[Mapping[str, Any]], Document] | None = (
         None  # what an approval is about; raises `DocumentFaults`
     )
+
+    async def surroundings(self, call: Call) -> Around:
+        """Raises `Unavailable`."""
+        return await (self.desk(call.rooms).around() if self.around is None else self.around(call))
 
     @property
     def path(self) -> str:

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 from abacus.console.pages.drafts.draft_kind import DraftKind
 from abacus.console.pages.drafts.draft_text import DraftText, Taken, begun, sent, taken
+from abacus.console.pages.drafts.preview import EVENT, PREVIEW, Preview
 from abacus.console.pages.drafts.saved_text import CARRIED, SavedAs, begun_from, carried, forget, save
 from abacus.console.pages.drafts.trials import Trial, TrialForm, trial_forms, trial_page, trials_of, try_draft
 from abacus.console.web.calls import Call
@@ -68,6 +69,8 @@ class DraftPage(Page):
     review: bool = False
     digest: str = ""
     templates: Sequence[tuple[str, str]] = ()  # the name of each, and what it is for
+    may_preview: bool = False
+    preview: Part[Preview] | None = None
     trial_forms: Sequence[TrialForm] = ()
     trials: Part[Sequence[Trial]] | None = None
 
@@ -96,7 +99,7 @@ class _DraftPages(Generic[Document, Around]):
 
     async def change_or_submit(self, call: Call) -> Page | See:
         """Brings the fields and the act into the text, and then shows, saves, tries or submits it."""
-        act, around = call.form.get("act"), await self._drafts.desk(call.rooms).around()
+        act, around = call.form.get("act"), await self._drafts.surroundings(call)
         saved = await carried(call)
         found = taken(self._drafts.kind, sent(call.form), call.form.typed, act, around)
         if act == _SAVE:
@@ -124,7 +127,7 @@ class _DraftPages(Generic[Document, Around]):
         typed = _of_trials(call.form)
         try:
             draft = await desk.read(read_toml(found.draft.text), around)
-            if any(each.act == act for each in drafts.trials) or act == _SUBMIT:
+            if any(each.act == act for each in drafts.trials) or act in {PREVIEW, _SUBMIT}:
                 call.check(kind.deed, kind.country(draft))
             await try_draft(call, drafts, act, typed, draft, path=drafts.path)
             shown = await self._page(call, found, around, typed)
@@ -136,6 +139,9 @@ class _DraftPages(Generic[Document, Around]):
             return await self._page(call, found, around, wrong.form)
         except (CannotDecide, PageFault, Refused) as fault:
             return await self._page(call, found, around, typed, fault=_why(fault))
+        if act == PREVIEW and shown.may_preview and drafts.preview is not None:
+            preview = await call.part(drafts.preview.read(call, draft, around, call.form.get(EVENT)))
+            return _with_preview(shown, preview, found)
         return replace(shown, review=act == _SUBMIT and bool(shown.digest))
 
     async def _version(self, call: Call, label: str) -> str:
@@ -171,7 +177,7 @@ class _DraftPages(Generic[Document, Around]):
         return See(f"{self._drafts.path}?{urlencode({'of': outcome.label})}", f"{outcome.label} is published.")
 
     async def _shown(self, call: Call, draft: DraftText) -> DraftPage:
-        around = await self._drafts.desk(call.rooms).around()
+        around = await self._drafts.surroundings(call)
         return await self._page(call, taken(self._drafts.kind, draft, {}, "", around), around)
 
     async def _page(
@@ -219,6 +225,7 @@ class _DraftPages(Generic[Document, Around]):
             sentences=sentences(kind.form, document, choices),
             changes=changed,
             digest=_digest(shown.draft.text, difference.against),
+            may_preview=drafts.preview is not None and drafts.preview.is_for(call, draft),
             trial_forms=trial_forms(call, drafts, draft),
             trials=await call.part(trials_of(call, drafts, draft)) if drafts.trials else None,
         )
@@ -228,6 +235,12 @@ def _of_trials(form: Form) -> Form:
     """What was typed beside the document."""
     mine = {name: text for name, text in form.shown(*_OF_THE_PAGE).typed.items() if not name.startswith(PREFIX)}
     return Form(mine)
+
+
+def _with_preview(shown: DraftPage, preview: Part[Preview], found: Taken) -> DraftPage:
+    """The faults that templates have for the chosen event stand at their fields."""
+    faults = () if preview.value is None else preview.value.faults
+    return replace(shown, preview=preview, faults=placed(faults, found.fields, found.document))
 
 
 def _why(fault: Exception) -> str:

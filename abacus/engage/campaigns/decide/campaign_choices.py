@@ -1,6 +1,6 @@
 """What a campaign can choose from: what is published now. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from abacus.core.fields import Bad
@@ -16,7 +16,7 @@ from abacus.signals.events.decide.vocabulary import EventType, Vocabulary, event
 from abacus.signals.facts.decide.counter_sides import COUNTER
 from abacus.signals.rules.decide.document import OPERATORS
 
-_LOCALES: Final = (
+LOCALES: Final = (
     Option("en", "English"),
     Option("id", "Indonesian"),
     Option("ms", "Malay"),
@@ -25,6 +25,7 @@ _LOCALES: Final = (
     Option("zh", "Chinese"),
     Option("tl", "Filipino"),
 )
+_SHOWN: Final = 3  # real values beside a variable
 _ABOUT: Final = {
     "var": "the event",
     "event": "the event",
@@ -49,7 +50,7 @@ def campaign_choices(document: Mapping[str, Any], around: Publications) -> Choic
                 Option(f"{source}/{type_}", type_, source) for source, type_ in types if source not in BUILT_IN
             ],
             "webhooks": _options(sorted(around.webhooks)),
-            "locales": _LOCALES,
+            "locales": LOCALES,
             "countries": _options(sorted(around.cards)),
             "zones": _options(sorted({each.card.timezone for each in around.cards.values()})),
             "programs": _options([card.card.program] if card is not None else []),
@@ -73,20 +74,32 @@ def _sides(document: Mapping[str, Any], around: Publications) -> Mapping[str, Si
     if not types:
         return {}
     likely = _likely(str(document.get("country", "")), around)
+    seen = _seen(types, around)
     sides = {}
     for text, type_ in sides_there_are(Vocabulary(types, around.sources), around).items():
         origin, _, name = text.partition(".")
+        real = seen.get(name, ()) if origin == "var" else ()
+        such_as = f", such as {', '.join(real[:_SHOWN])}" if real else ""
         is_counter = origin == COUNTER.name
         sides[text] = Side(
             text=text,
-            words=f"{name.partition('(')[0]} ({type_})",
+            words=f"{name.partition('(')[0]} ({type_}){such_as}",
             type=type_.value,
             operators=[each.value for each in OPERATORS[type_]],
-            examples=likely.get(name, likely.get(text, ())),
+            examples=list(dict.fromkeys([*real, *likely.get(name, likely.get(text, ()))])),
             about=_ABOUT.get(origin, "services"),
             argument="7d" if is_counter else None,
         )
     return sides
+
+
+def _seen(types: Sequence[EventType], around: Publications) -> Mapping[str, Sequence[str]]:
+    """Values that the variables of the last events of these types had."""
+    found: dict[str, list[str]] = {}
+    for each in types:
+        for name, values in around.seen.get(each, {}).items():
+            found.setdefault(name, []).extend(values)
+    return {name: list(dict.fromkeys(values)) for name, values in found.items()}
 
 
 def _likely(country: str, around: Publications) -> Mapping[str, list[str]]:

@@ -7,6 +7,7 @@ from datetime import datetime
 from abacus.engage.downstreams.decide.downstream import Downstream, DownstreamKind
 from abacus.pricing.decide.card import PublishedCard, RateCard
 from abacus.signals.counters.decide.definition import Definition
+from abacus.signals.events.decide.recent import SeenValues
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.types import VariableType
 
@@ -14,7 +15,7 @@ from abacus.signals.events.types import VariableType
 @dataclass(frozen=True, slots=True)
 class Publications:
     """Sources and counters by name, the card of each country, the names of segments and webhooks, and external services
-    with the type of their answer.
+    with the type of their answer. `seen` are values of the last events, where somebody has read them.
     """
 
     sources: Mapping[str, Source]
@@ -24,6 +25,7 @@ class Publications:
     segments: Collection[str] = frozenset()
     webhooks: Collection[str] = frozenset()
     externals: Mapping[str, VariableType] = field(default_factory=dict)
+    seen: SeenValues = field(default_factory=dict)
 
     def with_drafts(
         self,
