@@ -232,7 +232,9 @@ class _View:
         if place is not None:
             words, sort = either.sorts[place]
             if not isinstance(sort, Fixed):
-                inner = Field(name=of.name, sort=sort, label=words.capitalize(), required=True, example=of.example)
+                inner = Field(
+                    name=of.name, sort=sort, label=words[:1].upper() + words[1:], required=True, example=of.example
+                )
                 yield from self._part(sort, path, value, inner, keeps=True)
 
     def _rows(self, rows: Rows, path: Path, value: Any, of: Field) -> Listing:

@@ -50,9 +50,9 @@ DOWNSTREAM_FORM: Final = Form(
             "what",
             "What it is",
             [
-                Branch("a webhook that campaigns call", [_kind(DownstreamKind.WEBHOOK, "a webhook"), _NAME, _URL]),
+                Branch("a webhook", [_kind(DownstreamKind.WEBHOOK, "a webhook"), _NAME, _URL]),
                 Branch(
-                    "a service that rules ask",
+                    "a service",
                     [
                         _kind(DownstreamKind.EXTERNAL, "a service that rules ask"),
                         _NAME,
@@ -95,14 +95,14 @@ DOWNSTREAM_FORM: Final = Form(
                     ],
                 ),
                 Branch(
-                    "a way out of Abacus' own, to be slowed down",
+                    "Abacus' own",
                     [
                         _kind(DownstreamKind.OWN, "a way out of Abacus' own"),
                         Field(name="name", sort=Pick("own"), label="Which", required=True, begins="It is called"),
                     ],
                 ),
             ],
-            help="It never changes.",
+            help="Campaigns call a webhook, and ask a service; what is Abacus' own can be slowed down.",
         ),
         Field(
             name="pace",

@@ -42,7 +42,7 @@ _ADDED: Final = (VariableType.INTEGER, VariableType.DECIMAL)
 def _kept(name: str, usual: str) -> Field:
     """Of slots that a counter need not keep."""
     lengths: list[tuple[str, Sort]] = [("not kept", Fixed("0")), ("kept for", Length("hdy"))]
-    return Field(name=name, sort=Either(lengths), label=name.capitalize(), usual=f"kept for {usual}")
+    return Field(name=name, sort=Either(lengths), label=name.capitalize(), usual=usual)
 
 
 def _added(value: object, table: Mapping[str, Any]) -> str:
@@ -83,9 +83,9 @@ COUNTER_FORM: Final = Form(
         Field(name="when", sort=Rule("timezone"), label="If", begins="if"),
         Field(
             name="add",
-            sort=Either([("1 for each event", Fixed(1)), ("the value of a variable", Pick("added"))]),
+            sort=Either([("1", Fixed(1)), ("a variable", Pick("added"))]),
             label="What is added",
-            usual="1 for each event, as usual",
+            usual="1 for each event",
             begins="adding",
             says=_added,
         ),

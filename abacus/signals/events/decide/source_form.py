@@ -36,7 +36,7 @@ _TYPES: Final = Choice(
 _ID: Final = Either([("at one place", Text()), ("at several places", Rows(Text(), "place", MAX_ID_PARTS))])
 _VARIABLE: Final = Either(
     [
-        ("under its own name, of the type", _TYPES),
+        ("of the type", _TYPES),
         (
             "at another place",
             Group(
@@ -56,8 +56,8 @@ _PLACES: Final = Group(
                 [
                     ("at a place", Text()),
                     (
-                        "every message is of the type",
-                        Group([Field(name="always", sort=Pick("types"), label="Type of all events", required=True)]),
+                        "always the same",
+                        Group([Field(name="always", sort=Pick("types"), label="Type of every event", required=True)]),
                     ),
                 ]
             ),
@@ -88,7 +88,7 @@ _PLACES: Final = Group(
             name="time",
             sort=Either(
                 [
-                    ("as RFC 3339, at a place", Text()),
+                    ("at a place", Text()),
                     (
                         "in another format",
                         Group(
@@ -101,6 +101,7 @@ _PLACES: Final = Group(
                 ]
             ),
             label="Time",
+            help="RFC 3339, unless it is in another format.",
             required=True,
             example="/at",
             begins="the time",
