@@ -1,5 +1,6 @@
 """The clock of the demo's story, and its chapters."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from abacus.cli.demo import chapters
 from abacus.cli.demo.chapters import CHAPTERS, chapter_types
 from abacus.cli.demo.chapters.people import PEOPLE
-from abacus.cli.demo.story.clock import walking_clock
+from abacus.cli.demo.story.clock import stopped_halfway, walking_clock
 from abacus.core.sources import login_source
 from abacus.people.store.audit import entry_of, log, write
 from abacus.people.types.deed import Deed
@@ -49,6 +50,17 @@ async def test_the_database_tells_its_time_to_the_story_alone(database_url: str,
             await of_the_story.close()
         assert datetime.now(UTC) - await pool.fetchval("select clock_timestamp()") < _TICK
     assert await pool.fetchval("select to_regnamespace('story')") is None
+
+
+async def test_a_story_that_stopped_halfway_does_not_count_as_told(database_url: str, pool: Pool) -> None:
+    assert not await stopped_halfway(pool)
+    with pytest.raises(asyncio.CancelledError):
+        async with walking_clock(database_url, _BEGIN):
+            raise asyncio.CancelledError
+    assert await stopped_halfway(pool)
+    async with walking_clock(database_url, _BEGIN):
+        pass
+    assert not await stopped_halfway(pool)
 
 
 def test_every_chapter_is_in_the_story() -> None:

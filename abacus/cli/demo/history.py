@@ -8,6 +8,7 @@ import typer
 
 from abacus.cli.demo.afterwards import comes_out
 from abacus.cli.demo.documents import export_documents
+from abacus.cli.demo.story.clock import stopped_halfway
 from abacus.cli.demo.story.opening import told
 from abacus.cli.demo.stream import Counts
 from abacus.cli.demo.summary import Summary, show
@@ -83,8 +84,13 @@ async def tell_story(complete: Settings, starting: StartProgress, *, as_json: bo
 
 
 async def _is_told(complete: Settings) -> bool:
-    """Raises `Refused` where the house has another history."""
+    """Raises `Refused` where the house has another history, or half of this one."""
     async with database(complete) as pool:
+        if await stopped_halfway(pool):
+            raise Refused(
+                "the story of this house stopped before its end, and does not go on; begin in an empty house: remove"
+                " its --data-dir, or name another one"
+            )
         if await PeopleStore(pool, SystemClock()).find("cleo") is not None:
             return True
         if await CardStore(pool).all() or await pool.fetchval("select exists (select from transfer)"):

@@ -28,6 +28,7 @@ _TELL: Final = Statement(f"update {_SCHEMA}.clock set told_at = :told_at, heard_
 # A time that a crash takes away is nothing that anybody misses.
 _LOSES_NOTHING: Final = {"synchronous_commit": "off"}
 _DROP: Final = f"drop schema if exists {_SCHEMA} cascade"
+_STOPPED: Final = Statement("select to_regnamespace(:schema) is not null")
 
 
 class WalkingClock:
@@ -63,6 +64,11 @@ async def walking_clock(database_url: str, begin: datetime) -> AsyncIterator[tup
         await owner.execute(_DROP)
     finally:
         await owner.close()
+
+
+async def stopped_halfway(pool: Pool) -> bool:
+    """Whether a story began here and did not come to its end: its clock is still there."""
+    return bool(await pool.fetchval(*_STOPPED(schema=_SCHEMA)))
 
 
 def _on_path(database_url: str) -> str:
