@@ -27,5 +27,7 @@ class Support(Chapter):
         at = self.house.at("sid")
         order, book = AdjustmentOrder(points=points, reason=reason), CardBook(await CardStore(at.pool).all())
         accounts = await LedgerReader(at.pool).accounts(member_id)
+        if not accounts:  # the member has bought nothing yet
+            return
         target = target_of(member_id, order, accounts, book, at.clock.now())
         await self.house.moves.do(adjustment_of(order, target, f"adjust:{key}", at.actor.agent, at.clock.now()))
