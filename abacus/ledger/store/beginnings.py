@@ -44,9 +44,11 @@ where :countries::text[] is null or country = any(:countries)
 order by member_id, program limit :most
 """)
 
+# Each claim looks its transfer up: for a join, the planner expects so many claims that it reads all transfers.
 _FOUND: Final = f"""
-select {columns(TransferFound, "t")} from found c
-join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq
+select {columns(TransferFound, "t")} from found c cross join lateral (
+    select * from transfer t where t.member_id = c.member_id and t.program = c.program and t.seq = c.seq limit 1
+) t
 where :countries::text[] is null or t.country = any(:countries)
 order by t.key limit :most
 """
