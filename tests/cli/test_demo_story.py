@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from abacus.cli.demo.afterwards import comes_out
+from abacus.cli.demo.counters import shown_counts
 from abacus.cli.demo.story.opening import told
 from abacus.cli.house.start_progress import StartProgress
 from abacus.oversight.closing.store import MonthCloses
@@ -18,6 +19,7 @@ from abacus.programs.expiry.decide.month import Month
 from abacus.programs.tiers.tier_proof import Tiers
 from abacus.proof.decide.recompute import recompute
 from abacus.proof.verify import verify
+from abacus.signals.segments.store import SegmentStore
 from tests.support.house import unique_settings
 from tests.support.queues import quick_queues
 from tests.support.services import Services
@@ -57,6 +59,9 @@ async def test_the_story_stays_within_its_time_and_comes_out(
     assert {tuple(row) for row in await pool.fetch("select distinct reason from quarantine")} == {("unknown-vertical",)}
     reasons = {row["reason"] for row in await pool.fetch("select distinct reason from tier_change")}
     assert reasons >= {"upgrade", "period end"}
+    assert min((await shown_counts(settings, pool)).values()) > 0
+    segments = {each.name for each in await SegmentStore(pool).all() if each.size}
+    assert segments == {"early_members", "near_a_mart", "early_and_near"}
 
 
 async def times_outside(pool: Pool, begin: datetime) -> list[tuple[str, str, datetime, datetime]]:

@@ -8,10 +8,12 @@ from abacus.core.clock import SystemClock
 from abacus.documents.store import DocumentStore
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
+from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.counters.reading.types import Lookup
 from abacus.signals.counters.wiring import counts_now
+from abacus.signals.events.decide.source import Source
 from abacus.signals.events.wiring import built_in_sources
 
 _COMPLETED: Final = "transactions/transaction.completed"
@@ -37,15 +39,17 @@ _KEEP: Final = {"days": "10y"}  # the stream's own time is some day in 2026
 _SINCE: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
+def definitions(sources: Sequence[Source]) -> list[Definition]:
+    """They count what is sent from the moment on at which they are published."""
+    by_name = {source.name: source for source in sources}
+    return [parse_definition({**each, "keep": _KEEP}, by_name) for each in _COUNTERS]
+
+
 async def publish_counters(complete: Settings, pool: Pool) -> None:
-    """Publishes the definitions that are not there yet; they count what is sent from now on."""
+    """Publishes the definitions that are not there yet."""
     store, sources = DocumentStore(pool, COUNTERS), built_in_sources(complete)
     known = {record.document.name for record in await store.latest()}
-    drafts = [
-        parse_definition({**each, "keep": _KEEP}, {source.name: source for source in sources})
-        for each in _COUNTERS
-        if each["name"] not in known
-    ]
+    drafts = [each for each in definitions(sources) if each.name not in known]
     await store.publish(drafts, held_sources(sources), by="abacus demo", now=SystemClock().now())
 
 

@@ -7,6 +7,7 @@ from typing import Final
 import typer
 
 from abacus.cli.demo.afterwards import comes_out
+from abacus.cli.demo.counters import shown_counts
 from abacus.cli.demo.documents import export_documents
 from abacus.cli.demo.story.clock import stopped_halfway
 from abacus.cli.demo.story.opening import told
@@ -68,7 +69,7 @@ async def tell_story(complete: Settings, starting: StartProgress, *, as_json: bo
             expired_points=figures["expired_points"],
             tier_changes=figures["tier_changes"],
             notifications=figures["notifications"],
-            counters=None,
+            counters=await shown_counts(complete, pool),
             campaigns=await _campaigned(pool),
             documents=documents,
             ledger_verified=verified.clean,

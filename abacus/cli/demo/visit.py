@@ -7,6 +7,7 @@ from typing import Final
 from abacus.cli.demo.chapters import chapter_types
 from abacus.cli.demo.chapters.people import PEOPLE
 from abacus.cli.demo.story.chapter import Look
+from abacus.cli.demo.story.opening import OF_THE_STORY
 from abacus.cli.house.free_ports import on_free_ports
 from abacus.cli.house.stack import running
 from abacus.cli.house.start_progress import StartProgress
@@ -39,7 +40,7 @@ def check_host(config: Settings) -> None:
 
 async def visit(complete: Settings, starting: StartProgress, *, as_json: bool) -> None:
     """Run every worker until it is cancelled, or one fails."""
-    config = on_free_ports(complete)
+    config = on_free_ports(complete.model_copy(update=OF_THE_STORY))
     async with running(WORKERS, config, starting, health_port=config.health_port) as workers:
         links = await links_for(config, {person_id: [role] for person_id, role in PEOPLE.items()})
         await _give_passwords(config)

@@ -5,6 +5,7 @@ from datetime import date, timedelta
 from typing import Any, Final
 
 from abacus.cli.demo.campaigns import SOURCE
+from abacus.cli.demo.chapters.segments import EARLY
 from abacus.cli.demo.story.chapter import Chapter, Look
 from abacus.engage.campaigns.decide.examples import APP, LATE_DELIVERY, THIRD_MEAL, TWO_RIDES, WEEKEND_GROCERIES
 from abacus.engage.campaigns.desk import CampaignDesk
@@ -18,6 +19,11 @@ from abacus.signals.events.wiring import built_in_sources
 
 _NEARLY_GONE: Final = {"budget": {"overall": "130.00", "cost_of_point": "0.008"}}
 _CAMPAIGNS: Final = (THIRD_MEAL, {**LATE_DELIVERY, "limits": _NEARLY_GONE}, TWO_RIDES)
+_OF_EARLY_MEMBERS: Final = {"operator": "eq", "lhs": f"segment.{EARLY}", "rhs": True}
+_TO_COME: Final = {
+    **WEEKEND_GROCERIES,
+    "when": {"operator": "and", "conditions": [WEEKEND_GROCERIES["when"], _OF_EARLY_MEMBERS]},
+}
 _LATE_ON: Final = 5  # the weekday on which deliveries are late
 _LATE: Final = 12
 
@@ -42,7 +48,7 @@ class Campaigns(Chapter):
             await self.house.send(self.house.settings.events_topic, messages)
 
     async def end(self) -> None:
-        await self._proposed([WEEKEND_GROCERIES])
+        await self._proposed([_TO_COME])
 
     async def _proposed(self, documents: Sequence[Mapping[str, Any]]) -> list[Approval]:
         house, now = self.house, self.house.clock.now()

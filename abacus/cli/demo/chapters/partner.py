@@ -7,14 +7,14 @@ from typing import Any, Final
 import httpx
 
 from abacus.cli.demo.story.chapter import Chapter
+from abacus.cli.demo.story.house import House
 from abacus.core.errors import Unavailable
-from abacus.core.tokens import NewToken
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 from abacus.people.types.deed import Deed
 
-_ID: Final = "acme"
+ACME: Final = "acme"
 _LIMITS: Final = Limits(per_award=500, per_member_day=1_000, per_day=3_000, in_total=100_000)
 _COMES_ON: Final = 3  # the weekday
 _DAILY_SINCE: Final = timedelta(days=3)  # requests are kept for a week
@@ -27,7 +27,7 @@ class PartnerRequests(Chapter):
     async def begin(self) -> None:
         at, key = self.house.at("olga"), LIVE_KEY.new()
         made = Partner(
-            partner_id=_ID,
+            partner_id=ACME,
             name="Acme",
             fixed_points=True,
             computed_points=True,
@@ -40,28 +40,37 @@ class PartnerRequests(Chapter):
             disabled_at=None,
             may_spend=True,
         )
-        also = at.does(Deed.EDIT_PARTNERS, f"partner:{_ID}", did="create", limits=_LIMITS._asdict())
+        also = at.does(Deed.EDIT_PARTNERS, f"partner:{ACME}", did="create", limits=_LIMITS._asdict())
         await PartnerStore(at.pool, at.clock).create(made, _LIMITS, key, also=also)
-        self._key: NewToken = key
+        self.house.keys[ACME] = key.text
 
     async def day(self, day: date) -> None:
         if day.weekday() != _COMES_ON and self.house.today - day > _DAILY_SINCE:
             return
-        settings, rng = self.house.settings, self.house.rng
-        url, headers = f"http://{settings.api_host}:{settings.api_port}", {"Authorization": f"Bearer {self._key.text}"}
-        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=20, verify=False) as acme:  # noqa: S501  # plain HTTP, on loopback
+        rng = self.house.rng
+        async with at_the_api(self.house) as acme:
             for number, country in enumerate(("SG", "SG", "TH", "ID", "SG", "SG")):
                 member, points = f"{country.lower()}-{1001 + rng.randrange(90)}", rng.choice((50, 100, 150, 600))
                 award = {"member_id": member, "country": country, "points": points, "reason": "A week with Acme"}
-                await _post(acme, "/v1/awards", f"week-{day}-{number}", award)
+                await asked(acme, "/v1/awards", award, key=f"week-{day}-{number}")
             for number in range(6):
                 member = f"sg-{1001 + rng.randrange(90)}"
                 spend = {"points": rng.choice((200, 400, 800)), "reason": "A voucher of Acme"}
-                await _post(acme, f"/v1/members/{member}/spend", f"voucher-{day}-{number}", spend)
+                await asked(acme, f"/v1/members/{member}/spend", spend, key=f"voucher-{day}-{number}")
 
 
-async def _post(client: httpx.AsyncClient, path: str, key: str, body: Mapping[str, Any]) -> None:
+def at_the_api(house: House) -> httpx.AsyncClient:
+    """Acme, with its key."""
+    url = f"http://{house.settings.api_host}:{house.settings.api_port}"
+    headers = {"Authorization": f"Bearer {house.keys[ACME]}"}
+    return httpx.AsyncClient(base_url=url, headers=headers, timeout=20, verify=False)  # noqa: S501  # plain HTTP, on loopback
+
+
+async def asked(
+    client: httpx.AsyncClient, path: str, body: Mapping[str, Any] | None = None, *, key: str | None = None
+) -> httpx.Response:
     """A refusal is an answer too."""
-    answer = await client.post(path, json=body, headers={"Idempotency-Key": key})
+    answer = await client.post(path, json=body, headers={"Idempotency-Key": key} if key is not None else None)
     if answer.status_code >= _ANSWERED:
         raise Unavailable("API", f"{path}: {answer.status_code}")
+    return answer

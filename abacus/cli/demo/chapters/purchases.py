@@ -72,7 +72,9 @@ def members_of(rng: Random) -> list[Member]:
 class Purchases(Chapter):
     """Once a day, and twice of late."""
 
-    looks = (Look("sid", "/members/bob", "six months of one member, day by day: points, why, tier and messages"),)
+    looks = (
+        Look("sid", "/members/bob", "six months of one member, day by day: points, why, tier, messages and a hold"),
+    )
 
     def __init__(self, house: House) -> None:
         super().__init__(house)

@@ -15,12 +15,12 @@ from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.platform.sql import Statement
 
-_LEFT_OUT: Final = frozenset({"webhooks"})  # no partner of the story has one
 _OUTCOMES: Final = ("posted", "duplicate")
 _WORK: Final = Statement("""
 select (select count(*) from action where done_at is null and refused_at is null and due_at <= :now)
     + (select count(*) from notice where told_at is null and due_at <= :now)
-    + (select count(*) from notification where sent_at is null and parked_at is null) as due,
+    + (select count(*) from notification where sent_at is null and parked_at is null)
+    + (select count(*) from webhook_delivery where attempts = 0) as due,
     (select count(*) from transfer) as transfers, (select count(*) from campaign_claim) as claims
 """)
 
@@ -67,5 +67,4 @@ async def work_of(pool: Pool, now: datetime) -> Work:
 async def is_read(settings: Settings) -> bool:
     """Whether the followers have read their streams to the end."""
     bootstrap = settings.required("kafka_bootstrap")
-    groups = [each for each in groups_of(settings) if each.worker not in _LEFT_OUT]
-    return not any(await asyncio.gather(*(lag(bootstrap, each.topic, each.name) for each in groups)))
+    return not any(await asyncio.gather(*(lag(bootstrap, each.topic, each.name) for each in groups_of(settings))))

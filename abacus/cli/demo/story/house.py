@@ -25,7 +25,7 @@ _SURE_AFTER_S: Final = 0.1  # what was decided a moment ago is due by then
 
 @dataclass(slots=True)
 class House:
-    """What chapters work with. `people` are there from the first chapter on."""
+    """What chapters work with. `people` are there from the first chapter on; `keys` are those of partners."""
 
     settings: Settings
     pool: Pool
@@ -35,6 +35,7 @@ class House:
     today: date  # on which the story ends
     rng: random.Random = field(default_factory=lambda: random.Random(_SEED))
     people: dict[str, Actor] = field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict)
     traffic: Traffic = field(default_factory=Traffic)
     workers: "asyncio.Task[None] | None" = None  # they start when the first chapters have begun
 

@@ -1,7 +1,7 @@
 """Opens an empty house for the story, and tells it."""
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, date, datetime
 from typing import Final, NamedTuple
@@ -27,9 +27,10 @@ from abacus.platform.settings import Settings
 from abacus.signals.events.wiring import built_in_sources
 from workers import FOLLOWERS, PIPELINE
 
+OF_THE_STORY: Final[Mapping[str, object]] = {"webhooks_to_private": True}  # the partner's server is on this machine
 _GATHER_S: Final = 0.2  # for the notices of one member
 _COLUMNS: Final = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-_WORKERS: Final = (*PIPELINE, *FOLLOWERS, "counter", "campaigner", "api")
+_WORKERS: Final = (*PIPELINE, *FOLLOWERS, "counter", "campaigner", "api", "webhooks")
 
 
 class Told(NamedTuple):
@@ -67,7 +68,8 @@ async def _opened(complete: Settings, begin: datetime, today: date) -> AsyncIter
     async with AsyncExitStack() as stack:
         entered = stack.enter_async_context
         clock, url = await entered(walking_clock(complete.required("database_url"), begin))
-        settings = on_free_ports(complete.model_copy(update={"database_url": url, "notify_gather_seconds": _GATHER_S}))
+        of_the_story = {**OF_THE_STORY, "database_url": url, "notify_gather_seconds": _GATHER_S}
+        settings = on_free_ports(complete.model_copy(update=of_the_story))
         pool = await entered(database(settings))
         publisher = StreamPublisher(settings.required("kafka_bootstrap"))
         stack.push_async_callback(publisher.close)
