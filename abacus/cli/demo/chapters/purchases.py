@@ -18,7 +18,7 @@ from abacus.programs.expiry.decide.month import Month
 _MEMBERS: Final = 100  # of each country
 _LUNCH: Final = timedelta(hours=3, minutes=40)  # after the morning
 _EVENING: Final = timedelta(hours=9, minutes=10)
-_TWICE_A_DAY_SINCE: Final = timedelta(days=35)  # as far back as pages show hours
+_TWICE_A_DAY_SINCE: Final = timedelta(days=14)
 _WITHIN_S: Final = 0.5  # the transactions of a burst; they come in as soon as they have happened
 _LAST_HOUR: Final = 60  # minutes of the present, with a few transactions every five
 _EVERY: Final = 5
