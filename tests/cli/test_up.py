@@ -262,7 +262,8 @@ async def _transfers(database_url: str, count: int) -> bool:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(400)  # six months are told beside other long tests
+@pytest.mark.alone
+@pytest.mark.timeout(400)  # six months are told
 async def test_the_demo_leaves_people_in_a_house_with_a_history() -> None:
     """Each gets in by a link, and by a password, however often."""
     async with left_running("demo", "--console", "--json", lines=2) as opened:
