@@ -15,7 +15,7 @@ from abacus.engage.campaigns.decide.meetings import Meeting, meetings
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.people.types.deed import Deed
 
-_MOST: Final = 200  # versions
+_MOST: Final = 80  # versions
 _ZONES_APART: Final = timedelta(days=1)  # a day begins somewhere up to so much earlier or later
 _FIRST, _LAST = date(2000, 1, 1), date(2100, 1, 1)
 
