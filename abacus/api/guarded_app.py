@@ -33,10 +33,9 @@ def guarded_app(
     journal: RequestJournal | None = None,
     documents: Mapping[str, Any] = NO_DOCUMENTS,
 ) -> ASGIApp:
-    """`keys` says which keys callers show; `documents` are schemas that the manual has beside those of the routes, by
-    their names. `public_url` is the address that callers use, for the document; without one,
-    the document names the address that it was fetched from, whatever that is: a request's Host header says nothing of
-    TLS in front of us.
+    """`keys` says which keys callers show. `documents` are further schemas of the manual, by name. `public_url` is
+    the address that callers use, for the document; without one, the document names the address that it was fetched
+    from, whatever that is: a request's Host header says nothing of TLS in front of us.
     """
     # Without FastAPI's pages, and without its telemetry, which looks for a receiver at every request.
     app = FastAPI(

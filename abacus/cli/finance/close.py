@@ -82,7 +82,7 @@ class Close(NamedTuple):
 
 
 async def _papers(month: Month, mapping: Path | None, account: Path | None) -> Papers:
-    """The accounts of a file or those that are published, and the account of the messages."""
+    """The accounts of the journal, of the file or else as published; and the account of the messages."""
     name, accounts = await _accounts(month) if mapping is None else (mapping.name, _read(mapping))
     return Papers(name, accounts) if account is None else Papers(name, accounts, account.name, _read(account))
 

@@ -52,7 +52,7 @@ class Change:
 
 
 def sentence_of(entry: Entry, titles: Mapping[str, str] = _NOBODY) -> DeedSentence:
-    """`titles` are those of approvals by their ids, as they stand within a sentence."""
+    """`titles` are titles of approvals by their ids, as a sentence has them."""
     details: Mapping[str, Any] = json.loads(entry.details) or {}
     subject = named_in(entry.subject)
     key, pattern = _pattern(entry, details, subject)

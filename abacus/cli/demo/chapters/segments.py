@@ -1,4 +1,4 @@
-"""Segments: early members, loaded first and changed each month, and those of them who live near a mart."""
+"""Segments: early members, changed each month; members near a mart; and members of both."""
 
 from typing import Final
 

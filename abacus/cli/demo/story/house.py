@@ -25,7 +25,7 @@ _SURE_AFTER_S: Final = 0.1  # what was decided a moment ago is due by then
 
 @dataclass(slots=True)
 class House:
-    """What chapters work with. `people` are there from the first chapter on; `keys` are those of partners."""
+    """What chapters work with. `people` are there from the first chapter on. `keys` are keys of partners."""
 
     settings: Settings
     pool: Pool

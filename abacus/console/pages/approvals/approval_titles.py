@@ -1,4 +1,4 @@
-"""What approvals are called within sentences, such as those of the log."""
+"""Titles of approvals, as sentences of the log have them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

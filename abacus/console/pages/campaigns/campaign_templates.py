@@ -1,4 +1,4 @@
-"""Campaigns to begin with: those of the demo whose events the house has, in a country that is open."""
+"""The demo's campaigns as templates, where the house has their events, in a country that is open."""
 
 from collections.abc import Mapping
 from datetime import datetime, time, timedelta

@@ -160,7 +160,7 @@ class _DraftPages(Generic[Document, Around]):
         return kind.write({**read_toml(kind.to_toml(found)), kind.name_field: f"{kind.name(found)}_copy"})
 
     async def _beside(self, call: Call, document: Mapping[str, Any]) -> str:
-        """The text of a document that takes nothing of those that are published."""
+        """The text of a new document, whose name and keys no published document has."""
         beside, published = self._drafts.beside, await self._drafts.desk(call.rooms).latest()
         return self._drafts.kind.write(document if beside is None else beside(document, list(published.values())))
 
