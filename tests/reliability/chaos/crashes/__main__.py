@@ -18,7 +18,7 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedC
 from rich.table import Table
 
 from tests.reliability.chaos.crashes.crossing import Stage, crossing_of, stage_of
-from tests.reliability.chaos.crashes.run import Crash, Fate, Unfit, Verdict, Yard, crashes_of, yard
+from tests.reliability.chaos.crashes.run import Crash, Fate, Unfit, Verdict, Yard, crashes_of, sample_of, yard
 from tests.reliability.chaos.crashes.work import Work
 from tests.reliability.chaos.crashes.works import WORKS
 
@@ -60,7 +60,10 @@ def main() -> int:
         print(json.dumps(_document(visits, verdicts, seconds=seconds, seed=seed)))
     else:
         _show(visits, verdicts)
-        held = sum(verdict.fate is Fate.HELD for verdict in verdicts)
+        others = [verdict for verdict in verdicts if verdict.fate is not Fate.HELD]
+        for verdict in others:
+            print(_told(verdict))
+        held = len(verdicts) - len(others)
         sampled = f", a sample by seed {seed}" if options.sample else ""
         print(f"\n{held} of {len(verdicts)} crashes held in {seconds} s{sampled}")
     return _FAULTS if any(verdict.fate is not Fate.HELD for verdict in verdicts) else 0
@@ -77,10 +80,7 @@ async def _run(
             visits = await opened.visits(works)
             progress.remove_task(recording)
             crashes = [crash for crash in crashes_of(visits) if not only or any(part in _words(crash) for part in only)]
-            if sample is not None and sample < len(crashes):
-                chosen = random.Random(seed).sample(range(len(crashes)), sample)
-                crashes = [crashes[place] for place in sorted(chosen)]
-            return visits, await _crash(opened, crashes, progress)
+            return visits, await _crash(opened, sample_of(crashes, sample, seed), progress)
 
 
 def _concerned(only: Sequence[str]) -> Sequence[type[Work]]:
@@ -95,11 +95,13 @@ async def _crash(opened: Yard, crashes: Sequence[Crash], progress: Progress) -> 
     def tell(verdict: Verdict) -> None:
         progress.advance(task)
         if verdict.fate is not Fate.HELD:
-            progress.console.print(
-                f"{verdict.fate}: {_words(verdict.crash)}: {'; '.join(verdict.faults)}", markup=False
-            )
+            progress.console.print(_told(verdict), markup=False)
 
     return await opened.crash(crashes, tell)
+
+
+def _told(verdict: Verdict) -> str:
+    return f"{verdict.fate}: {_words(verdict.crash)}: {'; '.join(verdict.faults)}"
 
 
 def _words(crash: Crash) -> str:

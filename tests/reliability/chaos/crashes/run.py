@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import random
 import tempfile
 import uuid
 from collections import Counter, deque
@@ -67,6 +68,18 @@ class Unfit(Exception):
 def crashes_of(visits: Mapping[type[Work], frozenset[str]]) -> list[Crash]:
     """A crash at each point that a work visits."""
     return [Crash(work, point) for work, visited in visits.items() for point in sorted(visited)]
+
+
+def sample_of(crashes: Sequence[Crash], count: int | None, seed: int) -> Sequence[Crash]:
+    """`count` of the crashes, in their order. A point that is not visited this time changes its own place alone."""
+    if count is None:
+        return crashes
+    drawn = {
+        crash: random.Random(f"{seed} {crash.work.worker} {crash.work.name} {crash.point}").random()
+        for crash in crashes
+    }
+    chosen = set(sorted(crashes, key=drawn.__getitem__)[:count])
+    return [crash for crash in crashes if crash in chosen]
 
 
 def _missing(work: type[Work], visited: frozenset[str]) -> list[Stage]:

@@ -12,7 +12,7 @@ import pytest
 from tests.reliability.chaos.crashes.crossing import Side
 from tests.reliability.chaos.crashes.lane import publish_cards
 from tests.reliability.chaos.crashes.ledger_works import Awards
-from tests.reliability.chaos.crashes.run import Crash, Fate, Verdict, Yard
+from tests.reliability.chaos.crashes.run import Crash, Fate, Verdict, Yard, sample_of
 from tests.support.cluster import Servers
 from tests.support.services import Services
 
@@ -84,3 +84,15 @@ async def test_crashes_around_the_commit(services: Services, servers: Servers, t
     ]
     assert len(fatal) == len(Side)
     assert told == verdicts
+
+
+def test_a_sample_by_a_seed_is_the_same_where_one_point_was_not_visited() -> None:
+    crashes = [Crash(Awards, f"point {number}") for number in range(40)]
+    sample = sample_of(crashes, 8, seed=1)
+    assert sorted(sample, key=crashes.index) == sample
+    assert len(sample) == 8
+    assert sample_of(crashes, None, seed=1) == crashes
+    assert sample_of(crashes, 8, seed=2) != sample
+    left_out = next(crash for crash in crashes if crash not in sample)
+    assert sample_of([crash for crash in crashes if crash != left_out], 8, seed=1) == sample
+    assert set(sample) - {sample[0]} < set(sample_of([crash for crash in crashes if crash != sample[0]], 8, seed=1))
