@@ -21,6 +21,7 @@ from abacus.proof.decide.counted import (
     use_of,
 )
 from abacus.proof.decide.report import HouseFault, Of, Report
+from abacus.proof.decide.seal import is_whole
 from abacus.proof.parts import Findings, Members, Span
 from abacus.proof.sight import Pager, Sight
 
@@ -111,7 +112,7 @@ async def compare_allowances(sight: Sight, findings: Findings) -> None:
     registered = {row["partner_id"] for row in await sight.shared.fetch(_PARTNERS)}
     in_slices = [await parts_on(await sight.ledger(number)) for number in sight.numbers]
     wholes = await wholes_on(sight.shared)
-    allowances = _together(wholes, in_slices) if len(in_slices) > 1 else wholes
+    allowances = wholes if is_whole(in_slices) else _together(wholes, in_slices)
     for number, parts in enumerate(in_slices):
         for partner_id in sorted(parts.keys() & wholes.keys()):
             if parts[partner_id].limits != wholes[partner_id].limits:
