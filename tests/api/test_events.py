@@ -24,8 +24,9 @@ from abacus.signals.events.metrics import EVENTS_POSTED
 from abacus.signals.events.wiring import built_in_sources
 from tests.support.house import House, until
 from tests.support.logged import limits_logged
+from tests.support.ports import free_port
 from tests.support.problems import kind
-from tests.support.shop import award, free_port, register, shop
+from tests.support.shop import award, register, shop
 from tests.support.staff import hire
 
 APP: Final = parse_source(

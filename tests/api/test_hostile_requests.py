@@ -17,7 +17,8 @@ from abacus.platform.health import Health
 from abacus.platform.metrics import total
 from abacus.process import run_workers
 from tests.support.house import House, until
-from tests.support.shop import Shop, free_port, register, shop
+from tests.support.ports import free_port
+from tests.support.shop import Shop, register, shop
 from workers import wires
 
 pytestmark = pytest.mark.once
@@ -50,8 +51,7 @@ async def test_a_caller_that_hangs_up_midway_is_no_fault_of_ours(house: House, s
 
 async def test_partners_do_not_see_each_other_in_metrics(house: House) -> None:
     """Nor does anybody else who reaches the API. The operator's port has them."""
-    port = free_port()
-    settings = house.settings.model_copy(update={"api_port": free_port()})
+    port, settings = free_port(), house.settings
     stop, wired = asyncio.Event(), wires(["api"])
     health = Health(wired)
     working = asyncio.create_task(run_workers(wired, settings, health, stop, health_port=port))

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -64,10 +63,8 @@ async def _open(house: House, *, signing_secret: str | None = None) -> AsyncIter
     await PartnerStore(house.pool, clock).create(
         partner, Limits(per_award=100_000), key, also=limits_logged(partner.partner_id)
     )
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-    access = Access(f"http://127.0.0.1:{port}", key.text, signing_secret)
-    async with house.running("api", "awarder", settings=house.settings.model_copy(update={"api_port": port})):
+    access = Access(f"http://127.0.0.1:{house.settings.api_port}", key.text, signing_secret)
+    async with house.running("api", "awarder"):
         async with httpx.AsyncClient(base_url=access.base_url) as http:
             await until(lambda: _is_served(http))
         yield access

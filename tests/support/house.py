@@ -20,6 +20,7 @@ from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.process import run_workers
+from tests.support.ports import free_ports
 from workers import PIPELINE, wires
 
 
@@ -91,7 +92,9 @@ class House:
 
 
 def unique_settings(*, database_url: str, sqs_endpoint_url: str, kafka_bootstrap: str) -> Settings:
+    """What listens has ports of its own, so that two runs of tests do not meet on the usual ports."""
     mark = uuid.uuid4().hex[:10]
+    api_port, counts_port, console_port = free_ports(3)
     return Settings(
         queue_prefix=f"t{mark}-",
         transactions_topic=f"transactions.{mark}",
@@ -101,6 +104,9 @@ def unique_settings(*, database_url: str, sqs_endpoint_url: str, kafka_bootstrap
         database_url=database_url,
         sqs_endpoint_url=sqs_endpoint_url,
         kafka_bootstrap=kafka_bootstrap,
+        api_port=api_port,
+        counts_port=counts_port,
+        console_port=console_port,
     )
 
 

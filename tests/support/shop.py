@@ -1,6 +1,5 @@
 """The API of a test's house, partners with keys, and callers."""
 
-import socket
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -21,6 +20,7 @@ from abacus.platform.health import Health
 from abacus.platform.settings import Settings
 from tests.support.house import House, until
 from tests.support.logged import limits_logged
+from tests.support.ports import free_port
 
 GRANT: dict[str, Any] = {"member_id": "bob", "country": "SG", "points": 100, "reason": "Welcome"}
 MEAL: dict[str, Any] = {
@@ -34,11 +34,6 @@ MEAL: dict[str, Any] = {
 }
 # All of it is plain HTTP; reading the machine's certificates for each caller would take longer than the calls.
 _NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 async def register(house: House, partner_id: str = "acme", limits: Limits | None = None, **changes: Any) -> str:

@@ -5,7 +5,7 @@ import time
 
 from abacus.platform.reading.redis_cache import opened
 from abacus.platform.reading.shared_cache import CachedValue
-from tests.support.shop import free_port
+from tests.support.ports import free_port
 
 
 async def test_a_redis_that_is_not_there_has_nothing() -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import shutil
-import socket
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,6 +15,7 @@ from localstack.daemon import Daemon, stop
 from localstack.services import HOST, distribution_postgres
 from tests.reliability.chaos.needs import CannotBeHad
 from tests.reliability.chaos.services import Restart, postgres_answers
+from tests.support.ports import free_port
 
 _SIZE: Final = 768 * 1024 * 1024
 _BLOCK: Final = 4096
@@ -66,7 +66,7 @@ async def small_disk(home: Path) -> AsyncIterator[SmallDisk]:
     try:
         cluster = postgres_cluster(mounted / "cluster", durable=True, programs=distribution_postgres())
         await asyncio.to_thread(cluster.prepare)
-        port = _free_port()
+        port = free_port()
         settings = _SETTINGS | {"port": str(port)}
         command = [cluster.program("postgres"), "-D", str(cluster.directory)]
         command += [f"--{name}={value}" for name, value in settings.items()]
@@ -97,9 +97,3 @@ def _mount(at: Path) -> None:
 
 def _unmount(at: Path) -> None:
     subprocess.run(["umount", str(at)], check=True)  # noqa: S603, S607  # what was mounted here
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import socket
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
@@ -22,6 +21,7 @@ from tests.reliability.chaos.ground import READY_WITHIN_S, ProvingGround, kafka_
 from tests.reliability.chaos.scenarios.scenario import Scenario, Stage
 from tests.reliability.chaos.settling import left_in
 from tests.reliability.chaos.workload import awarded, calculator_by, cards
+from tests.support.ports import free_port
 
 MOST_MEMORY_MIB: Final = 250
 _TIMES: Final = 10
@@ -78,7 +78,7 @@ async def _hired_to_be_watched(ground: ProvingGround) -> dict[Worker, int]:
     watched: dict[Worker, int] = {}
     for worker in ground.crew.named("calculator"):
         await ground.crew.dismiss(worker)
-        port = _free_port()
+        port = free_port()
         watched[ground.crew.hire("calculator", health_port=port)] = port
     await ground.crew.ready(READY_WITHIN_S)
     return watched
@@ -160,12 +160,6 @@ async def _weighed(ground: ProvingGround) -> AsyncIterator[Counter[str]]:
     finally:
         weighing.cancel()
         await asyncio.wait((weighing,))
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
 
 
 OVERLOAD: Final = Scenario(

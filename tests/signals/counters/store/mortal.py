@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -13,8 +12,9 @@ from abacus.core.errors import Unavailable
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.types import Count, Row, RowKey, SlotRange
 from localstack.daemon import Daemon, stop
-from localstack.services import HOST, SERVICES, Ports, Service, ready
+from localstack.services import SERVICES, Ports, Service, ready
 from tests.signals.counters.store.wrapped import WrappedStore
+from tests.support.ports import free_port
 
 _AGAIN_S: Final = 0.2
 _STARTS: Final = 50
@@ -52,7 +52,7 @@ class Server:
 async def own_server(name: str, folder: Path) -> AsyncIterator[Server]:
     service = next(service for service in SERVICES if service.daemon.name == name)
     daemon = Daemon(name, folder)
-    server = Server(service._replace(daemon=daemon), Ports(**{port: _free_port() for port in service.ports}))
+    server = Server(service._replace(daemon=daemon), Ports(**{port: free_port() for port in service.ports}))
     try:
         await server.start()
         yield server
@@ -83,9 +83,3 @@ class PatientStore(WrappedStore):
             except Unavailable:
                 self.waited += 1
                 await asyncio.sleep(_AGAIN_S)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
