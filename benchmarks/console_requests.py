@@ -72,6 +72,8 @@ _MORE: Final = (
     "/log?actor=person:nobody",
     "/log?deed=erase",
     "/log?subject=member:nobody",
+    f"/log?subject=member:{member(7)}",
+    "/log?kind=campaign&subject=ride_00001",
     "/tasks?state=failed",
     "/quarantine?reason=unknown-tier",
     "/partners/acme/requests?shown=refused",

@@ -119,13 +119,15 @@ async def test_the_log_is_narrowed_by_country_and_time(pool: Pool) -> None:
 async def test_the_log_is_narrowed_by_names_and_says_sentences(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         eve = await open_desk.inside("eve", "admin")
-        await submitted(open_desk)
+        asked = await submitted(open_desk)
         async with pool.acquire() as connection:
             await write(connection, [entry_of("person:cleo", Deed.REVERSE, "member:bob", datetime.now(UTC))])
         by_name, by_kind = [(await eve.twin(f"/log?{each}subject=bob")).json() for each in ("", "kind=member&")]
         for found in (by_name, by_kind):
             assert [part["name"] for each in found["list"]["rows"] for part in each["says"] if part["kind"]] == ["bob"]
         assert (by_name["command"], by_kind["command"]) == (None, "abacus people log --subject member:bob")
+        of_campaign = (await eve.twin("/log?kind=campaign&subject=market")).json()["list"]["rows"]
+        assert f"approval:{asked.approval_id}" in [each["subject"] for each in of_campaign]
         page = (await eve.see("/log")).text
         assert 'asked for <a href="/approvals/' in page
         assert "campaign Bring people back, version 1</a>" in page

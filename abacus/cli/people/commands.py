@@ -136,7 +136,9 @@ async def whoami() -> Answer:
 async def log(
     actor: Annotated[str | None, typer.Option(metavar="SOURCE", help="Only this actor's: person:ann.")] = None,
     deed: Annotated[Deed | None, typer.Option(help="Only these deeds.")] = None,
-    subject: Annotated[str | None, typer.Option(help="Only what was done to this: member:bob, partner:acme.")] = None,
+    subject: Annotated[
+        str | None, typer.Option(help="Only what was done to this or about its approvals: member:bob.")
+    ] = None,
     country: Annotated[str | None, typer.Option(help="Only what was done in this country: SG.")] = None,
     since: Annotated[str | None, typer.Option(help="Only since this time, with an offset.")] = None,
     until: Annotated[str | None, typer.Option(help="Only before this time, with an offset.")] = None,

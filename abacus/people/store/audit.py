@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 from abacus.core.sources import is_person
 from abacus.people.decide.independence import GIVING
+from abacus.people.decide.things import approvals_about
 from abacus.people.types.deed import Deed, Entry
 from abacus.people.types.person import Access
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures, together
@@ -27,6 +28,20 @@ _LIST: Final = Narrowed(
     without="not deed = any(:without::text[])",
     before_at="at <= :before_at and (at < :before_at or entry_id > :before_id)",
 )
+
+# Of approvals about a thing the newest. The entry of a decision has the approval as its subject: that is what proofs
+# read.
+_MOST_APPROVALS: Final = 1000
+_ABOUT: Final = Statement(f"""
+select 'approval:' || approval_id from (
+    select approval_id, asked_at from approval
+    where (kind, subject) in (select * from unnest(:kinds::text[], :subjects::text[]))
+    union all
+    select approval_id, asked_at from approval
+    where kind in ('adjustment', 'reversal') and document::jsonb ->> 'member_id' = any(:members::text[])
+) about
+order by asked_at desc limit {_MOST_APPROVALS}
+""")
 
 # The index `audit_log_access_idx` has this deed alone.
 _GIVEN: Final = Statement("""
@@ -90,12 +105,24 @@ async def log(
     before: tuple[datetime, UUID] | None = None,
     limit: int = 100,
 ) -> list[Entry]:
-    """The entries that fit, the newest first: about one of the subjects, since a time and before another one, in some
-    countries, without some deeds, and behind an entry of the list by its time and id. Raises `Unavailable`.
+    """The entries that fit, the newest first: about one of the subjects or about an approval of it, since a time and
+    before another one, in some countries, without some deeds, and behind an entry of the list by its time and id.
+    Raises `Unavailable`.
     """
     before_at, before_id = before or (None, None)
+    if subjects is not None:
+        subjects = [*subjects, *await _approvals_of(pool, subjects)]
     which = {"actor": actor, "deed": deed, "subjects": subjects, "since": since, "until": until}
     place = {"without": list(without) or None, "before_at": before_at, "before_id": before_id}
     async with passing_failures():
         rows = await pool.fetch(*_LIST({**which, **place, **narrowed_to(countries)}, limit=limit))
     return [Entry(*row) for row in rows]
+
+
+async def _approvals_of(pool: Pool, things: Sequence[str]) -> list[str]:
+    """The subjects of entries about approvals of these things."""
+    sought = approvals_about(things)
+    if not (sought.subjects or sought.members):
+        return []
+    async with passing_failures():
+        return [row[0] for row in await pool.fetch(*_ABOUT(**sought._asdict()))]
