@@ -97,6 +97,7 @@ RIGHTS: Final[Mapping[str, str]] = {
         "select, insert, update(reason detail fingerprint posted_fingerprint status set_aside_at replayed_at replays)"
     ),
     "quarantine_tally": "select",
+    "queue_failure": "select, insert, delete, update(why at receives)",
     "rate_card": "select, insert",
     "rate_card_withdrawal": "select, insert",
     "rate_limit": "select, insert, update(full_at)",

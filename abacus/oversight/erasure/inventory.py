@@ -15,6 +15,7 @@ from abacus.oversight.erasure.treatments import (
     approvals,
     errands,
     expiry,
+    failures_of_queues,
     log_entries,
     member_numbers,
     moved_alone,
@@ -151,5 +152,6 @@ AFTER_ACCOUNTS: Final[Mapping[tuple[str, ...], Treatment]] = {
     ("approval",): approvals,
     ("audit_log",): log_entries,
     ("console_errand", "console_errand_file"): errands,
+    ("queue_failure",): failures_of_queues,
 }
 TREATED: Final = frozenset(chain.from_iterable((*BEFORE_ACCOUNTS, *AFTER_ACCOUNTS)))

@@ -102,6 +102,10 @@ update approval set summary = '{ERASED}', document = :document, digest = :digest
     status = case status when 'pending' then 'void' else status end
 where approval_id = :approval_id
 """)
+_DELETE_FAILURES: Final = Statement("""
+delete from queue_failure f
+where exists(select from unnest(:forms::text[]) form where position(form in f.why) > 0)
+""")
 _DELETE_NUMBER: Final = Statement("delete from member_number where member_id = :member_id returning number")
 _ERASED_NUMBERS: Final = Statement("insert into member_number_erased select unnest(:numbers::integer[])")
 
@@ -208,6 +212,12 @@ async def errands(connection: Connection, renaming: Pseudonym) -> Rows:
     forms = written(renaming.member_id)
     found = await connection.fetchval(*_DELETE_ERRANDS(forms=forms), timeout=_SCAN_TIMEOUT_S)
     return Rows(console_errand=found)
+
+
+async def failures_of_queues(connection: Connection, renaming: Pseudonym) -> Rows:
+    """Deletes what names the member, or an id that contains this id: the workers' log has it."""
+    forms = written(renaming.member_id)
+    return Rows(queue_failure=await touch(connection, _DELETE_FAILURES(forms=forms)))
 
 
 async def touch(connection: Connection, statement: tuple[Any, ...]) -> int:

@@ -10,7 +10,6 @@ from abacus.ledger.relay.cursor import RelayCursor
 from abacus.oversight.status.capabilities import overdue, undelivered
 from abacus.oversight.status.types import (
     GroupLag,
-    QueueFailure,
     QueueState,
     RelayState,
     Snapshot,
@@ -64,8 +63,8 @@ async def notes(pool: Pool, clock: Clock) -> Notes:
     oldest_s: dict[str, float] = {}
     cards_age_s: list[float] = []
     without: list[Without] = []
-    failures: dict[str, QueueFailure] = {}
-    for process in await Presence(pool, clock).all():
+    presence = Presence(pool, clock)
+    for process in await presence.all():
         report, gone = Report.of(process.report), process.is_gone(clock.now())
         workers += [
             WorkerState(
@@ -86,9 +85,7 @@ async def notes(pool: Pool, clock: Clock) -> Notes:
                 oldest_s[queue] = max(age, oldest_s.get(queue, 0.0))
             cards_age_s += [] if report.cards_age_s is None else [report.cards_age_s]
             without += [Without(what, process.host, process.pid, why) for what, why in report.missed.items()]
-        for queue, failure in report.failures.items():
-            if queue not in failures or failures[queue].at < failure.at:
-                failures[queue] = QueueFailure(*failure)
+    failures = {each.queue: each for each in await presence.failures()}
     return Notes(Workforce(sorted(workers), max(cards_age_s, default=None), sorted(without), failures), oldest_s)
 
 

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from abacus.core.status import Overdue, Undelivered
+from abacus.platform.presence.types import FailureNote
 
 
 class WorkerState(NamedTuple):
@@ -60,23 +61,15 @@ class Without(NamedTuple):
     why: str
 
 
-class QueueFailure(NamedTuple):
-    """The last message of a queue that made a worker fail: how, when, and how often it had come."""
-
-    why: str
-    at: datetime
-    receives: int
-
-
 class Workforce(NamedTuple):
     """The workers; the age in seconds of the oldest rate cards in use, None where no process uses any; what processes
-    do without; and the last failure of each queue, as far as a process that runs has seen one.
+    do without; and the last failure of each queue, as far as one was noted in the last 14 days.
     """
 
     workers: Sequence[WorkerState]
     cards_age_s: float | None
     without: Sequence[Without] = ()
-    failures: Mapping[str, QueueFailure] = MappingProxyType({})
+    failures: Mapping[str, FailureNote] = MappingProxyType({})
 
 
 class Snapshot(NamedTuple):

@@ -20,9 +20,10 @@ from abacus.platform.health import Health
 from abacus.platform.metrics import CARDS_AGE, QUEUE_AGE
 from abacus.platform.postgres import Pool, open_pool, passing_failures
 from abacus.platform.presence.types import NOTED_EVERY_S, FailureNote, ProcessNote, Report, WorkerNote
-from abacus.platform.sql import Statement, columns, parameters
+from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
 _KEPT_FOR: Final = timedelta(days=7)  # the row of a process that did not end by itself
+_FAILURES_KEPT_FOR: Final = timedelta(days=14)  # no dead letter waits for longer
 
 _NOTE: Final = Statement(f"""
 insert into worker_process ({columns(ProcessNote)}) values ({parameters(ProcessNote)})
@@ -31,6 +32,14 @@ on conflict (process_id) do update set seen_at = excluded.seen_at, report = excl
 _FORGET: Final = Statement("delete from worker_process where seen_at < :before")
 _LEAVE: Final = Statement("delete from worker_process where process_id = :process_id")
 _ALL: Final = Statement(f"select {columns(ProcessNote)} from worker_process order by host, started_at, process_id")
+_FAILED: Final = Statement(f"""
+insert into queue_failure as f ({columns(FailureNote)})
+select {columns(FailureNote)} from {unnested(FailureNote)} order by queue
+on conflict (queue) do update set why = excluded.why, at = excluded.at, receives = excluded.receives
+where f.at < excluded.at
+""")
+_FORGET_FAILURES: Final = Statement("delete from queue_failure where at < :before")
+_FAILURES: Final = Statement(f"select {columns(FailureNote)} from queue_failure order by queue")
 
 
 class Presence:
@@ -40,16 +49,31 @@ class Presence:
         self._pool = pool
         self._clock = clock
 
-    async def note(self, process: ProcessNote) -> None:
-        """The process runs. Rows of processes that have been silent for a week are deleted."""
+    async def note(self, process: ProcessNote, failures: Sequence[FailureNote] = ()) -> None:
+        """The process runs, and has seen these failures. Rows of processes that have been silent for a week are
+        deleted, and failures whose messages are no dead letters any more.
+        """
+        now = self._clock.now()
         async with passing_failures():
             await self._pool.execute(*_NOTE(**process._asdict()))
-            await self._pool.execute(*_FORGET(before=self._clock.now() - _KEPT_FOR))
+            await self._fail(failures)
+            await self._pool.execute(*_FORGET(before=now - _KEPT_FOR))
+            await self._pool.execute(*_FORGET_FAILURES(before=now - _FAILURES_KEPT_FOR))
 
-    async def leave(self, process_id: UUID) -> None:
-        """The process ends by itself."""
+    async def leave(self, process_id: UUID, failures: Sequence[FailureNote] = ()) -> None:
+        """The process ends by itself, and has seen these failures."""
         async with passing_failures():
+            await self._fail(failures)
             await self._pool.execute(*_LEAVE(process_id=process_id))
+
+    async def failures(self) -> Sequence[FailureNote]:
+        """The last of each queue."""
+        async with passing_failures():
+            return [FailureNote(*row) for row in await self._pool.fetch(*_FAILURES())]
+
+    async def _fail(self, failures: Sequence[FailureNote]) -> None:
+        if failures:
+            await self._pool.execute(*_FAILED(**arrays(FailureNote, failures)))
 
     async def all(self) -> Sequence[ProcessNote]:
         async with passing_failures():
@@ -67,8 +91,11 @@ def report_of(health: Health, settings: Mapping[str, str]) -> Report:
     workers = {name: WorkerNote(**each) for name, each in health.report().items()}
     queues = {labels["queue"]: age for labels, age in _samples(QUEUE_AGE)}
     ages = [age for _, age in _samples(CARDS_AGE) if 0 < age < float("inf")]  # 0 in a process without cards
-    failures = {queue: FailureNote(*each) for queue, each in health.failures.items()}
-    return Report(workers, dict(health.missed), queues, ages[0] if ages else None, settings, failures)
+    return Report(workers, dict(health.missed), queues, ages[0] if ages else None, settings)
+
+
+def failures_of(health: Health) -> Sequence[FailureNote]:
+    return [FailureNote(queue, *each) for queue, each in health.failures.items()]
 
 
 @asynccontextmanager
@@ -87,21 +114,25 @@ async def noted(
         yield
         return
     process = ProcessNote(uuid4(), socket.gethostname(), os.getpid(), __version__, clock.now(), clock.now(), b"")
-    noting = asyncio.create_task(_note(database_url, process, partial(report_of, health, settings), clock, every_s))
+
+    async def note() -> None:
+        now = process._replace(seen_at=clock.now(), report=report_of(health, settings).text)
+        told = partial(Presence.note, process=now, failures=failures_of(health))
+        await _quietly(database_url, clock, told, within_s=_NOTE_S)
+
+    noting = asyncio.create_task(_keep(note, every_s))
     try:
         yield
     finally:
         noting.cancel()
         await asyncio.wait((noting,))
-        await _quietly(database_url, clock, partial(Presence.leave, process_id=process.process_id), within_s=_LEAVE_S)
+        leave = partial(Presence.leave, process_id=process.process_id, failures=failures_of(health))
+        await _quietly(database_url, clock, leave, within_s=_LEAVE_S)
 
 
-async def _note(
-    database_url: str, process: ProcessNote, report: Callable[[], Report], clock: Clock, every_s: float
-) -> None:
+async def _keep(note: Callable[[], Awaitable[None]], every_s: float) -> None:
     while True:
-        now = process._replace(seen_at=clock.now(), report=report().text)
-        await _quietly(database_url, clock, partial(Presence.note, process=now), within_s=_NOTE_S)
+        await note()
         await asyncio.sleep(every_s)
 
 

@@ -20,8 +20,11 @@ class WorkerNote(NamedTuple):
 
 
 class FailureNote(NamedTuple):
-    """The last message of a queue that made a worker of the process fail: how, when, and how often it had come."""
+    """A row of `queue_failure`: how a queue's last message that made a worker fail did so, when, and how often it had
+    come.
+    """
 
+    queue: str
     why: str
     at: datetime
     receives: int
@@ -29,8 +32,8 @@ class FailureNote(NamedTuple):
 
 class Report(NamedTuple):
     """What a process knows of itself: its workers, the services that it does without, the age in seconds of the oldest
-    message of each queue that it receives from, and of its rate cards where it has any; the settings that it was given,
-    as they may be told; and the last failure of each queue.
+    message of each queue that it receives from, and of its rate cards where it has any; and the settings that it was
+    given, as they may be told.
     """
 
     workers: Mapping[str, WorkerNote]
@@ -38,14 +41,11 @@ class Report(NamedTuple):
     queues: Mapping[str, float]
     cards_age_s: float | None
     settings: Mapping[str, str] = MappingProxyType({})
-    failures: Mapping[str, FailureNote] = MappingProxyType({})
 
     @property
     def text(self) -> bytes:
         workers = {name: note._asdict() for name, note in self.workers.items()}
-        failures = {queue: each._asdict() for queue, each in self.failures.items()}
-        told = {"workers": workers, "settings": dict(self.settings), "failures": failures}
-        return orjson.dumps({**self._asdict(), **told})
+        return orjson.dumps({**self._asdict(), "workers": workers, "settings": dict(self.settings)})
 
     @classmethod
     def of(cls, text: bytes) -> "Report":
@@ -54,18 +54,8 @@ class Report(NamedTuple):
         """
         document: Mapping[str, Any] = orjson.loads(text)
         workers = {name: WorkerNote(each["state"], each["detail"]) for name, each in document["workers"].items()}
-        failures = {
-            queue: FailureNote(each["why"], datetime.fromisoformat(each["at"]), each["receives"])
-            for queue, each in document.get("failures", {}).items()
-        }
-        return cls(
-            workers,
-            document["missed"],
-            document["queues"],
-            document["cards_age_s"],
-            document.get("settings", {}),
-            failures,
-        )
+        settings = document.get("settings", {})
+        return cls(workers, document["missed"], document["queues"], document["cards_age_s"], settings)
 
 
 class ProcessNote(NamedTuple):

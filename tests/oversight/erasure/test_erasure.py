@@ -25,6 +25,8 @@ from abacus.people.decide.agreement import check_unchanged
 from abacus.people.store.approvals import Approvals
 from abacus.people.store.audit import log
 from abacus.platform.postgres import Connection, Pool
+from abacus.platform.presence.presence_note import Presence
+from abacus.platform.presence.types import FailureNote, ProcessNote, Report
 from abacus.platform.quarantine.store import QuarantineStore
 from abacus.proof.erased_leaves import keep_leaves
 from abacus.proof.store import Seals
@@ -265,3 +267,14 @@ async def test_what_commands_of_the_console_said_of_the_member_is_gone(pool: Poo
     await erase(owner, member)
     assert [each.kind for each in await store.all(None, after=None, limit=9)] == ["others"]
     assert await pool.fetchval("select count(*) from console_errand_file") == 1
+
+
+async def test_faults_of_queues_that_name_the_member_are_deleted(pool: Pool, owner: Pool) -> None:
+    await live(pool, BOB)
+    now = CLOCK.now()
+    note = ProcessNote(uuid4(), "host", 7, "0.1.0", now, now, Report({}, {}, {}, None).text)
+    whys = {"award": f"KeyError: '{BOB}'", "retry": "KeyError: 'points'"}
+    presence = Presence(pool, CLOCK)
+    await presence.note(note, [FailureNote(queue, why, now, 10) for queue, why in whys.items()])
+    await erase(owner)
+    assert [each.queue for each in await presence.failures()] == ["retry"]

@@ -9,7 +9,6 @@ from abacus.core.status import Overdue, Problem, Undelivered
 from abacus.oversight.status.decide.problems import exit_code, problems
 from abacus.oversight.status.types import (
     GroupLag,
-    QueueFailure,
     QueueState,
     RelayState,
     Snapshot,
@@ -17,6 +16,7 @@ from abacus.oversight.status.types import (
     WorkerState,
     Workforce,
 )
+from abacus.platform.presence.types import FailureNote
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PIPELINE = ("awarder", "relay")
@@ -48,7 +48,7 @@ def workers(*each: WorkerState, cards_age_s: float | None = 4.0) -> Workforce:
     return Workforce([worker("awarder"), worker("relay"), *each], cards_age_s)
 
 
-FAILED = QueueFailure("KeyError: 'points'", NOW, 10)
+FAILED = FailureNote("abacus-award", "KeyError: 'points'", NOW, 10)
 SHORT = Workforce([worker("relay")], 4.0)
 CASES: list[tuple[str, dict[str, Any], str | None]] = [
     ("all is well", {}, None),

@@ -12,7 +12,7 @@ from abacus.platform.health import Health
 from abacus.platform.metrics import QUEUE_AGE
 from abacus.platform.postgres import Pool
 from abacus.platform.presence.presence_note import Presence, noted, report_of
-from abacus.platform.presence.types import ProcessNote, Report, WorkerNote
+from abacus.platform.presence.types import FailureNote, ProcessNote, Report, WorkerNote
 from tests.support.commands import DOWN
 from tests.support.fixed_clock import FixedClock
 
@@ -44,7 +44,10 @@ async def test_a_process_notes_its_workers_while_it_runs_and_leaves(pool: Pool, 
         async with asyncio.timeout(30):
             while (await reports(pool))[0].workers["awarder"] != WorkerNote("waiting", "SQS: away"):  # noqa: ASYNC110  # as above
                 await asyncio.sleep(0.02)
+        health.worker("awarder").failed("t-award", KeyError("points"), 7)
     assert await reports(pool) == []
+    [failure] = await Presence(pool, CLOCK).failures()
+    assert (failure.queue, failure.why, failure.receives) == ("t-award", "KeyError: 'points'", 7)
 
 
 @pytest.mark.parametrize("address", [None, DOWN, "postgresql://x?sslmode=bogus"], ids=["none", "down", "wrong"])
@@ -60,6 +63,32 @@ async def test_a_silent_process_is_gone_and_then_forgotten(pool: Pool) -> None:
     await presence.note(process(2, NOW - timedelta(minutes=2)))
     await presence.note(process(3))
     assert [(each.pid, each.is_gone(NOW)) for each in await presence.all()] == [(2, True), (3, False)]
+
+
+def failure(queue: str, why: str, ago: timedelta) -> FailureNote:
+    return FailureNote(queue, why, NOW - ago, 10)
+
+
+MINUTE, FORTNIGHT = timedelta(minutes=1), timedelta(days=14)
+
+
+@pytest.mark.parametrize(
+    ("noted_one_after_the_other", "kept"),
+    [
+        ([[("award", "old", 2 * MINUTE)], [("award", "new", MINUTE)]], {"award": "new"}),
+        ([[("award", "new", MINUTE)], [("award", "old", 2 * MINUTE)]], {"award": "new"}),
+        ([[("retry", "b", MINUTE), ("award", "a", MINUTE)], []], {"award": "a", "retry": "b"}),
+        ([[("award", "no dead letter any more", FORTNIGHT + MINUTE)]], {}),
+    ],
+)
+async def test_the_last_failure_of_a_queue_is_kept(
+    pool: Pool, noted_one_after_the_other: list[list[tuple[str, str, timedelta]]], kept: dict[str, str]
+) -> None:
+    presence = Presence(pool, CLOCK)
+    for number, failures in enumerate(noted_one_after_the_other):
+        await presence.note(process(number), [failure(*each) for each in failures])
+        await presence.leave(process(number).process_id)
+    assert {each.queue: each.why for each in await presence.failures()} == kept
 
 
 def test_a_report_says_what_the_process_knows() -> None:

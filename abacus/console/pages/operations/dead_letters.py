@@ -13,8 +13,8 @@ from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, Said, See
 from abacus.console.web.parts import Part
 from abacus.oversight.status.sources import notes
-from abacus.oversight.status.types import QueueFailure
 from abacus.people.types.deed import Deed
+from abacus.platform.presence.types import FailureNote
 from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY, definitions
 
 COUNT: Final = "dead-letters"
@@ -34,13 +34,13 @@ _MEANS: Final = {
 @dataclass(frozen=True)
 class GivenUp:
     """A queue's dead letters. `letters` is None where the console cannot count them; `failure` is the last that a
-    running worker saw.
+    worker saw.
     """
 
     queue: str
     means: str
     letters: int | None
-    failure: QueueFailure | None
+    failure: FailureNote | None
 
 
 @dataclass(frozen=True, kw_only=True)

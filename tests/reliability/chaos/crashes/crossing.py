@@ -82,6 +82,7 @@ _BESIDE: Final = (
     "database: read member_number_erased*",
     "database: read downstream*",
     "database: * worker_process*",
+    "database: * queue_failure*",
     "database: * points_pulse*",
     "database: read nothing",
     "database: set",
