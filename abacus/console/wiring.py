@@ -22,12 +22,11 @@ from abacus.console.entry.wiring import EntryPlan, door_of, plan_of, provider_of
 from abacus.console.errands.runner import ErrandRunner
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Room
-from abacus.console.pages.operations.alarm_memory import AlarmMemory
-from abacus.console.pages.operations.reading_memory import ReadingMemory
-from abacus.console.pages.operations.state import Watched
 from abacus.console.premises import Premises
 from abacus.console.read_side import ReadSide, Replica, reading_of
 from abacus.console.selections.store import SelectionStore
+from abacus.console.watch.store import WatchStore
+from abacus.console.watch.watch import keep_watching
 from abacus.console.web.parts import Outages
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.campaigns.wiring import campaign_desk
@@ -38,6 +37,7 @@ from abacus.intake.partners.webhooks.desk import WebhookDesk
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.wiring import single_moves
 from abacus.oversight.closing.kind import accounts_desk
+from abacus.oversight.status.sources import Places
 from abacus.oversight.status.wiring import groups_of
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.people import PeopleStore
@@ -102,8 +102,8 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
     errands = ErrandStore(pool, clock, Room(settings.console_errands_open, settings.console_errands_per_hour))
     wiring.beside(ErrandRunner(errands, *environments(settings)).keep_running())
     wiring.beside(keep_tidying(pool, clock, large.approvals))
-    readings = ReadingMemory()
-    wiring.beside(readings.keep_reading(pool, clock, topic=settings.points_topic, prefix=settings.queue_prefix))
+    places, watch = await _places(wiring, pool, pipeline), WatchStore(pool)
+    wiring.beside(keep_watching(places, watch, clock))
     recent = recent_events(wiring)
     rooms = Rooms(
         directory,
@@ -122,11 +122,10 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         SourceDesk(pool, clock, Reserved(built_in_sources(settings), settings.events_topic)),
         DownstreamDesk(pool, clock, Allowed(settings.webhooks_to_private), wiring.secrets()),
         errands,
-        await _watched(wiring, pipeline),
-        AlarmMemory(),
+        places,
+        watch,
         SegmentDesk(pool, clock),
         accounts_desk(pool, clock),
-        readings,
         *provider_of(wiring, plan),
         *([] if recent is None else [recent]),
     )
@@ -144,16 +143,10 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
     )
 
 
-async def _watched(wiring: Wiring, pipeline: Sequence[str]) -> Watched:
-    settings = wiring.settings
-    return Watched(
-        settings.points_topic,
-        settings.queue_prefix,
-        pipeline,
-        groups_of(settings),
-        settings.kafka_bootstrap,
-        await _sqs(wiring),
-    )
+async def _places(wiring: Wiring, pool: Pool, pipeline: Sequence[str]) -> Places:
+    settings, sqs = wiring.settings, await _sqs(wiring)
+    kafka, prefix, topic = settings.kafka_bootstrap, settings.queue_prefix, settings.points_topic
+    return Places(pool, sqs, kafka, prefix, topic, groups_of(settings), pipeline)
 
 
 def _replica(wiring: Wiring, cards: CardReader, counters: CounterStore | None) -> Replica | None:

@@ -24,12 +24,10 @@ from abacus.console.entry.provider import Client, Provider
 from abacus.console.entry.sessions import SessionStore
 from abacus.console.entry.types import Address, SessionLimits
 from abacus.console.errands.store import ErrandStore
-from abacus.console.pages.operations.alarm_memory import AlarmMemory
-from abacus.console.pages.operations.reading_memory import ReadingMemory
-from abacus.console.pages.operations.state import Watched
 from abacus.console.premises import Premises
 from abacus.console.read_side import Replica, reading_of
 from abacus.console.selections.store import SelectionStore
+from abacus.console.watch.store import WatchStore
 from abacus.console.web.parts import Outages
 from abacus.console.web.routes import Served
 from abacus.engage.campaigns.desk import CampaignDesk
@@ -44,6 +42,7 @@ from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.limits import Alone, Limits
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.oversight.closing.kind import accounts_desk
+from abacus.oversight.status.sources import Places
 from abacus.people.decide.names import parse_grants
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.people import PeopleStore
@@ -254,9 +253,8 @@ async def desk(
                 cards,
                 CardDesk(pool, clock, large.approvals),
                 CampaignDesk(pool, clock, SOURCES, large.approvals, await stack.enter_async_context(rendering())),
-                Watched("abacus.points.v1", "abacus-", ("calculator", "awarder")),
-                AlarmMemory(),
-                ReadingMemory(),
+                Places(pool, None, None, "abacus-", "abacus.points.v1", [], ("calculator", "awarder")),
+                WatchStore(pool),
                 PartnerStore(pool, clock),
                 WebhookDesk(WebhookStore(pool, clock), to_private=False),
                 ErrandStore(pool, clock),

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from abacus.console.decide.waits import RELAY, Reading
-from abacus.console.pages.operations.reading_memory import ReadingMemory
+from abacus.console.decide.waits import RELAY
+from abacus.console.watch.store import WatchStore
 from abacus.engage.downstreams.decide.downstream_document import parse_downstream
 from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.people.store.approvals import Approvals
@@ -38,9 +38,11 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)
     await errand(open_desk, RATES_TRIAL, RATES_BACKTEST, document=RATES_BACKTESTED)
     await hold_and_select(open_desk)
-    for seconds in (60, 0):  # ago; operations draw it
-        at = open_desk.clock.now() - timedelta(seconds=seconds)
-        open_desk.rooms[ReadingMemory].note(Reading(at, {"award": 90.0 - seconds, RELAY: 0.0}))
+    watch = open_desk.rooms[WatchStore]
+    for minutes in (20, 10):  # ago; operations draw it
+        turn = await watch.begin(open_desk.clock.now() - timedelta(minutes=minutes))
+        assert turn is not None
+        await watch.end(turn, {"award": 90.0 - minutes, RELAY: 0.0})
     await load(open_desk.pool, "vip", "bob")
     await save_draft(open_desk)
     return approval

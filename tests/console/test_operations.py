@@ -9,8 +9,10 @@ import pytest
 from abacus.console.decide.named import Named
 from abacus.console.decide.remedies import remedy_of
 from abacus.console.decide.senders import member_in, sender_in
-from abacus.console.pages.operations.reading_memory import ReadingMemory, reading_of
+from abacus.console.watch.store import EVERY, WatchStore
+from abacus.console.watch.watch import look
 from abacus.core.errors import Reason
+from abacus.oversight.status.sources import Places
 from abacus.platform.postgres import Pool
 from abacus.platform.presence.presence_note import Presence
 from abacus.platform.presence.types import FailureNote, ProcessNote, Report, WorkerNote
@@ -80,14 +82,14 @@ async def test_dead_letters_say_why_the_last_message_failed(pool: Pool) -> None:
 
 async def test_waits_of_the_last_hour_are_charts(pool: Pool) -> None:
     async with desk(pool) as open_desk:
-        ann, memory, clock = await open_desk.inside("ann", "viewer"), open_desk.rooms[ReadingMemory], open_desk.clock
+        ann, clock = await open_desk.inside("ann", "viewer"), open_desk.clock
         report = Report({"awarder": WorkerNote("ready", "")}, {}, {"abacus-award": 7.5}, None)
         await Presence(pool, clock).note(
             ProcessNote(uuid4(), "host", 7, "0.1.0", clock.now(), clock.now(), report.text)
         )
         for _ in range(2):
-            memory.note(await reading_of(pool, clock, topic="abacus.points.v1", prefix="abacus-"))
-            clock.pass_(seconds=30)
+            await look(open_desk.rooms[Places], open_desk.rooms[WatchStore], clock)
+            clock.pass_(seconds=EVERY.total_seconds())
         charts = {each["title"]: each for each in (await ann.twin("/operations")).json()["charts"]}
         assert charts["The oldest message of the award queue"]["lines"][0]["values"] == [7.5, 7.5]
         assert len(charts) == 3  # of queues from which nobody receives nothing is known

@@ -36,6 +36,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "campaign_seen": "select, insert, update(events)",
     "campaign_sum": "select, insert, update(events points cost)",
     "claim": "select, insert",
+    "console_alarm": "select, insert, delete, update(since over_at details commands)",
     "console_authenticator": "select, insert, delete, update(secret set_at set_by last_step)",
     "console_draft": "select, insert, delete, update(title country text saved_at)",
     "console_errand": (
@@ -45,6 +46,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "console_errand_file": "select, insert, delete",
     "console_form": "select, insert, delete",
     "console_link": "select, insert, delete, update(used_at)",
+    "console_look": "select, insert, delete, update(waits_s)",
     "console_password": "select, insert, update(hash set_at set_by)",
     "console_selection": "select, insert, delete",
     "console_session": "select, insert, delete, update(seen_at zone ended_at ended_by)",

@@ -11,7 +11,7 @@ from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.shell import CommandGroup, database, settings, sqs
 from abacus.core.clock import SystemClock
 from abacus.core.errors import absent
-from abacus.oversight.status.sources import notes, queues
+from abacus.oversight.status.sources import queues, workforce_of
 from abacus.people.types.deed import Deed
 from abacus.platform.sqs.dead_letters import dead_letters, redrive
 from abacus.platform.sqs.definition import definitions, ensure_queues
@@ -39,7 +39,7 @@ async def list_queues() -> Answer:
     oldest_s: Mapping[str, float] = {}
     if config.database_url is not None:
         async with database(config) as opened:
-            oldest_s = (await notes(opened, SystemClock())).oldest_s
+            oldest_s = (await workforce_of(opened, SystemClock())).oldest_s
     async with sqs(config) as client:
         states = await queues(client, config.queue_prefix, oldest_s)
     return Answer([state._asdict() for state in states], queue_table(states))

@@ -1,6 +1,7 @@
 """What is wrong, as people are told it: since when, what it means for points, and where to begin. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -85,10 +86,47 @@ def alarms_of(problems: Iterable[Problem]) -> list[Alarm]:
     found: dict[tuple[Cause, str], list[Problem]] = {}
     for each in problems:
         found.setdefault((each.cause, each.about), []).append(each)
-    return [_alarm(cause, about, of) for (cause, about), of in found.items()]
+    return [
+        alarm_of(
+            cause,
+            about,
+            [each.fault for each in of],
+            list(dict.fromkeys(each.remedy for each in of)),
+            since=min((each.since for each in of if each.since is not None), default=None),
+        )
+        for (cause, about), of in found.items()
+    ]
 
 
-def followed(known: Sequence[Alarm], now_wrong: Sequence[Alarm], unread: set[str], now: datetime) -> list[Alarm]:
+def alarm_of(
+    cause: Cause,
+    about: str,
+    details: Sequence[str],
+    commands: Sequence[str],
+    *,
+    since: datetime | None,
+    over_at: datetime | None = None,
+) -> Alarm:
+    """The alarm in words."""
+    words = _WORDS[cause]
+    of_worker = cause in {Cause.WORKER_AWAY, Cause.WORKER_STOPPED, Cause.WORKER_WAITING}
+    return Alarm(
+        cause=cause,
+        about=about,
+        what=words.what.format(about=about),
+        means=_WORKERS.get(about, words.means) if of_worker else words.means,
+        since=since,
+        place=words.place.format(about=about),
+        there=words.there,
+        details=details,
+        commands=commands,
+        over_at=over_at,
+    )
+
+
+def followed(
+    known: Sequence[Alarm], now_wrong: Sequence[Alarm], unread: AbstractSet[str], now: datetime
+) -> list[Alarm]:
     """The alarms that stand, and then the alarms that ended, each for an hour. An alarm whose cause could not be read
     does not end.
     """
@@ -105,17 +143,10 @@ def followed(known: Sequence[Alarm], now_wrong: Sequence[Alarm], unread: set[str
     return [*standing, *(each for each in gone if each.over_at is None or now - each.over_at < _SAID_FOR)]
 
 
-def _alarm(cause: Cause, about: str, of: Sequence[Problem]) -> Alarm:
-    words, since = _WORDS[cause], [each.since for each in of if each.since is not None]
-    of_worker = cause in {Cause.WORKER_AWAY, Cause.WORKER_STOPPED, Cause.WORKER_WAITING}
-    return Alarm(
-        cause=cause,
-        about=about,
-        what=words.what.format(about=about),
-        means=_WORKERS.get(about, words.means) if of_worker else words.means,
-        since=min(since, default=None),
-        place=words.place.format(about=about),
-        there=words.there,
-        details=[each.fault for each in of],
-        commands=list(dict.fromkeys(each.remedy for each in of)),
-    )
+def changes_of(known: Sequence[Alarm], after: Sequence[Alarm]) -> tuple[Sequence[Alarm], Sequence[Alarm]]:
+    """The alarms that rose, ended or came back, and the alarms of which nothing is said any more."""
+    before = {(each.cause, each.about): each.over_at for each in known}
+    kept = {(each.cause, each.about) for each in after}
+    never = object()
+    changed = [each for each in after if before.get((each.cause, each.about), never) != each.over_at]
+    return changed, [each for each in known if (each.cause, each.about) not in kept]

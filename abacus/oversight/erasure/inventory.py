@@ -15,7 +15,7 @@ from abacus.oversight.erasure.treatments import (
     approvals,
     errands,
     expiry,
-    failures_of_queues,
+    faults,
     log_entries,
     member_numbers,
     moved_alone,
@@ -68,6 +68,7 @@ NAMELESS: Final = frozenset(
         "console_draft",
         "console_form",
         "console_link",
+        "console_look",
         "console_password",
         "console_selection",
         "console_session",
@@ -152,6 +153,6 @@ AFTER_ACCOUNTS: Final[Mapping[tuple[str, ...], Treatment]] = {
     ("approval",): approvals,
     ("audit_log",): log_entries,
     ("console_errand", "console_errand_file"): errands,
-    ("queue_failure",): failures_of_queues,
+    ("queue_failure", "console_alarm"): faults,
 }
 TREATED: Final = frozenset(chain.from_iterable((*BEFORE_ACCOUNTS, *AFTER_ACCOUNTS)))

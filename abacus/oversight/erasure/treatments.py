@@ -102,10 +102,12 @@ update approval set summary = '{ERASED}', document = :document, digest = :digest
     status = case status when 'pending' then 'void' else status end
 where approval_id = :approval_id
 """)
-_DELETE_FAILURES: Final = Statement("""
-delete from queue_failure f
-where exists(select from unnest(:forms::text[]) form where position(form in f.why) > 0)
-""")
+_DELETE_FAULTS: Final = {
+    table: Statement(f"""
+    delete from {table} f where exists(select from unnest(:forms::text[]) form where position(form in {says}) > 0)
+    """)
+    for table, says in {"queue_failure": "f.why", "console_alarm": "array_to_string(f.details, ' ')"}.items()
+}
 _DELETE_NUMBER: Final = Statement("delete from member_number where member_id = :member_id returning number")
 _ERASED_NUMBERS: Final = Statement("insert into member_number_erased select unnest(:numbers::integer[])")
 
@@ -214,10 +216,12 @@ async def errands(connection: Connection, renaming: Pseudonym) -> Rows:
     return Rows(console_errand=found)
 
 
-async def failures_of_queues(connection: Connection, renaming: Pseudonym) -> Rows:
-    """Deletes what names the member, or an id that contains this id: the workers' log has it."""
+async def faults(connection: Connection, renaming: Pseudonym) -> Rows:
+    """Deletes what names the member, or an id that contains this id: the workers' log has it, and an alarm that stands
+    is raised anew.
+    """
     forms = written(renaming.member_id)
-    return Rows(queue_failure=await touch(connection, _DELETE_FAILURES(forms=forms)))
+    return Rows({table: await touch(connection, each(forms=forms)) for table, each in _DELETE_FAULTS.items()})
 
 
 async def touch(connection: Connection, statement: tuple[Any, ...]) -> int:

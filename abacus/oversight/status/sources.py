@@ -38,26 +38,21 @@ class Group(NamedTuple):
     worker: str
 
 
-class Notes(NamedTuple):
-    """What processes say of themselves: their workers, and the oldest message of each queue."""
-
-    workforce: Workforce
-    oldest_s: Mapping[str, float]
-
-
 class Places(NamedTuple):
-    """Where to look. A database that is away is None, and so is a broker that no setting names."""
+    """Where to look. A database that is away is None, and so are queues and a broker that no setting names. The workers
+    of the `pipeline` have to run, so their groups are looked at though no process has noted them.
+    """
 
     pool: Pool | None
-    sqs: Client
+    sqs: Client | None
     kafka: str | None
     prefix: str
     points_topic: str
     groups: Sequence[Group]
-    always: Sequence[str]  # workers whose groups are looked at though no process has noted them
+    pipeline: Sequence[str]
 
 
-async def notes(pool: Pool, clock: Clock) -> Notes:
+async def workforce_of(pool: Pool, clock: Clock) -> Workforce:
     """Raises `Unavailable`."""
     workers: list[WorkerState] = []
     oldest_s: dict[str, float] = {}
@@ -86,7 +81,7 @@ async def notes(pool: Pool, clock: Clock) -> Notes:
             cards_age_s += [] if report.cards_age_s is None else [report.cards_age_s]
             without += [Without(what, process.host, process.pid, why) for what, why in report.missed.items()]
     failures = {each.queue: each for each in await presence.failures()}
-    return Notes(Workforce(sorted(workers), max(cards_age_s, default=None), sorted(without), failures), oldest_s)
+    return Workforce(sorted(workers), max(cards_age_s, default=None), sorted(without), failures, oldest_s)
 
 
 async def lags(bootstrap: str, groups: Sequence[Group]) -> Sequence[GroupLag]:
@@ -115,43 +110,57 @@ async def relay(pool: Pool, topic: str, clock: Clock, *, most: int | None = None
 
 async def read(places: Places, clock: Clock, unknown: dict[str, str]) -> Snapshot:
     """The state of everything. `unknown` has the parts that are known to be out of reach."""
-    pool = places.pool
-    heard: Notes | None = None
-    relaying = held = late = outside = None
+    snapshot = await snapshot_of(places, clock, unknown)
+    if places.pool is None:
+        return snapshot
+    held = await _known("quarantine", QuarantineStore(places.pool, clock).counts(), unknown)
+    return snapshot._replace(quarantine=None if held is None else {str(reason): held[reason] for reason in held})
+
+
+async def snapshot_of(places: Places, clock: Clock, unknown: dict[str, str], *, most: int | None = None) -> Snapshot:
+    """The state without what is set aside, which stays until a person sees to it. Transfers that are not published are
+    counted to `most`.
+    """
+    pool, workforce, relaying, outside, late = places.pool, None, None, None, None
     if pool is not None:
-        heard = await _known("processes", notes(pool, clock), unknown)
-        relaying = await _known("relay", relay(pool, places.points_topic, clock), unknown)
-        held = await _known("quarantine", QuarantineStore(pool, clock).counts(), unknown)
+        workforce = await _known("processes", workforce_of(pool, clock), unknown)
+        relaying = await _known("relay", relay(pool, places.points_topic, clock, most=most), unknown)
         outside = await _known("deliveries", undelivered(pool, clock), unknown)
         late = await _known("jobs", overdue(pool, clock.now()), unknown)
-    workforce = heard.workforce if heard is not None else None
-    queued = await _known(
-        "queues", queues(places.sqs, places.prefix, heard.oldest_s if heard is not None else {}), unknown
-    )
-    behind = None
-    if places.kafka is not None:
-        behind = await _known(
-            "groups", lags(places.kafka, groups_in_use(places.groups, places.always, workforce)), unknown
-        )
-    else:
-        unknown["groups"] = "ABACUS_KAFKA_BOOTSTRAP is not set"
+    queued = await _queued(places, workforce, unknown)
+    behind = await _behind(places, workforce, unknown)
     return Snapshot(
         at=clock.now(),
         workforce=workforce,
         lags=behind,
         queues=queued,
         relay=relaying,
-        quarantine=None if held is None else {str(reason): count for reason, count in held.items()},
+        quarantine=None,
         undelivered=outside,
         overdue=late,
         unknown=unknown,
     )
 
 
-def groups_in_use(groups: Sequence[Group], always: Sequence[str], workforce: Workforce | None) -> list[Group]:
+async def _queued(places: Places, workforce: Workforce | None, unknown: dict[str, str]) -> Sequence[QueueState] | None:
+    if places.sqs is None:
+        unknown["queues"] = "neither ABACUS_SQS_ENDPOINT_URL nor a region of AWS is set"
+        return None
+    oldest_s = workforce.oldest_s if workforce is not None else {}
+    return await _known("queues", queues(places.sqs, places.prefix, oldest_s), unknown)
+
+
+async def _behind(places: Places, workforce: Workforce | None, unknown: dict[str, str]) -> Sequence[GroupLag] | None:
+    if places.kafka is None:
+        unknown["groups"] = "ABACUS_KAFKA_BOOTSTRAP is not set"
+        return None
+    return await _known("groups", lags(places.kafka, groups_in_use(places, workforce)), unknown)
+
+
+def groups_in_use(places: Places, workforce: Workforce | None) -> list[Group]:
     """A worker that is not used has a group that reads nothing, and that is no fault."""
-    used = {*always, *(each.worker for each in (workforce.workers if workforce is not None else ()))}
-    return [group for group in groups if group.worker in used]
+    used = {*places.pipeline, *(each.worker for each in (workforce.workers if workforce is not None else ()))}
+    return [group for group in places.groups if group.worker in used]
 
 
 async def _known(name: str, reading: Awaitable[Part], unknown: dict[str, str]) -> Part | None:

@@ -62,14 +62,16 @@ class Without(NamedTuple):
 
 
 class Workforce(NamedTuple):
-    """The workers; the age in seconds of the oldest rate cards in use, None where no process uses any; what processes
-    do without; and the last failure of each queue, as far as one was noted in the last 14 days.
+    """What processes say of themselves: the workers; the age in seconds of the oldest rate cards in use, None where no
+    process uses any; what processes do without; the last failure of each queue, as far as one was noted in the last 14
+    days; and the age of the oldest message of each queue that a worker receives from.
     """
 
     workers: Sequence[WorkerState]
     cards_age_s: float | None
     without: Sequence[Without] = ()
     failures: Mapping[str, FailureNote] = MappingProxyType({})
+    oldest_s: Mapping[str, float] = MappingProxyType({})
 
 
 class Snapshot(NamedTuple):

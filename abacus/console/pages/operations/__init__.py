@@ -7,6 +7,7 @@ from abacus.console.pages.operations import (
     errands,
     quarantine,
     quarantine_selection,
+    settings,
     state,
     where,
 )
@@ -34,5 +35,5 @@ SERVED: Final = (
     file("/tasks/{id:uuid}/document", errands.document),
     file("/tasks/{id:uuid}/files/{file}", errands.kept_file),
     file("/tasks/{id:uuid}/tables/{table}", errands.table),
-    page("/settings", state.settings, Deed.RUN_JOBS, everywhere=True),
+    page("/settings", settings.settings, Deed.RUN_JOBS, everywhere=True),
 )

@@ -7,12 +7,12 @@ from typing import ClassVar, Final
 from abacus.console.decide.typed import number as number_of
 from abacus.console.errands.types import Order
 from abacus.console.pages.operations.errands import Done, ask, newest
-from abacus.console.pages.operations.state import Watched, queues_of
+from abacus.console.pages.operations.state import queues_of
 from abacus.console.web.calls import Call
 from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, Said, See
 from abacus.console.web.parts import Part
-from abacus.oversight.status.sources import notes
+from abacus.oversight.status.sources import Places, workforce_of
 from abacus.people.types.deed import Deed
 from abacus.platform.presence.types import FailureNote
 from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY, definitions
@@ -70,11 +70,9 @@ async def dead_letters(call: Call, typed: Form = EMPTY) -> DeadLettersPage:
 
 async def _given_up(call: Call) -> Sequence[GivenUp]:
     """Raises `Unavailable`."""
-    watched = call.rooms[Watched]
-    known = (await notes(call.premises.pool, call.premises.clock)).workforce.failures
-    queued = await queues_of(call, {})
+    known = (await workforce_of(call.premises.pool, call.premises.clock)).failures
+    queued, prefix = await queues_of(call, None), call.rooms[Places].prefix
     waiting = {each.queue: each.waiting for each in queued.value or ()} if queued is not None else {}
-    prefix = watched.queue_prefix
     return [
         GivenUp(name, _MEANS[name], waiting.get(f"{prefix}{name}-dlq"), known.get(prefix + name)) for name in _QUEUES
     ]

@@ -12,10 +12,10 @@ from abacus.console.decide.alarms import Alarm
 from abacus.console.decide.remedies import remedy_of
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import State
-from abacus.console.pages.operations.alarm_memory import AlarmMemory
 from abacus.console.pages.operations.errands import Task, task_of
 from abacus.console.pages.operations.quarantine import HeldGroup, held_groups
 from abacus.console.pages.operations.state import operations
+from abacus.console.watch.store import WatchStore
 from abacus.console.web.calls import Call
 from abacus.console.web.home_card import HomeCard
 from abacus.people.types.deed import Deed
@@ -40,7 +40,7 @@ class Held:
 
 async def _wrong(call: Call) -> Sequence[Alarm] | None:
     """Nothing where all is well and was, but for people who run the house: they are told so."""
-    known = call.rooms[AlarmMemory].fresh(call.now) if call.may(Deed.SEE, None) else None
+    known = await call.rooms[WatchStore].fresh_alarms(call.now) if call.may(Deed.SEE, None) else None
     alarms = (await operations(call)).alarms if known is None else known
     return alarms or ([] if call.may_somewhere(Deed.RUN_JOBS) else None)
 

@@ -37,6 +37,23 @@ def problems(snapshot: Snapshot, pipeline: Sequence[str], prefix: str) -> list[P
     ]
 
 
+def unread(snapshot: Snapshot) -> set[Cause]:
+    """The causes that nobody could look for."""
+    parts: list[tuple[object, set[Cause]]] = [
+        (
+            snapshot.workforce,
+            {Cause.WORKER_AWAY, Cause.WORKER_STOPPED, Cause.WORKER_WAITING, Cause.WITHOUT, Cause.CARDS_OLD},
+        ),
+        (snapshot.lags, {Cause.LAG}),
+        (snapshot.queues, {Cause.DEAD_LETTERS, Cause.QUEUE_OLD}),
+        (snapshot.relay, {Cause.UNPUBLISHED}),
+        (snapshot.quarantine, {Cause.QUARANTINE}),
+        (snapshot.undelivered, {Cause.UNDELIVERED}),
+        (snapshot.overdue, {Cause.OVERDUE}),
+    ]
+    return {cause for part, causes in parts if part is None for cause in causes}
+
+
 def exit_code(snapshot: Snapshot, faults: Sequence[Problem]) -> int:
     """0 when all is well, 1 when something is wrong, 2 when nothing is known to be wrong and not all is known."""
     if faults:
