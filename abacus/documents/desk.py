@@ -11,7 +11,7 @@ from abacus.documents.store import DocumentStore, Look, by_key, named, numbered
 from abacus.documents.types import Difference, Document, DraftOutcome, Key, Record, Version
 from abacus.people.store.audit import entry_of, noted
 from abacus.people.types.person import Actor
-from abacus.platform.postgres import Also, Pool, passing_failures, together
+from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures, together
 
 
 class DocumentDesk(Generic[Document, Around]):
@@ -99,10 +99,11 @@ class DocumentDesk(Generic[Document, Around]):
         """Publishes the drafts, all of them or none."""
         return await self._publish(differences, by)
 
-    async def withdraw(self, name: str, reason: str, by: Actor) -> Record[Document]:
+    async def withdraw(self, name: str, reason: str, by: Actor, *, also: Also = nothing_else) -> Record[Document]:
         """Takes the latest version of a document out of force."""
         document = named(self.kind, name, await self._store.latest()).document
-        also = self.logged(name, self.kind.country(document), by, did=self.kind.withdrawals.act, reason=reason)
+        told = self.logged(name, self.kind.country(document), by, did=self.kind.withdrawals.act, reason=reason)
+        also = together(told, also)
         return await self._store.withdraw(name, by=by.source, reason=reason, now=self.now(), also=also)
 
     def now(self) -> datetime:

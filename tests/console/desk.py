@@ -155,6 +155,11 @@ class Browser:
                 return await self.client.post(action, data=hidden | typed, headers={"Accept": accept})
         raise AssertionError(f"{page} has no form for {action}: {shown.status_code}")
 
+    async def do(self, page: str, **fields: str) -> httpx.Response:
+        """Fill in the form of a deed, and confirm what it shows then."""
+        looked = await self.send(page, page, **{f"doc.{name}": text for name, text in fields.items()})
+        return await self.confirm(looked, sure="do") if looked.status_code == 200 else looked
+
     async def confirm(self, shown: httpx.Response, **typed: str) -> httpx.Response:
         """Send the form that an answer shows, to where that answer came from."""
         form = next(each for each in _FORM.finditer(shown.text) if unescape(each[1]) in str(shown.url))

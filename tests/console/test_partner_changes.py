@@ -4,7 +4,6 @@ import re
 from datetime import datetime, timedelta
 from typing import Any
 
-import httpx
 import pytest
 
 from abacus.core.tokens import digest_of
@@ -172,17 +171,12 @@ async def test_a_trial_is_an_errand_of_the_command(pool: Pool) -> None:
         assert errand["arguments"] == ["partners", "webhook", "test", "--json", "--", "acme"]
 
 
-async def confirmed(who: Browser, page: str, **typed: str) -> httpx.Response:
-    looked = await who.send(page, page, **{f"doc.{name}": text for name, text in typed.items()})
-    return await who.confirm(looked, sure="do") if looked.status_code == 200 else looked
-
-
 async def test_a_webhook_is_added_changed_given_another_secret_and_removed(pool: Pool) -> None:
     here = "/partners/acme"
     async with desk(pool) as open_desk:
         await open_desk.partner("acme")
         eve = await open_desk.inside("eve", "operator")
-        added = await confirmed(eve, f"{here}/webhook", url="https://hooks.example.com/a")
+        added = await eve.do(f"{here}/webhook", url="https://hooks.example.com/a")
         [secret] = re.findall(r"whsec_[\w+/=-]+", added.text)
         assert secret not in (await eve.see(here)).text
         typed = {"doc.url": "https://hooks.example.com/b"}
@@ -190,17 +184,17 @@ async def test_a_webhook_is_added_changed_given_another_secret_and_removed(pool:
         assert [(each["was"], each["now"]) for each in looked["changes"]] == [
             ("https://hooks.example.com/a", "https://hooks.example.com/b")
         ]
-        changed = await confirmed(eve, f"{here}/webhook", url="https://hooks.example.com/b")
+        changed = await eve.do(f"{here}/webhook", url="https://hooks.example.com/b")
         assert changed.status_code == 303
         assert "https://hooks.example.com/b from now on" in (await eve.see(here)).text
-        rotated = await confirmed(eve, f"{here}/webhook-secret", signs_too="24")
+        rotated = await eve.do(f"{here}/webhook-secret", signs_too="24")
         [other] = re.findall(r"whsec_[\w+/=-]+", rotated.text)
         assert other != secret
         assert "signs too until" in rotated.text
         for own, status in (("acm", 422), ("acme", 303)):
-            assert (await confirmed(eve, f"{here}/webhook-end", partner=own)).status_code == status
+            assert (await eve.do(f"{here}/webhook-end", partner=own)).status_code == status
         assert (await eve.twin(here)).json()["hook"]["value"] is None
-        gone = await confirmed(eve, f"{here}/webhook-secret", signs_too="24")
+        gone = await eve.do(f"{here}/webhook-secret", signs_too="24")
         assert (gone.status_code, "there is no webhook of" in gone.text) == (422, True)
         assert await log(open_desk) == ["edit-partners"] * 4
 

@@ -35,6 +35,7 @@ _KINDS: Final[Mapping[str, TaskKind]] = {
     "quarantine-dry-run": TaskKind("Dry run of a replay"),
     "quarantine-replay": TaskKind("Replay of what was set aside"),
     "webhook trial": TaskKind("Trial of a webhook", "partner"),
+    "downstream-trial": TaskKind("Trial of a downstream", "downstream"),
     "erase": TaskKind("Member erased", "member"),
 }
 

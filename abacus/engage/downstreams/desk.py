@@ -21,7 +21,7 @@ from abacus.people.types.person import Actor
 from abacus.platform.delivery.decide.signature import new_secret, signed_headers
 from abacus.platform.delivery.types import Said
 from abacus.platform.encryption import Secrets
-from abacus.platform.postgres import Connection, Pool
+from abacus.platform.postgres import Also, Connection, Pool, nothing_else, together
 
 TEST_TYPE: Final = "abacus.test"
 
@@ -96,13 +96,15 @@ class DownstreamDesk(DocumentDesk[Downstream, Allowed]):
             raise self.kind.unknown(name)
         return signed.downstream, await try_downstream(signed, poster, self._secrets, self._clock)
 
-    async def retire(self, name: str, by: Actor) -> Record[Downstream]:
+    async def retire(self, name: str, by: Actor, *, also: Also = nothing_else) -> Record[Downstream]:
         """From now on nothing is sent to it and nothing is asked of it."""
-        also = self.logged(name, None, by, did="retire")
+        also = together(self.logged(name, None, by, did="retire"), also)
         return await self._downstreams.retire(name, by=by.source, now=self.now(), also=also)
 
-    async def rotate_secret(self, name: str, overlap: timedelta, by: Actor) -> tuple[str, datetime]:
+    async def rotate_secret(
+        self, name: str, overlap: timedelta, by: Actor, *, also: Also = nothing_else
+    ) -> tuple[str, datetime]:
         """A new secret, and until when the one before signs too."""
         secret, hours = new_secret(), overlap / timedelta(hours=1)
-        also = self.logged(name, None, by, did="rotate-secret", overlap_hours=hours)
+        also = together(self.logged(name, None, by, did="rotate-secret", overlap_hours=hours), also)
         return secret, await self._downstreams.rotate_secret(name, secret, overlap=overlap, now=self.now(), also=also)

@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 
 from abacus.console.decide.charts import SECONDS, Along, Chart, Line, Span, spans_of
 from abacus.console.decide.typed import exact_moment
+from abacus.console.pages.drafts.register import PageDeed
 from abacus.console.pages.drafts.versions import VersionTold, versions_told
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
@@ -71,6 +72,7 @@ class CounterPage(Page):
     name: str
     versions: Sequence[CountedVersion]
     may_draft: bool
+    deeds: Sequence[PageDeed] = ()
 
 
 async def counters(call: Call) -> CountersPage:
@@ -123,12 +125,15 @@ async def counter(call: Call) -> CounterPage:
         CountedVersion(version, each.document.most_new_keys, await desk.new_keys(each.document))
         for version, each in zip(told, reversed(records), strict=True)
     ]
+    may_draft = call.may(COUNTERS.deed, None)
+    may_retire = may_draft and not records[-1].document.retired
     return CounterPage(
         title=name,
         command=f"abacus counters list {shlex.quote(name)}",
         name=name,
         versions=versions,
-        may_draft=call.may(COUNTERS.deed, None),
+        may_draft=may_draft,
+        deeds=[PageDeed("Retire", f"/counters/{name}/retire")] if may_retire else (),
     )
 
 

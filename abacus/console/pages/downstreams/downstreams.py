@@ -1,17 +1,37 @@
 """Downstreams: the webhooks that campaigns call, the services that their rules ask, and the pace of all of them."""
 
+from collections.abc import Sequence
 from typing import Final
+from urllib.parse import quote
 
 from abacus.console.pages.drafts.draft_kind import DraftKind
-from abacus.console.pages.drafts.register import Register
+from abacus.console.pages.drafts.register import PageDeed, Register
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page, See
 from abacus.documents.form.example import example
 from abacus.documents.types import DraftOutcome
-from abacus.engage.downstreams.decide.downstream import Downstream
+from abacus.engage.downstreams.decide.downstream import Downstream, DownstreamKind
 from abacus.engage.downstreams.decide.downstream_form import DOWNSTREAM_FORM, beside_others
 from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
+
+TRIAL: Final = "downstream-trial"
+_TRIED: Final = {DownstreamKind.WEBHOOK: "Send a message of trial", DownstreamKind.EXTERNAL: "Ask it on trial"}
+
+
+def _deeds(downstream: Downstream) -> Sequence[PageDeed]:
+    """Of one that is in force; one of Abacus' own has no secret, and nothing is sent to it."""
+    if downstream.retired:
+        return ()
+    here = address_of(downstream.name)
+    tried, retired = _TRIED.get(downstream.kind), PageDeed("Retire", f"{here}/retire")
+    if tried is None:
+        return (retired,)
+    return (PageDeed(tried, f"{here}/try", at_once=True), PageDeed("Make another secret", f"{here}/secret"), retired)
+
+
+def address_of(name: str) -> str:
+    return f"/{DOWNSTREAMS.command}/{quote(name, safe='')}"
 
 
 async def _published(call: Call, outcome: DraftOutcome[Downstream]) -> Page | See:
@@ -19,7 +39,7 @@ async def _published(call: Call, outcome: DraftOutcome[Downstream]) -> Page | Se
     name, secret = outcome.document.name, outcome.told["secret"]
     if secret is not None:
         return await DOWNSTREAM_REGISTER.document(call, name, secret=secret)
-    return See(DOWNSTREAM_REGISTER.address(name), f"{outcome.label} is published.")
+    return See(address_of(name), f"{outcome.label} is published.")
 
 
 DOWNSTREAM_REGISTER: Final[Register[Downstream, Allowed]] = Register(
@@ -39,4 +59,6 @@ DOWNSTREAM_REGISTER: Final[Register[Downstream, Allowed]] = Register(
         "address": lambda downstream: downstream.url or "",
         "pace": lambda downstream: downstream.pace_text or "",
     },
+    deeds=_deeds,
+    trial=TRIAL,
 )

@@ -10,9 +10,11 @@ from urllib.parse import quote
 from abacus.console.pages.drafts.draft_kind import DraftKind
 from abacus.console.pages.drafts.draft_page import draft_pages
 from abacus.console.pages.drafts.versions import VersionTold, versions_told
+from abacus.console.pages.operations.errands import Done, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.page import Page
+from abacus.console.web.parts import Part
 from abacus.console.web.routes import Served, page
 from abacus.core.errors import Refused
 from abacus.core.fields import EARLIEST
@@ -46,9 +48,20 @@ class RegisterPage(Page):
     may_draft: bool
 
 
+@dataclass(frozen=True)
+class PageDeed:
+    """What may be done to a document, by a page of its own or, `at_once`, by the button."""
+
+    label: str
+    path: str
+    at_once: bool = False
+
+
 @dataclass(frozen=True, kw_only=True)
 class DocumentPage(Page):
-    """Every version of a document, the latest first. A `secret` is shown by the page that follows its making, once."""
+    """Every version of a document, the latest first. A `secret` is shown by the page that follows its making, once.
+    `trial` is the last one, of a kind that can be tried.
+    """
 
     template: ClassVar[str] = "document.html"
     noun: str
@@ -58,19 +71,23 @@ class DocumentPage(Page):
     versions: Sequence[VersionTold]
     draft: str
     may_draft: bool
+    deeds: Sequence[PageDeed] = ()
+    trial: Part[Done | None] | None = None
     secret: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Register(Generic[Document, Around]):
     """A kind without countries, whose pages are for people with a role in all of them. `columns` have a word for each
-    document.
+    document; `deeds` are for people who may publish it; `trial` is the kind of the tasks that try one.
     """
 
     drafts: DraftKind[Document, Around]
     title: str
     about: str
     columns: Mapping[str, Callable[[Document], str]]
+    deeds: Callable[[Document], Sequence[PageDeed]] = lambda _: ()
+    trial: str | None = None
 
     @property
     def path(self) -> str:
@@ -103,6 +120,7 @@ class Register(Generic[Document, Around]):
             history = await self.drafts.desk(call.rooms).versions(name)
         except Refused:
             raise PageFault("not-found", f"No {kind.noun} has such a name.") from None
+        may_draft = call.may(kind.deed, None)
         return DocumentPage(
             title=name,
             command=f"abacus {kind.command} show {shlex.quote(name)}",
@@ -112,7 +130,9 @@ class Register(Generic[Document, Around]):
             path=self.path,
             versions=versions_told(kind, history, call.now),
             draft=self.drafts.path,
-            may_draft=call.may(kind.deed, None),
+            may_draft=may_draft,
+            deeds=self.deeds(history[-1].document) if may_draft else (),
+            trial=await call.part(newest(call, self.trial, name)) if self.trial is not None else None,
             secret=secret,
         )
 

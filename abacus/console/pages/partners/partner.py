@@ -25,7 +25,6 @@ from abacus.pricing.store.cards import CardReader
 _MOST_WAITING: Final = 50
 _MOST_ARRIVED: Final = 10
 TRIAL: Final = "webhook trial"
-OVERLAPS: Final = (("0", "none"), ("1", "an hour"), ("24", "a day"), ("168", "a week"), ("720", "30 days"))
 RIGHTS: Final[Mapping[str, str]] = {
     "fixed_points": "award points that it names",
     "computed_points": "send transactions to be computed",

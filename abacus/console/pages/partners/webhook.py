@@ -10,22 +10,21 @@ from typing import Any, Final, Generic, TypeVar
 
 from abacus.console.errands.types import Order
 from abacus.console.pages.forms.form_page import FormDeed, FormPage, begun, sent
+from abacus.console.pages.forms.overlap import USUAL, hours_of, overlap_field
 from abacus.console.pages.operations.errands import ask
-from abacus.console.pages.partners.partner import OVERLAPS, TRIAL, partner_of, partner_page, registered
+from abacus.console.pages.partners.partner import TRIAL, partner_of, partner_page, registered
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page, Said, See
 from abacus.console.web.routes import Served, form, page
 from abacus.core.errors import Refused
 from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, string
-from abacus.documents.form.types import Choice, Field, Form, Option, Table, Text
+from abacus.documents.form.types import Field, Form, Table, Text
 from abacus.intake.partners.webhooks.desk import WebhookDesk
 from abacus.intake.partners.webhooks.store import Webhook
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also
 
 Value = TypeVar("Value")
-
-_USUAL_OVERLAP: Final = "24"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,12 +120,6 @@ async def _set_address(call: Call, url: str) -> Page | See:
     return See(f"/partners/{partner_id}", Said(f"Messages go to {url} from now on, signed as before."))
 
 
-def _hours(_: Call, chosen: str) -> int:
-    if chosen not in dict(OVERLAPS):
-        raise Bad("choose one")
-    return int(chosen)
-
-
 async def _there(call: Call, _: object) -> None:
     """Raises `Refused` where there is no webhook."""
     await call.rooms[WebhookDesk].store.get(partner_of(call))
@@ -188,18 +181,11 @@ SECRET: Final = WebhookForm(
     about="It signs each message from now on, and is shown once. The secret so far may sign beside it for a while.",
     submit="Make another secret",
     command="rotate-secret",
-    field=Field(
-        name="signs_too",
-        sort=Choice([Option(hours, words) for hours, words in OVERLAPS]),
-        label="The secret so far signs too for",
-        help="Until then each message has two signatures, so that the partner has time to change.",
-        required=True,
-        begins="A new secret signs. The secret so far signs too for",
-    ),
-    read=_hours,
+    field=overlap_field("the partner"),
+    read=lambda _, chosen: hours_of(chosen),
     before=_there,
     does=_new_secret,
-    begin=lambda _: {"signs_too": _USUAL_OVERLAP},
+    begin=lambda _: USUAL,
 )
 END: Final = WebhookForm(
     path="webhook-end",

@@ -13,8 +13,9 @@ from abacus.console.web.page import Page
 from abacus.console.web.parts import Part
 from abacus.core.errors import Refused
 from abacus.core.members import fault_of_member
-from abacus.engage.campaigns.segment_use import SegmentUse, segment_uses
+from abacus.engage.campaigns.uses import CampaignUse, campaign_uses
 from abacus.people.types.deed import Deed
+from abacus.signals.facts.decide.catalog import SEGMENT
 from abacus.signals.segments.desk import SegmentDesk
 from abacus.signals.segments.types import Segment
 
@@ -39,7 +40,7 @@ class SegmentPage(Page):
     segment: SegmentRow
     is_dropped: bool
     versions: Sequence[SegmentRow]
-    campaigns: Part[Sequence[SegmentUse]]
+    campaigns: Part[Sequence[CampaignUse]]
     members: Rows[str] | None
     looked: Looked | None
     may_change: bool
@@ -83,8 +84,9 @@ async def history_of(call: Call) -> Sequence[Segment]:
     return history
 
 
-async def _campaigns(call: Call, name: str) -> Sequence[SegmentUse]:
-    return [each for each in await segment_uses(call.reading.pool, call.now, name) if call.may(Deed.SEE, each.country)]
+async def _campaigns(call: Call, name: str) -> Sequence[CampaignUse]:
+    uses = await campaign_uses(call.reading.pool, call.now, SEGMENT.name, name)
+    return [each for each in uses if call.may(Deed.SEE, each.country)]
 
 
 async def _members(call: Call, latest: Segment) -> Rows[str]:

@@ -13,10 +13,11 @@ from abacus.console.web.confirmation import Prepared
 from abacus.console.web.forms import DoneBefore, Form, WrongForm
 from abacus.console.web.page import Said, See
 from abacus.core.errors import Refused, Unavailable
-from abacus.engage.campaigns.segment_use import segment_uses
+from abacus.engage.campaigns.uses import campaign_uses
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import nothing_else
 from abacus.pricing.store.cards import CardReader
+from abacus.signals.facts.decide.catalog import SEGMENT
 from abacus.signals.segments.decide.change import check_name, sentence
 from abacus.signals.segments.decide.listed import Listed, listed
 from abacus.signals.segments.desk import SegmentDesk
@@ -111,7 +112,7 @@ async def _drop(call: Call, typed: Form, segment: Segment | None) -> Prepared:
     here = _there(segment)
     if typed.get("again") != here.name:
         raise WrongForm(typed.but(again="That is not the name of this segment."))
-    uses = await segment_uses(call.premises.pool, call.now, here.name)
+    uses = await campaign_uses(call.premises.pool, call.now, SEGMENT.name, here.name)
     asking = dict.fromkeys(each.name for each in uses if call.may(Deed.SEE, each.country))
     hidden = len({each.name for each in uses} - {*asking})
     notes = [f"The campaign {each} asks for it, and finds nobody in it from then on." for each in asking]

@@ -9,8 +9,9 @@ from typing import ClassVar
 from abacus.console.decide.segment_words import DONE
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page
-from abacus.engage.campaigns.segment_use import segment_uses
+from abacus.engage.campaigns.uses import campaign_uses
 from abacus.people.types.deed import Deed
+from abacus.signals.facts.decide.catalog import SEGMENT
 from abacus.signals.segments.desk import SegmentDesk
 from abacus.signals.segments.types import Segment
 
@@ -41,9 +42,9 @@ class SegmentsPage(Page):
 async def segments(call: Call) -> SegmentsPage:
     found = [each for each in await call.rooms[SegmentDesk].all() if is_open(call, each)]
     campaigns = defaultdict[str, dict[str, None]](dict)
-    for use in await segment_uses(call.reading.pool, call.now):
+    for use in await campaign_uses(call.reading.pool, call.now, SEGMENT.name):
         if call.may(Deed.SEE, use.country):
-            campaigns[use.segment][use.name] = None
+            campaigns[use.thing][use.name] = None
     return SegmentsPage(
         title="Segments",
         command="abacus segments list",
