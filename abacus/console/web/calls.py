@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import TypeVar
 from urllib.parse import urlencode
 
@@ -14,7 +15,7 @@ from abacus.console.premises import Premises
 from abacus.console.read_side import ReadSide
 from abacus.console.web.cookies import Cookies
 from abacus.console.web.faults import PageFault
-from abacus.console.web.forms import CONTROL, EMPTY, FORM_TOKEN, Form, once, read_form
+from abacus.console.web.forms import CONTROL, EMPTY, FORM_TOKEN, Form, WrongForm, once, read_form
 from abacus.console.web.parts import Down, Part
 from abacus.console.web.seen import Seen
 from abacus.core.errors import Refused, Unavailable
@@ -27,6 +28,7 @@ from abacus.platform.postgres import Also
 from abacus.platform.rooms import Rooms
 
 Value = TypeVar("Value")
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,25 @@ class Call:
         """A parameter of the address; None where it is empty."""
         return CONTROL.sub("", self.request.query_params.get(name, "")).strip() or None
 
+    def given(self, name: str) -> str | None:
+        """A field of the form that was sent, or else a parameter of the address."""
+        return self.form.get(name) or self.asked(name)
+
+    def chosen(self, name: str, among: type[Choice]) -> Choice | None:
+        """The value of these that is given. Raises `PageFault` for any other."""
+        text = self.given(name)
+        if text is not None and text not in set(among):
+            raise PageFault("not-found", f"There is no such {name}.")
+        return among(text) if text is not None else None
+
+    def narrowed(self, *names: str) -> Form:
+        """What the address narrows the page to, by its parameters that are not empty."""
+        return Form({name: value for name in names if (value := self.asked(name)) is not None})
+
+    def wrong(self, fault: str | None = None, **fields: str) -> WrongForm:
+        """To be raised: what was sent, with what is wrong with its fields or as a whole."""
+        return WrongForm(self.form.shown().but(**fields), fault)
+
     def next_page(self, after: str) -> str:
         """The address of the next page of a list, narrowed as this one is."""
         return f"{self.request.url.path}?{urlencode({**self.request.query_params, 'after': after})}"
@@ -74,6 +95,10 @@ class Call:
 
     def may_somewhere(self, deed: Deed) -> bool:
         return may_somewhere(self.actor, deed)
+
+    def is_open(self, deed: Deed, *, everywhere: bool) -> bool:
+        """Whether something is, that is for people who may do the deed in some country, or everywhere."""
+        return self.may(deed, None) if everywhere else self.may_somewhere(deed)
 
     def countries(self, deed: Deed) -> tuple[str, ...] | None:
         """Where the person may do it; None: everywhere."""

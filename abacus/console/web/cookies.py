@@ -2,8 +2,6 @@
 what was done, for the page after it. Scripts cannot read them.
 """
 
-import base64
-import binascii
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -16,6 +14,7 @@ from abacus.console.entry.decide.browser import Use, local_path, sealed, unseale
 from abacus.console.entry.decide.sessions import zone_of
 from abacus.console.entry.types import VISIT_TOKEN
 from abacus.console.read_side import MOST_BEHIND_S
+from abacus.console.web.packed import packed, unpacked
 from abacus.console.web.page import Said, See
 from abacus.console.web.seen import Seen, read_seen, text_of
 
@@ -34,7 +33,7 @@ class Visit:
     zone: str = "UTC"
 
     def text(self) -> str:
-        return f"{self.token}.{_packed(self.next, self.zone)}"
+        return f"{self.token}.{packed([self.next, self.zone])}"
 
 
 class Cookies:
@@ -56,8 +55,11 @@ class Cookies:
         token, _, rest = request.cookies.get(self._visit, "").partition(".")
         if not VISIT_TOKEN.fits(token):
             return None
-        kept = _unpacked(rest)
-        return Visit(token) if kept is None else Visit(token, local_path(kept[0]), zone_of(kept[1]))
+        try:
+            next_, zone = map(str, unpacked(rest))
+        except (TypeError, ValueError):
+            return Visit(token)
+        return Visit(token, local_path(next_), zone_of(zone))
 
     def set_visit(self, response: Response, visit: Visit) -> None:
         self._set(response, self._visit, visit.text(), _VISIT_S)
@@ -105,16 +107,3 @@ class Cookies:
 
     def _drop(self, response: Response, name: str) -> None:
         response.delete_cookie(name, path="/", secure=self._secure, httponly=True, samesite="lax")
-
-
-def _packed(*two: str) -> str:
-    return base64.urlsafe_b64encode(json.dumps(two).encode()).rstrip(b"=").decode()
-
-
-def _unpacked(text: str) -> tuple[str, str] | None:
-    """None for a text that `_packed` did not make."""
-    try:
-        first, second = map(str, json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))))
-    except (ValueError, TypeError, binascii.Error):
-        return None
-    return first, second

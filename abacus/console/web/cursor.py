@@ -1,14 +1,15 @@
 """Lists by cursor: the place after which the next page begins, as text for an address."""
 
-import base64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
 
+from abacus.console.decide.typed import exact_moment
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
+from abacus.console.web.packed import packed, unpacked
 
 Row = TypeVar("Row")
 Id = TypeVar("Id", UUID, str)
@@ -31,13 +32,13 @@ def place_of(call: Call, id_of: Callable[[str], Id]) -> Place[Id] | None:
     if text is None:
         return None
     try:
-        at, _, id_ = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode().partition(" ")
-        place = datetime.fromisoformat(at), id_of(id_)
-    except ValueError:
+        at, name = unpacked(text)
+        moment, id_ = exact_moment(at), id_of(name)
+    except (AttributeError, TypeError, ValueError):
         raise PageFault("not-found", "There is no such page of this list.") from None
-    if place[0].tzinfo is None:
+    if moment is None:
         raise PageFault("not-found", "There is no such page of this list.")
-    return place
+    return moment, id_
 
 
 def rows_of(call: Call, found: Sequence[Row], most: int, place: Callable[[Row], Place[Id]]) -> Rows[Row]:
@@ -45,5 +46,4 @@ def rows_of(call: Call, found: Sequence[Row], most: int, place: Callable[[Row], 
     if len(found) <= most:
         return Rows(found)
     at, id_ = place(found[most - 1])
-    after = base64.urlsafe_b64encode(f"{at.isoformat()} {id_}".encode()).rstrip(b"=").decode()
-    return Rows(found[:most], call.next_page(after))
+    return Rows(found[:most], call.next_page(packed([at.isoformat(), str(id_)])))

@@ -32,7 +32,7 @@ class HomeCard:
     waits: Callable[[Any], str | None] = _nothing
 
     def is_for(self, call: Call) -> bool:
-        return call.may(self.deed, None) if self.everywhere else call.may_somewhere(self.deed)
+        return call.is_open(self.deed, everywhere=self.everywhere)
 
     def rank(self, call: Call) -> int:
         roles = {grant.role for grant in call.actor.grants or ()}

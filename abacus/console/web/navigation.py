@@ -48,9 +48,7 @@ SECTIONS: Final = (
 
 
 def open_to(call: Call) -> list[Section]:
-    return [
-        each for each in SECTIONS if (call.may(each.deed, None) if each.everywhere else call.may_somewhere(each.deed))
-    ]
+    return [each for each in SECTIONS if call.is_open(each.deed, everywhere=each.everywhere)]
 
 
 class Shortcut(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
 from enum import Enum
 from typing import Any, ClassVar, Final, TypeAlias
@@ -72,8 +72,8 @@ def plain(value: Any) -> Any:
     match value:
         case Enum():
             return plain(value.value)
-        case datetime() | date() | UUID() | Decimal():
-            return value.isoformat() if isinstance(value, date) else str(value)
+        case date() | UUID() | Decimal() | bytes():
+            return _text(value)
         case Mapping():
             return {str(name): plain(each) for name, each in value.items()}
         case list() | tuple() | set() | frozenset():
@@ -83,3 +83,13 @@ def plain(value: Any) -> Any:
             return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
         case _:
             return value
+
+
+def _text(value: date | UUID | Decimal | bytes) -> str:
+    match value:
+        case date():
+            return value.isoformat()
+        case bytes():
+            return value.hex()
+        case _:
+            return str(value)

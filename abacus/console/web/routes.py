@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
@@ -17,13 +18,14 @@ from abacus.console.web.answer import Answers, wants_json
 from abacus.console.web.calls import Call, call_of
 from abacus.console.web.cookies import Cookies
 from abacus.console.web.faults import PageFault, of_unavailable
-from abacus.console.web.forms import DoneBefore
+from abacus.console.web.forms import DoneBefore, WrongForm
 from abacus.console.web.page import Outcome, Page, See
 from abacus.console.web.seen import Seen, with_newest
 from abacus.console.web.things import named_at
-from abacus.core.errors import Unavailable
+from abacus.core.errors import Refused, Unavailable
 from abacus.people.decide.rights import is_admin, roles_for, words
 from abacus.people.store.people import PeopleStore
+from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
 
 Handler: TypeAlias = Callable[[Call], Awaitable[Outcome]]
@@ -39,35 +41,25 @@ log = structlog.get_logger(__name__)
 class Served:
     """A page, or a form that is sent to it, for people who may do the deed in some country, or `everywhere`. The
     handler checks what belongs to one country. `is_file`: it is no page; `is_stream`: it goes on for minutes;
-    `takes_files`: the form may have files of text.
+    `takes_files`: the form may have files of text; `shows`: the page on which a form that cannot be taken comes back,
+    with what was typed and what is wrong.
     """
 
     path: str
     handler: Handler
-    deed: Deed
+    deed: Deed = Deed.SEE
     method: str = "GET"
     everywhere: bool = False
     is_file: bool = False
     is_stream: bool = False
     takes_files: bool = False
+    shows: Handler | None = None
 
 
-def page(path: str, handler: Handler, deed: Deed = Deed.SEE, *, everywhere: bool = False) -> Served:
-    return Served(path, handler, deed, everywhere=everywhere)
-
-
-def form(
-    path: str, handler: Handler, deed: Deed = Deed.SEE, *, everywhere: bool = False, takes_files: bool = False
-) -> Served:
-    return Served(path, handler, deed, "POST", everywhere=everywhere, takes_files=takes_files)
-
-
-def file(path: str, handler: Handler, deed: Deed = Deed.SEE, *, everywhere: bool = False) -> Served:
-    return Served(path, handler, deed, everywhere=everywhere, is_file=True)
-
-
-def stream(path: str, handler: Handler, deed: Deed = Deed.SEE, *, everywhere: bool = False) -> Served:
-    return Served(path, handler, deed, everywhere=everywhere, is_file=True, is_stream=True)
+page: Final = Served
+form: Final = partial(Served, method="POST")
+file: Final = partial(Served, is_file=True)
+stream: Final = partial(Served, is_file=True, is_stream=True)
 
 
 class Routing:
@@ -85,8 +77,7 @@ class Routing:
             try:
                 call = await call_of(request, self._premises, self._cookies, takes_files=served.takes_files)
                 _check(call, served)
-                outcome = await served.handler(call)
-                return self._answered(request, outcome, call)
+                return self._answered(request, await _outcome(call, served), call)
             except Exception as error:  # noqa: BLE001  # every fault has a page
                 return self.faulty(request, await _with_way(error, call), call)
 
@@ -179,6 +170,17 @@ def _check(call: Call, served: Served) -> None:
     elif not call.may_somewhere(served.deed):
         needed = " or ".join(roles_for(served.deed))
         raise PageFault("role-needed", f"To {words(served.deed)} takes the role {needed} in some country.")
+
+
+async def _outcome(call: Call, served: Served) -> Outcome:
+    try:
+        return await served.handler(call)
+    except (CannotDecide, Refused, WrongForm) as error:
+        if served.shows is None:
+            raise
+        wrong = error if isinstance(error, WrongForm) else WrongForm(call.form.shown(), str(error))
+    shown = await served.shows(call)
+    return replace(shown, form=wrong.form, fault=wrong.fault) if isinstance(shown, Page) else shown
 
 
 async def _nobody(_: Call) -> Page | See:

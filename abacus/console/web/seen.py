@@ -1,10 +1,9 @@
 """What a person looked at of late: the pages of things, kept by the browser until the person signs out."""
 
-import base64
-import binascii
-import json
 from collections.abc import Sequence
 from typing import Final, NamedTuple
+
+from abacus.console.web.packed import packed, unpacked
 
 _MOST: Final = 8
 _LONGEST: Final = 80  # of a title; longer ones are cut
@@ -25,13 +24,13 @@ def with_newest(seen: Sequence[Seen], newest: Seen) -> Sequence[Seen]:
 
 
 def text_of(person_id: str, seen: Sequence[Seen]) -> str:
-    return base64.urlsafe_b64encode(json.dumps([person_id, seen]).encode()).rstrip(b"=").decode()
+    return packed([person_id, seen])
 
 
 def read_seen(text: str, person_id: str) -> Sequence[Seen]:
     """Nothing where the text is another person's, or none of ours."""
     try:
-        whose, seen = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        whose, seen = unpacked(text)
         return [Seen(*map(str, each)) for each in seen][:_MOST] if whose == person_id else ()
-    except (ValueError, TypeError, binascii.Error):
+    except (TypeError, ValueError):
         return ()

@@ -52,8 +52,7 @@ def address_of(call: Call | None, kind: str, name: str | None) -> str | None:
     thing = THINGS.get(kind)
     if call is None or thing is None or not name:
         return None
-    is_open = call.may(thing.deed, None) if thing.everywhere else call.may_somewhere(thing.deed)
-    return thing.address(name) if is_open else None
+    return thing.address(name) if call.is_open(thing.deed, everywhere=thing.everywhere) else None
 
 
 def named_at(path: str) -> Named | None:

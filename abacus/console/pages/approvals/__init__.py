@@ -12,7 +12,7 @@ from abacus.people.types.deed import Deed
 SERVED: Final = (
     page("/approvals", approval_list.approvals),
     page("/approvals/{id:uuid}", approval.approval),
-    form("/approvals/{id:uuid}/approve", approval.approve, Deed.APPROVE),
-    form("/approvals/{id:uuid}/reject", approval.reject),
-    form("/approvals/{id:uuid}/try", approval.attempt),
+    form("/approvals/{id:uuid}/approve", approval.approve, Deed.APPROVE, shows=approval.approval),
+    form("/approvals/{id:uuid}/reject", approval.reject, shows=approval.approval),
+    form("/approvals/{id:uuid}/try", approval.attempt, shows=approval.approval),
 )

@@ -5,17 +5,16 @@ what was shown.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 from uuid import UUID
 
 from abacus.console.decide.told import Told
-from abacus.console.pages.approvals.telling import Telling
 from abacus.console.pages.approvals.tellings import EVERY_KIND, UNREADABLE, ListedApproval, document_of
 from abacus.console.pages.drafts.draft_kind import DraftKind
 from abacus.console.pages.drafts.trials import Trial, trials_of, try_draft
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
-from abacus.console.web.forms import EMPTY, Form, WrongForm
+from abacus.console.web.forms import Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.people.decide.agreement import check_rejects, sees
@@ -50,67 +49,17 @@ class ApprovalPage(Page):
     trial_page: str | None
 
 
+class _Tried(NamedTuple):
+    """What is to be approved, as a draft of its kind."""
+
+    drafts: DraftKind[Any, Any]
+    draft: Any
+
+
 async def approval(call: Call) -> ApprovalPage:
-    return await _page(call, await _open_to(call))
-
-
-async def approve(call: Call) -> Page | See:
-    """By the digest that stood in the form: that of what was shown."""
     shown = await _open_to(call)
-    call.check(Deed.APPROVE, shown.country)
-    try:
-        await call.rooms[Approvals].approve(shown.approval_id, call.actor, call.form.get("digest"))
-        done = "You approved it, and it has taken effect."
-    except (CannotDecide, CannotExecute) as error:
-        now = await _open_to(call)
-        if (now.status, now.decided_by) != (Status.DONE, call.actor.source):  # it was, by another click
-            return await _page(call, now, fault=error.detail)
-        done = "You approved it before, and it has taken effect."
-    return See(f"/approvals/{shown.approval_id}", done)
-
-
-async def reject(call: Call) -> Page | See:
-    shown = await _open_to(call)
-    reason = call.form.get("reason")
-    if not reason or len(reason) > _LONGEST_REASON:
-        wrong = "Say why." if not reason else f"At most {_LONGEST_REASON} characters; these are {len(reason)}."
-        return await _page(call, shown, form=call.form.shown().but(reason=wrong))
-    try:
-        await call.rooms[Approvals].reject(shown.approval_id, call.actor, reason)
-    except CannotDecide as error:
-        return await _page(call, await _open_to(call), form=call.form.shown(), fault=error.detail)
-    done = "You withdrew it." if shown.asked_by == call.actor.source else "You rejected it."
-    return See(f"/approvals/{shown.approval_id}", f"{done} Nothing takes effect.")
-
-
-async def attempt(call: Call) -> Page | See:
-    """Has exactly this document backtested, over the days that the kind usually takes."""
-    shown = await _open_to(call)
-    telling, path = EVERY_KIND.of(shown), f"/approvals/{shown.approval_id}"
-    if telling is None or telling.drafts is None or (draft := _draft_of(shown, telling)) is None:
-        raise PageFault("not-found", "This approval is about nothing that can be tried.")
-    fields = next((each.fields(call, draft) for each in telling.drafts.trials if each.act == _BACKTEST), ())
-    usual = Form({each.name: each.value for each in fields})
-    try:
-        asked = await try_draft(call, telling.drafts, _BACKTEST, usual, draft, path=path)
-    except WrongForm as wrong:
-        return await _page(call, shown, fault="; ".join(wrong.form.wrong.values()))
-    return asked or See(path)
-
-
-async def _open_to(call: Call) -> Approval:
-    """Raises `PageFault` for an approval that the person may not see."""
-    found: Approval | None = await call.rooms[Approvals].find(UUID(str(call.request.path_params["id"])))
-    if found is None or not sees(call.actor, found):
-        raise PageFault("not-found", "No such approval is open to you.")
-    return found
-
-
-async def _page(call: Call, shown: Approval, *, form: Form = EMPTY, fault: str | None = None) -> ApprovalPage:
-    telling, room = EVERY_KIND.of(shown), call.rooms[Approvals]
-    drafts = telling.drafts if telling is not None else None
-    draft = _draft_of(shown, telling) if telling is not None else None
-    trials = await call.part(trials_of(call, drafts, draft)) if drafts is not None and draft is not None else None
+    room, tried = call.rooms[Approvals], _tried(shown)
+    trials = await call.part(trials_of(call, *tried)) if tried is not None else None
     open_ = shown.status == Status.PENDING
     return ApprovalPage(
         title=EVERY_KIND.title(shown),
@@ -130,11 +79,53 @@ async def _page(call: Call, shown: Approval, *, form: Form = EMPTY, fault: str |
         may_reject=_may_reject(call, shown),
         is_own=shown.asked_by == call.actor.source,
         trials=trials,
-        may_try=open_ and drafts is not None and trials is not None and not _was_tried(drafts, trials),
-        trial_page=drafts.tried_at(draft) if drafts is not None and draft is not None else None,
-        form=form,
-        fault=fault,
+        may_try=open_ and tried is not None and trials is not None and not _was_tried(tried.drafts, trials),
+        trial_page=tried.drafts.tried_at(tried.draft) if tried is not None else None,
     )
+
+
+async def approve(call: Call) -> See:
+    """By the digest that stood in the form: that of what was shown."""
+    shown = await _open_to(call)
+    call.check(Deed.APPROVE, shown.country)
+    try:
+        await call.rooms[Approvals].approve(shown.approval_id, call.actor, call.form.get("digest"))
+        done = "You approved it, and it has taken effect."
+    except (CannotDecide, CannotExecute) as error:
+        now = await _open_to(call)
+        if (now.status, now.decided_by) != (Status.DONE, call.actor.source):  # it was, by another click
+            raise call.wrong(error.detail) from None
+        done = "You approved it before, and it has taken effect."
+    return See(f"/approvals/{shown.approval_id}", done)
+
+
+async def reject(call: Call) -> See:
+    shown, reason = await _open_to(call), call.form.get("reason")
+    if not reason or len(reason) > _LONGEST_REASON:
+        wrong = "Say why." if not reason else f"At most {_LONGEST_REASON} characters; these are {len(reason)}."
+        raise call.wrong(reason=wrong)
+    await call.rooms[Approvals].reject(shown.approval_id, call.actor, reason)
+    done = "You withdrew it." if shown.asked_by == call.actor.source else "You rejected it."
+    return See(f"/approvals/{shown.approval_id}", f"{done} Nothing takes effect.")
+
+
+async def attempt(call: Call) -> See:
+    """Has exactly this document backtested, over the days that the kind usually takes."""
+    shown = await _open_to(call)
+    path, tried = f"/approvals/{shown.approval_id}", _tried(shown)
+    if tried is None:
+        raise PageFault("not-found", "This approval is about nothing that can be tried.")
+    fields = next((each.fields(call, tried.draft) for each in tried.drafts.trials if each.act == _BACKTEST), ())
+    usual = Form({each.name: each.value for each in fields})
+    return await try_draft(call, tried.drafts, _BACKTEST, usual, tried.draft, path=path) or See(path)
+
+
+async def _open_to(call: Call) -> Approval:
+    """Raises `PageFault` for an approval that the person may not see."""
+    found: Approval | None = await call.rooms[Approvals].find(UUID(str(call.request.path_params["id"])))
+    if found is None or not sees(call.actor, found):
+        raise PageFault("not-found", "No such approval is open to you.")
+    return found
 
 
 def _was_tried(drafts: DraftKind[Any, Any], trials: Part[Sequence[Trial]]) -> bool:
@@ -143,16 +134,15 @@ def _was_tried(drafts: DraftKind[Any, Any], trials: Part[Sequence[Trial]]) -> bo
     return any(each.done.errand.kind in backtests for each in trials.value or ())
 
 
-def _draft_of(shown: Approval, telling: Telling) -> object | None:
-    """The document that is to be approved; None where its kind has no drafts, or it was erased."""
-    approved = telling.drafts.approved if telling.drafts is not None else None
-    if approved is None:
+def _tried(shown: Approval) -> _Tried | None:
+    """None where the kind has no drafts, or the document was erased."""
+    telling = EVERY_KIND.of(shown)
+    if telling is None or telling.drafts is None or telling.drafts.approved is None:
         return None
     try:
-        found: object = approved(document_of(shown))
+        return _Tried(telling.drafts, telling.drafts.approved(document_of(shown)))
     except UNREADABLE:
         return None
-    return found
 
 
 async def _why_not(call: Call, shown: Approval) -> str | None:

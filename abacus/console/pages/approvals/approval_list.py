@@ -8,7 +8,6 @@ from uuid import UUID
 from abacus.console.pages.approvals.tellings import EVERY_KIND, ListedApproval
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows, place_of, rows_of
-from abacus.console.web.faults import PageFault
 from abacus.console.web.page import Page
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Status
@@ -48,15 +47,8 @@ async def waiting_for(call: Call, most: int = _MOST_WAITING) -> Waiting | None:
 
 
 async def approvals(call: Call) -> ApprovalsPage:
-    chosen, after = call.asked("status"), place_of(call, UUID)
-    if chosen not in {None, *Status}:
-        raise PageFault("not-found", "No approval has such a status.")
-    found = await call.rooms[Approvals].all(
-        status=Status(chosen) if chosen else None,
-        countries=call.countries(Deed.SEE),
-        before=after,
-        limit=_MOST + 1,
-    )
+    chosen, after, countries = call.chosen("status", Status), place_of(call, UUID), call.countries(Deed.SEE)
+    found = await call.rooms[Approvals].all(status=chosen, countries=countries, before=after, limit=_MOST + 1)
     listed = [EVERY_KIND.listed(each) for each in found]
     option = f" --status {chosen}" if chosen else ""
     return ApprovalsPage(

@@ -13,10 +13,8 @@ from abacus.console.pages.operations.errands import Done as Asked
 from abacus.console.pages.operations.errands import ask, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
-from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import ASKED, Page, See
 from abacus.console.web.parts import Part
-from abacus.core.errors import Refused
 from abacus.documents.decide.states import Act, State
 from abacus.documents.form.sentences import Sentence, sentences
 from abacus.engage.campaigns.campaign_store import CampaignRecord
@@ -28,7 +26,6 @@ from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.engage.campaigns.report import ArmLine, DayLine, against_control, used_overall
 from abacus.engage.limits.types import MICROS
-from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
 
 REPORT: Final = "campaign-report"
@@ -44,14 +41,11 @@ _ACTS: Final[dict[State, tuple[Act, ...]]] = {
 
 @dataclass(frozen=True)
 class Arm:
-    """The members that an arm has met and that came to the goal, with intervals at 95 %."""
+    """What an arm has done, with intervals at 95 %: of the share that came to the goal, and of its lead."""
 
-    name: str
-    members: int
-    conversions: int
+    done: ArmLine
     share: Interval | None
     against_control: Interval | None
-    points: int
     cost: float
 
 
@@ -87,71 +81,9 @@ class CampaignPage(Page):
 
 
 async def campaign(call: Call) -> CampaignPage:
-    history = await history_of(call)
-    return await _page(call, history, shown_of(history, call.asked("version")))
-
-
-async def move(call: Call) -> Page | See:
-    """Submits, withdraws, pauses, resumes or ends the version that was shown."""
-    history = await history_of(call)
-    record = shown_of(history, call.form.get("version") or None)
-    call.check(Deed.EDIT_CAMPAIGNS, record.document.country)
-    act, reason, desk = call.form.get("act"), call.form.get("reason"), call.rooms[CampaignDesk]
-    if act not in _acts(call, record):
-        fault = f"{record.document.label} is {record.state(call.now)} by now."
-        return await _page(call, history, record, fault=fault)
-    if act != Act.SUBMIT and not reason:
-        typed = call.form.shown().but(reason="Say why, for the log.")
-        return await _page(call, history, record, form=typed)
-    try:
-        if act == Act.SUBMIT:
-            _, approval = await desk.submit(record.document, call.actor)
-            return See(f"/approvals/{approval.approval_id}", ASKED)
-        moved = await desk.move(record.document, Act(act), reason, call.actor, version=record.document.version)
-    except (CannotDecide, Refused) as fault:
-        return await _page(call, history, record, fault=str(fault), form=call.form.shown())
-    said = f"{moved.document.label} is {moved.state(call.now)} now."
-    return See(f"/campaigns/{record.document.name}?version={record.document.version}", said)
-
-
-async def ask_report(call: Call) -> See:
-    """The whole report: it counts every action, and holds the claims against the ledger."""
-    record = (await history_of(call))[-1]
+    history, now = await history_of(call), call.now
+    record = shown_of(history, call.given("version"))
     name = record.document.name
-    return await ask(
-        call,
-        Order(REPORT, name, record.document.country, ("campaigns", "report", name, "--json")),
-        f"/campaigns/{name}",
-    )
-
-
-async def history_of(call: Call, name: str | None = None) -> Sequence[CampaignRecord]:
-    """All versions of the campaign, or of the page's campaign. Raises `PageFault` if it is not open to the person."""
-    history = await call.rooms[CampaignDesk].history(name or call.request.path_params["name"])
-    if not history or not call.may(Deed.SEE, history[-1].document.country):
-        raise PageFault("not-found", "No such campaign is open to you.")
-    return history
-
-
-def shown_of(history: Sequence[CampaignRecord], version: str | None) -> CampaignRecord:
-    """The version of this number; without one, that in force, or else the latest. Raises `PageFault`."""
-    if version is None:
-        return next((each for each in history if each.in_force), history[-1])
-    for each in history:
-        if str(each.document.version) == version:
-            return each
-    raise PageFault("not-found", f"{history[-1].document.name} has no version {version}.")
-
-
-async def _page(
-    call: Call,
-    history: Sequence[CampaignRecord],
-    record: CampaignRecord,
-    *,
-    form: Form = EMPTY,
-    fault: str | None = None,
-) -> CampaignPage:
-    now, name = call.now, record.document.name
     waits = history[-1].state(now) in {State.DRAFT, State.SUBMITTED}
     return CampaignPage(
         title=name,
@@ -168,9 +100,50 @@ async def _page(
         history=versions_told(CAMPAIGNS, await call.rooms[CampaignDesk].versions(name), now),
         act_options=[(act, act.capitalize()) for act in _acts(call, record)],
         may_edit=call.may(Deed.EDIT_CAMPAIGNS, record.document.country),
-        form=form,
-        fault=fault,
     )
+
+
+async def move(call: Call) -> See:
+    """Submits, withdraws, pauses, resumes or ends the version that was shown."""
+    record = shown_of(await history_of(call), call.given("version"))
+    version, desk = record.document, call.rooms[CampaignDesk]
+    call.check(Deed.EDIT_CAMPAIGNS, version.country)
+    act, reason = call.form.get("act"), call.form.get("reason")
+    if act not in _acts(call, record):
+        raise call.wrong(f"{version.label} is {record.state(call.now)} by now.")
+    if act == Act.SUBMIT:
+        _, approval = await desk.submit(version, call.actor)
+        return See(f"/approvals/{approval.approval_id}", ASKED)
+    if not reason:
+        raise call.wrong(reason="Say why, for the log.")
+    moved = await desk.move(version, Act(act), reason, call.actor, version=version.version)
+    said = f"{moved.document.label} is {moved.state(call.now)} now."
+    return See(f"/campaigns/{version.name}?version={version.version}", said)
+
+
+async def ask_report(call: Call) -> See:
+    """The whole report: it counts every action, and holds the claims against the ledger."""
+    latest = (await history_of(call))[-1].document
+    order = Order(REPORT, latest.name, latest.country, ("campaigns", "report", latest.name, "--json"))
+    return await ask(call, order, f"/campaigns/{latest.name}")
+
+
+async def history_of(call: Call) -> Sequence[CampaignRecord]:
+    """All versions of the page's campaign. Raises `PageFault` if it is not open to the person."""
+    history = await call.rooms[CampaignDesk].history(call.request.path_params["name"])
+    if not history or not call.may(Deed.SEE, history[-1].document.country):
+        raise PageFault("not-found", "No such campaign is open to you.")
+    return history
+
+
+def shown_of(history: Sequence[CampaignRecord], version: str | None) -> CampaignRecord:
+    """The version of this number; without one, that in force, or else the latest. Raises `PageFault`."""
+    if version is None:
+        return next((each for each in history if each.in_force), history[-1])
+    for each in history:
+        if str(each.document.version) == version:
+            return each
+    raise PageFault("not-found", f"{history[-1].document.name} has no version {version}.")
 
 
 async def _meets(call: Call, record: CampaignRecord) -> Sequence[Met]:
@@ -187,22 +160,17 @@ async def _done(call: Call, record: CampaignRecord) -> Done:
     found = await call.rooms[CampaignDesk].glance(record.document)
     bars = bars_of(record.document, used_overall(found))
     runs = [(each.day, each.variant, each.outcome, each.events) for each in found.days]
-    return Done(bars, found.days, None if found.arms is None else _arms(found.arms), runs_by_day(runs))
+    return Done(
+        bars,
+        found.days,
+        None if found.arms is None else [_arm(each, found.arms) for each in found.arms],
+        runs_by_day(runs),
+    )
 
 
-def _arms(arms: Sequence[ArmLine]) -> Sequence[Arm]:
-    return [
-        Arm(
-            each.variant,
-            each.members,
-            each.conversions,
-            share_interval(each.conversions, each.members),
-            against_control(each, arms),
-            each.points,
-            each.cost / MICROS,
-        )
-        for each in arms
-    ]
+def _arm(line: ArmLine, arms: Sequence[ArmLine]) -> Arm:
+    share = share_interval(line.conversions, line.members)
+    return Arm(line, share, against_control(line, arms), line.cost / MICROS)
 
 
 def _acts(call: Call, record: CampaignRecord) -> Sequence[str]:

@@ -8,7 +8,6 @@ from typing import ClassVar, Final
 from abacus.console.decide.charts import Bar, bars_of
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows
-from abacus.console.web.faults import PageFault
 from abacus.console.web.page import Page
 from abacus.documents.decide.states import State
 from abacus.engage.campaigns.campaign_store import CampaignRecord
@@ -47,15 +46,8 @@ class CampaignsPage(Page):
 
 
 async def campaigns(call: Call) -> CampaignsPage:
-    state, desk = call.asked("state"), call.rooms[CampaignDesk]
-    if state not in {None, *State}:
-        raise PageFault("not-found", "No campaign has such a state.")
-    found = await desk.page(
-        countries=call.countries(Deed.SEE),
-        state=State(state) if state else None,
-        after=call.asked("after"),
-        limit=_MOST + 1,
-    )
+    state, desk, countries = call.chosen("state", State), call.rooms[CampaignDesk], call.countries(Deed.SEE)
+    found = await desk.page(countries=countries, state=state, after=call.asked("after"), limit=_MOST + 1)
     shown = found[:_MOST]
     used = await desk.used([each.document.name for each in shown])
     more = call.next_page(shown[-1].document.name) if len(found) > _MOST else None

@@ -9,7 +9,6 @@ from abacus.console.pages.campaigns.campaign import history_of, shown_of
 from abacus.console.pages.campaigns.campaign_draft import CAMPAIGN_DRAFTS
 from abacus.console.pages.drafts.trials import Trial, TrialForm, trial_forms, trials_of, try_draft
 from abacus.console.web.calls import Call
-from abacus.console.web.forms import EMPTY, Form, WrongForm
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.engage.campaigns.decide.campaign import Campaign
@@ -29,23 +28,7 @@ class TrialsPage(Page):
 
 
 async def trials(call: Call) -> TrialsPage:
-    record = shown_of(await history_of(call), call.asked("version"))
-    return await _page(call, record.document)
-
-
-async def attempt(call: Call) -> Page | See:
-    """Asks for the trial that was chosen."""
-    campaign = shown_of(await history_of(call), call.form.get("version") or None).document
-    act, typed = call.form.get("act"), call.form.shown()
-    path = f"/campaigns/{campaign.name}/trials?version={campaign.version}"
-    try:
-        asked = await try_draft(call, CAMPAIGN_DRAFTS, act, typed, campaign, path=path)
-    except WrongForm as wrong:
-        return await _page(call, campaign, wrong.form)
-    return asked or await _page(call, campaign, typed)
-
-
-async def _page(call: Call, campaign: Campaign, typed: Form = EMPTY) -> TrialsPage:
+    campaign = await _shown(call)
     today = call.now.astimezone(campaign.zone).date()
     return TrialsPage(
         title=f"Try {campaign.name}",
@@ -54,5 +37,16 @@ async def _page(call: Call, campaign: Campaign, typed: Form = EMPTY) -> TrialsPa
         version=campaign.version,
         trial_forms=trial_forms(call, CAMPAIGN_DRAFTS, campaign),
         trials=await call.part(trials_of(call, CAMPAIGN_DRAFTS, campaign)),
-        form=typed,
     )
+
+
+async def attempt(call: Call) -> See:
+    """Asks for the trial that was chosen."""
+    campaign, typed = await _shown(call), call.form.shown()
+    path = f"/campaigns/{campaign.name}/trials?version={campaign.version}"
+    asked = await try_draft(call, CAMPAIGN_DRAFTS, call.form.get("act"), typed, campaign, path=path)
+    return asked or See(path)
+
+
+async def _shown(call: Call) -> Campaign:
+    return shown_of(await history_of(call), call.given("version")).document

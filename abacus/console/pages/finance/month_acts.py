@@ -5,13 +5,13 @@ from typing import Final
 
 from abacus.console.decide.reports import MONTHS
 from abacus.console.errands.types import Order, State
-from abacus.console.pages.finance.month_close import CHECK, DUE, EXPIRY, RECONCILE, SIGN, close, month_of, window_of
+from abacus.console.pages.finance.month_close import CHECK, DUE, EXPIRY, RECONCILE, SIGN, month_of, window_of
 from abacus.console.pages.finance.trust import seal_order
 from abacus.console.pages.operations.errands import ask, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import Form
-from abacus.console.web.page import Page, See
+from abacus.console.web.page import See
 from abacus.core.errors import Refused
 from abacus.oversight.closing.decide.obstacles import ACCEPTABLE
 from abacus.programs.expiry.decide.month import Month
@@ -19,7 +19,7 @@ from abacus.programs.expiry.decide.month import Month
 _FILES: Final = (("rollforward", "csv"), ("journal", "csv"), ("accounts", "toml"), ("reconciled", "json"))
 
 
-async def go_to(call: Call) -> Page | See:
+async def go_to(call: Call) -> See:
     """From the field of a month to its page."""
     try:
         month = Month.parse(call.form.get("month"))
@@ -28,17 +28,17 @@ async def go_to(call: Call) -> Page | See:
     return See(f"/finance/close/{month}")
 
 
-async def expire(call: Call) -> Page | See:
+async def expire(call: Call) -> See:
     """Runs every month's end that is due, and stays until the expirer is through."""
     order = Order(EXPIRY, DUE, None, ("expiry", "run", "--due", "--wait", "--json"))
     return await ask(call, order, f"/finance/close/{month_of(call)}#expiry")
 
 
-async def seal(call: Call) -> Page | See:
+async def seal(call: Call) -> See:
     return await ask(call, seal_order(), f"/finance/close/{month_of(call)}#seal")
 
 
-async def account(call: Call) -> Page | See:
+async def account(call: Call) -> See:
     """Accounts for every message of the month, by the clocks of all countries."""
     month = month_of(call)
     begin, end = window_of(call, month)
@@ -46,26 +46,25 @@ async def account(call: Call) -> Page | See:
     return await ask(call, Order(RECONCILE, str(month), None, arguments), f"/finance/close/{month}#messages")
 
 
-async def check(call: Call) -> Page | See:
+async def check(call: Call) -> See:
     month, typed = month_of(call), call.form.shown()
     if _accepted(typed) and not typed.get("reason"):
-        return await close(call, typed.but(reason="Say why it is accepted; auditors read it."))
+        raise call.wrong(reason="Say why it is accepted; auditors read it.")
     return await ask(call, await _check_order(call, month, typed), f"/finance/close/{month}#review")
 
 
-async def sign(call: Call) -> Page | See:
+async def sign(call: Call) -> See:
     """With the papers and the acceptances of the last check, if nothing else stood in the way."""
     month = month_of(call)
     checked = await newest(call, CHECK, str(month))
     if checked is None or checked.document is None or not checked.document["may_be_signed"]:
-        typed = call.form.shown().but(sign="Something stands in the way: mend or accept it, and review again.")
-        return await close(call, typed)
+        raise call.wrong(sign="Something stands in the way: mend or accept it, and review again.")
     arguments = tuple(each for each in checked.errand.arguments if each != "--check")
     papers, keeps = json.loads(checked.errand.papers), tuple(f"{name}-{month}.{ending}" for name, ending in _FILES)
     return await ask(call, Order(SIGN, str(month), None, arguments, papers, keeps), f"/finance/close/{month}#signature")
 
 
-async def draw(call: Call) -> Page | See:
+async def draw(call: Call) -> See:
     """The months up to this one, beside each other."""
     month = str(month_of(call))
     today = call.now.date()
@@ -73,10 +72,10 @@ async def draw(call: Call) -> Page | See:
     return await ask(call, order, f"/finance/close/{month}#months")
 
 
-async def reopen(call: Call) -> Page | See:
+async def reopen(call: Call) -> See:
     month, reason = month_of(call), call.form.get("reason")
     if not reason:
-        return await close(call, call.form.shown().but(reason="Say why; auditors read it."))
+        raise call.wrong(reason="Say why; auditors read it.")
     arguments = ("report", "close", f"--month={month}", "--reopen", f"--reason={reason}", "--json")
     return await ask(call, Order(SIGN, str(month), None, arguments), f"/finance/close/{month}#signature")
 

@@ -16,7 +16,6 @@ from abacus.console.pages.finance.trust import LEDGER, SEAL
 from abacus.console.pages.operations.errands import Done, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
-from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page
 from abacus.core.errors import Refused
 from abacus.oversight.closing.decide.record import Signed, closed_months
@@ -85,7 +84,7 @@ class ClosePage(Page):
     also: Sequence[tuple[str, str]]
 
 
-async def close(call: Call, typed: Form = EMPTY) -> ClosePage:
+async def close(call: Call) -> ClosePage:
     month = month_of(call)
     _, over_at = window_of(call, month)
     every = await MonthCloses(call.premises.pool).all()
@@ -120,7 +119,6 @@ async def close(call: Call, typed: Form = EMPTY) -> ClosePage:
         months=months,
         charts=charts_of(MONTHS, months.document["rows"]) if months is not None and months.document else (),
         also=MONTHS.commands(str(month)),
-        form=typed,
     )
 
 

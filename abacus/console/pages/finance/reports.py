@@ -58,37 +58,17 @@ async def finance(call: Call) -> FinancePage:
 
 
 async def report(call: Call) -> ReportPage:
-    which = _which(call)
-    given = call.asked(which.asks) if which.asks is not None else None
-    return await _page(call, which, given or "", EMPTY)
-
-
-async def calculate(call: Call) -> Page | See:
-    which = _which(call)
-    given = call.form.get(which.asks) if which.asks is not None else ""
+    which, today = _which(call), call.now.date()
+    asks = which.asks or ""
+    given, form = call.given(asks) or "" if asks else "", EMPTY
+    if not given and asks == "month":
+        form = Form({asks: str(Month.of(today).before)})
     try:
-        arguments = which.arguments(given, call.now.date())
+        _ = which.arguments(given, today) if given else ()
     except Refused as fault:
-        return await _page(call, which, given, call.form.shown().but(**{which.asks or "": str(fault)}))
-    return await ask(
-        call,
-        Order(which.task, given, None, arguments, keeps=(which.file(given, call.now.date()),)),
-        f"/finance/reports/{which.name}" + (f"?{which.asks}={given}" if given else ""),
-    )
-
-
-def _which(call: Call) -> Report:
-    which = REPORTS.get(call.request.path_params["report"])
-    if which is None:
-        raise PageFault("not-found", "There is no such report.")
-    return which
-
-
-async def _page(call: Call, which: Report, given: str, typed: Form) -> ReportPage:
+        given, form = "", Form({asks: given}).but(**{asks: str(fault)})
     done = await call.part(newest(call, which.task, given))
     rows = done.value.document["rows"] if done.value is not None and done.value.document else ()
-    if which.asks == "month" and not given:
-        typed = Form({"month": str(Month.of(call.now.date()).before), **typed.typed}, typed.wrong)
     return ReportPage(
         title=which.title,
         command=f"abacus report {which.name}" + (f" --{which.asks} {given}" if given else ""),
@@ -99,5 +79,23 @@ async def _page(call: Call, which: Report, given: str, typed: Form) -> ReportPag
         done=done,
         charts=charts_of(which, rows),
         also=which.commands(given),
-        form=typed,
+        form=form,
     )
+
+
+async def calculate(call: Call) -> See:
+    which, today = _which(call), call.now.date()
+    given = call.form.get(which.asks) if which.asks is not None else ""
+    try:
+        arguments = which.arguments(given, today)
+    except Refused as fault:
+        raise call.wrong(**{which.asks or "": str(fault)}) from None
+    order = Order(which.task, given, None, arguments, keeps=(which.file(given, today),))
+    return await ask(call, order, f"/finance/reports/{which.name}" + (f"?{which.asks}={given}" if given else ""))
+
+
+def _which(call: Call) -> Report:
+    which = REPORTS.get(call.request.path_params["report"])
+    if which is None:
+        raise PageFault("not-found", "There is no such report.")
+    return which

@@ -19,10 +19,16 @@ SERVED: Final = (
     stream("/operations/live", state.live),
     page("/quarantine", quarantine.quarantine, everywhere=True),  # an item has no country before it is read
     page("/quarantine/items/{item}", quarantine.item, everywhere=True),
-    form("/quarantine", quarantine.choose, Deed.REPLAY, everywhere=True),
+    form("/quarantine", quarantine.choose, Deed.REPLAY, everywhere=True, shows=quarantine.quarantine),
     page("/quarantine/selections/{selection:uuid}", quarantine_selection.selection, Deed.REPLAY, everywhere=True),
     form("/quarantine/selections/{selection:uuid}/try", quarantine_selection.try_it, Deed.REPLAY, everywhere=True),
-    form("/quarantine/selections/{selection:uuid}/replay", quarantine_selection.replay, Deed.REPLAY, everywhere=True),
+    form(
+        "/quarantine/selections/{selection:uuid}/replay",
+        quarantine_selection.replay,
+        Deed.REPLAY,
+        everywhere=True,
+        shows=quarantine_selection.selection,
+    ),
     page("/dead-letters", dead_letters.dead_letters, everywhere=True),
     form("/dead-letters/count", dead_letters.count, everywhere=True),
     form("/dead-letters/redrive", dead_letters.redrive, Deed.REPLAY, everywhere=True),

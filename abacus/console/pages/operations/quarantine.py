@@ -12,7 +12,6 @@ from abacus.console.selections.store import MOST, SelectionStore
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows, place_of, rows_of
 from abacus.console.web.faults import PageFault
-from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.core.errors import Reason
@@ -83,23 +82,39 @@ class ItemPage(Page):
 
 
 async def quarantine(call: Call) -> QuarantinePage:
-    return await _page(call, _chosen(call.asked("reason")), EMPTY)
+    reason = call.chosen("reason", Reason)
+    store, which = call.rooms[QuarantineStore], Which(status=HELD, reason=reason)
+
+    async def items() -> Rows[HeldLine]:
+        found = await store.list(which, limit=_MOST + 1, after=place_of(call, str))
+        partners = await partners_of(call) if found else ()
+        lines = [line_of(each, partners) for each in found]
+        return rows_of(call, lines, _MOST, lambda each: (each.set_aside_at, each.id))
+
+    return QuarantinePage(
+        title="Quarantine",
+        command="abacus quarantine list" + (f" --reason {reason}" if reason else ""),
+        groups=await call.part(held_groups(call)),
+        items=await call.part(items()),
+        chosen=reason,
+        may_replay=call.may(Deed.REPLAY, None),
+    )
 
 
-async def choose(call: Call) -> Page | See:
+async def choose(call: Call) -> See:
     """Freezes what was ticked, or the oldest of the reason, as a selection."""
-    reason, store = _chosen(call.form.get("reason") or None), call.rooms[QuarantineStore]
+    reason, store = call.chosen("reason", Reason), call.rooms[QuarantineStore]
     ticked = [each for each in call.form.get("item[]").split("\n") if each]
     if call.form.get("act") == "all":
         if reason is None:
-            return await _page(call, None, call.form.shown().but(act="Choose a reason first."))
+            raise call.wrong(act="Choose a reason first.")
         held = await store.replayable(Which(reason=reason), limit=MOST)
         words = f"the oldest of {reason}"
     else:
         held = await store.replayable(Which(ids=ticked), limit=MOST) if ticked else ()
         words = "ticked"
     if not held:
-        return await _page(call, reason, call.form.shown().but(act="Tick at least one item that is still held."))
+        raise call.wrong(act="Tick at least one item that is still held.")
     selection_id = call.form.key
     await call.rooms[SelectionStore].freeze(selection_id, words, [each.item.id for each in held], call.actor.name)
     return See(f"/quarantine/selections/{selection_id}")
@@ -143,32 +158,4 @@ def line_of(held: HeldItem, partners: Collection[str]) -> HeldLine:
         set_aside_at=held.set_aside_at,
         detail=of.detail,
         replays=held.replays,
-    )
-
-
-def _chosen(text: str | None) -> Reason | None:
-    if text not in {None, *Reason}:
-        raise PageFault("not-found", "Nothing is set aside for such a reason.")
-    return Reason(text) if text else None
-
-
-async def _page(call: Call, reason: Reason | None, typed: Form) -> QuarantinePage:
-    store, which = call.rooms[QuarantineStore], Which(status=HELD, reason=reason)
-
-    async def items() -> Rows[HeldLine]:
-        found = await store.list(which, limit=_MOST + 1, after=place_of(call, str))
-        partners = await partners_of(call) if found else ()
-        return rows_of(
-            call, [line_of(each, partners) for each in found], _MOST, lambda each: (each.set_aside_at, each.id)
-        )
-
-    option = f" --reason {reason}" if reason else ""
-    return QuarantinePage(
-        title="Quarantine",
-        command=f"abacus quarantine list{option}",
-        groups=await call.part(held_groups(call)),
-        items=await call.part(items()),
-        chosen=reason,
-        may_replay=call.may(Deed.REPLAY, None),
-        form=typed,
     )

@@ -12,7 +12,6 @@ from abacus.console.pages.operations.quarantine import HeldLine, line_of, partne
 from abacus.console.selections.store import MOST, Selection, SelectionStore
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
-from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, See
 from abacus.platform.quarantine.store import QuarantineStore, Which
 
@@ -40,7 +39,7 @@ class SelectionPage(Page):
     may_replay: bool
 
 
-async def selection(call: Call, typed: Form = EMPTY) -> SelectionPage:
+async def selection(call: Call) -> SelectionPage:
     chosen = await _open(call)
     held = await call.rooms[QuarantineStore].replayable(Which(ids=chosen.items), limit=MOST)
     tried, replayed = await _newest(call, chosen)
@@ -59,27 +58,25 @@ async def selection(call: Call, typed: Form = EMPTY) -> SelectionPage:
         dry_run=tried,
         replay=replayed,
         may_replay=replayed is None and tried is not None and tried.errand.state is State.DONE,
-        form=typed,
     )
 
 
-async def try_it(call: Call) -> Page | See:
+async def try_it(call: Call) -> See:
     """Asks what would come of each item."""
     chosen = await _open(call)
     return await ask(call, _order(chosen, DRY_RUN, "--dry-run"), _path(chosen))
 
 
-async def replay(call: Call) -> Page | See:
+async def replay(call: Call) -> See:
     """Replays the items, after a dry run of them, and when their number was typed. A selection is replayed once."""
     chosen = await _open(call)
     tried, replayed = await _newest(call, chosen)
     if replayed is not None:
         return See(_path(chosen))
-    typed = call.form.shown()
     if tried is None or tried.errand.state is not State.DONE:
-        return await selection(call, typed.but(number="See first what would come of it."))
+        raise call.wrong(number="See first what would come of it.")
     if call.form.get("number") != str(len(chosen.items)):
-        return await selection(call, typed.but(number=f"Type {len(chosen.items)}, the number of its items."))
+        raise call.wrong(number=f"Type {len(chosen.items)}, the number of its items.")
     return await ask(call, _order(chosen, REPLAY), _path(chosen))
 
 

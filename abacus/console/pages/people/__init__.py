@@ -9,7 +9,7 @@ from abacus.people.types.deed import Deed
 SERVED: Final = (
     page("/me", own_sessions.own_sessions),
     form("/me/sessions/end", own_sessions.end),
-    form("/me/zone", own_sessions.choose_zone),
+    form("/me/zone", own_sessions.choose_zone, shows=own_sessions.own_sessions),
     page("/people", people.people, Deed.MANAGE_PEOPLE, everywhere=True),
     page("/people/{person}", people.person, Deed.MANAGE_PEOPLE, everywhere=True),
     form("/people/{person}/roles", people.give_roles, Deed.MANAGE_PEOPLE, everywhere=True),

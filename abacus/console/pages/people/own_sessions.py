@@ -10,7 +10,6 @@ from abacus.console.decide.rights_in_words import Right, grants_in_words, rights
 from abacus.console.entry.decide.sessions import ends_at, zone_of
 from abacus.console.entry.types import Session
 from abacus.console.web.calls import Call
-from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, Said, See
 from abacus.people.types.deed import Deed
 
@@ -42,7 +41,7 @@ class OwnSessions(Page):
     sessions: Sequence[ShownSession]
 
 
-async def own_sessions(call: Call, typed: Form = EMPTY) -> OwnSessions:
+async def own_sessions(call: Call) -> OwnSessions:
     return OwnSessions(
         title="You",
         command="abacus people whoami",
@@ -52,7 +51,6 @@ async def own_sessions(call: Call, typed: Form = EMPTY) -> OwnSessions:
         rights=rights_of(call.actor),
         zone=call.session.zone,
         sessions=[shown_session(call, each) for each in await call.premises.sessions.of(call.actor.name)],
-        form=typed,
     )
 
 
@@ -66,11 +64,10 @@ async def end(call: Call) -> See:
     return See("/me", Said("Your other sessions have ended." if prefix == "others" else "The session has ended."))
 
 
-async def choose_zone(call: Call) -> Page | See:
+async def choose_zone(call: Call) -> See:
     zone = call.form.get("zone")
     if zone not in available_timezones():
-        wrong = "There is no such time zone. One is Asia/Singapore."
-        return await own_sessions(call, call.form.shown().but(zone=wrong))
+        raise call.wrong(zone="There is no such time zone. One is Asia/Singapore.")
     await call.premises.sessions.keep_zone(call.session.prefix, zone_of(zone))
     return See("/me", Said(f"Times are shown in {zone} from now on."))
 

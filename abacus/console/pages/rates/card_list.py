@@ -10,11 +10,9 @@ from abacus.console.decide.typed import local_moment
 from abacus.console.pages.drafts.versions import VersionTold, versions_told
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
-from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import ASKED, Page, See
-from abacus.core.errors import Refused, SetAside
+from abacus.core.errors import SetAside
 from abacus.documents.types import Record
-from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard, RateCard, country_of, to_toml
@@ -89,62 +87,19 @@ async def rates(call: Call) -> RatesPage:
 
 
 async def scope(call: Call) -> ScopePage:
-    return _page(call, await history_of(call))
-
-
-async def withdraw(call: Call) -> Page | See:
-    """The version that was shown."""
     history = await history_of(call)
-    name, version, reason = _name(history), _version_of(call, history), call.form.get("reason")
-    call.check(Deed.PUBLISH_RATES, country_of(name))
-    if not reason:
-        return _page(call, history, form=call.form.shown().but(reason="Say why; it is kept with the card."))
-    try:
-        await call.rooms[CardDesk].take_back(name, version, reason, call.actor)
-    except Refused as fault:
-        return _page(call, history, form=call.form.shown(), fault=str(fault))
-    await call.rooms[CardReader].refresh()
-    return See(f"/rates/{name}?version={version}", f"{name}@{version} is withdrawn. It will never be in force.")
-
-
-async def restore(call: Call) -> Page | See:
-    """Asks for the version that was shown, from another time on. A second person decides."""
-    history = await history_of(call)
-    name, version = _name(history), _version_of(call, history)
-    call.check(Deed.PUBLISH_RATES, country_of(name))
-    start = local_moment(call.form.get("start"), history[-1].document.timezone)
-    if start is None:
-        return _page(call, history, form=call.form.shown().but(start="Write a day and a time."))
-    try:
-        approval = await call.rooms[CardDesk].restore(name, version, start, call.actor)
-    except (CannotDecide, Refused) as fault:
-        return _page(call, history, form=call.form.shown(), fault=str(fault))
-    return See(f"/approvals/{approval.approval_id}", ASKED)
-
-
-async def history_of(call: Call, name: str | None = None) -> Sequence[Record[RateCard]]:
-    """All versions of the scope, or of the page's scope. Raises `PageFault` if it is not open to the person."""
-    scope_ = name or call.request.path_params["scope"]
-    history = await call.rooms[CardDesk].history(scope_) if call.may(Deed.SEE, country_of(scope_)) else ()
-    if not history:
-        raise PageFault("not-found", "No such rates are open to you.")
-    return history
-
-
-def _page(
-    call: Call, history: Sequence[Record[RateCard]], *, form: Form = EMPTY, fault: str | None = None
-) -> ScopePage:
     spans = timeline(history, call.now)
-    shown = _shown(call, history, spans)
-    published, name = shown.published, _name(history)
+    shown = _shown(spans, call.given("version"))
+    published = shown.published
+    name, country = published.card.scope, country_of(published.card.scope)
     others = [each for each in history if each.version.number < published.version]
     displaced = place_of(published.card, map(published_card, others)).displaced
-    may_publish = call.may(Deed.PUBLISH_RATES, country_of(name))
+    may_publish = call.may(Deed.PUBLISH_RATES, country)
     return ScopePage(
         title=f"Rates of {name}",
         command=f"abacus rates timeline {name}",
         scope=name,
-        country=country_of(name),
+        country=country,
         zone=published.card.timezone,
         spans=[_row(each) for each in reversed(spans)],
         shown=_row(shown),
@@ -154,27 +109,54 @@ def _page(
         may_withdraw=may_publish and shown.phase is Phase.SCHEDULED,
         history=versions_told(CARDS, history, call.now),
         may_restore=may_publish and shown.phase in {Phase.PAST, Phase.SUPERSEDED, Phase.WITHDRAWN},
-        form=form,
-        fault=fault,
     )
 
 
-def _shown(call: Call, history: Sequence[Record[RateCard]], spans: Sequence[Span]) -> Span:
-    """The version that was asked for, or else that in force, or else the latest."""
-    wanted = call.form.get("version") or call.asked("version")
-    if wanted is not None:
-        version = _version_of(call, history)
-        return next(each for each in spans if each.published.version == version)
-    return next((each for each in spans if each.phase is Phase.IN_FORCE), spans[-1])
+async def withdraw(call: Call) -> See:
+    """The version that was shown."""
+    shown, reason = await _sent(call), call.form.get("reason")
+    if not reason:
+        raise call.wrong(reason="Say why; it is kept with the card.")
+    await call.rooms[CardDesk].take_back(shown.card.scope, shown.version, reason, call.actor)
+    await call.rooms[CardReader].refresh()
+    path = f"/rates/{shown.card.scope}?version={shown.version}"
+    return See(path, f"{shown.name} is withdrawn. It will never be in force.")
 
 
-def _version_of(call: Call, history: Sequence[Record[RateCard]]) -> int:
-    """Raises `PageFault` for a number that no version has."""
-    wanted = call.form.get("version") or call.asked("version")
-    for each in history:
-        if str(each.version.number) == wanted:
-            return each.version.number
-    raise PageFault("not-found", f"{_name(history)} has no version {wanted}.")
+async def restore(call: Call) -> See:
+    """Asks for the version that was shown, from another time on. A second person decides."""
+    shown = await _sent(call)
+    start = local_moment(call.form.get("start"), shown.card.timezone)
+    if start is None:
+        raise call.wrong(start="Write a day and a time.")
+    approval = await call.rooms[CardDesk].restore(shown.card.scope, shown.version, start, call.actor)
+    return See(f"/approvals/{approval.approval_id}", ASKED)
+
+
+async def history_of(call: Call) -> Sequence[Record[RateCard]]:
+    """All versions of the page's scope. Raises `PageFault` if it is not open to the person."""
+    name = call.request.path_params["scope"]
+    history = await call.rooms[CardDesk].history(name) if call.may(Deed.SEE, country_of(name)) else ()
+    if not history:
+        raise PageFault("not-found", "No such rates are open to you.")
+    return history
+
+
+async def _sent(call: Call) -> PublishedCard:
+    """The version that the form is about. Raises `PageFault` for a person who may not publish it."""
+    shown = _shown(timeline(await history_of(call), call.now), call.form.get("version")).published
+    call.check(Deed.PUBLISH_RATES, country_of(shown.card.scope))
+    return shown
+
+
+def _shown(spans: Sequence[Span], version: str | None) -> Span:
+    """The version of this number; without one, that in force, or else the latest. Raises `PageFault`."""
+    if version is None:
+        return next((each for each in spans if each.phase is Phase.IN_FORCE), spans[-1])
+    for each in spans:
+        if str(each.published.version) == version:
+            return each
+    raise PageFault("not-found", f"{spans[-1].published.card.scope} has no version {version}.")
 
 
 def _scope(book: CardBook, scope_: str, now: datetime) -> ScopeRow:
@@ -207,7 +189,3 @@ def _row(span: Span) -> SpanRow:
         approved_by=record.version.own["approved_by"],
         withdrawn=f"by {withdrawal.by}: {withdrawal.reason}" if withdrawal else None,
     )
-
-
-def _name(history: Sequence[Record[RateCard]]) -> str:
-    return history[-1].document.scope

@@ -1,6 +1,7 @@
 """What a transaction earns: now, in the past, or by a card that is scheduled."""
 
 import json
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -53,7 +54,7 @@ class QuotePage(Page):
 async def quote(call: Call) -> QuotePage:
     book, open_ = call.rooms[CardReader].book(), call.countries(Deed.SEE)
     countries = [each for each in book.countries() if open_ is None or each in open_]
-    typed = Form({name: call.asked(name) or "" for name in _FIELDS})
+    typed = call.narrowed(*_FIELDS)
     country = typed.get("country") if typed.get("country") in countries else next(iter(countries), None)
     card = _card(book, country, call.now)
     found, fault = None, None
@@ -126,5 +127,5 @@ def _quote(found: Quoted, now: datetime) -> Quote:
 
 def _command(typed: Form) -> str:
     names = {"payment_type": "payment"}
-    options = (f"--{names.get(name, name)} {typed.get(name)}" for name in _FIELDS if typed.get(name))
+    options = (f"--{names.get(name, name)} {shlex.quote(value)}" for name, value in typed.typed.items())
     return f"abacus rates quote {' '.join(options)}"

@@ -35,7 +35,7 @@ class Finder:
     everywhere: bool = False
 
     def is_open_to(self, call: Call) -> bool:
-        return call.may(self.deed, None) if self.everywhere else call.may_somewhere(self.deed)
+        return call.is_open(self.deed, everywhere=self.everywhere)
 
 
 def document_finder(noun: str, kind: DocumentKind[Any, Any], desk: Callable[[Call], DocumentDesk[Any, Any]]) -> Finder:
