@@ -98,6 +98,17 @@ async def test_a_campaign_is_open_to_those_of_its_country(pool: Pool, roles: lis
         assert (await kim.client.post("/campaigns/market/move", data=form)).status_code == moved
 
 
+async def test_a_draft_of_the_same_name_tells_nothing_of_a_campaign_elsewhere(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        approval = await submitted(open_desk)
+        await approve(open_desk, await open_desk.inside("ben", "approver:SG"), f"/approvals/{approval.approval_id}")
+        kim = await open_desk.inside("kim", "country_editor:ID")
+        text = TOML.replace('"SG"', '"ID"').replace("Singapore", "Jakarta")
+        shown = await kim.send_for_twin("/campaigns-draft", "/campaigns-draft", text=text, shown=text, act="check")
+        assert (shown.status_code, shown.json()["changes"]) == (422, None)
+        assert shown.json()["fault"] == "market is a campaign of a country that is not open to you."
+
+
 async def test_what_people_wrote_is_text(pool: Pool) -> None:
     evil = "<script>alert(1)</script>"
     async with desk(pool) as open_desk:

@@ -217,6 +217,18 @@ async def test_rates_are_open_to_those_of_their_country(pool: Pool, roles: list[
         assert (moved.status_code in {403, 404}) is (drafted != 200)
 
 
+@pytest.mark.parametrize("act", ["check", "submit", "backtest"])
+async def test_a_draft_tells_nothing_of_a_country_that_is_closed(pool: Pool, act: str) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        text = await text_from(await open_desk.inside("root", "admin"), "2027-01-01", food="4")
+        kim = await open_desk.inside("kim", "country_editor:ID")
+        shown = await kim.send_for_twin(DRAFT, DRAFT, text=text, shown=text, act=act)
+        page = shown.json()
+        assert (shown.status_code, page["changes"], page["digest"], page["review"]) == (422, None, "", False)
+        assert "SG" in page["fault"]
+
+
 @pytest.mark.parametrize(
     ("asked", "field"),
     [

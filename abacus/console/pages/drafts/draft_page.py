@@ -131,7 +131,7 @@ class _DraftPages(Generic[Document, Around]):
                 call.check(kind.deed, kind.country(draft))
             await try_draft(call, drafts, act, typed, draft, path=drafts.path)
             shown = await self._page(call, found, around, typed)
-            if act == _SUBMIT and call.form.get("digest") == shown.digest:
+            if act == _SUBMIT and shown.digest and call.form.get("digest") == shown.digest:
                 return await self._published(call, draft)
         except DocumentFaults as error:
             return await self._page(call, replace(found, faults=error.faults), around, typed)
@@ -218,6 +218,10 @@ class _DraftPages(Generic[Document, Around]):
         document = kind.to_document(draft)
         choices = kind.choices(document, around)
         (difference,), displaced = await desk.differences([draft]), await desk.displaced(draft)
+        there = [draft] if displaced is None else [draft, displaced.document]
+        if not all(call.may(Deed.SEE, kind.country(each)) for each in there):
+            closed = f"{kind.name(draft)} is a {kind.word} of a country that is not open to you."
+            return replace(shown, fault=shown.fault or closed)
         told = [] if displaced is None else changes(kind.form, kind.to_document(displaced.document), document, choices)
         changed = Changes(difference.against, told, difference.until, not difference.changes)
         return replace(
