@@ -15,7 +15,7 @@ from abacus.people.types.deed import Deed
 from abacus.people.types.person import Role
 from abacus.platform.postgres import Pool, nothing_else
 from tests.console.desk import PASSWORD, desk
-from tests.support.staff import ADMIN
+from tests.support.staff import ADMIN, MACHINE
 
 WRONG = "That does not fit."
 
@@ -235,7 +235,7 @@ async def test_what_is_taken_away_counts_at_the_next_request(pool: Pool, taken: 
         if taken == "revoked":
             await open_desk.premises.sessions.end("ann", None, by="tests", also=nothing_else)
         elif taken == "disabled":
-            await people.disable("ann", by=ADMIN, also=nothing_else)
+            await people.disable("ann", by=MACHINE, also=nothing_else)
         else:
             grants = parse_grants(["viewer:SG"] if taken == "other role" else [])
             await people.vouch("ann", grants, also=nothing_else)
@@ -370,7 +370,7 @@ async def test_a_missing_right_is_told_with_who_can_give_it(pool: Pool, admins: 
             await open_desk.hire(each, "admin")
         await open_desk.hire("local", "admin:SG")
         await open_desk.hire("gone", "admin")
-        await open_desk.rooms[PeopleStore].disable("gone", by=ADMIN, also=nothing_else)
+        await open_desk.rooms[PeopleStore].disable("gone", by=MACHINE, also=nothing_else)
         ann = await open_desk.inside("ann", "viewer:SG")
         page = (await ann.see("/people")).text
         assert "takes the role admin" in page

@@ -1,16 +1,19 @@
 """Who may do what: a table, and what holds for every actor and deed."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from abacus.core.errors import Refused
 from abacus.people.decide.names import parse_grants
-from abacus.people.decide.rights import check, check_may_manage, countries_of, may, roles_for
+from abacus.people.decide.rights import check, check_admin_is_left, check_may_manage, countries_of, may, roles_for
 from abacus.people.types.deed import Deed
-from abacus.people.types.person import Actor, Grant, Role
+from abacus.people.types.person import Actor, Grant, Person, PersonToken, Registered, Role
 
 LOGIN = Actor("root@host", None)
+NOW = datetime(2026, 11, 27, tzinfo=UTC)
 
 
 def person(*roles: str) -> Actor:
@@ -106,3 +109,35 @@ def test_a_login_manages_people_only_until_an_admin_can() -> None:
     with pytest.raises(Refused):
         check_may_manage(person("operator"), has_admin=True)
     check_may_manage(person("admin"), has_admin=True)
+
+
+def registered(role: str, *, token: bool = False, disabled: bool = False) -> Registered:
+    made = Person(role, parse_grants([role]), NOW, "tests", NOW if disabled else None)
+    holds = PersonToken("abp_x", role, b"", NOW, "tests", NOW + timedelta(days=1), None, None)
+    return Registered(made, (holds,) if token else ())
+
+
+WITH_TOKEN, WITHOUT = registered("admin", token=True), registered("admin")
+GONE, OTHER = registered("admin", token=True, disabled=True), registered("support", token=True)
+
+
+@pytest.mark.parametrize(
+    ("by", "before", "after", "says"),
+    [
+        (person("admin"), [WITH_TOKEN], [WITH_TOKEN], None),
+        (person("admin"), [WITH_TOKEN, WITHOUT], [WITHOUT], "no admin with a valid token would be left"),
+        (LOGIN, [WITH_TOKEN], [GONE], "no admin with a valid token would be left"),
+        (person("admin"), [WITHOUT, WITHOUT], [WITHOUT], None),
+        (person("admin"), [WITHOUT], [OTHER], "no admin would be left"),
+        (person("admin"), [WITHOUT], [registered("admin:SG")], "no admin would be left"),
+        (person("admin"), [WITHOUT], [registered("admin", disabled=True)], "no admin would be left"),
+        (LOGIN, [WITHOUT], [OTHER], None),
+        (person("admin"), [OTHER], [OTHER], None),
+    ],
+)
+def test_an_admin_is_left(by: Actor, before: list[Registered], after: list[Registered], says: str | None) -> None:
+    if says is None:
+        check_admin_is_left(by, before, after, NOW)
+    else:
+        with pytest.raises(Refused, match=says):
+            check_admin_is_left(by, before, after, NOW)

@@ -14,6 +14,7 @@ from tests.support.logged import logged
 
 ADMIN: Final = Actor("tests", (Grant(Role.ADMIN),))
 LOGIN: Final = f"login:{login()}"  # who commands act for without a token
+MACHINE: Final = Actor(login(), None)  # the same, as an actor
 
 
 async def hire(pool: Pool, person_id: str, *roles: str) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from abacus.approving.executors import approving
+from abacus.cli.people.desk import people_desk
 from abacus.cli.terminal.command_actor import CommandActor, login
 from abacus.cli.terminal.shell import people_pool
 from abacus.core.clock import SystemClock
@@ -23,8 +24,6 @@ from abacus.ledger.types.limits import Alone
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.names import parse_grants
 from abacus.people.store.approvals import Approvals
-from abacus.people.store.people import PeopleStore
-from abacus.people.types.deed import Deed
 from abacus.people.types.person import Actor
 from abacus.platform import slices
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
@@ -62,7 +61,7 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
             [parse_source(SOURCE)], Reserved(built_in, complete.events_topic).look, by="abacus demo", now=now
         )
     async with people_pool(complete) as entering:
-        await _enter_people(entering)
+        await _enter_people(entering, complete)
     approvals = _approvals(pool, built_in)
     times = {"starts_at": now.isoformat(), "ends_at": (now + timedelta(days=365)).isoformat()}
     campaigns = []
@@ -81,20 +80,17 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
     return campaigns
 
 
-async def _enter_people(pool: Pool) -> None:
+async def _enter_people(pool: Pool, complete: Settings) -> None:
     """Two people of the demo are entered, if they are not there, so that one approves what the other asks for. The
     login enters them, as it enters the first people of any house: so neither has its access from the other. Raises
     `Refused` in a house that has an admin.
     """
-    clock = SystemClock()
-    people, by = PeopleStore(pool, clock), Actor(login(), None)
-    known = {each.person.person_id for each in await people.all()}
-    at = CommandActor(by, people_required=False, pool=pool, clock=clock)
+    at = CommandActor(Actor(login(), None), people_required=False, pool=pool, clock=SystemClock())
+    desk = people_desk(at, complete)
+    known = {each.person.person_id for each in await desk.all()}
     for actor in (_EDITOR, _APPROVER):
         if actor.name not in known:
-            roles = list(map(str, actor.grants or ()))
-            also = at.told(Deed.MANAGE_PEOPLE, f"person:{actor.name}", did="create", roles=roles)
-            await people.create(actor.name, actor.grants or (), by=by, also=also)
+            await desk.create(actor.name, actor.grants or (), at.actor)
 
 
 def _approvals(pool: Pool, built_in: Sequence[Source]) -> Approvals:

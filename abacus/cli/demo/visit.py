@@ -11,7 +11,8 @@ from abacus.cli.demo.story.opening import OF_THE_STORY
 from abacus.cli.house.free_ports import on_free_ports
 from abacus.cli.house.stack import running
 from abacus.cli.house.start_progress import StartProgress
-from abacus.cli.people.console import console_url, links_for
+from abacus.cli.people.console import links_for
+from abacus.cli.people.desk import console_url
 from abacus.cli.terminal.answer import Table, console, print_json, tell
 from abacus.cli.terminal.command_actor import CommandActor, login
 from abacus.cli.terminal.shell import people_pool

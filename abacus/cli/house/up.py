@@ -12,7 +12,8 @@ from abacus.cli.house.free_ports import on_free_ports
 from abacus.cli.house.own_key import key_file
 from abacus.cli.house.stack import make_ready, running, services
 from abacus.cli.house.start_progress import StartProgress
-from abacus.cli.people.console import console_url, first_link
+from abacus.cli.people.console import first_link
+from abacus.cli.people.desk import console_url
 from abacus.cli.terminal.answer import AsJson, console, print_json
 from abacus.cli.terminal.shell import settings
 from abacus.platform.migrations import make_sandbox

@@ -6,19 +6,17 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from abacus.cli.people.desk import people_desk
 from abacus.cli.terminal.answer import Answer, Secret, Table
 from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.known import check_country
 from abacus.cli.terminal.shell import CommandGroup, moment, people_pool, pool
-from abacus.console.entry.sessions import all_ended
 from abacus.core.clock import SystemClock
-from abacus.core.tokens import NewToken
 from abacus.people.decide.names import checked_person_id, parse_grants
 from abacus.people.store.audit import log as entries_of
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.deed import Deed, Entry
 from abacus.people.types.person import Registered
-from abacus.platform.postgres import together
 
 app = CommandGroup(help="People: roles, personal tokens, and the log of what was done.", no_args_is_help=True)
 
@@ -40,8 +38,7 @@ async def create(person: PersonId, role: Roles) -> Answer:
     checked_person_id(person)
     grants = parse_grants(role)
     async with actor(people_pool) as at:
-        also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="create", roles=list(map(str, grants)))
-        await PeopleStore(at.pool, at.clock).create(person, grants, by=at.actor, also=also)
+        await people_desk(at).create(person, grants, at.actor)
     return Answer(
         {"person_id": person, "roles": list(map(str, grants))},
         f"{person} is {', '.join(map(str, grants))}; `abacus people token {person}` makes a token",
@@ -62,8 +59,7 @@ async def roles(person: PersonId, role: Roles) -> Answer:
     """Replace the roles of a person by these. Takes an admin."""
     grants = parse_grants(role)
     async with actor(people_pool) as at:
-        also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="roles", roles=list(map(str, grants)))
-        await PeopleStore(at.pool, at.clock).give_roles(person, grants, by=at.actor, also=also)
+        await people_desk(at).give_roles(person, grants, at.actor)
     return Answer({"person_id": person, "roles": list(map(str, grants))}, f"{person} is {', '.join(map(str, grants))}")
 
 
@@ -71,10 +67,7 @@ async def roles(person: PersonId, role: Roles) -> Answer:
 async def disable(person: PersonId) -> Answer:
     """Refuse a person's tokens from now on, and end its sessions. Takes an admin."""
     async with actor(people_pool) as at:
-        told = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="disable")
-        end_sessions = all_ended(person, by=at.actor.source, now=at.clock.now())
-        also = together(told, end_sessions)
-        since = await PeopleStore(at.pool, at.clock).disable(person, by=at.actor, also=also)
+        since = await people_desk(at).disable(person, at.actor)
     document = {"person_id": person, "disabled_at": since}
     return Answer(document, f"{person} is disabled since {since:%Y-%m-%d %H:%M} UTC")
 
@@ -83,8 +76,7 @@ async def disable(person: PersonId) -> Answer:
 async def enable(person: PersonId) -> Answer:
     """Accept a disabled person's tokens again. Takes an admin."""
     async with actor(people_pool) as at:
-        also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="enable")
-        await PeopleStore(at.pool, at.clock).enable(person, by=at.actor, also=also)
+        await people_desk(at).enable(person, at.actor)
     return Answer({"person_id": person, "disabled_at": None}, f"{person} is enabled")
 
 
@@ -92,11 +84,7 @@ async def enable(person: PersonId) -> Answer:
 async def token(person: PersonId, days: Days = _FOR_DAYS) -> Answer:
     """Print a new personal token. It is not shown again. Takes an admin, or the person itself."""
     async with actor(people_pool) as at:
-        also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="token", days=days)
-        made: NewToken
-        made, until = await PeopleStore(at.pool, at.clock).add_token(
-            person, holds_for=timedelta(days=days), by=at.actor, also=also
-        )
+        made, until = await people_desk(at).make_token(person, timedelta(days=days), at.actor)
     return Answer(
         {"person_id": person, "token": made.text, "expires_at": until.isoformat()},
         Secret(f"the token of {person}, valid until {until:%Y-%m-%d %H:%M} UTC and shown this once", made.text),
@@ -113,8 +101,7 @@ async def revoke(
 ) -> Answer:
     """End a person's tokens now. Takes an admin, or the person itself."""
     async with actor(people_pool) as at:
-        also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="revoke", token=which)
-        ended = await PeopleStore(at.pool, at.clock).revoke(person, which, by=at.actor, also=also)
+        ended = await people_desk(at).revoke(person, which, at.actor)
     return Answer(
         {"person_id": person, "revoked": ended}, f"revoked: {', '.join(ended) or 'nothing, no token was valid'}"
     )

@@ -7,18 +7,16 @@ from typing import Annotated, Final
 import typer
 
 from abacus.cli.people.commands import PersonId
+from abacus.cli.people.desk import console_url, people_desk
 from abacus.cli.terminal.answer import Answer, Secret
 from abacus.cli.terminal.command_actor import CommandActor, actor, login
-from abacus.cli.terminal.shell import CommandGroup, people_pool, settings
-from abacus.console.entry.links import Links
+from abacus.cli.terminal.shell import CommandGroup, people_pool
+from abacus.console.entry.links import Links, address_of
 from abacus.core.clock import SystemClock
-from abacus.core.errors import Refused, absent
 from abacus.people.decide.names import parse_grants
-from abacus.people.decide.rights import check_may_manage
 from abacus.people.store.people import PeopleStore
 from abacus.people.types.deed import Deed
 from abacus.people.types.person import Actor, Role
-from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 
 app = CommandGroup(help="The web console: links to get in.", no_args_is_help=True)
@@ -34,43 +32,31 @@ async def link(
     minutes: Annotated[int, typer.Option(min=1, max=_MOST_MINUTES, help="Minutes for which it works.")] = _MINUTES,
 ) -> Answer:
     """Print an address by which a person gets into the console, once. Takes an admin, or the person itself."""
-    config = settings()
     async with actor(people_pool) as at:
-        await check_manages(at.pool, at, person)
-        address, until = await new_link(at.pool, at, person, config, timedelta(minutes=minutes))
+        made = await people_desk(at).make_link(person, timedelta(minutes=minutes), at.actor)
+    until = made.expires_at.isoformat(timespec="seconds")
     return Answer(
-        {"person_id": person, "link": address, "expires_at": until},
-        Secret(f"for {person}, once, until {until}", address),
+        {"person_id": person, "link": made.address, "expires_at": until},
+        Secret(f"for {person}, once, until {until}", made.address),
     )
-
-
-async def new_link(
-    opened: Pool, at: CommandActor, person_id: str, config: Settings, holds_for: timedelta
-) -> tuple[str, str]:
-    """The address, and the time until which it works."""
-    also = at.told(Deed.MANAGE_PEOPLE, f"person:{person_id}", did="link")
-    token, until = await Links(opened, at.clock).make(person_id, holds_for=holds_for, by=at.actor.source, also=also)
-    return f"{console_url(config)}/sign-in/link?token={token.text}", until.isoformat(timespec="seconds")
-
-
-def console_url(config: Settings) -> str:
-    return config.console_public_url or f"http://{config.console_host}:{config.console_port}"
 
 
 async def links_for(config: Settings, people: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """For a house on this machine: a link for each of these people, who are entered with these roles where they are not
-    there.
+    there. The links take no admin: who starts the house may be anybody in it.
     """
-    clock, links = SystemClock(), dict[str, str]()
+    clock, addresses = SystemClock(), dict[str, str]()
     async with people_pool(config) as opened:
         at = CommandActor(Actor(login(), None), config.people_required, opened, clock)
-        store = PeopleStore(opened, clock)
+        desk, links = people_desk(at, config), Links(opened, clock)
+        known = {each.person.person_id for each in await desk.all()}
         for person_id, roles in people.items():
-            if await store.find(person_id) is None:
-                also = at.told(Deed.MANAGE_PEOPLE, f"person:{person_id}", did="create", roles=list(roles))
-                await store.create(person_id, parse_grants(roles), by=at.actor, also=also)
-            links[person_id], _ = await new_link(opened, at, person_id, config, timedelta(days=1))
-    return links
+            if person_id not in known:
+                await desk.create(person_id, parse_grants(roles), at.actor)
+            also = at.told(Deed.MANAGE_PEOPLE, f"person:{person_id}", did="link")
+            token, _ = await links.make(person_id, holds_for=timedelta(days=1), by=at.actor.source, also=also)
+            addresses[person_id] = address_of(token, console_url(config))
+    return addresses
 
 
 async def first_link(config: Settings) -> str | None:
@@ -78,15 +64,3 @@ async def first_link(config: Settings) -> str | None:
     async with people_pool(config) as opened:
         people = [each.person.person_id for each in await PeopleStore(opened, SystemClock()).all()]
     return (await links_for(config, {_FIRST: [Role.ADMIN]}))[_FIRST] if people in ([], [_FIRST]) else None
-
-
-async def check_manages(opened: Pool, at: CommandActor, person_id: str) -> None:
-    """Whether this actor may make ways in for the person, who has to be there. Raises `Refused`."""
-    store = PeopleStore(opened, at.clock)
-    if not (at.actor.is_authenticated and at.actor.name == person_id):
-        check_may_manage(at.actor, has_admin=await store.has_admin())
-    found = await store.find(person_id)
-    if found is None:
-        raise absent("person", person_id, "`abacus people list` prints all")
-    if found.disabled_at is not None:
-        raise Refused(f"{person_id} is disabled; `abacus people enable {person_id}` comes first")

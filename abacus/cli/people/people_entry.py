@@ -6,14 +6,10 @@ from typing import Annotated
 import typer
 
 from abacus.cli.people.commands import PersonId
-from abacus.cli.people.console import check_manages
+from abacus.cli.people.desk import people_desk
 from abacus.cli.terminal.answer import Answer, Secret
 from abacus.cli.terminal.command_actor import actor
-from abacus.cli.terminal.shell import people_pool, secrets
-from abacus.console.entry.authenticators import Authenticators
-from abacus.console.entry.passwords import Passwords
-from abacus.core.errors import Refused
-from abacus.people.types.deed import Deed
+from abacus.cli.terminal.shell import people_pool
 
 
 async def password(person: PersonId) -> Answer:
@@ -21,9 +17,7 @@ async def password(person: PersonId) -> Answer:
     input. Takes an admin, or the person itself.
     """
     async with actor(people_pool) as at:
-        await check_manages(at.pool, at, person)
-        also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="password")
-        await Passwords(at.pool, at.clock).set(person, _read(), by=at.actor.source, also=also)
+        await people_desk(at).set_password(person, _read(), at.actor)
     return Answer({"person_id": person}, f"{person} has a new password")
 
 
@@ -34,12 +28,10 @@ async def totp(
     itself.
     """
     async with actor(people_pool) as at:
-        await check_manages(at.pool, at, person)
-        store = Authenticators(at.pool, at.clock, secrets())
-        also = at.told(Deed.MANAGE_PEOPLE, f"person:{person}", did="totp-remove" if remove else "totp")
-        if remove and not await store.remove(person, also=also):
-            raise Refused(f"{person} has no authenticator")
-        uri = None if remove else await store.enrol(person, by=at.actor.source, also=also)
+        desk = people_desk(at)
+        uri = None if remove else await desk.make_authenticator(person, at.actor)
+        if remove:
+            await desk.remove_authenticator(person, at.actor)
     if uri is None:
         return Answer({"person_id": person, "uri": uri}, f"{person} has no authenticator any more")
     return Answer({"person_id": person, "uri": uri}, Secret(f"for the authenticator of {person}, shown this once", uri))

@@ -16,6 +16,11 @@ update console_link set used_at = :now where prefix = :prefix and used_at is nul
 """)
 
 
+def address_of(token: NewToken, console: str) -> str:
+    """What a browser opens; `console` is the console's own address."""
+    return f"{console}/sign-in/link?token={token.text}"
+
+
 class Links:
     """Every method raises `Unavailable` while the database is away."""
 

@@ -1,6 +1,6 @@
 """Who may do what, and where. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -100,6 +100,24 @@ def check_may_manage(actor: Actor, *, has_admin: bool) -> None:
     """
     if has_admin:
         check(actor, Deed.MANAGE_PEOPLE, None)
+
+
+def check_admin_is_left(by: Actor, before: Sequence[Registered], after: Sequence[Registered], now: datetime) -> None:
+    """Without an admin who can act by a token any login could manage people, so the last one stays. A person does not
+    take away the last admin who can sign in to the console either; a login can enter another one. Raises `Refused`.
+    """
+    if _some_can_act(before, now) and not _some_can_act(after, now):
+        raise Refused("no admin with a valid token would be left; make another one first")
+    if by.is_authenticated and _some_are_open(before) and not _some_are_open(after):
+        raise Refused("no admin would be left; make another one first")
+
+
+def _some_can_act(people: Iterable[Registered], now: datetime) -> bool:
+    return any(can_act_as_admin(each, now) for each in people)
+
+
+def _some_are_open(people: Iterable[Registered]) -> bool:
+    return any(is_admin(person.grants) and person.disabled_at is None for person, _ in people)
 
 
 def _allows(grant: Grant, deed: Deed, country: str | None) -> bool:

@@ -12,7 +12,7 @@ from abacus.core.errors import Refused, absent
 from abacus.core.sources import person_source
 from abacus.core.tokens import PERSON_TOKEN, NewToken, has_digest
 from abacus.people.decide.names import checked_person_id, parse_grants
-from abacus.people.decide.rights import can_act_as_admin, check_may_manage
+from abacus.people.decide.rights import can_act_as_admin, check_admin_is_left, check_may_manage
 from abacus.people.types.person import Actor, Grant, Person, PersonToken, Registered
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
@@ -184,17 +184,16 @@ class PeopleStore:
 
     @asynccontextmanager
     async def _managing(self, by: Actor, also: Also, *, whose: str | None = None) -> AsyncIterator[Connection]:
-        """A transaction for a change of people, or of a person's own tokens (`whose`); `also` is done in it. Without an
-        admin who can act, any login could manage people: the last one is not taken away.
+        """A transaction for a change of people, or of a person's own tokens (`whose`); `also` is done in it. The last
+        admin is not taken away.
         """
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
             await connection.execute(_LOCK)
-            had_admin = self._has_admin(await _all(connection))
+            before = await _all(connection)
             if not (by.is_authenticated and by.name == whose):
-                check_may_manage(by, has_admin=had_admin)
+                check_may_manage(by, has_admin=self._has_admin(before))
             yield connection
-            if had_admin and not self._has_admin(await _all(connection)):
-                raise Refused("no admin with a valid token would be left; make another one first")
+            check_admin_is_left(by, before, await _all(connection), self._clock.now())
             await also(connection)
 
     def _has_admin(self, people: Sequence[Registered]) -> bool:

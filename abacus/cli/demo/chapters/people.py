@@ -3,11 +3,10 @@
 from typing import Final
 
 from abacus.cli.demo.story.chapter import Chapter, Look
+from abacus.cli.people.desk import people_desk
 from abacus.cli.terminal.command_actor import CommandActor, login
 from abacus.cli.terminal.shell import people_pool
 from abacus.people.decide.names import parse_grants
-from abacus.people.store.people import PeopleStore
-from abacus.people.types.deed import Deed
 from abacus.people.types.person import Actor, Role
 
 PEOPLE: Final = {
@@ -26,12 +25,11 @@ class People(Chapter):
     looks = (Look("admin", "/people", "six people, who may do what, and the log of everything that they did"),)
 
     async def begin(self) -> None:
-        clock = self.house.clock
-        async with people_pool(self.house.settings) as entering:
-            by, store = Actor(login(), None), PeopleStore(entering, clock)
-            at = CommandActor(by, people_required=False, pool=entering, clock=clock)
+        settings, by = self.house.settings, Actor(login(), None)
+        async with people_pool(settings) as entering:
+            at = CommandActor(by, people_required=False, pool=entering, clock=self.house.clock)
+            desk = people_desk(at, settings)
             for person_id, role in PEOPLE.items():
                 grants = parse_grants([role])
-                also = at.told(Deed.MANAGE_PEOPLE, f"person:{person_id}", did="create", roles=[str(role)])
-                await store.create(person_id, grants, by=by, also=also)
+                await desk.create(person_id, grants, by)
                 self.house.people[person_id] = Actor(person_id, grants)
