@@ -18,7 +18,7 @@ from abacus.console.app import console_app
 from abacus.console.cleanup import keep_tidying
 from abacus.console.drafts.store import DraftStore
 from abacus.console.entry.sessions import SessionStore
-from abacus.console.entry.wiring import EntryPlan, door_of, plan_of, provider_of
+from abacus.console.entry.wiring import EntryPlan, door_of, people_desk, plan_of, provider_of, ways_of
 from abacus.console.errands.runner import ErrandRunner
 from abacus.console.errands.store import ErrandStore
 from abacus.console.errands.types import Room
@@ -95,7 +95,8 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
     store, sessions = PeopleStore(pool, clock), SessionStore(pool, clock, plan.limits)
     directory, cards = wiring.keep(PeopleDirectory(store, clock)), cards_in_use(wiring, pool)
     await until_available(directory.refresh, wiring.health)
-    door = door_of(wiring, plan, pool, people=directory, store=store, sessions=sessions)
+    ways = ways_of(wiring, pool)
+    door = door_of(wiring, plan, pool, ways, people=directory, store=store, sessions=sessions)
     cassandra = cassandra_of(settings)
     counters, _ = await wiring.entered(open_store(cassandra, pool, clock))
     large = large_moves(wiring, pool, single_moves(wiring, pool))
@@ -108,6 +109,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
     rooms = Rooms(
         directory,
         store,
+        people_desk(wiring, plan, store, ways),
         large.approvals,
         large,
         QuarantineStore(pool, clock),

@@ -17,6 +17,7 @@ from abacus.console.app import SERVED, console_app
 from abacus.console.drafts.store import DraftStore
 from abacus.console.entry.authenticators import Authenticators
 from abacus.console.entry.decide.claims import ClaimRules
+from abacus.console.entry.desk import PeopleDesk
 from abacus.console.entry.door import Attempts, Door
 from abacus.console.entry.links import Links
 from abacus.console.entry.passwords import Passwords
@@ -250,6 +251,7 @@ async def desk(
             rooms=Rooms(
                 directory,
                 people,
+                PeopleDesk(people, clock, passwords=passwords, links=links, authenticators=authenticators, address=url),
                 large.approvals,
                 large,
                 QuarantineStore(pool, clock),

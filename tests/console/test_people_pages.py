@@ -1,6 +1,8 @@
 """People, their sessions, and the log: for admins, and for each person its own."""
 
 import asyncio
+import json
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,16 +14,17 @@ from abacus.platform.postgres import Pool, nothing_else
 from tests.console.campaigning import submitted
 from tests.console.desk import desk, token_in
 
-GIVEN = {"roles[]": "approver:SG\nsupport:SG"}
+NEW = {"person": "bob", "roles.elsewhere": "support:SG", "way": "link-60"}
 
 
 async def test_an_admin_gives_roles_disables_and_enables(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         eve, bob = await open_desk.inside("eve", "admin"), await open_desk.inside("bob", "viewer")
-        assert (await eve.send("/people/bob", "/people/bob/roles", **GIVEN)).status_code == 303
+        given = await eve.do("/people/bob/roles", **{"roles.elsewhere": "approver:SG, support:SG"})
+        assert given.status_code == 303
         assert "bob is support in SG, approver in SG from now on." in (await eve.see("/people/bob")).text
         assert (await bob.twin("/me")).json()["roles"] == ["support:SG", "approver:SG"]
-        assert (await eve.send("/people/bob", "/people/bob/disable")).status_code == 303
+        assert (await eve.send("/people/bob/disable", "/people/bob/disable", sure="do")).status_code == 303
         assert (await bob.see("/me")).status_code == 303
         row = next(each for each in (await eve.twin("/people")).json()["people"] if each["person_id"] == "bob")
         assert (row["sessions"], row["disabled_at"] is not None) == (0, True)
@@ -29,32 +32,113 @@ async def test_an_admin_gives_roles_disables_and_enables(pool: Pool) -> None:
         assert (await bob.see("/me")).status_code == 303  # its session has ended
         assert (await bob.sign_in("bob")).status_code == 303
         entries = await log(pool, deed=Deed.MANAGE_PEOPLE, subjects=["person:bob"])
-        assert [each.actor for each in entries] == ["person:eve"] * 4
+        assert [each.actor for each in entries] == ["person:eve"] * 3
         for nobody in ("nobody", "%00", "Bob", "..%2Fbob"):
             assert (await eve.see(f"/people/{nobody}")).status_code == 404
         assert (await eve.see("/log?actor=%00&subject=%FF")).status_code == 200
 
 
-@pytest.mark.parametrize("roles", ["", "king", "support:sg", "viewer <script>"])
-async def test_roles_that_are_none_are_refused_beside_the_field(pool: Pool, roles: str) -> None:
+async def test_a_person_is_entered_and_gets_in_by_what_is_shown_once(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        eve = await open_desk.inside("eve", "admin")
+        looked = await eve.send("/people-enter", "/people-enter", **{f"doc.{name}": text for name, text in NEW.items()})
+        twin = (await eve.twin("/people")).json()
+        assert (looked.status_code, [each["person_id"] for each in twin["people"]]) == (200, ["eve"])
+        assert "support:SG" in looked.text
+        entered = await eve.confirm(looked, sure="do")
+        [address] = re.findall(r"http://console.example/sign-in/link\?token=abl_\w{55}", entered.text)
+        assert (await eve.confirm(looked, sure="do")).status_code == 422, "sent twice, entered once"
+        assert await pool.fetchval("select count(*) from console_link") == 1
+        assert address not in (await eve.see("/people/bob")).text
+        bob = await open_desk.browser()
+        link = address.removeprefix(open_desk.url)
+        assert (await bob.send(link, "/sign-in/link")).status_code == 303
+        assert (await bob.twin("/me")).json()["roles"] == ["support:SG"]
+        made = await eve.do("/people/bob/way-in", way="password")
+        [password] = re.findall(r"<code data-copied>(\w{43})</code>", made.text)
+        assert (await bob.see("/me")).status_code == 303, "another password ends sessions"
+        assert (await bob.sign_in("bob", password)).status_code == 303
+        entries = await log(pool, deed=Deed.MANAGE_PEOPLE, subjects=["person:bob"])
+        assert [json.loads(each.details)["did"] for each in entries] == ["password", "link", "create"]
+        assert {each.actor for each in entries} == {"person:eve"}
+
+
+async def test_an_authenticator_is_given_and_taken_away(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         eve = await open_desk.inside("eve", "admin")
         await open_desk.hire("bob", "viewer")
-        sent = await eve.send("/people/bob", "/people/bob/roles", **{"roles[]": roles})
-        assert (sent.status_code, 'id="wrong-roles"' in sent.text) == (422, True)
-        assert "<script>" not in sent.text
+        made = await eve.do("/people/bob/way-in", way="authenticator")
+        assert "otpauth://totp/" in made.text
+        bob = await open_desk.browser()
+        assert (await bob.sign_in("bob")).status_code == 403
+        assert (await eve.send("/people/bob", "/people/bob/remove-authenticator")).status_code == 303
+        assert (await bob.sign_in("bob")).status_code == 303
+        assert (await eve.twin("/people/bob")).json()["has_authenticator"] is False
+
+
+@pytest.mark.parametrize(
+    ("typed", "field", "says"),
+    [
+        ({"person": ""}, "person", "Fill this in."),
+        ({"person": "Bob"}, "person", "small letters"),
+        ({"person": "eve"}, "person", "already"),
+        ({"person": "<script>"}, "person", "is not allowed"),
+        ({"roles.elsewhere": ""}, "roles", "Tick at least one"),
+        ({"roles.elsewhere": "king"}, "roles.elsewhere", "no role is called"),
+        ({"roles.elsewhere": "support:sg"}, "roles.elsewhere", "is not a country"),
+        ({"roles.elsewhere": "", "roles.support[]": "VN"}, "roles", "Tick at least one"),
+        ({"way": ""}, "way", "Fill this in."),
+        ({"way": "authenticator"}, "way", "choose one of the list"),
+        ({"way": "token"}, "way", "choose one of the list"),
+    ],
+)
+async def test_what_is_wrong_with_a_new_person_stands_at_its_field(
+    pool: Pool, typed: dict[str, str], field: str, says: str
+) -> None:
+    async with desk(pool) as open_desk:
+        eve = await open_desk.inside("eve", "admin")
+        sent = {f"doc.{name}": text for name, text in (NEW | typed).items()}
+        answer = await eve.send_for_twin("/people-enter", "/people-enter", **sent, sure="do")
+        assert (answer.status_code, list(answer.json()["faults"]["at"])) == (422, [field])
+        assert says in answer.json()["faults"]["at"][field][0]
+        assert await pool.fetchval("select count(*) from person") == 1
+
+
+async def test_roles_are_ticked_by_country_and_told_from_what_to_what(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        eve = await open_desk.inside("eve", "admin")
+        await open_desk.hire("bob", "support:SG", "support:VN", "approver")
+        typed = {"doc.roles.support[]": "VN", "doc.roles.approver[]": "all"}
+        looked = (await eve.send_for_twin("/people/bob/roles", "/people/bob/roles", **typed)).json()
+        told = [(each["where"], each["was"], each["now"]) for each in looked["changes"]]
+        assert told == [("Roles · Support", "SG, VN", "VN")]
+        await eve.do("/people/bob/roles", **{"roles.support[]": "VN", "roles.approver[]": "all"})
+        assert (await eve.twin("/people/bob")).json()["person"]["roles"] == ["support:VN", "approver"]
+
+
+async def test_the_last_admin_does_not_shut_itself_out(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        eve = await open_desk.inside("eve", "admin")
+        refused = await eve.send("/people/eve/disable", "/people/eve/disable", sure="do")
+        given = await eve.do("/people/eve/roles", **{"roles.support[]": "all"})
+        for answer in (refused, given):
+            assert (answer.status_code, "no admin would be left" in answer.text) == (422, True)
+        assert (await eve.see("/people")).status_code == 200
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator", "approver", "admin:SG"])
 async def test_only_an_admin_manages_people_also_while_none_has_a_token(pool: Pool, role: str) -> None:
     async with desk(pool) as open_desk:
         bob = await open_desk.inside("bob", role)
-        for path in ("/people", "/people/bob", "/log"):
+        forms = ("/people-enter", "/people/bob/roles", "/people/bob/way-in", "/people/bob/disable")
+        for path in ("/people", "/people/bob", "/log", *forms):
             assert (await bob.see(path)).status_code == 403
             assert f'href="{path}"' not in (await bob.see("/me")).text
         token = token_in((await bob.see("/me")).text)
-        for deed in ("roles", "disable", "enable", "end-sessions"):
-            sent = await bob.client.post(f"/people/bob/{deed}", data={"form": token, "roles[]": "admin"})
+        acts = ("enable", "end-sessions", "remove-authenticator")
+        for path in (*forms, *(f"/people/bob/{act}" for act in acts)):
+            typed = {"doc.person": "bob", "doc.roles.admin[]": "all", "doc.way": "password", "sure": "do"}
+            sent = await bob.client.post(path, data={"form": token, **typed})
             assert sent.status_code == 403
         assert (await bob.twin("/me")).json()["roles"] == [role]
 
@@ -163,7 +247,7 @@ async def test_rights_are_told_in_words_by_country(pool: Pool) -> None:
         eve = await open_desk.inside("eve", "admin")
         await open_desk.hire("bob", "support:SG", "support:VN", "approver:VN")
         await open_desk.hire("gone", "approver")
-        await eve.send("/people/gone", "/people/gone/disable")
+        await eve.send("/people/gone/disable", "/people/gone/disable", sure="do")
         page = (await eve.twin("/people")).json()
         assert {each["where"]: each["who"] for each in page["approvers"]} == {
             "SG": ["eve"],
@@ -175,5 +259,3 @@ async def test_rights_are_told_in_words_by_country(pool: Pool) -> None:
         bob = (await eve.twin("/people/bob")).json()
         rights = {each["what"]: each["where"] for each in bob["rights"]}
         assert (rights["adjust"], rights["approve"], "erase" in rights) == ("SG, VN", "VN", False)
-        boxes = {value: held for each in bob["roles"] for value, held in each["boxes"]}
-        assert [value for value, held in boxes.items() if held] == ["support:SG", "support:VN", "approver:VN"]

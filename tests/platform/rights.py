@@ -158,7 +158,7 @@ SPLIT: Final[Mapping[str, Mapping[str, str]]] = {
         "segment_version": "select, insert, delete",
     },
     CONSOLE_ROLE: {
-        "console_authenticator": "select, update(last_step)",
+        "console_authenticator": "select, insert, delete, update(secret set_at set_by last_step)",
         "console_draft": "select, insert, delete, update(title country text saved_at)",
         "console_errand": (
             "select, insert, delete,"
@@ -166,8 +166,8 @@ SPLIT: Final[Mapping[str, Mapping[str, str]]] = {
         ),
         "console_errand_file": "select, insert, delete",
         "console_form": "select, insert, delete",
-        "console_link": "select, delete, update(used_at)",
-        "console_password": "select, update(hash)",
+        "console_link": "select, insert, delete, update(used_at)",
+        "console_password": "select, insert, update(hash set_at set_by)",
         "console_selection": "select, insert, delete",
         "console_session": "select, insert, delete, update(seen_at zone ended_at ended_by)",
         "person": "select, insert, update(grants disabled_at)",

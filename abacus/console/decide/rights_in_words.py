@@ -8,7 +8,7 @@ from abacus.people.decide.rights import countries_of, may, roles_for, words
 from abacus.people.types.deed import Deed
 from abacus.people.types.person import Actor, Grant, Person, Role
 
-_EVERYWHERE: Final = "all countries"
+EVERYWHERE: Final = "all countries"
 _OF_NONE: Final = "what is of no country: limits of partners, assumptions"
 
 
@@ -18,17 +18,6 @@ class Right:
 
     what: str
     where: str
-
-
-@dataclass(frozen=True)
-class RoleRow:
-    """A role with the deeds that it allows, and a box for all countries and for each one: its value, and whether the
-    person has it there.
-    """
-
-    role: str
-    allows: str
-    boxes: Sequence[tuple[str, bool]]
 
 
 @dataclass(frozen=True)
@@ -43,27 +32,21 @@ def grants_in_words(grants: Iterable[Grant]) -> str:
     """Say "support in SG and VN, approver in all countries"."""
     by_role: dict[Role, list[str]] = {}
     for role, country in grants:
-        by_role.setdefault(role, []).append(country or _EVERYWHERE)
+        by_role.setdefault(role, []).append(country or EVERYWHERE)
     return ", ".join(f"{role.replace('_', ' ')} in {' and '.join(where)}" for role, where in by_role.items())
 
 
 def rights_of(actor: Actor) -> list[Right]:
     found = [(deed, countries_of(actor, deed)) for deed in Deed]
     return [
-        Right(words(deed), _EVERYWHERE if where is None else ", ".join(where)) for deed, where in found if where != ()
+        Right(words(deed), EVERYWHERE if where is None else ", ".join(where)) for deed, where in found if where != ()
     ]
 
 
-def role_rows(grants: Iterable[Grant], countries: Sequence[str]) -> list[RoleRow]:
-    held = {str(each) for each in grants}
-    return [
-        RoleRow(
-            role,
-            ", ".join(words(deed) for deed in Deed if role in roles_for(deed) and deed not in {Deed.SEE, Deed.SIGN_IN}),
-            [(value, value in held) for value in (role.value, *(f"{role}:{each}" for each in countries))],
-        )
-        for role in Role
-    ]
+def allows(role: Role) -> str:
+    """Say "adjust, reverse, move points"."""
+    deeds = [deed for deed in Deed if role in roles_for(deed) and deed not in {Deed.SEE, Deed.SIGN_IN}]
+    return ", ".join(map(words, deeds)) or words(Deed.SEE)
 
 
 def approvers_of(people: Iterable[Person], countries: Sequence[str]) -> list[Approvers]:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from abacus.console.entry.authenticators import Authenticators
 from abacus.console.entry.decide import claims as vouching
+from abacus.console.entry.desk import PeopleDesk
 from abacus.console.entry.door import Door
 from abacus.console.entry.links import Links
 from abacus.console.entry.passwords import Passwords
@@ -48,10 +49,25 @@ def plan_of(settings: Settings) -> EntryPlan:
     )
 
 
+class Ways(NamedTuple):
+    """By what people get in."""
+
+    passwords: Passwords
+    authenticators: Authenticators
+    links: Links
+
+
+def ways_of(wiring: Wiring, pool: Pool) -> Ways:
+    return Ways(
+        Passwords(pool, wiring.clock), Authenticators(pool, wiring.clock, wiring.secrets()), Links(pool, wiring.clock)
+    )
+
+
 def door_of(
     wiring: Wiring,
     plan: EntryPlan,
     pool: Pool,
+    ways: Ways,
     *,
     people: PeopleDirectory,
     store: PeopleStore,
@@ -61,13 +77,15 @@ def door_of(
         people=people,
         store=store,
         sessions=sessions,
-        passwords=Passwords(pool, wiring.clock),
-        authenticators=Authenticators(pool, wiring.clock, wiring.secrets()),
-        links=Links(pool, wiring.clock),
+        **ways._asdict(),
         limiter=wiring.limiter(pool, apart="console:"),
         clock=wiring.clock,
         code_for=plan.code_for,
     )
+
+
+def people_desk(wiring: Wiring, plan: EntryPlan, store: PeopleStore, ways: Ways) -> PeopleDesk:
+    return PeopleDesk(store, wiring.clock, **ways._asdict(), address=plan.address.public_url)
 
 
 def provider_of(wiring: Wiring, plan: EntryPlan) -> tuple[Provider, ...]:
