@@ -26,6 +26,14 @@ class Change(NamedTuple):
     approved_by: str | None = None
 
 
+class Place(NamedTuple):
+    """Where a version stands in a list by country and name."""
+
+    country: str
+    name: str
+    version: int
+
+
 class Stated(NamedTuple, Generic[Running]):
     """A version with everything that is known of it."""
 
@@ -107,6 +115,9 @@ class StatedKind(DocumentKind[Running, Around]):
     anew: Callable[[Record[Running]], list[str]] = _anew
     between: Callable[[Running, Sequence[Record[Running]]], Between[Running]] = _behind_the_last
     standing: Callable[[Sequence[Record[Running]], datetime], Sequence[Record[Running]]] = _not_over
+
+    def place(self, version: Running) -> Place:
+        return Place(self.country(version) or "", self.name(version), version.version)
 
     def proposal(self, version: Running, changes: Sequence[str]) -> Proposal:
         """What a second person agrees to: exactly this version."""

@@ -10,7 +10,7 @@ from abacus.core.fields import DocumentFaults, Fault
 from abacus.documents.decide.states import Act, State
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import Around
-from abacus.documents.stated import Change, Running, Stated, StatedKind
+from abacus.documents.stated import Change, Place, Running, Stated, StatedKind
 from abacus.documents.stated_store import StatedStore
 from abacus.documents.store import Look
 from abacus.documents.types import Difference, DraftOutcome, Record, Version
@@ -84,10 +84,22 @@ class StatedDesk(DocumentDesk[Running, Around]):
         return await self._stated.page(self.now(), countries=countries, state=state, after=after, limit=limit)
 
     async def between(
-        self, since: datetime, until: datetime, *, countries: Sequence[str] | None
+        self,
+        since: datetime,
+        until: datetime,
+        *,
+        countries: Sequence[str] | None,
+        after: Place | None = None,
+        limit: int,
     ) -> Sequence[Stated[Running]]:
-        """The versions that run, or are to run, at a time between two moments."""
-        return await self._stated.between(since, until, countries=countries)
+        """The versions that ran, run, or are to run at a time between two moments, by country and name."""
+        return await self._stated.between(since, until, countries=countries, after=after, limit=limit)
+
+    async def countries_between(
+        self, since: datetime, until: datetime, *, countries: Sequence[str] | None
+    ) -> Sequence[str]:
+        """The countries of these versions, however many they are."""
+        return await self._stated.countries_between(since, until, countries=countries)
 
     async def history(self, name: str) -> Sequence[Stated[Running]]:
         """All versions of a document; none where there is no such document."""

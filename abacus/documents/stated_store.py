@@ -9,7 +9,7 @@ from abacus.core.errors import Refused
 from abacus.core.fields import DocumentFaults
 from abacus.documents.decide.states import Act, State, Status, check_step, may_follow
 from abacus.documents.kind import Around
-from abacus.documents.stated import Change, Running, Stated, StatedKind, stated
+from abacus.documents.stated import Change, Place, Running, Stated, StatedKind, stated
 from abacus.documents.statements import StatedStatements
 from abacus.documents.store import Reader, publishing
 from abacus.documents.types import Version
@@ -110,11 +110,32 @@ class StatedStore(Generic[Running, Around]):
         return await self._read(self._sql.page, countries=given, state=state, after=after, now=now, limit=limit)
 
     async def between(
-        self, since: datetime, until: datetime, *, countries: Sequence[str] | None = None
+        self,
+        since: datetime,
+        until: datetime,
+        *,
+        countries: Sequence[str] | None = None,
+        after: Place | None = None,
+        limit: int,
     ) -> list[Stated[Running]]:
-        """The versions that run, or are to run, at a time between two moments, of these countries or of all."""
+        """The versions that ran, run, or are to run at a time between two moments, of these countries or of all, by
+        country and name from behind `after` on.
+        """
         given = countries if countries is None else list(countries)
-        return await self._read(self._sql.between, since=since, until=until, countries=given)
+        country, name, version = after or (None, None, None)
+        place = {"after_country": country, "after_name": name, "after_version": version}
+        within = {"since": since, "until": until, "countries": given}
+        found = await self._read(self._sql.between, **within, **place, limit=limit)
+        return sorted(found, key=lambda each: self.kind.place(each.document))
+
+    async def countries_between(
+        self, since: datetime, until: datetime, *, countries: Sequence[str] | None = None
+    ) -> list[str]:
+        """The countries of the versions that `between` has."""
+        given = countries if countries is None else list(countries)
+        async with passing_failures():
+            rows = await self._pool.fetch(*self._sql.countries_between(since=since, until=until, countries=given))
+        return [row[0] for row in rows]
 
     async def history(self, name: str) -> list[Stated[Running]]:
         """All versions of a document."""

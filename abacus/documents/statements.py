@@ -8,6 +8,13 @@ from abacus.platform.sql import Statement
 # The connections of workers join by keys alone, which compares each mark that is known with each version there is.
 JOIN_BY_HASH: Final = "set local enable_hashjoin = on"
 
+# From its approval to its end, which people may have made earlier; a version that waits for approval is to run.
+_RUNS: Final = """
+status <> 'draft' and (status <> 'ended' or approved_at is not null)
+and (approved_at is null or approved_at < :until)
+and (status not in ('ended', 'exhausted') or changed_at > greatest(:since, starts_at, approved_at))
+"""
+
 
 class Statements:
     """Reading leaves out the documents of versions whose marks are `known`."""
@@ -67,10 +74,20 @@ class StatedStatements:
                 where :state::text is null or state = :state order by {key} limit :limit
             )
         """)
-        self.between = where("""
-            d.status not in ('draft', 'ended') and d.starts_at < :until and d.ends_at > :since
-                and (:countries::text[] is null or d.country = any(:countries))
+        between = f"""
+            from {name} where starts_at < :until and ends_at > :since and {_RUNS}
+                and (:countries::text[] is null or country = any(:countries))
+        """
+        self.between = where(f"""
+            (d.{key}, d.version) in (
+                select {key}, version {between} and (
+                    :after_country::text is null
+                    or (country collate "C", {key}, version) > (:after_country, :after_name, :after_version::integer)
+                )
+                order by country collate "C", {key}, version limit :limit
+            )
         """)
+        self.countries_between = Statement(f"select distinct country {between} order by country")
         self.beside = where("d.status in ('submitted', 'approved', 'paused')")
         self.versions = where(f"(d.{key}, d.version) in (select * from unnest(:names::text[], :versions::integer[]))")
         self.in_force = Statement(f"select {key}, version from {name} where status = 'approved' and ends_at > :since")

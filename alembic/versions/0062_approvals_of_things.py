@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0062"
-down_revision = "0060"
+down_revision = "0061"
 branch_labels = None
 depends_on = None
 

@@ -1,7 +1,8 @@
 """The calendar of campaigns: what runs in which column, and where campaigns meet."""
 
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -12,6 +13,15 @@ from tests.console.campaigning import MARKET, submitted
 from tests.console.desk import desk
 from tests.engage.campaigns.offers import campaign
 from tests.people.approving import ANN
+
+# Campaigns that ran for the last hour and were ended.
+COPIES: Final = """
+insert into campaign (name, version, country, starts_at, ends_at, document, status, drafted_at, drafted_by, changed_at,
+    changed_by, approved_by, approved_at)
+select 'copy_' || n, 1, country, starts_at, ends_at, jsonb_set(document, '{name}', to_jsonb('copy_' || n)), 'ended',
+    drafted_at, drafted_by, $1::timestamptz, changed_by, 'person:ben', $1 - interval '1 hour'
+from campaign, generate_series(10, 69) as n
+"""
 
 
 @pytest.mark.parametrize(
@@ -66,15 +76,36 @@ async def test_the_calendar_shows_the_campaigns_of_the_persons_countries_and_whe
             await campaigns.propose(await campaigns.read({**MARKET, **changes}), ANN)
         ann = await open_desk.inside("ann", "viewer:SG")
         shown = (await ann.twin("/campaigns-calendar")).json()
-        assert [(each["campaign"]["name"], set(each["cells"])) for each in shown["rows"]] == [
+        assert [(each["campaign"]["name"], set(each["cells"])) for each in shown["list"]["rows"]] == [
             ("market", {"runs"}),
             ("second", {"runs"}),
         ]
-        assert [(each["first"], each["second"]) for each in shown["meets"]] == [("market", "second")]
-        assert (await ann.twin("/campaigns-calendar?by=week&country=ID")).json()["rows"] == []
-        met = (await ann.twin("/campaigns/market")).json()["meets"]["value"]
+        assert [(each["first"], each["second"]) for each in shown["meets"]["first"]] == [("market", "second")]
+        assert (await ann.twin("/campaigns-calendar?by=week&country=ID")).json()["list"]["rows"] == []
+        met = (await ann.twin("/campaigns/market")).json()["meets"]["value"]["first"]
         assert [each["second"] for each in met] == ["second", "later"]
         budi = await open_desk.inside("budi", "viewer:ID")
-        assert (await budi.twin("/campaigns-calendar")).json()["rows"] == []
-        for day in ("x", "0001-01-01", "9999-12-31"):
-            assert (await ann.see(f"/campaigns-calendar?at={day}")).status_code == 404
+        assert (await budi.twin("/campaigns-calendar")).json()["list"]["rows"] == []
+        for wrong in ("at=x", "at=0001-01-01", "at=9999-12-31", "after=x", "after=SG+market", "after=SG+market@x"):
+            assert (await ann.see(f"/campaigns-calendar?{wrong}")).status_code == 404
+
+
+async def test_the_calendar_goes_on_where_a_page_of_it_ends_and_says_what_was_ended(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await submitted(open_desk)
+        now = open_desk.clock.now()
+        await pool.execute(COPIES, now)
+        ann = await open_desk.inside("ann", "viewer:SG")
+        day = (now - timedelta(seconds=1)).astimezone(ZoneInfo("Asia/Singapore")).date()
+        page = (await ann.twin(f"/campaigns-calendar?at={day}")).json()
+        assert (len(page["list"]["rows"]), len(page["meets"]["first"]), page["meets"]["is_whole"]) == (50, 20, False)
+        assert page["countries"] == ["SG"]
+        rest = (await ann.twin(page["list"]["more"])).json()
+        rows = page["list"]["rows"] + rest["list"]["rows"]
+        assert [each["campaign"]["name"] for each in rows] == [*(f"copy_{each}" for each in range(10, 70)), "market"]
+        assert {each["campaign"]["state"] for each in rows[:-1]} == {"ended"}
+        assert (rest["list"]["more"], page["countries"]) == (None, rest["countries"])
+        shown = (await ann.see(page["list"]["more"])).text
+        assert "copy_69@1</a>" in shown
+        assert "There are more campaigns." not in shown
+        assert "There are more campaigns." in (await ann.see(f"/campaigns-calendar?at={day}")).text

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from abacus.engage.campaigns.decide.calendar import period_of, runs_at
+from abacus.documents.decide.states import Status
+from abacus.engage.campaigns.decide.calendar import over_its_time, period_of, runs_at
 from abacus.engage.campaigns.decide.campaign import Period
 from tests.engage.campaigns.offers import NOW, campaign
 
@@ -34,6 +35,29 @@ def test_nothing_before_the_approval() -> None:
     approved = replace(campaign(), approved_at=NOW)
     assert runs_at(approved, NOW)
     assert not runs_at(approved, NOW - timedelta(seconds=1))
+
+
+# It starts at hour -36, was approved and changed so many hours after noon, and ends a month later.
+@pytest.mark.parametrize(
+    ("status", "approved", "changed", "now", "runs"),
+    [
+        (Status.SUBMITTED, None, 0, 1, (-36, 708)),
+        (Status.APPROVED, -40, -40, 1, (-36, 708)),
+        (Status.APPROVED, 0, 0, 1, (0, 708)),  # nothing before the approval
+        (Status.PAUSED, 0, 2, 3, (0, 708)),  # it may go on
+        (Status.PAUSED, 0, 2, 708, (0, 2)),  # it cannot any more
+        (Status.EXHAUSTED, 0, 2, 3, (0, 2)),
+        (Status.ENDED, -40, 2, 3, (-36, 2)),
+        (Status.ENDED, -40, 800, 801, (-36, 708)),
+        (Status.ENDED, -40, -38, 3, None),  # before it began
+    ],
+)
+def test_the_time_of_a_version(
+    status: Status, approved: int | None, changed: int, now: int, runs: tuple[int, int] | None
+) -> None:
+    version = campaign() if approved is None else replace(campaign(), approved_at=NOW + approved * HOUR)
+    over = over_its_time(version, status, NOW + changed * HOUR, NOW + now * HOUR)
+    assert (None if over is None else ((over.starts_at - NOW) / HOUR, (over.ends_at - NOW) / HOUR)) == runs
 
 
 @pytest.mark.parametrize(

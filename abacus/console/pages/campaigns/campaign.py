@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 from abacus.console.decide.charts import Bar, Chart, bars_of, runs_by_day
 from abacus.console.errands.types import Order
-from abacus.console.pages.campaigns.campaign_calendar import Met, met_of
+from abacus.console.pages.campaigns.campaign_calendar import Meets, meets_of
 from abacus.console.pages.campaigns.campaign_list import CampaignRow, row_of
 from abacus.console.pages.drafts.versions import VersionTold, versions_told
 from abacus.console.pages.operations.errands import Done as Asked
@@ -29,6 +29,7 @@ from abacus.engage.limits.types import MICROS
 from abacus.people.types.deed import Deed
 
 REPORT: Final = "campaign-report"
+_BESIDE: Final = 200  # versions of other campaigns
 _ACTS: Final[dict[State, tuple[Act, ...]]] = {
     State.DRAFT: (Act.SUBMIT, Act.END),
     State.SUBMITTED: (Act.WITHDRAW,),
@@ -73,7 +74,7 @@ class CampaignPage(Page):
     document: str
     done: Part[Done]
     report: Part[Asked | None]
-    meets: Part[Sequence[Met]]
+    meets: Part[Meets]
     versions: Sequence[CampaignRow]
     history: Sequence[VersionTold]
     act_options: Sequence[tuple[str, str]]
@@ -146,14 +147,15 @@ def shown_of(history: Sequence[CampaignRecord], version: str | None) -> Campaign
     raise PageFault("not-found", f"{history[-1].document.name} has no version {version}.")
 
 
-async def _meets(call: Call, record: CampaignRecord) -> Sequence[Met]:
+async def _meets(call: Call, record: CampaignRecord) -> Meets:
     """Campaigns that answer to the same events from now on; none for a version that is over."""
-    campaign, now = record.document, call.now
+    campaign, now, desk = record.document, call.now, call.rooms[CampaignDesk]
     if record.state(now) is State.ENDED:
-        return ()
+        return Meets((), is_whole=True)
     since = max(now, campaign.starts_at)
-    beside = await call.rooms[CampaignDesk].between(since, campaign.ends_at, countries=[campaign.country])
-    return met_of(each for each in meetings_of(campaign, (other.document for other in beside)) if each.until > now)
+    beside = await desk.between(since, campaign.ends_at, countries=[campaign.country], limit=_BESIDE)
+    met = [each for each in meetings_of(campaign, (other.document for other in beside)) if each.until > now]
+    return meets_of(met, is_whole=len(beside) < _BESIDE)
 
 
 async def _done(call: Call, record: CampaignRecord) -> Done:

@@ -1,6 +1,7 @@
 """The calendar of campaigns: what runs when in each country, and where campaigns meet."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import ClassVar, Final
@@ -9,13 +10,21 @@ from zoneinfo import ZoneInfo
 from abacus.console.decide.campaign_calendar import By, Cell, Column, beside, cells_of, columns_of, span_of
 from abacus.console.pages.campaigns.campaign_list import CampaignRow, row_of
 from abacus.console.web.calls import Call
+from abacus.console.web.cursor import Rows
 from abacus.console.web.faults import PageFault
 from abacus.console.web.page import Page
+from abacus.core.errors import Refused
+from abacus.documents.stated import Place
+from abacus.engage.campaigns.campaign_store import CampaignRecord
+from abacus.engage.campaigns.decide.calendar import over_its_time
+from abacus.engage.campaigns.decide.campaign import LABELS, Campaign
 from abacus.engage.campaigns.decide.meetings import Meeting, meetings
 from abacus.engage.campaigns.desk import CampaignDesk
+from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.people.types.deed import Deed
 
-_MOST: Final = 80  # versions
+_MOST: Final = 50  # versions
+_MOST_MEETINGS: Final = 20
 _ZONES_APART: Final = timedelta(days=1)  # a day begins somewhere up to so much earlier or later
 _FIRST, _LAST = date(2000, 1, 1), date(2100, 1, 1)
 
@@ -41,9 +50,17 @@ class Met:
     group: str | None
 
 
+@dataclass(frozen=True)
+class Meets:
+    """The first meetings by their time. `is_whole`: there are no more."""
+
+    first: Sequence[Met]
+    is_whole: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class CalendarPage(Page):
-    """By country and name. `is_whole`: there is room for all of them."""
+    """The versions of some countries in a week or a month, by country and name, and where those that are shown meet."""
 
     template: ClassVar[str] = "campaign_calendar.html"
     by: By
@@ -54,22 +71,25 @@ class CalendarPage(Page):
     country: str | None
     countries: Sequence[str]
     columns: Sequence[Column]
-    rows: Sequence[CalendarRow]
-    meets: Sequence[Met]
-    is_whole: bool
+    list: Rows[CalendarRow]
+    meets: Meets
 
 
 async def calendar(call: Call) -> CalendarPage:
     by, day, country = By.WEEK if call.asked("by") == By.WEEK else By.MONTH, _day(call), call.asked("country")
-    columns = columns_of(by, day)
+    columns, desk, open_ = columns_of(by, day), call.rooms[CampaignDesk], call.countries(Deed.SEE)
     since, until = span_of(columns, ZoneInfo(call.session.zone))
-    desk = call.rooms[CampaignDesk]
-    records = await desk.between(since - _ZONES_APART, until + _ZONES_APART, countries=call.countries(Deed.SEE))
-    chosen = [each for each in records if country in {None, each.document.country}]
-    shown = chosen[:_MOST]
-    rows = [CalendarRow(row_of(each, call.now), cells_of(each.document, columns)) for each in shown]
+    span = since - _ZONES_APART, until + _ZONES_APART
+    asked = open_ if country is None else [country] if open_ is None or country in open_ else []
+    found = await desk.between(*span, countries=asked, after=_after(call), limit=_MOST + 1)
+    shown = [(each, _over_its_time(each, call.now)) for each in found[:_MOST]]
+    rows = [CalendarRow(row_of(each, call.now), cells_of(ran, columns)) for each, ran in shown if ran is not None]
+    met = [
+        each
+        for each in meetings(ran for _, ran in shown if ran is not None)
+        if each.since < until and each.until > since
+    ]
     before, after = beside(by, day)
-    met = meetings(each.document for each in shown)
     return CalendarPage(
         title="Calendar of campaigns",
         command="abacus campaigns list",
@@ -79,16 +99,16 @@ async def calendar(call: Call) -> CalendarPage:
         before=before,
         after=after,
         country=country,
-        countries=sorted({each.document.country for each in records}),
+        countries=await desk.countries_between(*span, countries=open_),
         columns=columns,
-        rows=[each for each in rows if any(each.cells)],
-        meets=met_of(each for each in met if each.since < until and each.until > since),
-        is_whole=len(chosen) <= _MOST,
+        list=Rows([each for each in rows if any(each.cells)], _more(call, found)),
+        meets=meets_of(met, is_whole=True),
     )
 
 
-def met_of(found: Iterable[Meeting]) -> Sequence[Met]:
-    return [
+def meets_of(found: Sequence[Meeting], *, is_whole: bool) -> Meets:
+    """`is_whole`: these are all."""
+    first = [
         Met(
             each.first.name,
             each.second.name,
@@ -98,8 +118,33 @@ def met_of(found: Iterable[Meeting]) -> Sequence[Met]:
             each.until,
             each.group,
         )
-        for each in found
+        for each in found[:_MOST_MEETINGS]
     ]
+    return Meets(first, is_whole=is_whole and len(found) == len(first))
+
+
+def _over_its_time(record: CampaignRecord, now: datetime) -> Campaign | None:
+    return over_its_time(record.document, record.status, record.changed_at, now)
+
+
+def _more(call: Call, found: Sequence[CampaignRecord]) -> str | None:
+    if len(found) <= _MOST:
+        return None
+    country, name, version = CAMPAIGNS.place(found[_MOST - 1].document)
+    return call.next_page(f"{country} {name}@{version}")
+
+
+def _after(call: Call) -> Place | None:
+    """The version behind which the page of the address begins. Raises `PageFault` for one that is none."""
+    text = call.asked("after")
+    if text is None:
+        return None
+    country, _, label = text.partition(" ")
+    with suppress(Refused):
+        name, version = LABELS.split(label)
+        if version is not None:
+            return Place(country, name, version)
+    raise PageFault("not-found", "There is no such page of the calendar.")
 
 
 def _day(call: Call) -> date:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from abacus.core.fields import EARLIEST, LATEST
 from abacus.documents.decide.states import Status
@@ -49,6 +49,9 @@ class BacktestWindow(NamedTuple):
     end: datetime
 
 
+_ALWAYS: Final = BacktestWindow(EARLIEST, LATEST)
+
+
 def within(campaign: Campaign, window: BacktestWindow) -> Campaign | None:
     """The campaign as if it had been approved before; nothing, if its times lie outside of the window."""
     begin, end = max(campaign.starts_at, window.begin), min(campaign.ends_at, window.end)
@@ -61,3 +64,11 @@ def as_it_ran(campaign: Campaign, status: Status, changed_at: datetime, window: 
     """
     until = LATEST if status is Status.APPROVED else changed_at
     return within(campaign, BacktestWindow(max(window.begin, campaign.approved_at), min(window.end, until)))
+
+
+def over_its_time(campaign: Campaign, status: Status, changed_at: datetime, now: datetime) -> Campaign | None:
+    """A version over the time in which it ran, runs, or is to run; nothing, where it never ran. A version that waits
+    for approval, or is paused and may go on, is to run as it says.
+    """
+    may_go_on = status is Status.SUBMITTED or (status is Status.PAUSED and now < campaign.ends_at)
+    return as_it_ran(campaign, Status.APPROVED if may_go_on else status, changed_at, _ALWAYS)
