@@ -94,6 +94,35 @@ async def test_what_nobody_decides_on_expires(pool: Pool) -> None:
         await pool.execute("update approval set status = 'pending' where status = 'expired'")
 
 
+@pytest.mark.parametrize(
+    ("roles", "among", "waiting"),
+    [
+        ("approver", 9, (["a", "c", "e"], True)),  # b is its own, and what dan asked for is tied
+        ("approver", 4, (["a", "c", "e"], True)),
+        ("approver", 2, (["a", "c"], False)),
+        ("approver:SG", 9, (["a", "c"], True)),
+        ("approver:TH", 9, ([], True)),
+        ("viewer", 9, ([], True)),
+    ],
+)
+async def test_what_waits_longest_comes_first_and_what_is_looked_at_has_a_bound(
+    pool: Pool,
+    database_url: str,
+    roles: str,
+    among: int,
+    waiting: tuple[list[str], bool],
+) -> None:
+    dan, asked = person("dan", "support"), [("a", ANN, "SG"), ("b", BEN, "SG"), ("c", ANN, "SG")]
+    await gave(pool, dan, "person:ben", "token")
+    async with tampering(database_url) as superuser:  # nobody else says when something was done
+        await superuser.execute("update audit_log set at = $1", NOW)
+    for hour, (subject, by, country) in enumerate([*asked, ("d", dan, "SG"), ("e", ANN, "ID")]):
+        at = NOW + timedelta(hours=hour)
+        await room(pool, Effects(), at).ask(proposal(subject, country=country), by.agent)
+    found = await room(pool, Effects(), NOW + timedelta(days=1)).waiting_for(person("ben", roles), among=among)
+    assert ([each.subject for each in found.approvals], found.is_whole) == waiting
+
+
 async def test_of_two_who_decide_at_once_one_wins(pool: Pool) -> None:
     effects = Effects()
     approvals = room(pool, effects)

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from abacus.people.decide.independence import tie, told
+from abacus.people.decide.independence import tie, tied_to, told
 from abacus.people.types.person import Access
 from tests.people.approving import NOW
 
@@ -45,6 +45,8 @@ def test_who_is_tied_to_whom(name: str) -> None:
     given, days = CASES[name]
     found = tie(ANN, BEN, given, NOW, LASTS)
     assert (found and found.until) == (days and NOW + timedelta(days=days))
+    assert (ANN in tied_to(BEN, given, NOW, LASTS)) == (found is not None)
+    assert BEN not in tied_to(BEN, given, NOW, LASTS)
 
 
 def test_the_time_that_is_told_is_the_first_at_which_nothing_ties_them() -> None:

@@ -28,16 +28,18 @@ _Way = tuple[Access, ...]
 
 def tie(asked_by: str, by: str, given: Iterable[Access], now: datetime, lasts: timedelta) -> Tie | None:
     """How the approver has its access from the asker, directly or through others; None where it has not."""
-    fresh = sorted(
-        (each for each in given if each.by != each.to and is_person(each.by) and each.at > now - lasts),
-        key=lambda each: each.at,
-    )
+    fresh = _fresh(given, now, lasts)
     way = _way(asked_by, by, fresh)
     if way is None:
         return None
     # Access that is older falls away first: how much of it has to, before nothing ties them?
     until = next(each.at for place, each in enumerate(fresh, 1) if _way(asked_by, by, fresh[place:]) is None) + lasts
     return Tie(way, until)
+
+
+def tied_to(by: str, given: Iterable[Access], now: datetime, lasts: timedelta) -> frozenset[str]:
+    """Everybody to whom there is a `tie`."""
+    return frozenset(giver for giver, way in _ways(by, _fresh(given, now, lasts)).items() if way)
 
 
 def told(tied: Tie, asked_by: str, by: str, lasts: timedelta) -> str:
@@ -52,8 +54,18 @@ def told(tied: Tie, asked_by: str, by: str, lasts: timedelta) -> str:
     )
 
 
+def _fresh(given: Iterable[Access], now: datetime, lasts: timedelta) -> Sequence[Access]:
+    """The access that ties people, in the order of time."""
+    counts = (each for each in given if each.by != each.to and is_person(each.by) and each.at > now - lasts)
+    return sorted(counts, key=lambda each: each.at)
+
+
 def _way(giver: str, receiver: str, given: Sequence[Access]) -> _Way | None:
-    """The shortest way of access from one to the other. Nobody hands on what came later."""
+    return _ways(receiver, given).get(giver) or None
+
+
+def _ways(receiver: str, given: Sequence[Access]) -> Mapping[str, _Way]:
+    """The shortest way of access to the receiver from each giver. Nobody hands on what came later."""
     by_receiver: defaultdict[str, list[Access]] = defaultdict(list)
     for each in given:
         by_receiver[each.to].append(each)
@@ -68,4 +80,4 @@ def _way(giver: str, receiver: str, given: Sequence[Access]) -> _Way | None:
                 ways.setdefault(each.by, (each, *ways[at]))
                 latest[each.by] = each.at
                 below.append(each.by)
-    return ways.get(giver) or None
+    return ways

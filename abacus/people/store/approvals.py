@@ -5,7 +5,7 @@ if that is cut off, approving again carries it out, and it takes effect once.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, TypeAlias
 from uuid import UUID, uuid4
 
@@ -22,11 +22,21 @@ from abacus.people.decide.agreement import (
     digest_of,
     on_ask,
 )
+from abacus.people.decide.independence import tied_to
 from abacus.people.decide.rights import countries_of
 from abacus.people.store.audit import access_given, entry_of, write
-from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, CannotExecute, Proposal, Status, Terms
+from abacus.people.types.approval import (
+    Approval,
+    ApprovalKind,
+    CannotDecide,
+    CannotExecute,
+    Proposal,
+    Status,
+    Terms,
+    Waiting,
+)
 from abacus.people.types.deed import Deed
-from abacus.people.types.person import Access, Actor
+from abacus.people.types.person import Actor
 from abacus.platform.postgres import Also, Connection, Pool, passing_failures
 from abacus.platform.sql import Narrowed, Statement, columns, narrowed_to
 
@@ -70,13 +80,19 @@ _ALL: Final = Narrowed(
     before_at="asked_at <= :before_at and (asked_at < :before_at or approval_id > :before_id)",
     **_IN,
 )
-# Movements that need two people are few: the newest are read, and the member is a field of each one's document.
+# The index `approval_member_idx` has these kinds alone: the member is a field of each one's document.
 _OF_MEMBER: Final = Narrowed(
     f"""
-    select {columns(Approval)} from (
-        select {columns(Approval)} from approval where kind = any(:kinds::text[]) {{and}} {_NEWEST} limit {_MOST}
-    ) newest
-    where document::json ->> 'member_id' = :member_id {_NEWEST} limit :limit
+    select {columns(Approval)} from approval
+    where kind in ('{ApprovalKind.ADJUSTMENT}', '{ApprovalKind.REVERSAL}')
+        and document::jsonb ->> 'member_id' = :member_id {{and}} {_NEWEST} limit :limit
+    """,
+    **_IN,
+)
+_LONGEST: Final = Narrowed(
+    f"""
+    select {columns(Approval)} from approval where status = '{Status.PENDING}' and asked_by <> :by {{and}}
+    order by asked_at, approval_id desc limit :limit
     """,
     **_IN,
 )
@@ -193,23 +209,24 @@ class Approvals:
     async def of_member(
         self, member_id: str, *, countries: Sequence[str] | None = None, limit: int = _MOST
     ) -> list[Approval]:
-        """Movements of the member's points, the newest first, among the thousand that were last asked for."""
-        kinds = [ApprovalKind.ADJUSTMENT, ApprovalKind.REVERSAL]
-        given = {"kinds": kinds, "member_id": member_id, "limit": limit}
+        """Movements of the member's points, the newest first."""
         async with passing_failures():
-            rows = await self._pool.fetch(*_OF_MEMBER(narrowed_to(countries), **given))
+            rows = await self._pool.fetch(*_OF_MEMBER(narrowed_to(countries), member_id=member_id, limit=limit))
         return [Approval(*row) for row in rows]
 
-    async def waiting_for(self, by: Actor) -> list[Approval]:
-        """What this person may decide on now, the oldest first."""
+    async def waiting_for(self, by: Actor, *, among: int) -> Waiting:
+        """What this person may decide on now, `among` the approvals that wait longest in its countries; these first."""
         countries = countries_of(by, Deed.APPROVE)
         if countries == ():
-            return []
-        pending = await self.all(status=Status.PENDING, countries=countries)
+            return Waiting([], is_whole=True)
+        await self.expire()
         now, lasts = self._clock.now(), self.terms.tied
         async with passing_failures(), self._pool.acquire() as connection:
-            given = await access_given(connection, now - lasts)
-        return [each for each in reversed(pending) if _may_approve(each, by, given, now, lasts)]
+            rows = await connection.fetch(*_LONGEST(narrowed_to(countries), by=by.source, limit=among + 1))
+            tied = tied_to(by.source, await access_given(connection, now - lasts), now, lasts)
+        pending = [Approval(*row) for row in rows[:among]]
+        open_ = [each for each in pending if each.asked_by not in tied and _may_approve(each, by, now)]
+        return Waiting(open_, is_whole=len(rows) <= among)
 
     async def approve(self, approval_id: UUID, by: Actor, digest: str) -> Approval:
         """Approve the content with this digest, and carry it out. Raises `CannotExecute` when that is not possible any
@@ -291,10 +308,9 @@ class Approvals:
         await write(connection, [entry])
 
 
-def _may_approve(approval: Approval, by: Actor, given: Sequence[Access], now: datetime, lasts: timedelta) -> bool:
+def _may_approve(approval: Approval, by: Actor, now: datetime) -> bool:
     try:
         check_approves(approval, by, approval.digest, now)
-        check_independent(approval, by, given, now, lasts)
     except CannotDecide:
         return False
     return True

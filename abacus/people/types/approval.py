@@ -1,5 +1,6 @@
 """What waits for a second person, bound by its digest to exactly what shall take effect. Pure values."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
@@ -69,6 +70,13 @@ class Approval(NamedTuple):
     decided_by: str | None
     decided_at: datetime | None
     note: str | None
+
+
+class Waiting(NamedTuple):
+    """What waits for a person, the longest first. `is_whole`: there is no more."""
+
+    approvals: Sequence[Approval]
+    is_whole: bool
 
 
 class CannotDecide(AbacusError):

@@ -15,14 +15,21 @@ from abacus.people.types.deed import Deed
 
 _MOST: Final = 50
 _MOST_WAITING: Final = 20
+_AMONG: Final = 200  # approvals that wait
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """What waits longest for the person's decision, and how much waits in all."""
+    """What waits longest for the person's decision, and how much waits in all. `is_whole`: it is no more than that."""
 
     first: Sequence[ListedApproval]
     all: int
+    is_whole: bool
+
+    @property
+    def told(self) -> str:
+        """How many they are, in words."""
+        return f"{self.all:,}{'' if self.is_whole else ' or more'}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +49,8 @@ async def waiting_for(call: Call, most: int = _MOST_WAITING) -> Waiting | None:
     """None for a person who may approve nothing. Raises `Unavailable`."""
     if not call.may_somewhere(Deed.APPROVE):
         return None
-    found = await call.rooms[Approvals].waiting_for(call.actor)
-    return Waiting([EVERY_KIND.listed(each) for each in found[:most]], len(found))
+    found, is_whole = await call.rooms[Approvals].waiting_for(call.actor, among=_AMONG)
+    return Waiting([EVERY_KIND.listed(each) for each in found[:most]], len(found), is_whole)
 
 
 async def approvals(call: Call) -> ApprovalsPage:

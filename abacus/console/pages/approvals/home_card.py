@@ -40,15 +40,17 @@ async def _asked(call: Call) -> AskedFor | None:
 
 
 def _to_decide(it: Waiting) -> str | None:
-    return _counted(it.all, "approval waits", "approvals wait", "for your decision")
+    return _counted(it.all, it.told, "approval waits", "approvals wait", "for your decision")
 
 
 def _to_wait(it: AskedFor) -> str | None:
-    return _counted(it.waiting, "request of yours waits", "requests of yours wait", "for another person")
+    return _counted(
+        it.waiting, str(it.waiting), "request of yours waits", "requests of yours wait", "for another person"
+    )
 
 
-def _counted(number: int, one: str, more: str, rest: str) -> str | None:
-    return f"{number} {one if number == 1 else more} {rest}" if number else None
+def _counted(number: int, told: str, one: str, more: str, rest: str) -> str | None:
+    return f"{told} {one if number == 1 else more} {rest}" if number else None
 
 
 CARDS: Final = (
