@@ -1,6 +1,8 @@
 """Campaigns in Postgres: a store of versions with states, which knows of exclusive groups."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from decimal import Decimal
 from typing import Final, TypeAlias
 
 from abacus.core.errors import Unavailable
@@ -8,9 +10,11 @@ from abacus.documents.decide.states import Status
 from abacus.documents.stated import Stated
 from abacus.documents.stated_store import StatedStore
 from abacus.documents.statements import Statements
-from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.campaigns.decide.campaign import OWNER_KIND, Campaign
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.kind import CAMPAIGNS
+from abacus.engage.limits.decide.pots import EVER
+from abacus.engage.limits.types import MICROS
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement
 
@@ -19,6 +23,20 @@ CampaignRecord: TypeAlias = Stated[Campaign]
 _OF_GROUP: Final = Statements(CAMPAIGNS.table).where(
     "d.approved_at is not null and d.document ->> 'exclusive' = :exclusive and d.name <> :name"
 )
+
+
+_NEAR_THE_END: Final = Statement(f"""
+select c.name, c.version from campaign c
+left join limit_pot p on p.owner_kind = '{OWNER_KIND}' and p.owner = c.name and p.period = '{EVER}'
+where c.status = '{Status.APPROVED}' and c.starts_at <= :now and c.ends_at > :now
+    and (:countries::text[] is null or c.country = any(:countries)) and (
+        c.ends_at < :soon
+        or p.runs >= :share * (c.document #>> '{{limits,runs,overall}}')::numeric
+        or p.points >= :share * (c.document #>> '{{limits,points,overall}}')::numeric
+        or p.cost >= :share * (c.document #>> '{{limits,budget,overall}}')::numeric * {MICROS}
+    )
+order by c.ends_at, c.name limit :limit
+""")
 
 
 class CampaignStore(StatedStore[Campaign, Publications]):
@@ -32,6 +50,19 @@ class CampaignStore(StatedStore[Campaign, Publications]):
         if campaign.exclusive is None:
             return []
         return await self._read(_OF_GROUP, exclusive=campaign.exclusive, name=campaign.name)
+
+    async def near_their_end(
+        self, now: datetime, soon: datetime, share: Decimal, *, countries: Sequence[str] | None, limit: int
+    ) -> list[CampaignRecord]:
+        """Running versions that end soon, or of whose limits this share was handed out; those that end first."""
+        given = {"now": now, "soon": soon, "share": share, "limit": limit}
+        async with passing_failures():
+            rows = await self._pool.fetch(
+                *_NEAR_THE_END(**given, countries=None if countries is None else list(countries))
+            )
+        names, versions = [row["name"] for row in rows], [row["version"] for row in rows]
+        found = await self._read(self._sql.versions, names=names, versions=versions) if rows else []
+        return sorted(found, key=lambda each: (each.document.ends_at, each.document.name))
 
 
 class CampaignVersions:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
+from decimal import Decimal
 from typing import Final
 
 import structlog
@@ -117,6 +119,12 @@ class CampaignDesk(StatedDesk[Campaign, Publications]):
     async def glance(self, campaign: Campaign) -> Glance:
         """What a page shows of the report at once."""
         return await glance(self._pool, campaign)
+
+    async def near_their_end(
+        self, soon: datetime, share: Decimal, *, countries: Sequence[str] | None, limit: int
+    ) -> list[CampaignRecord]:
+        """Running versions that end soon, or of whose limits this share was handed out; those that end first."""
+        return await self._campaigns.near_their_end(self.now(), soon, share, countries=countries, limit=limit)
 
     async def used(self, names: Sequence[str]) -> Mapping[str, Amounts]:
         """What each of the campaigns has taken of its limits over its whole life."""

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 
 import asyncpg
 import pytest
@@ -13,7 +14,7 @@ from abacus.documents.stated import Change
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.platform.postgres import Pool
-from tests.support.campaigns import NOW, document, publications, publishing
+from tests.support.campaigns import DAY, NOW, document, publications, publishing
 
 pytestmark = pytest.mark.once
 
@@ -99,6 +100,45 @@ async def test_the_database_wants_somebody_who_approved(store: CampaignStore, po
     await draft(store)
     with pytest.raises(asyncpg.CheckViolationError):
         await pool.execute("update campaign set status = 'approved'")
+
+
+RUNS: dict[str, object] = {"runs": {"overall": 10}}
+POINTS: dict[str, object] = {"points": {"overall": 10}}
+BUDGET: dict[str, object] = {"budget": {"overall": "5.00", "cost_of_point": "0.01"}}
+UNLIMITED: dict[str, object] = {"unlimited": True}
+# The limits, what was handed out of them, in how many days it ends, and whether it is near its end.
+NEAR: dict[str, tuple[dict[str, object], tuple[int, int, int], int, bool]] = {
+    "runs are left": (RUNS, (7, 0, 0), 30, False),
+    "most runs": (RUNS, (8, 0, 0), 30, True),
+    "most points": (POINTS, (9, 8, 0), 30, True),
+    "money is left": (BUDGET, (0, 0, 3_999_999), 30, False),
+    "most of the money": (BUDGET, (0, 0, 4_000_000), 30, True),
+    "a limit of a member": ({"runs": {"member": 1}}, (99, 99, 99), 30, False),
+    "no limit": (UNLIMITED, (99, 99, 99), 30, False),
+    "its last week": (UNLIMITED, (0, 0, 0), 6, True),
+}
+
+
+@pytest.mark.parametrize("name", NEAR)
+async def test_a_campaign_is_near_its_end_by_its_time_or_by_what_was_handed_out(
+    store: CampaignStore, pool: Pool, name: str
+) -> None:
+    limits, handed_out, ends_in, is_near = NEAR[name]
+    await draft(store, limits=limits, ends_at=(NOW + ends_in * DAY).isoformat())
+    await store.submit("third_order", AROUND, BY_ANN)
+    assert await near(store) == []
+    await store.approve("third_order", 1, AROUND, BY_BEN)
+    pot = "insert into limit_pot (owner_kind, owner, period, runs, points, cost)"
+    await pool.execute(f"{pot} values ('campaign', 'third_order', '', $1, $2, $3)", *handed_out)
+    assert await near(store) == ["third_order@1"] * is_near
+    assert await near(store, countries=["ID"]) == []
+    await store.move("third_order", None, Act.PAUSE, BY_ANN)
+    assert await near(store) == []
+
+
+async def near(store: CampaignStore, countries: list[str] | None = None) -> list[str]:
+    found = await store.near_their_end(NOW, NOW + 7 * DAY, Decimal("0.8"), countries=countries, limit=4)
+    return [each.document.label for each in found]
 
 
 async def running_and_draft(store: CampaignStore) -> None:

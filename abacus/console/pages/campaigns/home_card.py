@@ -2,30 +2,31 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from decimal import Decimal
 from typing import Final
 
 from abacus.console.pages.campaigns.campaign_list import CampaignRow, row_of
 from abacus.console.web.calls import Call
 from abacus.console.web.home_card import HomeCard
-from abacus.documents.decide.states import State
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.limits.types import NOTHING
 from abacus.people.types.deed import Deed
 from abacus.people.types.person import Role
 
-_LOOKED_AT: Final = 200
+_LOOKED_AT: Final = 20
 _MOST: Final = 4
 _SOON: Final = timedelta(days=7)
-_NEARLY: Final = 0.8
+_NEARLY: Final = Decimal("0.8")
 
 
 async def _near(call: Call) -> Sequence[CampaignRow] | None:
-    desk = call.rooms[CampaignDesk]
-    running = await desk.page(countries=call.countries(Deed.SEE), state=State.RUNNING, after=None, limit=_LOOKED_AT)
-    used = await desk.used([each.document.name for each in running])
-    rows = [row_of(each, call.now, used.get(each.document.name, NOTHING)) for each in running]
-    near = [each for each in rows if each.ends_at - call.now < _SOON or any(bar.share >= _NEARLY for bar in each.used)]
-    return sorted(near, key=lambda each: each.ends_at)[:_MOST] or None
+    """Of limits some is handed out that is not used yet, so more are looked at than are shown."""
+    desk, soon = call.rooms[CampaignDesk], call.now + _SOON
+    found = await desk.near_their_end(soon, _NEARLY, countries=call.countries(Deed.SEE), limit=_LOOKED_AT)
+    used = await desk.used([each.document.name for each in found])
+    rows = [row_of(each, call.now, used.get(each.document.name, NOTHING)) for each in found]
+    near = [each for each in rows if each.ends_at < soon or any(bar.share >= _NEARLY for bar in each.used)]
+    return near[:_MOST] or None
 
 
 CARD: Final = HomeCard(
