@@ -10,7 +10,10 @@ from tests.console.desk import desk
 from tests.console.furnished import furnished
 from tests.support.hooks import award, post
 
-_LARGE = r"transfer|account|claim|hold|draw|notification|campaign_claim|campaign_progress|partner_award|partner_request"
+_LARGE = (
+    "transfer|account|claim|hold|draw|notification|campaign_claim|campaign_progress|partner_award|partner_request"
+    "|approval|quarantine"
+)
 _NAMED = re.compile(rf"\b(?:{_LARGE})\b")
 _PLACE = "select statement from pg_prepared_statements where statement not like '%pg_prepared_statements%'"
 

@@ -117,10 +117,20 @@ _THESE: Final = Narrowed(
 
 # JSON may write any letter in other letters, and an envelope may hold a message in base64: only a reader knows then.
 _SPEAKING_OF: Final = Statement(f"""
-select {columns(_Row)} from quarantine
-where key = any(:keys::text[]) or position(convert_to(:text, 'UTF8') in body) > 0
-    or position('\\x5c'::bytea in body) > 0 or position('transaction_base64'::bytea in body) > 0
-order by coalesce(key = any(:keys), false) desc, set_aside_at desc, id
+select {columns(_Row)} from (
+    select {columns(_Row)}, 1 as place from quarantine where key = any(:keys::text[])
+    union all
+    select {columns(_Row)}, case when position(convert_to(:text, 'UTF8') in body) > 0 then 2 else 3 end
+    from (select {columns(_Row)} from quarantine order by set_aside_at desc, id limit :among) newest
+    where (key is null or key <> all(:keys)) and (
+        position(convert_to(:text, 'UTF8') in body) > 0
+        or position('\\x5c'::bytea in body) > 0 or position('transaction_base64'::bytea in body) > 0
+    )
+) q
+order by place, set_aside_at desc, id limit :most
+""")
+_HAS_MORE: Final = Statement("""
+select exists (select from quarantine order by set_aside_at desc, id offset :number limit 1)
 """)
 
 _ONE: Final = Statement(f"select {columns(_Row)} from quarantine where id = :id")
@@ -227,12 +237,21 @@ class QuarantineStore:
             )
         return {Reason(reason): count for reason, count in rows}
 
-    async def speaking_of(self, keys: Sequence[str], text: str) -> AsyncGenerator[HeldItem, None]:
-        """Items under these keys, and then items whose body may have the text: the caller reads whether it has."""
+    async def speaking_of(
+        self, keys: Sequence[str], text: str, *, among: int | None = None, most: int | None = None
+    ) -> AsyncGenerator[HeldItem, None]:
+        """Items under these keys, and then items `among` the newest whose body may have the text, first those that have
+        it letter by letter: the caller reads whether the others have it.
+        """
+        given = {"keys": list(keys), "text": text, "among": among, "most": most}
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction(readonly=True):
-            async for page in pages(connection, *_SPEAKING_OF(keys=list(keys), text=text)):
+            async for page in pages(connection, *_SPEAKING_OF(**given)):
                 for row in page:
                     yield _Row(*row).held
+
+    async def has_more_than(self, number: int) -> bool:
+        async with passing_failures():
+            return bool(await self._pool.fetchval(*_HAS_MORE(number=number)))
 
     async def get(self, id_: str) -> HeldItem | None:
         async with passing_failures():

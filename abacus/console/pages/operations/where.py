@@ -15,7 +15,7 @@ from abacus.console.web.forms import Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.oversight.where.decide.mentions import Wanted
-from abacus.oversight.where.records import in_ledger, in_quarantine, in_register
+from abacus.oversight.where.records import AMONG, in_ledger, in_register, soon_in_quarantine
 from abacus.oversight.where.types import Sighting, Station
 
 _LONGEST: Final = 200
@@ -24,10 +24,13 @@ _EVERYWHERE: Final = "where"
 
 @dataclass(frozen=True, kw_only=True)
 class WherePage(Page):
-    """What was met, place by place; None before anything was looked for. `everywhere` is the last of all places."""
+    """What was met, place by place; None before anything was looked for. `among`: of the quarantine so many items were
+    looked at beside those under the key; None where these are all. `everywhere` is the last of all places.
+    """
 
     template: ClassVar[str] = "where.html"
     places: Mapping[str, Part[list[Sighting]]] | None = None
+    among: int | None = None
     everywhere: Part[Done | None] | None = None
     address: str = "/where"
 
@@ -38,8 +41,9 @@ async def where(call: Call) -> WherePage:
         return WherePage(title="Where is it?", form=form)
     wanted = _wanted(form)
     pool, clock = call.premises.pool, call.premises.clock
-    aside = await call.part(in_quarantine(pool, clock, wanted))
-    keys = sorted({*wanted.keys, *(each.key for each in aside.value or () if each.key is not None)})
+    aside = await call.part(soon_in_quarantine(pool, clock, wanted))
+    sightings, is_whole = aside.value or ([], True)
+    keys = sorted({*wanted.keys, *(each.key for each in sightings if each.key is not None)})
     option = f" --source {shlex.quote(wanted.source)}" if wanted.source else ""
     return WherePage(
         title="Where is it?",
@@ -47,8 +51,9 @@ async def where(call: Call) -> WherePage:
         places={
             Station.LEDGER.value: await call.part(in_ledger(pool, keys)),
             Station.PARTNERS.value: await call.part(in_register(pool, clock, keys)),
-            Station.QUARANTINE.value: aside,
+            Station.QUARANTINE.value: Part(None if aside.value is None else sightings, aside.down),
         },
+        among=None if is_whole else AMONG,
         everywhere=await call.part(newest(call, _EVERYWHERE, _subject(wanted))),
         address=_address(wanted),
         form=form,
