@@ -56,7 +56,7 @@ from abacus.signals.counters.store.opened_store import open_store
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.wiring import cassandra_of
 from abacus.signals.events.kind import Reserved, SourceDesk
-from abacus.signals.events.wiring import built_in_sources, recent_events
+from abacus.signals.events.wiring import broker_topics, built_in_sources, recent_events
 from abacus.signals.segments.desk import SegmentDesk
 
 DATABASE_WITHIN_S: Final = 5.0
@@ -105,7 +105,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
     wiring.beside(keep_tidying(pool, clock, large.approvals))
     places, watch = await _places(wiring, pool, pipeline), WatchStore(pool)
     wiring.beside(keep_watching(places, watch, clock))
-    recent = recent_events(wiring)
+    recent, topics = recent_events(wiring), broker_topics(wiring)
     rooms = Rooms(
         directory,
         store,
@@ -130,6 +130,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         accounts_desk(pool, clock),
         *provider_of(wiring, plan),
         *([] if recent is None else [recent]),
+        *([] if topics is None else [topics]),
     )
     return Premises(
         address=plan.address,

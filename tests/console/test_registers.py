@@ -1,10 +1,12 @@
 """Registers of kinds without countries: all of a kind, each with its versions in words, and drafts in fields."""
 
+from collections.abc import Collection
 from typing import Any
 
 import pytest
 
 from abacus.platform.postgres import Pool
+from abacus.signals.events.broker_topics import BrokerTopics
 from tests.console.desk import Browser, desk
 from tests.console.furnished import publish_coupons
 from tests.support.counters import publish_weather
@@ -60,6 +62,23 @@ async def test_a_source_is_written_in_fields_and_its_page_tells_what_changed(poo
         ]
         taken = await typed(ann, draft, more["draft"]["text"], source="rain")
         assert list(taken["faults"]["at"]) == ['types."visit.ended"', 'types."visit.made"']
+
+
+async def test_partners_and_topics_that_there_are_are_offered(pool: Pool) -> None:
+    async def topics() -> Collection[str]:
+        return ["store.visits", "abacus.events.v1", "__consumer_offsets"]
+
+    broker, draft = BrokerTopics(topics), "/events-draft"
+    await broker.look()
+    async with desk(pool, beside=lambda _: [broker]) as open_desk:
+        await publish_weather(pool)
+        await open_desk.partner("acme")
+        ann = await open_desk.inside("ann", "operator")
+        begun = (await ann.twin(draft)).json()["draft"]["text"]
+        more = await ann.send_for_twin(draft, draft, text=begun, shown=begun, act="add:senders")
+        topic, senders = (more.json()["panels"][1]["parts"][place] for place in (0, 2))
+        assert topic["examples"] == ["p", "store.visits", "t", "weather.observations", "x"]
+        assert senders["rows"][0]["parts"][0]["examples"] == ["acme"]
 
 
 async def test_a_downstream_is_chosen_by_what_it_is_and_its_secret_is_shown_once(pool: Pool) -> None:

@@ -61,6 +61,12 @@ async def admin_client(bootstrap: str) -> AsyncIterator[AIOKafkaAdminClient]:
         await admin.close()
 
 
+async def topics_of(bootstrap: str) -> frozenset[str]:
+    """All that the broker has, its own too. Raises `Unavailable`."""
+    async with admin_client(bootstrap) as admin:
+        return frozenset(await admin.list_topics())
+
+
 async def partitions_of(bootstrap: str, topic: str) -> list[TopicPartition]:
     """None of a topic that is not there. Raises `Unavailable`."""
     async with admin_client(bootstrap) as admin:

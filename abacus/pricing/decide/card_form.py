@@ -18,6 +18,7 @@ from abacus.documents.form.types import (
     Text,
     Whole,
 )
+from abacus.documents.form.zones import ZONES, zone_options
 from abacus.pricing.decide.card import BASE_TIER, MOST_EXPIRY_MONTHS, Expiry, OnShortfall
 
 
@@ -49,7 +50,7 @@ CARD_FORM: Final = Form(
             name="program", sort=Text(pattern="[A-Z][A-Z0-9_]{0,15}"), label="Points of", required=True, example="GRP"
         ),
         Field(name="currency", sort=Text(pattern="[A-Z]{3}"), label="Currency", required=True, example="SGD"),
-        Field(name="timezone", sort=Text(), label="Time zone", required=True, example="Asia/Singapore"),
+        Field(name="timezone", sort=Pick(ZONES), label="Time zone", required=True, example="Asia/Singapore"),
         Field(
             name="effective_from",
             sort=Moment("timezone"),
@@ -155,4 +156,4 @@ CARD_FORM: Final = Form(
 def card_choices(document: Mapping[str, Any], _: object) -> Choices:
     tiers = document.get("tiers")
     names = [str(each) for each in tiers if each != BASE_TIER] if isinstance(tiers, Mapping) else []
-    return Choices(lists={"tiers": [Option(each, each) for each in names]})
+    return Choices(lists={"tiers": [Option(each, each) for each in names], ZONES: zone_options(document.get("scope"))})

@@ -22,13 +22,21 @@ from abacus.signals.events.decide.source_form import SOURCE_FORM, source_choices
 Sources: TypeAlias = Mapping[str, Source]
 
 
+class Offered(NamedTuple):
+    """What a form offers beside what may be typed: partners by their ids, and topics."""
+
+    partners: Sequence[str] = ()
+    topics: Sequence[str] = ()
+
+
 class Reserved(NamedTuple):
     """What no source that people publish may take: the sources that are there from the start, and the topic that has
-    the events of all.
+    the events of all; and what is `offered` to who writes one.
     """
 
     built_in: Sequence[Source]
     events_topic: str
+    offered: Offered = Offered()
 
     async def look(self, _: Connection) -> "Reserved":
         """It needs no database."""
@@ -65,7 +73,7 @@ SOURCES: Final[DocumentKind[Source, Reserved]] = DocumentKind(
     name=lambda source: source.name,
     split_label=Labels("source", SOURCE_PATTERN, "weather", first=0).split,
     form=SOURCE_FORM,
-    choices=source_choices,
+    choices=lambda document, reserved: source_choices(document, *reserved.offered),
 )
 SOURCE_READER: Final = Reader(SOURCES)
 

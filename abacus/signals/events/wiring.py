@@ -11,7 +11,7 @@ from abacus.documents.directory import DocumentDirectory
 from abacus.documents.types import documents
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka.offsets import begins_since
+from abacus.platform.kafka.offsets import begins_since, topics_of
 from abacus.platform.kafka.publisher import StreamPublisher
 from abacus.platform.kafka.ranges import last_of
 from abacus.platform.kafka.window import committed
@@ -23,6 +23,7 @@ from abacus.platform.quarantine.store import QuarantineStore
 from abacus.platform.quarantine.types import Item
 from abacus.platform.settings import Settings
 from abacus.platform.wiring import Run, Wiring
+from abacus.signals.events.broker_topics import BrokerTopics
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.substream import Asked
@@ -115,6 +116,16 @@ def recent_events(wiring: Wiring) -> RecentEvents | None:
     recent = RecentEvents(tail, wiring.clock, settings.events_topic)
     wiring.beside(recent.keep_reading())
     return recent
+
+
+def broker_topics(wiring: Wiring) -> BrokerTopics | None:
+    """None where no broker is named."""
+    bootstrap = wiring.settings.kafka_bootstrap
+    if bootstrap is None:
+        return None
+    topics = BrokerTopics(partial(topics_of, bootstrap))
+    wiring.beside(topics.keep_looking())
+    return topics
 
 
 def replaying_events(pool: Pool, settings: Settings) -> PublishEvents:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
-from zoneinfo import available_timezones
 
 from abacus.console.decide.rights_in_words import Right, grants_in_words, rights_of
 from abacus.console.entry.decide.sessions import ends_at, zone_of
 from abacus.console.entry.types import Session
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page, Said, See
+from abacus.core.time_zones import all_zones
 from abacus.people.types.deed import Deed
 
 
@@ -38,6 +38,7 @@ class OwnSessions(Page):
     is_: str
     rights: Sequence[Right]
     zone: str
+    zones: Sequence[tuple[str, str]]
     sessions: Sequence[ShownSession]
 
 
@@ -50,6 +51,7 @@ async def own_sessions(call: Call) -> OwnSessions:
         is_=grants_in_words(call.actor.grants or ()),
         rights=rights_of(call.actor),
         zone=call.session.zone,
+        zones=[(each, each) for each in dict.fromkeys([call.session.zone, *all_zones()])],
         sessions=[shown_session(call, each) for each in await call.premises.sessions.of(call.actor.name)],
     )
 
@@ -66,8 +68,8 @@ async def end(call: Call) -> See:
 
 async def choose_zone(call: Call) -> See:
     zone = call.form.get("zone")
-    if zone not in available_timezones():
-        raise call.wrong(zone="There is no such time zone. One is Asia/Singapore.")
+    if zone not in all_zones():
+        raise call.wrong(zone="Choose one.")
     await call.premises.sessions.keep_zone(call.session.prefix, zone_of(zone))
     return See("/me", Said(f"Times are shown in {zone} from now on."))
 

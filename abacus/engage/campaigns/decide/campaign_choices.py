@@ -9,6 +9,7 @@ from abacus.documents.form.types import (
     Option,
     Side,
 )
+from abacus.documents.form.zones import ZONES, zone_options
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.vocabulary import sides_there_are
 from abacus.signals.events.decide.source import BUILT_IN
@@ -52,7 +53,7 @@ def campaign_choices(document: Mapping[str, Any], around: Publications) -> Choic
             "webhooks": _options(sorted(around.webhooks)),
             "locales": LOCALES,
             "countries": _options(sorted(around.cards)),
-            "zones": _options(sorted({each.card.timezone for each in around.cards.values()})),
+            ZONES: zone_options(country, sorted({each.card.timezone for each in around.cards.values()})),
             "programs": _options([card.card.program] if card is not None else []),
             "currencies": _options([card.card.currency] if card is not None else []),
             "arms": _options(arms),

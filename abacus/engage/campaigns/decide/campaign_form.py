@@ -30,6 +30,7 @@ from abacus.documents.form.types import (
     Whole,
 )
 from abacus.documents.form.values import plain_words
+from abacus.documents.form.zones import ZONES
 from abacus.engage.limits.types import Scope
 
 _NAME: Final = "[a-z][a-z0-9_]{0,63}"
@@ -243,7 +244,7 @@ CAMPAIGN_FORM: Final = Form(
         ),
         Field(name="about", sort=Text(), label="What it is for", example="Bring people back for a third order"),
         Field(name="country", sort=Pick("countries"), label="Country", required=True, example="SG"),
-        Field(name="timezone", sort=Text(listed="zones"), label="Time zone", required=True, example="Asia/Singapore"),
+        Field(name="timezone", sort=Pick(ZONES), label="Time zone", required=True, example="Asia/Singapore"),
         Field(
             name="starts_at",
             sort=Moment("timezone"),

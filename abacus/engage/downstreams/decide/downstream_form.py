@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from abacus.core.time_zones import UTC
 from abacus.documents.form.types import (
     Branch,
     Choice,
@@ -16,6 +17,7 @@ from abacus.documents.form.types import (
     Text,
     Whole,
 )
+from abacus.documents.form.zones import ZONES, zone_options
 from abacus.engage.downstreams.decide.downstream import Downstream, DownstreamKind, Otherwise
 from abacus.engage.downstreams.decide.downstream_document import MOST_AT_ONCE, NAME_PATTERN, OWN
 from abacus.signals.events.types import VariableType
@@ -113,9 +115,9 @@ DOWNSTREAM_FORM: Final = Form(
         ),
         Field(
             name="zone",
-            sort=Text(),
+            sort=Pick(ZONES),
             label="Time zone of the hours",
-            help="Such as Asia/Singapore; UTC if it is left empty.",
+            usual=UTC,
             begins="by the clock of",
         ),
     ],
@@ -124,7 +126,7 @@ DOWNSTREAM_FORM: Final = Form(
 
 
 def downstream_choices(_: Mapping[str, Any], __: object) -> Choices:
-    return Choices(lists={"own": [Option(each, each) for each in OWN]})
+    return Choices(lists={"own": [Option(each, each) for each in OWN], ZONES: zone_options()})
 
 
 def beside_others(document: Mapping[str, Any], published: Sequence[Downstream]) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from itertools import count
 from typing import Any, Final
 
 from abacus.core.fields import Bad
+from abacus.core.time_zones import UTC
 from abacus.documents.form.types import (
     Choices,
     Either,
@@ -22,6 +23,7 @@ from abacus.documents.form.types import (
     Whole,
 )
 from abacus.documents.form.values import plain_words
+from abacus.documents.form.zones import ZONES, zone_options
 from abacus.signals.counters.decide.definition import NAME_PATTERN, USUAL_NEW_KEYS, VARIABLE, Definition
 from abacus.signals.counters.decide.definition_document import (
     MAX_DECIMALS,
@@ -114,9 +116,10 @@ COUNTER_FORM: Final = Form(
         ),
         Field(
             name="timezone",
-            sort=Text(),
+            sort=Pick(ZONES),
             label="Time zone",
-            help="Whose days and hours these are, such as Asia/Singapore; UTC if it is left empty.",
+            help="Whose days and hours these are.",
+            usual=UTC,
             begins="by the days of",
         ),
         Field(
@@ -162,6 +165,7 @@ def counter_choices(document: Mapping[str, Any], sources: Mapping[str, Source]) 
             "events": type_options(sources),
             "added": [Option(each, each) for each in added],
             "templates": [Option(each, each) for each in templates],
+            ZONES: zone_options(),
         },
         sides=event_sides(on, sources),
     )

@@ -1,6 +1,6 @@
 """The form of event sources: what people fill in, and what they can choose from. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from abacus.documents.form.types import (
@@ -20,9 +20,10 @@ from abacus.documents.form.types import (
 from abacus.documents.form.values import plain_words
 from abacus.signals.events.decide.document import MAX_ID_PARTS, VARIABLE_PATTERN
 from abacus.signals.events.decide.places import TimeFormat
-from abacus.signals.events.decide.source import BUILT_IN, MAX_SENDERS, SOURCE_PATTERN, Source
+from abacus.signals.events.decide.source import BUILT_IN, MAX_SENDERS, SOURCE_PATTERN, Source, substream_topic
 from abacus.signals.events.types import VariableType
 
+_OF_THE_BROKER: Final = "__"
 _TIMES: Final = Choice(
     [
         Option(TimeFormat.RFC3339.value, "as RFC 3339"),
@@ -137,7 +138,7 @@ SOURCE_FORM: Final = Form(
         ),
         Field(
             name="topic",
-            sort=Text(),
+            sort=Text(listed="topics"),
             label="Topic",
             help="Of Kafka, with JSON messages. Left empty: its events come by HTTP alone.",
             example="store.visits",
@@ -155,7 +156,7 @@ SOURCE_FORM: Final = Form(
         ),
         Field(
             name="senders",
-            sort=Rows(Text(), "partner", MAX_SENDERS),
+            sort=Rows(Text(listed="partners"), "partner", MAX_SENDERS),
             label="Partners that may post its events",
             help="By their ids.",
             usual="None.",
@@ -187,11 +188,24 @@ SOURCE_FORM: Final = Form(
 )
 
 
-def source_choices(document: Mapping[str, Any], _: object) -> Choices:
-    types = document.get("types")
-    return Choices(
-        lists={"types": [Option(str(each), str(each)) for each in types] if isinstance(types, Mapping) else []}
-    )
+def source_choices(document: Mapping[str, Any], partners: Sequence[str], topics: Sequence[str]) -> Choices:
+    """The types that the draft takes, the partners that are not among its senders yet, and topics."""
+    types, senders = document.get("types"), document.get("senders")
+    there = senders if isinstance(senders, list | tuple) else ()
+    lists = {
+        "types": map(str, types) if isinstance(types, Mapping) else (),
+        "partners": [each for each in partners if each not in there],
+        "topics": topics,
+    }
+    return Choices(lists={name: [Option(each, each) for each in values] for name, values in lists.items()})
+
+
+def topics_offered(there: Collection[str], sources: Iterable[Source], events_topic: str) -> list[str]:
+    """The topics of the broker and of other sources that a source may name: no topic of the broker's own, and none that
+    has the events of several sources, or a copy.
+    """
+    known = {*there, *(each.topic for each in sources if each.topic is not None)} - {events_topic}
+    return sorted(each for each in known if not each.startswith((_OF_THE_BROKER, substream_topic("", events_topic))))
 
 
 def beside_others(document: Mapping[str, Any], published: Sequence[Source]) -> Mapping[str, Any]:
