@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from abacus.core.fields import Bad
 from abacus.documents.form.types import (
     Choices,
     Option,
@@ -13,9 +12,9 @@ from abacus.documents.form.zones import ZONES, zone_options
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.vocabulary import sides_there_are
 from abacus.signals.events.decide.source import BUILT_IN
-from abacus.signals.events.decide.vocabulary import EventType, Vocabulary, event_type_of
+from abacus.signals.events.decide.vocabulary import EventType, Vocabulary
 from abacus.signals.facts.decide.counter_sides import COUNTER
-from abacus.signals.rules.decide.document import OPERATORS
+from abacus.signals.rules.decide.choices import side, type_options, types_named
 
 LOCALES: Final = (
     Option("en", "English"),
@@ -26,7 +25,6 @@ LOCALES: Final = (
     Option("zh", "Chinese"),
     Option("tl", "Filipino"),
 )
-_SHOWN: Final = 3  # real values beside a variable
 _ABOUT: Final = {
     "var": "the event",
     "event": "the event",
@@ -41,15 +39,13 @@ def campaign_choices(document: Mapping[str, Any], around: Publications) -> Choic
     """What is published now, for a draft that may have any faults."""
     country = str(document.get("country", ""))
     card = around.cards.get(country)
-    types = sorted((name, type_) for name, source in around.sources.items() for type_ in source.types)
+    types = type_options(around.sources)
     split = document.get("split")
     arms = [str(each) for each in split if each != "control"] if isinstance(split, Mapping) else []
     return Choices(
         lists={
-            "events": [Option(f"{source}/{type_}", type_, source) for source, type_ in types],
-            "published": [
-                Option(f"{source}/{type_}", type_, source) for source, type_ in types if source not in BUILT_IN
-            ],
+            "events": types,
+            "published": [each for each in types if each.under not in BUILT_IN],
             "webhooks": _options(sorted(around.webhooks)),
             "locales": LOCALES,
             "countries": _options(sorted(around.cards)),
@@ -59,19 +55,13 @@ def campaign_choices(document: Mapping[str, Any], around: Publications) -> Choic
             "arms": _options(arms),
         },
         sides=_sides(document, around),
-        variables={f"{source}/{type_}": dict(around.sources[source].types[type_]) for source, type_ in types},
+        variables={each.value: dict(around.sources[each.under].types[each.words]) for each in types},
     )
 
 
 def _sides(document: Mapping[str, Any], around: Publications) -> Mapping[str, Side]:
     """None while the types of events are at fault."""
-    on = document.get("on")
-    types: list[EventType] = []
-    for each in on if isinstance(on, list | tuple) else ():
-        try:
-            types.append(event_type_of(str(each), around.sources))
-        except Bad:
-            continue
+    types = types_named(document.get("on"), around.sources)
     if not types:
         return {}
     likely = _likely(str(document.get("country", "")), around)
@@ -80,16 +70,13 @@ def _sides(document: Mapping[str, Any], around: Publications) -> Mapping[str, Si
     for text, type_ in sides_there_are(Vocabulary(types, around.sources), around).items():
         origin, _, name = text.partition(".")
         real = seen.get(name, ()) if origin == "var" else ()
-        such_as = f", such as {', '.join(real[:_SHOWN])}" if real else ""
-        is_counter = origin == COUNTER.name
-        sides[text] = Side(
-            text=text,
-            words=f"{name.partition('(')[0]} ({type_}){such_as}",
-            type=type_.value,
-            operators=[each.value for each in OPERATORS[type_]],
-            examples=list(dict.fromkeys([*real, *likely.get(name, likely.get(text, ()))])),
-            about=_ABOUT.get(origin, "services"),
-            argument="7d" if is_counter else None,
+        sides[text] = side(
+            text,
+            type_,
+            _ABOUT.get(origin, "services"),
+            real=real,
+            likely=likely.get(name, likely.get(text, ())),
+            argument="7d" if origin == COUNTER.name else None,
         )
     return sides
 

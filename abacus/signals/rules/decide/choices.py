@@ -1,6 +1,7 @@
 """What a document about events can choose from: their types, their variables, and the left sides of its rules. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from abacus.core.fields import Bad
 from abacus.documents.form.types import Option, Side
@@ -10,7 +11,8 @@ from abacus.signals.events.types import VariableType
 from abacus.signals.rules.decide.document import OPERATORS
 from abacus.signals.rules.decide.sides import sides_of_event
 
-_ABOUT = "the event"
+_ABOUT: Final = "the event"
+_SHOWN: Final = 3  # real values beside a variable
 
 
 def type_options(sources: Mapping[str, Source]) -> list[Option]:
@@ -37,12 +39,24 @@ def event_sides(on: Iterable[EventType], sources: Mapping[str, Source]) -> Mappi
     return {text: side(text, type_, _ABOUT) for text, type_ in sides.items()}
 
 
-def side(text: str, type_: VariableType, about: str) -> Side:
+def side(
+    text: str,
+    type_: VariableType,
+    about: str,
+    *,
+    real: Sequence[str] = (),
+    likely: Sequence[str] = (),
+    argument: str | None = None,
+) -> Side:
+    """Values that are `real` stand beside its name, and before those that are likely."""
     name = text.partition(".")[2].partition("(")[0]
+    such_as = f", such as {', '.join(real[:_SHOWN])}" if real else ""
     return Side(
         text=text,
-        words=f"{name} ({type_})",
+        words=f"{name} ({type_}){such_as}",
         type=type_.value,
         operators=[each.value for each in OPERATORS[type_]],
+        examples=list(dict.fromkeys([*real, *likely])),
         about=about,
+        argument=argument,
     )
