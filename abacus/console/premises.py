@@ -38,3 +38,10 @@ class Premises:
             return self.rooms[CardReader].book().in_force(country, self.clock.now()).card
         except (SetAside, Unavailable):
             return None
+
+    def countries(self) -> list[str]:
+        """The countries with a rate card, as far as cards can be read."""
+        try:
+            return self.rooms[CardReader].book().countries()
+        except Unavailable:
+            return []

@@ -12,13 +12,12 @@ from abacus.console.pages.people.own_sessions import ShownSession, shown_session
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.page import Page, Said, See
-from abacus.core.errors import Refused, Unavailable
+from abacus.core.errors import Refused
 from abacus.people.decide.names import checked_person_id
 from abacus.people.directory import PeopleDirectory
 from abacus.people.types.deed import Deed
 from abacus.people.types.person import Actor, Person, Registered
 from abacus.platform.postgres import nothing_else
-from abacus.pricing.store.cards import CardReader
 
 
 @dataclass(frozen=True)
@@ -139,11 +138,8 @@ def person_of(call: Call) -> str:
 
 def known_countries(call: Call, people_: Iterable[Person]) -> list[str]:
     """Those with a rate card, and those in which somebody has a role."""
-    try:
-        carded = call.rooms[CardReader].book().countries()
-    except Unavailable:
-        carded = []
-    return sorted({*carded, *(grant.country for each in people_ for grant in each.grants if grant.country)})
+    given = {grant.country for each in people_ for grant in each.grants if grant.country}
+    return sorted({*call.premises.countries(), *given})
 
 
 def _row(registered: Registered, sessions: int, now: datetime) -> PersonRow:

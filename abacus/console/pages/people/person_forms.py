@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple, TypeVar
 
-from abacus.console.decide.rights_in_words import EVERYWHERE, allows, grants_in_words
+from abacus.console.decide.rights_in_words import grants_in_words
+from abacus.console.decide.role_fields import read_grants, roles_field, table_of
 from abacus.console.entry.desk import PeopleDesk
 from abacus.console.pages.forms.form_page import FormDeed, one_field
 from abacus.console.pages.people.people import (
@@ -21,15 +22,13 @@ from abacus.console.web.calls import Call
 from abacus.console.web.page import Page, See
 from abacus.core.errors import Refused
 from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, string
-from abacus.documents.form.types import Choice, Field, Form, Group, Option, Several, Table, Text
-from abacus.people.decide.names import checked_person_id, parse_grants
+from abacus.documents.form.types import Choice, Field, Form, Option, Table, Text
+from abacus.people.decide.names import checked_person_id
 from abacus.people.directory import PeopleDirectory
 from abacus.people.store.approvals import Approvals
-from abacus.people.types.person import Grant, Role
+from abacus.people.types.person import Grant
 from abacus.platform.postgres import Also, nothing_else
 
-_ALL: Final = "all"
-_ELSEWHERE: Final = "elsewhere"
 _LINKS: Final = {
     "link-15": (timedelta(minutes=15), "a quarter of an hour"),
     "link-60": (timedelta(hours=1), "an hour"),
@@ -41,7 +40,6 @@ _WAYS: Final = (
     *(Option(name, f"a link that lets in once, good for {words}") for name, (_, words) in _LINKS.items()),
     Option(_PASSWORD, "a password, made by the console"),
 )
-
 _ALL_WAYS: Final = (*_WAYS, Option(_AUTHENTICATOR, "the secret of an authenticator, for its codes"))
 _A_DAY: Final[Table] = {"way": "link-1440"}
 _PERSON: Final = Field(
@@ -80,7 +78,7 @@ async def entering(call: Call) -> FormDeed[Entered]:
         path="/people-enter",
         submit="Enter this person",
         command="abacus people create PERSON --role ROLE:COUNTRY",
-        fields=Form([_PERSON, _roles(await _countries(call)), _way(_WAYS)]),
+        fields=Form([_PERSON, roles_field(await _countries(call)), _way(_WAYS)]),
         begins=_A_DAY,
         read=_entered,
         before=free,
@@ -91,7 +89,7 @@ async def entering(call: Call) -> FormDeed[Entered]:
 
 async def roles(call: Call) -> FormDeed[tuple[Grant, ...]]:
     who = person_of(call)
-    now = _table_of((await registered_as(call, who)).person.grants)
+    now = table_of((await registered_as(call, who)).person.grants)
 
     async def before(_: tuple[Grant, ...]) -> tuple[str, Table]:
         return "its roles now", now
@@ -106,7 +104,7 @@ async def roles(call: Call) -> FormDeed[tuple[Grant, ...]]:
         path=f"/people/{who}/roles",
         submit="Give these roles",
         command=f"abacus people roles {who} --role ROLE:COUNTRY",
-        fields=Form([_roles(await _countries(call))]),
+        fields=Form([roles_field(await _countries(call))]),
         begins=now,
         read=_granted,
         before=before,
@@ -188,41 +186,18 @@ def _way(options: Sequence[Option]) -> Field:
     return Field(name="way", sort=Choice(options), label="Way in", required=True, begins="Hand over")
 
 
-def _roles(countries: Sequence[str]) -> Field:
-    """The countries of each role are ticked; those that nobody knows yet are typed."""
-    where = Choice([Option(_ALL, EVERYWHERE), *(Option(each, each) for each in countries)])
-    ticked = [
-        Field(
-            name=role.value,
-            sort=Several(where),
-            label=role.replace("_", " ").capitalize(),
-            help=f"May {allows(role)}.",
-            begins=f"{role.replace('_', ' ')} in",
-        )
-        for role in Role
-    ]
-    typed = Field(
-        name=_ELSEWHERE,
-        sort=Text(),
-        label="In other countries",
-        help="A role and the country's two capitals, such as support:TH, with spaces between.",
-        begins="and",
-    )
-    return Field(name="roles", sort=Group([*ticked, typed]), label="Roles")
-
-
 def _entered(document: Table) -> Entered:
     faults: list[Fault] = []
     fields = Fields(document, "", faults)
     entered = Entered(
-        fields.read("person", _person_id, ""), _read_grants(document, faults), fields.read("way", _one_of(_WAYS), "")
+        fields.read("person", _person_id, ""), read_grants(document, faults), fields.read("way", _one_of(_WAYS), "")
     )
     return _faultless(entered, faults)
 
 
 def _granted(document: Table) -> tuple[Grant, ...]:
     faults: list[Fault] = []
-    return _faultless(_read_grants(document, faults), faults)
+    return _faultless(read_grants(document, faults), faults)
 
 
 def _faultless(value: Value, faults: Sequence[Fault]) -> Value:
@@ -240,30 +215,8 @@ def _one_of(options: Sequence[Option]) -> Callable[[object], str]:
     return read
 
 
-def _read_grants(document: Table, faults: list[Fault]) -> tuple[Grant, ...]:
-    table = document.get("roles", {})
-    ticked = [
-        role.value if where == _ALL else f"{role}:{where}" for role in Role for where in table.get(role.value, ())
-    ]
-    try:
-        grants = parse_grants([*ticked, *table.get(_ELSEWHERE, "").replace(",", " ").split()])
-    except Refused as fault:
-        faults.append(Fault(f"roles.{_ELSEWHERE}", str(fault)))
-        return ()
-    if not grants:
-        faults.append(Fault("roles", "Tick at least one: without a role a person may do nothing."))
-    return grants
-
-
 def _person_id(value: object) -> str:
     try:
         return checked_person_id(string(value))
     except Refused as fault:
         raise Bad(str(fault)) from None
-
-
-def _table_of(grants: Sequence[Grant]) -> Table:
-    roles: dict[str, list[str]] = {}
-    for role, country in grants:
-        roles.setdefault(role.value, []).append(country or _ALL)
-    return {"roles": roles}

@@ -12,11 +12,10 @@ from abacus.console.web.calls import Call
 from abacus.console.web.confirmation import Prepared
 from abacus.console.web.forms import DoneBefore, Form, WrongForm
 from abacus.console.web.page import Said, See
-from abacus.core.errors import Refused, Unavailable
+from abacus.core.errors import Refused
 from abacus.engage.campaigns.uses import campaign_uses
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import nothing_else
-from abacus.pricing.store.cards import CardReader
 from abacus.signals.facts.decide.catalog import SEGMENT
 from abacus.signals.segments.decide.change import check_name, sentence
 from abacus.signals.segments.decide.listed import Listed, listed
@@ -192,11 +191,7 @@ def _countries(call: Call) -> list[tuple[str, str]]:
     own = call.countries(Deed.PUBLISH_SEGMENTS)
     if own is not None:
         return [(each, f"editors of {each}") for each in own]
-    try:
-        known = sorted(call.rooms[CardReader].book().countries())
-    except Unavailable:
-        known = []
-    return [(_ALL, "editors of all countries"), *((each, f"editors of {each}") for each in known)]
+    return [(_ALL, "editors of all countries"), *((each, f"editors of {each}") for each in call.premises.countries())]
 
 
 ACTS: Final = (
