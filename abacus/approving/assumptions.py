@@ -5,15 +5,15 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, matching, string
 from abacus.core.ids import PROGRAM_PATTERN
 from abacus.oversight.reports.assumption_store import AssumptionStore
-from abacus.oversight.reports.decide.assumption import Estimate, percent, share
-from abacus.oversight.reports.decide.assumption_form import PRICES
+from abacus.oversight.reports.decide.assumption import AssumptionBook, Estimate, percent, share
+from abacus.oversight.reports.decide.assumption_form import PRICES, to_document
 from abacus.people.decide.agreement import canonical, check_unchanged
 from abacus.people.store.approvals import Executor
 from abacus.people.store.audit import entry_of, with_entry
@@ -48,6 +48,11 @@ class Assumed(NamedTuple):
         day = self.effective_from.isoformat()
         return canonical({**self._asdict(), "effective_from": day, "estimate": estimate})
 
+    @property
+    def told(self) -> dict[str, Any]:
+        """As the form has it."""
+        return to_document(self.program, self.country, self.estimate, since=self.effective_from, reason=self.reason)
+
 
 def read_assumed(document: Mapping[str, object]) -> Assumed:
     """What was filled in. Raises `DocumentFaults`."""
@@ -64,6 +69,15 @@ def read_assumed(document: Mapping[str, object]) -> Assumed:
     if faults:
         raise DocumentFaults(faults)
     return Assumed(program, country, since, Estimate(currency, use, **prices), reason)
+
+
+def displaced(wanted: Assumed, book: AssumptionBook) -> tuple[str, dict[str, Any]] | None:
+    """The version in force on that day, as people call it, and as the form has it."""
+    found = book.in_force((wanted.program, wanted.country), wanted.effective_from)
+    if found is None:
+        return None
+    told = to_document(found.program, found.country, found.estimate, since=found.effective_from, reason=found.reason)
+    return f"version {found.version}", told
 
 
 def _day(value: object) -> date:

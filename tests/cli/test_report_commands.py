@@ -259,7 +259,7 @@ async def test_allocation(command: Command) -> None:
         (
             ["assumptions", "set", "--program", "grp", "--country", "SG", "--expected-use", "97%", "--currency", "SGD",
              "--reason", "x"],
-            "abacus: --program: 'grp' does not look like one",
+            "abacus: --program: 'grp' is no program such as GRP",
         ),
         (
             ["assumptions", "set", "--program", "GRPX", "--country", "SG", "--expected-use", "97%", "--currency", "SGD",

@@ -13,6 +13,7 @@ from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.ledger.types.limits import Limits
 from abacus.oversight.closing.books import MonthBooks, Papers
 from abacus.oversight.closing.decide.journal import JournalSum
+from abacus.oversight.reports.assumption_store import AssumptionStore
 from abacus.oversight.reports.decide.assumption import Estimate
 from abacus.oversight.reports.decide.by import By, not_asked_for
 from abacus.oversight.reports.decide.rollforward import Movement, Tie
@@ -122,6 +123,15 @@ async def test_a_card_limits_assumptions_and_a_month_are_told_from_what_to_what(
         (card,) = (each.card for each in open_desk.rooms[CardReader].book().by_start("SG"))
         other = parse_card({**to_document(card), "timezone": "Asia/Kuala_Lumpur"})
         estimate = Estimate("SGD", Decimal("0.97"), Decimal("0.01"))
+        await AssumptionStore(pool).set(
+            "POINTS",
+            "SG",
+            date(2026, 1, 1),
+            estimate._replace(cost_per_point=Decimal("0.02")),
+            by="person:ann",
+            why="a guess",
+            now=open_desk.clock.now(),
+        )
         assumed = Assumed("POINTS", "SG", date(2026, 7, 1), estimate, "a study")
         ask = open_desk.rooms[Approvals].ask
         for asked, title, change in (
@@ -138,7 +148,7 @@ async def test_a_card_limits_assumptions_and_a_month_are_told_from_what_to_what(
             (
                 assumption_proposal(assumed),
                 "Assumptions for POINTS, SG, from 2026-07-01",
-                ("Cost of a point", "none", "0.01 SGD"),
+                ("Cost of a point", "0.02", "0.01"),
             ),
             (close_proposal(books_of_june(), ""), "Close of 2026-06", ("GRP in SG", "10", "15")),
         ):

@@ -1,13 +1,13 @@
 """`abacus report revenue`, `allocate` and `assumptions`: points as deferred revenue."""
 
-import re
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
-from abacus.approving.assumptions import Assumed, assumption_proposal
+from abacus.approving.assumptions import Assumed, assumption_proposal, read_assumed
 from abacus.cli.people.approvals import large_moves, waiting
 from abacus.cli.terminal.answer import Answer
 from abacus.cli.terminal.command_actor import actor
@@ -16,10 +16,10 @@ from abacus.cli.terminal.sheets import Decimals, Report, read_day, reading, tabl
 from abacus.cli.terminal.shell import CommandGroup, pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
-from abacus.core.ids import PROGRAM_PATTERN
+from abacus.core.fields import DocumentFaults, Fault
 from abacus.oversight.reports.activity import activity
 from abacus.oversight.reports.assumption_store import AssumptionStore, assumptions
-from abacus.oversight.reports.decide.assumption import Assumption, Estimate, Pair, percent, read_price, read_share
+from abacus.oversight.reports.decide.assumption import Assumption, Pair, percent, read_price, read_share
 from abacus.oversight.reports.decide.revenue import Allocation, Given, Revenue
 from abacus.oversight.reports.decide.revenue import allocate as part
 from abacus.oversight.reports.decide.revenue import revenue as recognise
@@ -36,9 +36,6 @@ OnlyProgram = Annotated[str | None, typer.Option("--program", metavar="GRP", hel
 OnlyCountry = Annotated[str | None, typer.Option("--country", metavar="SG", help="Only this country.")]
 Use = Annotated[str, typer.Option("--expected-use", metavar="97%", help="Share of all points that will be used.")]
 Price = Annotated[str | None, typer.Option(metavar="0.01", help="The price of one point, in the currency.")]
-
-_COUNTRY: Final = re.compile(r"[A-Z]{2}")
-_CURRENCY: Final = re.compile(r"[A-Z]{3}")
 
 
 class Shown(NamedTuple):
@@ -70,27 +67,27 @@ async def set_assumption(
     allocated_per_point: Price = None,
 ) -> Answer:
     """Set finance's assumptions for a program's points in a country, as a new version. Earlier versions stay."""
-    _check(re.compile(PROGRAM_PATTERN), program, "--program")
-    _check(_COUNTRY, country, "--country")
-    _check(_CURRENCY, currency, "--currency")
-    estimate = Estimate(
-        currency,
-        read_share(expected_use),
-        _price(cost_per_point, "--cost-per-point"),
-        _price(selling_price, "--selling-price"),
-        _price(allocated_per_point, "--allocated-per-point"),
-    )
+    given = {
+        "program": program,
+        "country": country,
+        "expected_use": expected_use,
+        "currency": currency,
+        "cost_per_point": cost_per_point,
+        "selling_price": selling_price,
+        "allocated_per_point": allocated_per_point,
+        "reason": reason,
+    }
     async with actor() as at:
         now = at.clock.now()
         since = read_day(effective_from, "--from", last=False) if effective_from else now.date()
-        wanted, store = Assumed(program, country, since, estimate, reason), AssumptionStore(at.pool)
-        also = at.does(Deed.SET_ASSUMPTIONS, wanted.subject, country=country, reason=reason, start=since)
-        await store.check(program, country, since, estimate)
+        wanted, store = _read({**given, "effective_from": since.isoformat()}), AssumptionStore(at.pool)
+        also = at.does(Deed.SET_ASSUMPTIONS, wanted.subject, country=wanted.country, reason=wanted.reason, start=since)
+        await store.check(program, country, since, wanted.estimate)
         if settings().assumptions_need_approval:
             request = await large_moves(at.pool, at).approvals.ask(assumption_proposal(wanted), at.actor.agent)
             return waiting(request)
         assumption = await store.set(
-            program, country, since, estimate, by=at.actor.source, why=reason, now=now, also=also
+            program, country, since, wanted.estimate, by=at.actor.source, why=wanted.reason, now=now, also=also
         )
     set_ = f"{assumption.name} set, in force from {assumption.effective_from}"
     return Answer(_row(assumption)._asdict(), set_)
@@ -160,13 +157,13 @@ async def allocate(
     return Answer({data.name: data.documents()}, table_of(data))
 
 
-def _check(pattern: re.Pattern[str], text: str, option: str) -> None:
-    if pattern.fullmatch(text) is None:
-        raise Refused(f"{option}: {text!r} does not look like one")
-
-
-def _price(text: str | None, option: str) -> Decimal | None:
-    return None if text is None else read_price(text, option)
+def _read(given: Mapping[str, str | None]) -> Assumed:
+    """By the reader of the form. Raises `DocumentFaults` with every fault at its option."""
+    try:
+        return read_assumed({name: text for name, text in given.items() if text is not None})
+    except DocumentFaults as error:
+        options = [Fault(f"--{each.path.replace('_', '-')}", each.message) for each in error.faults]
+        raise DocumentFaults(options) from None
 
 
 def _given(entries: list[str]) -> Given:

@@ -6,7 +6,7 @@ from datetime import date
 from functools import partial
 from typing import ClassVar, Final
 
-from abacus.approving.assumptions import Assumed, assumption_proposal, read_assumed
+from abacus.approving.assumptions import Assumed, assumption_proposal, displaced, read_assumed
 from abacus.console.pages.forms.form_page import FormDeed, FormPage, begun, sent
 from abacus.console.web.calls import Call
 from abacus.console.web.page import ASKED, Page, See
@@ -76,11 +76,7 @@ async def _before(call: Call, wanted: Assumed) -> tuple[str, Table] | None:
     """The version in force on that day. Raises `Refused` for what the store would refuse."""
     store = AssumptionStore(call.premises.pool)
     await store.check(wanted.program, wanted.country, wanted.effective_from, wanted.estimate)
-    found = AssumptionBook(await store.all()).in_force((wanted.program, wanted.country), wanted.effective_from)
-    if found is None:
-        return None
-    told = to_document(found.program, found.country, found.estimate, since=found.effective_from, reason=found.reason)
-    return f"version {found.version}", told
+    return displaced(wanted, AssumptionBook(await store.all()))
 
 
 async def _asked(call: Call, wanted: Assumed) -> See:
