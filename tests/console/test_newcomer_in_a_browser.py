@@ -38,9 +38,10 @@ async def test_a_newcomer_sees_a_first_award(browser: Browser, house: House) -> 
         await window.press("Sign in")
         assert "publish a rate card done" in " ".join((await window.text()).split())
         await window.follow("Let transactions come")
-        await page.get_by_text("Enter a partner").click()
+        await window.follow("Enter a partner")
         await page.get_by_label("Id", exact=True).fill("acme")
         await page.get_by_label("Name", exact=True).fill("Acme")
+        await window.press("Go on")
         await window.press("Enter it, and show its key")
         await expect(main).to_contain_text("It is shown this once")
         assert await window.violations() == []

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from abacus.console.pages.partners import partner, partner_changes, partner_requests, webhook
+from abacus.console.pages.forms.form_page import form_pages
+from abacus.console.pages.partners import partner, partner_forms, partner_keys, partner_requests, webhook
 from abacus.console.web.routes import form, page
 from abacus.people.types.deed import Deed
 
@@ -10,12 +11,12 @@ SERVED: Final = (
     page("/partners", partner.partners, everywhere=True),
     page("/partners/{partner}", partner.partner, everywhere=True),
     form("/partners/{partner}/send-again", partner.send_again, Deed.REPLAY, everywhere=True),
-    form("/partners", partner_changes.create, Deed.EDIT_PARTNERS, everywhere=True),
-    form("/partners/{partner}/rights", partner_changes.set_rights, Deed.EDIT_PARTNERS, everywhere=True),
-    form("/partners/{partner}/limits", partner_changes.set_limits, Deed.EDIT_LIMITS, everywhere=True),
-    form("/partners/{partner}/new-key", partner_changes.give_key, Deed.EDIT_PARTNERS, everywhere=True),
-    form("/partners/{partner}/disable", partner_changes.disable, Deed.EDIT_PARTNERS, everywhere=True),
-    form("/partners/{partner}/enable", partner_changes.enable, Deed.EDIT_PARTNERS, everywhere=True),
+    *form_pages("/partners-enter", Deed.EDIT_PARTNERS, partner_forms.entering),
+    *form_pages("/partners/{partner}/rights", Deed.EDIT_PARTNERS, partner_forms.rights),
+    *form_pages("/partners/{partner}/limits", Deed.EDIT_LIMITS, partner_forms.limits),
+    *form_pages("/partners/{partner}/new-key", Deed.EDIT_PARTNERS, partner_keys.new_key),
+    *form_pages("/partners/{partner}/disable", Deed.EDIT_PARTNERS, partner_keys.refusal),
+    form("/partners/{partner}/enable", partner_keys.enable, Deed.EDIT_PARTNERS, everywhere=True),
     *webhook.ADDRESS.served(),
     *webhook.SECRET.served(),
     *webhook.END.served(),

@@ -5,6 +5,7 @@ from typing import Any, Final
 from abacus.console.decide.named import Named
 from abacus.console.decide.told import Told, changed
 from abacus.console.pages.approvals.telling import Telling
+from abacus.console.pages.partners.partner import LIMITS as LIMITS_OF
 from abacus.console.web.calls import Call
 from abacus.core.errors import Refused
 from abacus.intake.partners.store import PartnerStore
@@ -12,7 +13,7 @@ from abacus.ledger.types.limits import Limits
 from abacus.people.types.approval import Approval, ApprovalKind, Status
 
 _NONE: Final = "no limit"
-_NAMES: Final = ("Points in one award", "Points for one member in a day", "Points in a day", "Points in all")
+_NAMES: Final = [LIMITS_OF[name] for name in Limits._fields]
 _WHY: Final = "A partner may award more points than before only when another person agrees."
 
 

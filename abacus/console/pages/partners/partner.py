@@ -10,17 +10,16 @@ from typing import Any, ClassVar, Final
 from abacus.console.pages.operations.errands import Done, newest
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
-from abacus.console.web.forms import EMPTY, DoneBefore, Form
+from abacus.console.web.forms import DoneBefore
 from abacus.console.web.page import Page, Said, See
 from abacus.console.web.parts import Part
-from abacus.core.errors import Refused, Unavailable
+from abacus.core.errors import Refused
 from abacus.core.tokens import NewToken
-from abacus.intake.partners.decide.partner import Partner, PartnerKey
+from abacus.intake.partners.decide.partner import PartnerKey
 from abacus.intake.partners.store import PartnerStore, Registered
 from abacus.intake.partners.webhooks.desk import WebhookDesk
 from abacus.intake.partners.webhooks.store import Delivered, Undelivered, UndeliveredCounts, Webhook
 from abacus.people.types.deed import Deed
-from abacus.pricing.store.cards import CardReader
 
 _MOST_WAITING: Final = 50
 _MOST_ARRIVED: Final = 10
@@ -33,6 +32,12 @@ RIGHTS: Final[Mapping[str, str]] = {
     "may_see_others": "see others' transfers",
     "may_count": "read counters",
     "may_read_members": "see the points of any member",
+}
+LIMITS: Final[Mapping[str, str]] = {
+    "per_award": "Points in one award",
+    "per_member_day": "Points for one member in a day",
+    "per_day": "Points in a day",
+    "in_total": "Points in all",
 }
 
 
@@ -90,48 +95,40 @@ class Hook:
     trial: Done | None
 
 
-@dataclass(frozen=True)
-class RightsChoices:
-    """What there is to choose from when rights are given: countries with a card, cards of partners, and sources that
-    partners name.
-    """
-
-    countries: Sequence[str]
-    cards: Sequence[tuple[str, str]]
-    sources: Sequence[str]
-
-
 @dataclass(frozen=True, kw_only=True)
 class PartnersPage(Page):
     """All partners."""
 
     template: ClassVar[str] = "partners.html"
     partners: Sequence[Shown]
-    rights: Mapping[str, str]
-    choices: RightsChoices
     may_edit: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartnerPage(Page):
     """One partner. Its webhook is None within the part where there is none. `new_key` and `new_secret`, of the webhook,
-    are there when they are made.
+    are there when they are made. `country` is one where it may award.
     """
 
     template: ClassVar[str] = "partner.html"
     partner: Shown
     hook: Part[Hook | None]
-    rights: Mapping[str, str]
+    country: str | None
     may_send: bool
     may_edit: bool
     may_limit: bool
-    choices: RightsChoices
     new_key: str | None = None
     new_secret: str | None = None
 
 
 async def partners(call: Call) -> PartnersPage:
-    return await partners_page(call)
+    found = await call.rooms[PartnerStore].all()
+    return PartnersPage(
+        title="Partners",
+        command="abacus partners list",
+        partners=[_shown(each, call.now) for each in found],
+        may_edit=call.may(Deed.EDIT_PARTNERS, None),
+    )
 
 
 async def partner(call: Call) -> PartnerPage:
@@ -164,23 +161,9 @@ async def registered(call: Call, partner_id: str) -> Registered:
         raise PageFault("not-found", "There is no such partner.") from None
 
 
-async def partners_page(call: Call, typed: Form = EMPTY) -> PartnersPage:
-    found = await call.rooms[PartnerStore].all()
-    return PartnersPage(
-        title="Partners",
-        command="abacus partners list",
-        partners=[_shown(each, call.now) for each in found],
-        rights=RIGHTS,
-        choices=_choices(call, found),
-        may_edit=call.may(Deed.EDIT_PARTNERS, None),
-        form=typed,
-    )
-
-
 async def partner_page(
     call: Call,
     partner_id: str,
-    typed: Form = EMPTY,
     *,
     key: NewToken | None = None,
     secret: str | None = None,
@@ -194,14 +177,12 @@ async def partner_page(
         command=f"abacus partners show {partner_id}",
         partner=_shown(found, call.now),
         hook=hook,
-        rights=RIGHTS,
-        choices=_choices(call, await call.rooms[PartnerStore].all(), found.partner),
+        country=next(iter((*found.partner.countries, *call.premises.countries())), None),
         may_send=call.may(Deed.REPLAY, None),
         may_edit=call.may(Deed.EDIT_PARTNERS, None),
         may_limit=call.may(Deed.EDIT_LIMITS, None),
         new_key=key.text if key is not None else None,
         new_secret=secret,
-        form=typed,
         fault=fault,
     )
 
@@ -217,26 +198,10 @@ async def _hook(call: Call, partner_id: str) -> Hook | None:
     return Hook(webhook, counts, undelivered, delivered, await newest(call, TRIAL, partner_id))
 
 
-def _choices(call: Call, partners: Sequence[Registered], partner: Partner | None = None) -> RightsChoices:
-    """Also what the partner has by now, be there a card for it or not."""
-    try:
-        book = call.rooms[CardReader].book()
-        countries, cards = {*book.countries()}, {each for each in book.scopes() if each not in book.countries()}
-    except Unavailable:
-        countries, cards = set(), set()
-    if partner is not None:
-        countries |= {*partner.countries}
-        cards |= {partner.card_scope} if partner.card_scope is not None else set()
-    sources = {source for each in partners for source in each.partner.sources or ()}
-    return RightsChoices(
-        sorted(countries), (("", "the country's"), *((each, each) for each in sorted(cards))), sorted(sources)
-    )
-
-
 def _shown(registered: Registered, now: datetime) -> Shown:
     partner, allowance = registered.partner, registered.allowance
     today = allowance.used_that_day if allowance.day == now.date() else 0
-    limits = allowance.limits
+    limits, used = allowance.limits, {"per_day": today, "in_total": allowance.used}
     return Shown(
         partner_id=partner.partner_id,
         name=partner.name,
@@ -251,12 +216,7 @@ def _shown(registered: Registered, now: datetime) -> Shown:
         created_by=partner.created_by,
         disabled_at=partner.disabled_at,
         keys=[_key(each, now) for each in registered.keys],
-        limits=[
-            Limited("per_day", "today, in UTC", limits.per_day, today),
-            Limited("in_total", "in all", limits.in_total, allowance.used),
-            Limited("per_award", "an award", limits.per_award, None),
-            Limited("per_member_day", "a member and day", limits.per_member_day, None),
-        ],
+        limits=[Limited(name, words, getattr(limits, name), used.get(name)) for name, words in LIMITS.items()],
     )
 
 

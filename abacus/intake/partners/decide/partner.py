@@ -1,16 +1,25 @@
 """A partner, its rights and its keys. Pure."""
 
 import re
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Final, NamedTuple, TypedDict
 
 from abacus.core.errors import Refused
+from abacus.core.fields import Fault
 from abacus.core.ids import NAME_PATTERN
 from abacus.core.sources import Agent, partner_source
 from abacus.core.tokens import TokenForm, new_secret_text
 
 _PARTNER_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 MOST_REQUESTS_PER_MINUTE: Final = 1_000_000
+# How commands call the fields that may be wrong.
+_OPTIONS: Final = {
+    "name": "name",
+    "countries": "country",
+    "sources": "source",
+    "requests_per_minute": "requests-per-minute",
+}
 
 
 class Partner(NamedTuple):
@@ -104,22 +113,30 @@ def is_partner_id(text: str) -> bool:
     return _PARTNER_ID.fullmatch(text) is not None
 
 
-def checked(partner: Partner) -> Partner:
-    """Raises `Refused` for a partner that makes no sense."""
+def faults_of(partner: Partner) -> Iterator[Fault]:
+    """What makes no sense, by the field."""
     if not is_partner_id(partner.partner_id):
-        raise Refused(f"{partner.partner_id!r}: an id has 1 to 40 small letters, digits and hyphens")
+        yield Fault("partner_id", f"{partner.partner_id!r}: an id has 1 to 40 small letters, digits and hyphens")
     if not partner.name.strip():
-        raise Refused("--name: say who the partner is")
+        yield Fault("name", "say who the partner is")
     if not (partner.fixed_points or partner.computed_points or partner.may_count):
-        raise Refused("a partner that may neither award nor count: it needs fixed points, computed points, or counters")
+        neither = "a partner that may neither award nor count: it needs fixed points, computed points, or counters"
+        yield Fault("may", neither)
     for country in partner.countries:
         if not re.fullmatch(r"[A-Z]{2}", country):
-            raise Refused(f"--country: {country!r} is not a country; write two capitals (SG)")
+            yield Fault("countries", f"{country!r} is not a country; write two capitals (SG)")
     for source in partner.sources or ():
         if not re.fullmatch(NAME_PATTERN, source):
-            raise Refused(f"--source: {source!r} is not a source; it has letters, digits, dots, hyphens (rides)")
+            yield Fault("sources", f"{source!r} is not a source; it has letters, digits, dots, hyphens (rides)")
     if not 1 <= partner.requests_per_minute <= MOST_REQUESTS_PER_MINUTE:
-        raise Refused(f"--requests-per-minute: between 1 and {MOST_REQUESTS_PER_MINUTE}")
+        yield Fault("requests_per_minute", f"between 1 and {MOST_REQUESTS_PER_MINUTE}")
+
+
+def checked(partner: Partner) -> Partner:
+    """Raises `Refused` for a partner that makes no sense, with the option of the commands."""
+    for path, message in faults_of(partner):
+        option = _OPTIONS.get(path)
+        raise Refused(message if option is None else f"--{option}: {message}")
     return partner
 
 
