@@ -193,17 +193,23 @@ async def queues(services: Services) -> AsyncIterator[Client]:
 
 
 @pytest.fixture
-async def house(services: Services, database_url: str, pool: Pool, queues: Client) -> House:
+async def bare_house(services: Services, database_url: str, pool: Pool, queues: Client) -> House:
+    """Without a rate card."""
     settings = unique_settings(
         database_url=database_url,
         sqs_endpoint_url=services.sqs_endpoint_url,
         kafka_bootstrap=services.kafka_bootstrap,
     )
     await quick_queues(queues, settings.queue_prefix)
-    store = CardStore(pool)
+    return House(settings, pool)
+
+
+@pytest.fixture
+async def house(bare_house: House) -> House:
+    store = CardStore(bare_house.pool)
     for card in example_cards():
         await store.publish(card, by="tests", now=SystemClock().now(), also=card_logged(card))
-    return House(settings, pool)
+    return bare_house
 
 
 @pytest.fixture

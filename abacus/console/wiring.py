@@ -93,7 +93,7 @@ async def _opened(wiring: Wiring, plan: EntryPlan, pipeline: Sequence[str]) -> A
 async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outages, pipeline: Sequence[str]) -> Premises:
     clock, settings = wiring.clock, wiring.settings
     store, sessions = PeopleStore(pool, clock), SessionStore(pool, clock, plan.limits)
-    directory, cards = wiring.keep(PeopleDirectory(store, clock)), cards_in_use(wiring, pool)
+    directory, cards = wiring.keep(PeopleDirectory(store, clock)), cards_in_use(wiring, pool, may_be_empty=True)
     await until_available(directory.refresh, wiring.health)
     ways = ways_of(wiring, pool)
     door = door_of(wiring, plan, pool, ways, people=directory, store=store, sessions=sessions)

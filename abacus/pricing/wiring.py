@@ -7,7 +7,7 @@ from abacus.pricing.kind import CARDS
 from abacus.pricing.store.cards import CardReader, CardStore
 
 
-def cards_in_use(wiring: Wiring, pool: Pool) -> CardReader:
-    cards = CardReader(CardStore(pool).all)
+def cards_in_use(wiring: Wiring, pool: Pool, *, may_be_empty: bool = False) -> CardReader:
+    cards = CardReader(CardStore(pool).all, may_be_empty=may_be_empty)
     CARDS_AGE.set_function(lambda: cards.age_s)
     return wiring.keep(cards, on=(CARDS.table.name,))

@@ -212,7 +212,7 @@ async def desk(
     passwords, links = Passwords(pool, clock, _QUICK), Links(pool, clock)
     authenticators = Authenticators(pool, clock, Secrets(Keyring.parse(new_keyring_text("k1"))))
     limiter = RateLimiter(BucketStore(pool), clock, apart="console:")
-    cards = CardReader(CardStore(pool).all)
+    cards = CardReader(CardStore(pool).all, may_be_empty=True)
     moves = PostgresMoves(pool, clock)
 
     async def move(movement: Movement) -> Moved:

@@ -13,6 +13,7 @@ from abacus.intake.pulse.types import Step, Sum, Summed
 from abacus.people.store.audit import entry_of
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool
+from abacus.pricing.store.cards import CardReader
 from tests.console.desk import Browser, Desk, desk
 from tests.console.furnished import furnished
 
@@ -107,12 +108,13 @@ async def test_a_role_sees_its_cards_first(pool: Pool, role: str, first: list[st
 
 async def test_a_fresh_house_says_nothing_yet(pool: Pool) -> None:
     async with desk(pool) as open_desk:
+        await open_desk.rooms[CardReader].refresh()
         eve = await open_desk.inside("eve", "admin")
         page = (await eve.see("/")).text
         assert "Nothing yet" in page
-        assert "publish a rate card" in page
+        assert "draft a rate card" in page
         steps = (await cards(eve))["first-steps"]
-        assert [each["path"] for each in steps if not each["is_done"]][-2:] == ["/partners", "/people"]
+        assert [each["path"] for each in steps if not each["is_done"]] == ["/people", "/rates", "/partners"]
         assert "first-steps" not in await cards(await open_desk.inside("vic", "viewer"))
 
 

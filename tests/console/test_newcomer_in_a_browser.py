@@ -1,4 +1,4 @@
-"""A newcomer in a fresh house: let in, led by the first steps, until a partner's first award is seen."""
+"""A newcomer in a house without a rate card: let in, led by the first steps, until a partner's first award is seen."""
 
 import shlex
 from collections.abc import Mapping
@@ -12,31 +12,43 @@ from abacus.cli.people.console import first_link
 from abacus.platform.settings import Settings
 from abacus.pricing.store.cards import CardReader
 from tests.console.steps import reload_until, search
-from tests.console.window import office
+from tests.console.window import Window, office
 from tests.support.house import House
 
 
 @pytest.mark.long
-async def test_a_newcomer_sees_a_first_award(browser: Browser, house: House) -> None:
-    settings = on_free_ports(house.settings)
+async def test_a_newcomer_sees_a_first_award(browser: Browser, bare_house: House) -> None:
+    settings = on_free_ports(bare_house.settings)
     async with (
-        office(browser, house.pool) as open_office,
-        house.running("api", "awarder", settings=settings),
+        office(browser, bare_house.pool) as open_office,
+        bare_house.running("api", "awarder", settings=settings),
         open_office.window() as window,
     ):
-        page, main = window.page, window.page.locator("main")
-        await open_office.desk.rooms[CardReader].refresh()
+        page, main, cards = window.page, window.page.locator("main"), open_office.desk.rooms[CardReader]
+        await cards.refresh()
         await window.see("/")
         await page.get_by_text("I have no password, or no name").click()
         assert "a link that works once" in await window.text()
         # As `abacus up` prints it.
         link = await first_link(settings.model_copy(update={"console_public_url": open_office.desk.url}))
         assert link is not None
-        await window.see(link.removeprefix(window.url))
         await open_office.desk.refresh()
-        await expect(page.locator("h1")).to_have_text("Sign in as admin")
-        await window.press("Sign in")
-        assert "publish a rate card done" in " ".join((await window.text()).split())
+        await come_in(window, link, "admin")
+        await window.follow("Let people in")
+        link_of_cleo = await enter(window, "cleo", "country_editor:SG")
+        async with open_office.window() as second:
+            await come_in(second, link_of_cleo, "cleo")
+            await second.follow("Say what a point is worth")
+            await second.follow("Draft a card")
+            await second.press("Submit for approval")
+            await second.press("Submit for approval")
+            assert "It waits for another person." in await second.text()
+        await window.follow("Abacus")
+        await window.follow("Rate card of SG")
+        await page.get_by_role("button", name="Approve ").click()
+        await expect(main).to_contain_text("done")
+        await cards.refresh()
+        await window.follow("Abacus")
         await window.follow("Let transactions come")
         await window.follow("Enter a partner")
         await page.get_by_label("Id", exact=True).fill("acme")
@@ -55,6 +67,26 @@ async def test_a_newcomer_sees_a_first_award(browser: Browser, house: House) -> 
         await window.follow("bob")
         row = page.get_by_label("Transfers by day").get_by_role("row").filter(has_text="Welcome")
         assert "+100" in await row.inner_text()
+
+
+async def come_in(window: Window, link: str, person_id: str) -> None:
+    await window.see(link.removeprefix(window.url))
+    await expect(window.page.locator("h1")).to_have_text(f"Sign in as {person_id}")
+    await window.press("Sign in")
+
+
+async def enter(window: Window, person_id: str, role: str) -> str:
+    """The link that the page shows once."""
+    page = window.page
+    await window.follow("Enter a person")
+    await page.get_by_label("Name to sign in with").fill(person_id)
+    await page.get_by_label("In other countries").fill(role)
+    await window.press("Go on")
+    assert await window.violations() == []
+    await window.press("Enter this person")
+    await expect(page.locator("main")).to_contain_text("It is shown this once")
+    assert await window.violations() == []
+    return await page.locator("main [data-copied]").first.inner_text()
 
 
 def api_of(settings: Settings) -> str:

@@ -51,6 +51,12 @@ async def test_nothing_is_served_before_anything_was_read() -> None:
         reader.book()
 
 
+async def test_a_reader_that_may_be_empty_serves_no_cards() -> None:
+    reader = CardReader(Shelf(0).all, may_be_empty=True)
+    await reader.refresh()
+    assert len(reader.book()) == 0
+
+
 async def test_no_card_at_all_counts_as_not_readable_yet() -> None:
     shelf = Shelf(0)
     reader = CardReader(shelf.all)

@@ -14,6 +14,7 @@ from abacus.people.types.person import Grant, Role
 
 _ALL: Final = "all"
 _ELSEWHERE: Final = "elsewhere"
+_MAY_ALL: Final = "do all of it, and manage people"
 
 
 def roles_field(countries: Sequence[str]) -> Field:
@@ -23,7 +24,7 @@ def roles_field(countries: Sequence[str]) -> Field:
             name=role.value,
             sort=Several(where),
             label=role.replace("_", " ").capitalize(),
-            help=f"May {allows(role)}.",
+            help=f"May {_MAY_ALL if role is Role.ADMIN else allows(role)}.",
             begins=f"{role.replace('_', ' ')} in",
         )
         for role in Role

@@ -95,17 +95,18 @@ Load = Callable[[Mapping[str, PublishedCard]], Awaitable[list[PublishedCard]]]
 
 
 class CardReader(FreshCopy[list[PublishedCard], CardBook]):
-    """Serves the last known cards. It never forgets them, and it never serves none.
+    """Serves the last known cards, and never forgets them. It serves none only where it `may_be_empty`: nothing is
+    awarded before the first card is published, but the pages of a house without cards are there.
 
     A card that was published already stays the same object from one reading to the next, so values that callers
     keep for it stay good. `load` gets the cards that are known, by name, and need not read them again.
     """
 
-    def __init__(self, load: Load, cadence: Cadence = USUAL) -> None:
+    def __init__(self, load: Load, cadence: Cadence = USUAL, *, may_be_empty: bool = False) -> None:
         async def some(before: list[PublishedCard] | None) -> list[PublishedCard]:
-            """Raises `Unavailable` when there is no card."""
+            """Raises `Unavailable` where there has to be a card and is none."""
             cards = await load({card.name: card for card in before or ()})
-            if not cards:
+            if not (cards or may_be_empty):
                 raise Unavailable(DEPENDENCY, "no rate card is published yet")
             return cards
 

@@ -7,6 +7,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from abacus.console.decide.deeds import Change, approvals_in, changes_of
+from abacus.console.entry.desk import PeopleDesk
 from abacus.console.pages.approvals.approval_titles import approval_titles
 from abacus.console.web.calls import Call
 from abacus.console.web.home_card import HomeCard
@@ -60,14 +61,20 @@ async def _first_steps(call: Call) -> Sequence[FirstStep] | None:
     if await PulseStore(call.reading.pool).last() is not None:
         return None
     steps = []
+    if call.may(Deed.MANAGE_PEOPLE, None):
+        steps.append(FirstStep("Let people in, and say what they may do", "/people", await _has_others(call)))
     if call.may_somewhere(Deed.EDIT_RATES):
-        steps.append(FirstStep("Say what a point is worth: publish a rate card", "/rates", _has_cards(call)))
+        words = "Say what a point is worth: draft a rate card, which another person approves"
+        steps.append(FirstStep(words, "/rates", _has_cards(call)))
     if call.may(Deed.EDIT_PARTNERS, None):
         known = bool(await call.rooms[PartnerStore].all())
         steps.append(FirstStep("Let transactions come: enter a partner, or send them to Kafka", "/partners", known))
-    if call.may(Deed.MANAGE_PEOPLE, None):
-        steps.append(FirstStep("Let people in, and say what they may do", "/people", is_done=False))
     return steps if any(not each.is_done for each in steps) else None
+
+
+async def _has_others(call: Call) -> bool:
+    people = [each.person for each in await call.rooms[PeopleDesk].all()]
+    return any(each.person_id != call.actor.name and each.disabled_at is None for each in people)
 
 
 def _has_cards(call: Call) -> bool:
