@@ -19,6 +19,7 @@ from abacus.core.errors import Refused
 from abacus.oversight.closing.books import MonthBooks, Papers, month_books, published_accounts
 from abacus.oversight.closing.decide.obstacles import ACCEPTABLE, Obstacle, left
 from abacus.oversight.closing.decide.record import Act, Signed, check_close
+from abacus.oversight.closing.kind import accounts_desk
 from abacus.oversight.closing.store import MonthCloses
 from abacus.people.types.deed import Deed
 from abacus.programs.expiry.decide.month import Month
@@ -89,7 +90,7 @@ async def _papers(month: Month, mapping: Path | None, account: Path | None) -> P
 
 async def _accounts(month: Month) -> tuple[str, bytes]:
     async with pool() as opened:
-        return await published_accounts(opened, SystemClock(), month)
+        return await published_accounts(accounts_desk(opened, SystemClock()), month)
 
 
 async def _closed(wanted: Close) -> Answer:

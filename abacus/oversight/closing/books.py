@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.documents.types import documents
 from abacus.oversight.closing.checks import readiness
@@ -14,14 +13,14 @@ from abacus.oversight.closing.decide.journal import JournalLine, JournalSum, jou
 from abacus.oversight.closing.decide.journal_accounts import mapping_text
 from abacus.oversight.closing.decide.obstacles import Obstacle, reconciled
 from abacus.oversight.closing.decide.record import Act, Signed
-from abacus.oversight.closing.kind import accounts_desk
+from abacus.oversight.closing.kind import AccountsDesk
 from abacus.oversight.reports.assumption_store import assumptions
 from abacus.oversight.reports.decide.by import By, not_asked_for
 from abacus.oversight.reports.decide.rollforward import Movement, Tie
 from abacus.oversight.reports.decide.sheet import Sheet, sheet, sheet_csv
 from abacus.oversight.reports.homes import homes
 from abacus.oversight.reports.movements import rollforward
-from abacus.platform.postgres import Connection, Pool
+from abacus.platform.postgres import Connection
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.expiry.decide.month import Month
 from abacus.proof.decide.seal import Seal
@@ -79,9 +78,9 @@ class MonthBooks(NamedTuple):
         )
 
 
-async def published_accounts(pool: Pool, clock: Clock, month: Month) -> tuple[str, bytes]:
+async def published_accounts(desk: AccountsDesk, month: Month) -> tuple[str, bytes]:
     """The accounts that are published, as the file that the close keeps of them. Raises `Refused` without any."""
-    records = await accounts_desk(pool, clock).records()
+    records = await desk.records()
     if not records:
         raise Refused("no accounts of the journal are published; `abacus accounts publish` does that")
     return f"accounts-{month}.toml", mapping_text(documents(records)).encode()
