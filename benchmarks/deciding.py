@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from abacus.platform.kafka.window import committed
+from abacus.platform.kafka.groups import committed
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from benchmarks.load import Ends

@@ -13,7 +13,7 @@ import psutil
 
 from abacus.core.clock import SystemClock
 from abacus.ledger.relay.cursor import RelayCursor
-from abacus.platform.kafka.window import committed
+from abacus.platform.kafka.groups import committed
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
 from abacus.platform.sqs.definition import AWARD

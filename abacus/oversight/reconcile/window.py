@@ -25,7 +25,8 @@ from abacus.oversight.reconcile.events import EventTable
 from abacus.oversight.reconcile.ledger import PostedInWindow
 from abacus.oversight.reconcile.messages import AsOf, MessageTable
 from abacus.oversight.reconcile.transfers import Transfers
-from abacus.platform.kafka.window import OffsetRange, TopicWindow, committed
+from abacus.platform.kafka.groups import committed
+from abacus.platform.kafka.window import OffsetRange, TopicWindow
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement
 from abacus.platform.sqs.dead_letters import dead_letters

@@ -17,7 +17,7 @@ from abacus.oversight.status.types import (
     WorkerState,
     Workforce,
 )
-from abacus.platform.kafka.window import lag
+from abacus.platform.kafka.groups import open_lags
 from abacus.platform.postgres import Pool
 from abacus.platform.presence.presence_note import Presence
 from abacus.platform.presence.types import Report
@@ -86,8 +86,9 @@ async def workforce_of(pool: Pool, clock: Clock) -> Workforce:
 
 async def lags(bootstrap: str, groups: Sequence[Group]) -> Sequence[GroupLag]:
     """Raises `Unavailable`, and `Refused` for a topic that is not there."""
-    found = await asyncio.gather(*(lag(bootstrap, each.topic, each.name) for each in groups))
-    return [GroupLag(*group, behind) for group, behind in zip(groups, found, strict=True)]
+    async with open_lags(bootstrap) as behind:
+        found = await asyncio.gather(*(behind.of(each.topic, each.name) for each in groups))
+    return [GroupLag(*group, messages) for group, messages in zip(groups, found, strict=True)]
 
 
 async def queues(client: Client, prefix: str, oldest_s: Mapping[str, float]) -> Sequence[QueueState]:

@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 
 from abacus.oversight.where.decide.mentions import Wanted, mentions
 from abacus.oversight.where.types import Sighting, Station
-from abacus.platform.kafka.window import TopicWindow, committed
+from abacus.platform.kafka.groups import committed
+from abacus.platform.kafka.window import TopicWindow
 from abacus.platform.sqs.definition import definitions
 from abacus.platform.sqs.port import Received
 from abacus.platform.sqs.queue import Client, SqsQueue

@@ -70,10 +70,15 @@ async def topics_of(bootstrap: str) -> frozenset[str]:
 async def partitions_of(bootstrap: str, topic: str) -> list[TopicPartition]:
     """None of a topic that is not there. Raises `Unavailable`."""
     async with admin_client(bootstrap) as admin:
-        if topic not in await admin.list_topics():  # listed first: a description would create it on some brokers
-            return []
-        [described] = await admin.describe_topics([topic])
-    return sorted(TopicPartition(topic, each["partition"]) for each in described["partitions"])
+        return await described(admin, topic)
+
+
+async def described(admin: AIOKafkaAdminClient, topic: str) -> list[TopicPartition]:
+    """Its partitions, as the client of an administrator is told them."""
+    if topic not in await admin.list_topics():  # listed first: a description would create it on some brokers
+        return []
+    [about] = await admin.describe_topics([topic])
+    return sorted(TopicPartition(topic, each["partition"]) for each in about["partitions"])
 
 
 async def ends_of(bootstrap: str, topic: str) -> Mapping[int, int]:

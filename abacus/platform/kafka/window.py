@@ -1,20 +1,16 @@
 """Reads a part of a topic once, without a group, so that no consumer group is disturbed."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.errors import GroupCoordinatorNotAvailableError, GroupLoadInProgressError, NotCoordinatorForGroupError
-from aiokafka.structs import OffsetAndMetadata
 
-from abacus.core.errors import Refused, Unavailable
+from abacus.core.errors import Unavailable
 from abacus.platform.kafka.offsets import (
     EPOCH,
-    admin_client,
     broker_failures,
     first_since,
     groupless_consumer,
@@ -27,9 +23,6 @@ _SILENT_AFTER_S: Final = 30.0
 _POLL_MS: Final = 500
 _MAX_RECORDS: Final = 5000
 _MILLISECOND: Final = timedelta(milliseconds=1)
-_COORDINATOR_WITHIN_S: Final = 15.0
-_COORDINATOR_AGAIN_S: Final = 0.2
-_COORDINATOR_STARTS: Final = (GroupCoordinatorNotAvailableError, GroupLoadInProgressError, NotCoordinatorForGroupError)
 
 
 class Stamped(NamedTuple):
@@ -147,60 +140,6 @@ class TopicWindow:
             if await consumer.position(partition) >= end:
                 del self._open[partition]
         consumer.pause(*(each for each in consumer.assignment() if each not in self._open))
-
-
-async def committed(bootstrap: str, topic: str, group: str) -> Mapping[int, int]:
-    """The committed offset of the group in each partition of the topic; 0 where it has not begun. Raises `Refused` when
-    there is no such topic, and `Unavailable`.
-    """
-    return await _committed(bootstrap, await _partitions(bootstrap, topic), group)
-
-
-async def lag(bootstrap: str, topic: str, group: str) -> int:
-    """How many messages of the topic the group has not read; messages that the broker has deleted do not count. Raises
-    `Refused` when there is no such topic, and `Unavailable`.
-    """
-    partitions = await _partitions(bootstrap, topic)
-
-    async def bounds() -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, int]]:
-        async with broker_failures(), groupless_consumer(bootstrap) as consumer:
-            return await consumer.beginning_offsets(partitions), await consumer.end_offsets(partitions)
-
-    read, (begins, ends) = await asyncio.gather(_committed(bootstrap, partitions, group), bounds())
-    return sum(max(0, ends[each] - max(read[each.partition], begins[each])) for each in partitions)
-
-
-async def _partitions(bootstrap: str, topic: str) -> list[TopicPartition]:
-    """Raises `Refused` when there is no such topic."""
-    partitions = await partitions_of(bootstrap, topic)
-    if not partitions:
-        raise Refused(f"there is no topic {topic!r} at {bootstrap}")
-    return partitions
-
-
-async def _committed(bootstrap: str, partitions: list[TopicPartition], group: str) -> Mapping[int, int]:
-    async with admin_client(bootstrap) as admin:
-        return await when_known(partitions, lambda: admin.list_consumer_group_offsets(group, partitions=partitions))
-
-
-async def when_known(
-    partitions: Sequence[TopicPartition],
-    ask: Callable[[], Awaitable[Mapping[TopicPartition, OffsetAndMetadata]]],
-    *,
-    within_s: float = _COORDINATOR_WITHIN_S,
-) -> Mapping[int, int]:
-    """The offsets by partition, 0 where the group has not begun. Asks again while the group's coordinator starts: the
-    broker then says so, or names no partition, because aiokafka hides the error. Raises `Unavailable` after a while.
-    """
-    deadline = _now() + within_s
-    while True:
-        with suppress(*_COORDINATOR_STARTS):
-            offsets = await ask()
-            if all(each in offsets for each in partitions):
-                return {each.partition: max(0, offsets[each].offset) for each in partitions}
-        if _now() >= deadline:
-            raise Unavailable(DEPENDENCY, "the coordinator of the group does not know its offsets yet")
-        await asyncio.sleep(_COORDINATOR_AGAIN_S)
 
 
 def _now() -> float:

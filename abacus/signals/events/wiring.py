@@ -11,10 +11,10 @@ from abacus.documents.directory import DocumentDirectory
 from abacus.documents.types import documents
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.groups import committed
 from abacus.platform.kafka.offsets import begins_since, topics_of
 from abacus.platform.kafka.publisher import StreamPublisher
 from abacus.platform.kafka.ranges import last_of
-from abacus.platform.kafka.window import committed
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool
 from abacus.platform.quarantine.counted import CountedQuarantine

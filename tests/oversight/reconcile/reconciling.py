@@ -14,7 +14,7 @@ from abacus.core.clock import SystemClock
 from abacus.ledger.relay.cursor import RelayCursor
 from abacus.oversight.reconcile.decide.account import Account
 from abacus.oversight.reconcile.window import Reconciliation, Streams, count_queues
-from abacus.platform.kafka.window import committed
+from abacus.platform.kafka.groups import committed
 from abacus.platform.sqs.queue import sqs_client
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore

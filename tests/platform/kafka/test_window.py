@@ -11,7 +11,8 @@ from aiokafka.errors import GroupAuthorizationFailedError, GroupCoordinatorNotAv
 from aiokafka.structs import OffsetAndMetadata
 
 from abacus.core.errors import Refused, Unavailable
-from abacus.platform.kafka.window import OffsetRange, TopicWindow, committed, range_from, when_known
+from abacus.platform.kafka.groups import committed, when_known
+from abacus.platform.kafka.window import OffsetRange, TopicWindow, range_from
 from tests.support.services import Services
 
 DAY = datetime(2026, 5, 1, tzinfo=UTC)

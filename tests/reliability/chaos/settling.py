@@ -11,7 +11,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
 from abacus.ledger.relay.cursor import RelayCursor
 from abacus.platform import slices
-from abacus.platform.kafka.window import committed
+from abacus.platform.kafka.groups import committed
 from abacus.platform.sqs.dead_letters import dead_letters
 from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY
 from tests.reliability.chaos.ground import PARTITIONS, ProvingGround

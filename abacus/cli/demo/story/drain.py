@@ -9,7 +9,7 @@ from abacus.intake.earning.metrics import TRANSACTIONS
 from abacus.ledger.metrics import PUBLISHED
 from abacus.oversight.status.wiring import groups_of
 from abacus.platform import slices
-from abacus.platform.kafka.window import lag
+from abacus.platform.kafka.groups import Lags
 from abacus.platform.metrics import total
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
@@ -64,7 +64,6 @@ async def work_of(pool: Pool, now: datetime) -> Work:
     return Work(*(sum(row[name] for row in rows) for name in Work._fields))
 
 
-async def is_read(settings: Settings) -> bool:
+async def is_read(lags: Lags, settings: Settings) -> bool:
     """Whether the followers have read their streams to the end."""
-    bootstrap = settings.required("kafka_bootstrap")
-    return not any(await asyncio.gather(*(lag(bootstrap, each.topic, each.name) for each in groups_of(settings))))
+    return not any(await asyncio.gather(*(lags.of(each.topic, each.name) for each in groups_of(settings))))

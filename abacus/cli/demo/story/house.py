@@ -14,6 +14,7 @@ from abacus.cli.terminal.command_actor import CommandActor
 from abacus.core.errors import Refused, Unavailable
 from abacus.ledger.store.large_moves import LargeMoves
 from abacus.people.types.person import Actor
+from abacus.platform.kafka.groups import Lags
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
@@ -31,6 +32,7 @@ class House:
     pool: Pool
     clock: WalkingClock
     publisher: StreamPublisher
+    lags: Lags
     moves: LargeMoves
     today: date  # on which the story ends
     rng: random.Random = field(default_factory=lambda: random.Random(_SEED))
@@ -72,7 +74,7 @@ class House:
             if seen != before:
                 await asyncio.sleep(_SURE_AFTER_S)
                 return False
-            return await is_read(self.settings)
+            return await is_read(self.lags, self.settings)
 
         await self.until_done(is_quiet, "the house")
 

@@ -22,6 +22,7 @@ from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.ledger.wiring import alone_of
 from abacus.people.wiring import terms_of
+from abacus.platform.kafka.groups import open_lags
 from abacus.platform.kafka.publisher import StreamPublisher
 from abacus.platform.settings import Settings
 from abacus.signals.events.wiring import built_in_sources
@@ -73,6 +74,7 @@ async def _opened(complete: Settings, begin: datetime, today: date) -> AsyncIter
         pool = await entered(database(settings))
         publisher = StreamPublisher(settings.required("kafka_bootstrap"))
         stack.push_async_callback(publisher.close)
+        lags = await entered(open_lags(settings.required("kafka_bootstrap")))
         move, terms = PostgresMoves(pool, clock), terms_of(settings)
 
         async def moved(movement: Movement) -> Moved:
@@ -80,4 +82,4 @@ async def _opened(complete: Settings, begin: datetime, today: date) -> AsyncIter
             return one
 
         moves = approving(pool, clock, moved, alone_of(settings), built_in_sources(settings), terms=terms)
-        yield House(settings, pool, clock, publisher, moves, today)
+        yield House(settings, pool, clock, publisher, lags, moves, today)

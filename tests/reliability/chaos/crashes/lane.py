@@ -21,8 +21,8 @@ from abacus.core.errors import Reason, Unavailable
 from abacus.ledger.relay.cursor import RelayCursor
 from abacus.ledger.store.post import PostgresLedger
 from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.groups import open_lags
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
-from abacus.platform.kafka.window import lag
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
@@ -170,7 +170,8 @@ class Lane:
         if not self._has_produced:
             return True
         bootstrap = settings.required("kafka_bootstrap")
-        return await lag(bootstrap, settings.transactions_topic, f"{settings.queue_prefix}{group}") == 0
+        async with open_lags(bootstrap) as lags:
+            return await lags.of(settings.transactions_topic, f"{settings.queue_prefix}{group}") == 0
 
     async def is_empty(self, *queues: str) -> bool:
         return all([await self.queues[name].holds() == 0 for name in queues])

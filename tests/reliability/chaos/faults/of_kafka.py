@@ -10,7 +10,7 @@ from typing import Final
 from aiokafka.errors import KafkaError
 
 from abacus.core.errors import Unavailable
-from abacus.platform.kafka.window import committed
+from abacus.platform.kafka.groups import committed
 from tests.reliability.chaos.faults.fault import Fault, Struck, at_moments, in_turn
 from tests.reliability.chaos.ground import ProvingGround, kafka_admin
 from tests.reliability.chaos.services import Restart, daemon
