@@ -22,12 +22,13 @@ from abacus.cli.demo.campaigns import play_events, start_campaigns, until_all_is
 from abacus.cli.demo.counters import publish_counters, shown_counts
 from abacus.cli.demo.documents import export_documents
 from abacus.cli.demo.history import tell_story
+from abacus.cli.demo.story.opening import PARTITIONS
 from abacus.cli.demo.stream import Counts, play
 from abacus.cli.demo.summary import Summary, show
 from abacus.cli.demo.visit import check_host, visit
 from abacus.cli.examples.stream import BOB, EVE, EVE_AGAIN, JANE, NAMED, TIERS, sent, stream
 from abacus.cli.house.free_ports import on_free_ports
-from abacus.cli.house.stack import make_ready, running, services
+from abacus.cli.house.stack import MANY_PARTITIONS, make_ready, running, services
 from abacus.cli.house.start_progress import StartProgress
 from abacus.cli.ledger.explain import explained
 from abacus.cli.terminal.answer import EXIT_FAILED, AsJson, print_json
@@ -81,7 +82,8 @@ async def demo(
             check_host(config)
         logging.getLogger(log_channel.__name__).setLevel(logging.WARNING)  # hundreds of lines, one for each member
         starting, is_ours = StartProgress(quiet=as_json), config.database_url is None
-        async with services(config, directory, starting) as complete:
+        opened = services(config, directory, starting, partitions=PARTITIONS if stays else MANY_PARTITIONS)
+        async with opened as complete:
             play_it = (
                 tell_story(complete, starting, as_json=as_json, is_ours=is_ours)
                 if stays

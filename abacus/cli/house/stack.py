@@ -27,20 +27,23 @@ from abacus.pricing.store.cards import CardStore
 from abacus.process import run_workers
 from workers import wires
 
-_PARTITIONS: Final = 64
+MANY_PARTITIONS: Final = 64  # the embedded broker keeps 5 MiB of each and then forgets: many keep a burst whole
 
 
 @asynccontextmanager
-async def services(settings: Settings, data_dir: Path, starting: StartProgress) -> AsyncIterator[Settings]:
-    """The settings with an address for each service. Raises `Refused` when the embedded services are not installed."""
+async def services(
+    settings: Settings, data_dir: Path, starting: StartProgress, *, partitions: int = MANY_PARTITIONS
+) -> AsyncIterator[Settings]:
+    """The settings with an address for each service. An embedded broker has so many partitions of each topic. Raises
+    `Refused` when the embedded services are not installed.
+    """
     missing = {service for service in Service if getattr(settings, service) is None}
     starting.others(settings, missing)
     if not missing:
         yield settings
         return
-    # The embedded broker keeps 5 MiB a partition and then forgets: many partitions keep a burst whole.
     names = (settings.transactions_topic, settings.points_topic, settings.tiers_topic, settings.events_topic)
-    topics = dict.fromkeys(names, _PARTITIONS)
+    topics = dict.fromkeys(names, partitions)
     from abacus.platform.embedded import EmbeddedStack  # noqa: PLC0415  # an extra that production leaves out
 
     async with EmbeddedStack(

@@ -29,6 +29,7 @@ from abacus.signals.events.wiring import built_in_sources
 from workers import FOLLOWERS, PIPELINE
 
 OF_THE_STORY: Final[Mapping[str, object]] = {"webhooks_to_private": True}  # the partner's server is on this machine
+PARTITIONS: Final = 4  # of each topic, for some megabytes; every reader asks for each of them ten times a second
 _GATHER_S: Final = 0.2  # for the notices of one member
 _COLUMNS: Final = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
 _WORKERS: Final = (*PIPELINE, *FOLLOWERS, "counter", "campaigner", "api", "webhooks")
