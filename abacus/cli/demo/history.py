@@ -1,5 +1,6 @@
 """Six months of history, told in an empty house, verified, and summed up."""
 
+import asyncio
 from dataclasses import asdict
 from datetime import datetime
 from typing import Final
@@ -47,11 +48,13 @@ async def tell_story(complete: Settings, starting: StartProgress, *, as_json: bo
     story = await told(complete, starting, quiet=as_json)
     figures = counts.now()
     async with database(complete) as pool:
-        starting.tell("exporting every document, as files that `abacus apply` publishes elsewhere")
-        documents = await export_documents(pool)
-        starting.tell("verifying the ledger, and accounting for every message")
+        starting.tell("verifying the ledger, accounting for every message, and exporting every document")
         book = CardBook(await CardStore(pool).all())
-        verified = await verify(pool, lambda transfer: recompute(transfer, book), beside=[Tiers(book)])
+        verified, reconciled, documents = await asyncio.gather(
+            verify(pool, lambda transfer: recompute(transfer, book), beside=[Tiers(book)]),
+            comes_out(complete, pool, story.begin),
+            export_documents(pool),
+        )
         middle, late = await _latencies_ms(pool, story.begin)
         summary = Summary(
             transactions=story.sent,
@@ -73,7 +76,7 @@ async def tell_story(complete: Settings, starting: StartProgress, *, as_json: bo
             campaigns=await _campaigned(pool),
             documents=documents,
             ledger_verified=verified.clean,
-            reconciled=await comes_out(complete, pool, story.begin),
+            reconciled=reconciled,
         )
     reasons = {str(reason): figures[str(reason)] for reason in Reason if figures[str(reason)]}
     if as_json:

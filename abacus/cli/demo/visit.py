@@ -1,6 +1,8 @@
 """The console of the demo's house, left open: six people with passwords that last, and six pages to look at."""
 
 import asyncio
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from ipaddress import ip_address
 from typing import Final
 
@@ -42,9 +44,9 @@ def check_host(config: Settings) -> None:
 async def visit(complete: Settings, starting: StartProgress, *, as_json: bool) -> None:
     """Run every worker until it is cancelled, or one fails."""
     config = on_free_ports(complete.model_copy(update=OF_THE_STORY))
-    async with running(WORKERS, config, starting, health_port=config.health_port) as workers:
-        links = await links_for(config, {person_id: [role] for person_id, role in PEOPLE.items()})
-        await _give_passwords(config)
+    async with AsyncExitStack() as stack:
+        house = running(WORKERS, config, starting, health_port=config.health_port)
+        workers, links = await asyncio.gather(stack.enter_async_context(house), _ways_in(config))
         looks = [look for each in chapter_types() for look in each.looks]
         if as_json:
             people = [{"person_id": each, "role": PEOPLE[each], "password": password_of(each)} for each in PEOPLE]
@@ -55,13 +57,15 @@ async def visit(complete: Settings, starting: StartProgress, *, as_json: bool) -
         await asyncio.wait((workers,))
 
 
-async def _give_passwords(config: Settings) -> None:
+async def _ways_in(config: Settings) -> Mapping[str, str]:
+    """A password for each of the six people, and a link."""
     async with people_pool(config) as opened:
         by, clock = Actor(login(), None), SystemClock()
         at, passwords = CommandActor(by, config.people_required, opened, clock), Passwords(opened, clock)
         for person_id in PEOPLE:
             also = at.told(Deed.MANAGE_PEOPLE, f"person:{person_id}", did="password")
             await passwords.set(person_id, password_of(person_id), by=by.source, also=also)
+    return await links_for(config, {person_id: [role] for person_id, role in PEOPLE.items()})
 
 
 def _show(config: Settings, looks: list[Look]) -> None:

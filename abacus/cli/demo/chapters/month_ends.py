@@ -40,7 +40,6 @@ class MonthEnds(Chapter):
         roll = Roll(at.pool, book, at.clock)
         for country in book.countries():
             await roll.due(country)
-        await self.house.settle()
         await self._seal()
 
     async def end(self) -> None:

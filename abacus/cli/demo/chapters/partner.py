@@ -51,16 +51,17 @@ class PartnerRequests(Chapter):
     async def day(self, day: date) -> None:
         if day.weekday() != _COMES_ON and self.house.today - day > _DAILY_SINCE:
             return
-        rng = self.house.rng
+        rng, orders = self.house.rng, list[tuple[str, dict[str, Any], str]]()
+        for number, country in enumerate(("SG", "SG", "TH", "ID", "SG", "SG")):
+            member, points = f"{country.lower()}-{1001 + rng.randrange(90)}", rng.choice((50, 100, 150, 600))
+            award = {"member_id": member, "country": country, "points": points, "reason": "A week with Acme"}
+            orders.append(("/v1/awards", award, f"week-{day}-{number}"))
+        for number in range(6):
+            member = f"sg-{1001 + rng.randrange(90)}"
+            spend = {"points": rng.choice((200, 400, 800)), "reason": "A voucher of Acme"}
+            orders.append((f"/v1/members/{member}/spend", spend, f"voucher-{day}-{number}"))
         async with at_the_api(self.house) as acme:
-            for number, country in enumerate(("SG", "SG", "TH", "ID", "SG", "SG")):
-                member, points = f"{country.lower()}-{1001 + rng.randrange(90)}", rng.choice((50, 100, 150, 600))
-                award = {"member_id": member, "country": country, "points": points, "reason": "A week with Acme"}
-                await asked(acme, "/v1/awards", award, key=f"week-{day}-{number}")
-            for number in range(6):
-                member = f"sg-{1001 + rng.randrange(90)}"
-                spend = {"points": rng.choice((200, 400, 800)), "reason": "A voucher of Acme"}
-                await asked(acme, f"/v1/members/{member}/spend", spend, key=f"voucher-{day}-{number}")
+            await asyncio.gather(*(asked(acme, path, order, key=key) for path, order, key in orders))
 
 
 def at_the_api(house: House) -> httpx.AsyncClient:
