@@ -8,6 +8,8 @@ from abacus.cli.demo.afterwards import comes_out
 from abacus.cli.demo.counters import shown_counts
 from abacus.cli.demo.story.opening import told
 from abacus.cli.house.start_progress import StartProgress
+from abacus.core.clock import SystemClock
+from abacus.oversight.closing.kind import accounts_desk
 from abacus.oversight.closing.store import MonthCloses
 from abacus.oversight.reports.homes import homes
 from abacus.oversight.reports.movements import rollforward
@@ -53,6 +55,13 @@ async def test_the_story_stays_within_its_time_and_comes_out(
     last_over = Month.of(datetime.now(UTC).date()).before
     closed = [each.month for each in await MonthCloses(pool).all()]
     assert closed == [last_over.before.before, last_over.before]
+    assert await tasks_of_closes(pool) == [
+        (kind, str(month), "finn", "done")
+        for month in closed
+        for kind in ("close-reconcile", "close-check", "close-sign")
+    ]
+    accounts = {each.document.name for each in await accounts_desk(pool, SystemClock()).records()}
+    assert accounts == {"all.all", "OVO.ID"}
     assert [str(month) for month in months_since(story.begin) if not await ties(pool, book, month)] == []
     kinds = {row["kind"] for row in await pool.fetch("select distinct kind from approval where status = 'pending'")}
     assert kinds == {"rate_card", "campaign", "adjustment", "assumption"}
@@ -73,6 +82,12 @@ async def times_outside(pool: Pool, begin: datetime) -> list[tuple[str, str, dat
         if first is not None and (first < begin_of_cards or is_over):
             outside.append((table, column, first, last))
     return outside
+
+
+async def tasks_of_closes(pool: Pool) -> list[tuple[str, str, str, str]]:
+    """In the order in which they were asked for."""
+    rows = await pool.fetch("select kind, subject, asked_by, state from console_errand order by asked_at")
+    return [tuple(row) for row in rows]
 
 
 def months_since(begin: datetime) -> list[Month]:

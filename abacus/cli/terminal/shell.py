@@ -13,7 +13,7 @@ import typer
 from abacus.cli.terminal.answer import Answer, Formats, fail
 from abacus.core.errors import AbacusError, Refused
 from abacus.platform.encryption import Secrets
-from abacus.platform.logins import people_login, role_for
+from abacus.platform.logins import Login, console_login, people_login, role_for
 from abacus.platform.logs import configure_logging
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.roles import APPLICATION_ROLE
@@ -124,7 +124,19 @@ async def people_pool(config: Settings | None = None) -> AsyncIterator[Pool]:
     are given. Raises `Refused` or `Unavailable`.
     """
     settings = config or read_settings()
-    login = people_login(settings.people_database_url)
+    async with _logged_in(settings, people_login(settings.people_database_url)) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def console_pool(settings: Settings) -> AsyncIterator[Pool]:
+    """A pool for what the console's processes do. Raises `Refused` or `Unavailable`."""
+    async with _logged_in(settings, console_login(settings.console_database_url)) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def _logged_in(settings: Settings, login: Login) -> AsyncIterator[Pool]:
     url = login.url or settings.required("database_url")
     role = await role_for(url, login.role, login.setting)
     async with database(settings.model_copy(update={"database_url": url}), role=role) as opened:

@@ -29,7 +29,9 @@ class Assumptions(Chapter):
         for (program, country), prices in _PRICES.items():
             wanted = Assumed(program, country, first, _estimate(prices, _USE), "as in the plan")
             also = at.does(Deed.SET_ASSUMPTIONS, wanted.subject, country=country, reason=wanted.reason, start=first)
-            await AssumptionStore(at.pool).set(
+            store = AssumptionStore(at.pool)
+            await store.check(program, country, first, wanted.estimate)
+            await store.set(
                 program, country, first, wanted.estimate, by=at.actor.source, why=wanted.reason, now=now, also=also
             )
 

@@ -1,36 +1,43 @@
-"""Two months whose books are closed, by the commands of finance. The last month that is over waits for its close."""
+"""Two months whose books are closed, by the steps of the console. The last month that is over waits for its close."""
 
 import asyncio
-import os
-import sys
-import tempfile
-from datetime import date, timedelta
-from pathlib import Path
+from datetime import UTC, datetime, time, timedelta
 from typing import Final
+from uuid import uuid4
 
 from abacus.cli.demo.story.chapter import Chapter, Look
 from abacus.cli.demo.story.house import House
-from abacus.cli.terminal.command_actor import CommandActor, login
-from abacus.cli.terminal.shell import people_pool
+from abacus.cli.terminal.shell import console_pool
+from abacus.console.decide.month_orders import messages_order, review_order, signature_order
+from abacus.console.errands.command import ERRAND_TOKEN, Command
+from abacus.console.errands.store import ErrandStore
+from abacus.console.errands.types import Errand, Order, State
+from abacus.console.wiring import environments
 from abacus.core.errors import Refused
-from abacus.people.store.people import PeopleStore
+from abacus.oversight.closing.decide.journal_accounts import ALL
+from abacus.oversight.closing.kind import accounts_desk
 from abacus.people.types.deed import Deed
-from abacus.people.types.person import Actor
-from abacus.platform.settings import PREFIX
 from abacus.programs.expiry.decide.month import Month
 
-_FOR: Final = timedelta(days=90)
+_LOOKS_EVERY_S: Final = 1.0
+_HALF_A_DAY: Final = timedelta(hours=12)  # before the month begins in any country
+_NOW_OVER: Final = time(0, 20, tzinfo=UTC)  # the month, everywhere
+_LIABILITY: Final = "2400 Points liability"
+# By program, country and kind: debit and credit. Kinds that are left out are booked as for all.
 _ACCOUNTS: Final = {
-    "issued": ("6100 Loyalty expense", "2400 Points liability"),
-    "spent": ("2400 Points liability", "1200 Settled with partners"),
-    "expired": ("2400 Points liability", "4800 Breakage"),
-    "reversed": ("2400 Points liability", "6100 Loyalty expense"),
-    "adjusted": ("6110 Goodwill", "2400 Points liability"),
+    (ALL, ALL): {
+        "issued": ("6100 Loyalty expense", _LIABILITY),
+        "spent": (_LIABILITY, "1200 Settled with partners"),
+        "expired": (_LIABILITY, "4800 Breakage"),
+        "reversed": (_LIABILITY, "6100 Loyalty expense"),
+        "adjusted": ("6110 Goodwill", _LIABILITY),
+    },
+    ("OVO", "ID"): {"issued": ("6120 Loyalty expense, Indonesia", _LIABILITY)},
 }
 
 
 class Closes(Chapter):
-    """Finn closes them."""
+    """Finn publishes the accounts of the journal once, and closes the months with them."""
 
     looks = (Look("finn", "/finance", "two closed months, a third that can be closed now, and what the points cost"),)
 
@@ -39,53 +46,55 @@ class Closes(Chapter):
         self._closing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._closing.set_result(None)
 
+    async def begin(self) -> None:
+        at = self.house.at("finn")
+        at.check(Deed.CLOSE_BOOKS)
+        desk = accounts_desk(at.pool, at.clock)
+        around = await desk.around()
+        drafts = [await desk.read(_document(place), around) for place in _ACCOUNTS]
+        await desk.publish(await desk.differences(drafts), at.actor)
+
     async def month_ended(self, month: Month) -> None:
         await self._closing
-        if month in _to_close(self.house.today):
+        last_over = Month.of(self.house.today).before
+        if month in {last_over.before.before, last_over.before}:
             self._closing = asyncio.ensure_future(self._close(month))  # which takes some days
 
     async def end(self) -> None:
         await self._closing
 
     async def _close(self, month: Month) -> None:
-        """As a person does it in a terminal: reconcile, look, and sign."""
-        since, until = month.before.last_day, month.after.first_day
-        with tempfile.TemporaryDirectory(prefix="abacus-close-") as folder:
-            accounts, account = Path(folder) / "accounts.toml", Path(folder) / f"account-{month}.json"
-            accounts.write_text(_mapping(), encoding="utf-8")
-            window = ("--from", f"{since}T12:00:00+00:00", "--to", f"{until}T00:20:00+00:00")
-            token = await self._token()
-            await self._run(token, "reconcile", *window, "--out", str(account))
-            files = ("--mapping", str(accounts), "--out", folder, "--reconciled", str(account))
-            await self._run(token, "report", "close", "--month", str(month), *files)
+        """Account for the messages, review, and sign."""
+        begin = datetime.combine(month.first_day, time(), UTC) - _HALF_A_DAY
+        end = datetime.combine(month.after.first_day, _NOW_OVER)
+        async with console_pool(self.house.settings) as pool:
+            tasks = ErrandStore(pool, self.house.clock)
+            account = await self._done(tasks, messages_order(month, begin, end))
+            review = await self._done(tasks, review_order(month, await tasks.output(account.errand_id)))
+            await self._done(tasks, signature_order(month, review))
 
-    async def _run(self, token: str, *words: str) -> None:
-        given = {**os.environ, **self.house.settings.environment(), f"{PREFIX}TOKEN": token}
-        command = (sys.executable, "-m", "abacus", *words)
-        run = await asyncio.create_subprocess_exec(
-            *command, env=given, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-        )
-        told, _ = await run.communicate()
-        if run.returncode:
-            raise Refused(f"abacus {' '.join(words)}: {told.decode().strip()}")
-
-    async def _token(self) -> str:
-        async with people_pool(self.house.settings) as entering:
-            clock, by = self.house.clock, Actor(login(), None)
-            at = CommandActor(by, people_required=False, pool=entering, clock=clock)
-            also = at.told(Deed.MANAGE_PEOPLE, "person:finn", did="token", days=_FOR.days)
-            token, _ = await PeopleStore(entering, clock).add_token("finn", holds_for=_FOR, by=by, also=also)
-        return token.text
-
-
-def _to_close(today: date) -> list[Month]:
-    last_over = Month.of(today).before
-    return [last_over.before.before, last_over.before]
+    async def _done(self, tasks: ErrandStore, order: Order) -> Errand:
+        """Finn's task, run as the console runs it. No process of a console is there that would wait for it; the clock
+        leaps, so it would also take the task for lost.
+        """
+        errand_id, runner, token = uuid4(), uuid4(), ERRAND_TOKEN.new()
+        await tasks.ask(errand_id, order, self.house.people["finn"].name)
+        taken = await tasks.take(runner, token)
+        if taken is None or taken.errand_id != errand_id:
+            raise Refused(f"the task {order.kind} of {order.subject} does not begin")
+        environment, _ = environments(self.house.settings)
+        given = {**environment, "ABACUS_TOKEN": token.text}
+        async with Command(order.arguments, order.papers, order.keeps, given) as command:
+            while not await command.ended_within(_LOOKS_EVERY_S):
+                pass
+            outcome = command.outcome()
+        await tasks.end(errand_id, runner, outcome)
+        if outcome.state is not State.DONE or outcome.exit_code:
+            raise Refused(f"abacus {' '.join(order.arguments)}: {outcome.told or outcome.output!r}")
+        return taken
 
 
-def _mapping() -> str:
-    """The accounts of the journal, the same in every country."""
-    lines = [
-        f'["*"."*".{kind}]\ndebit = "{debit}"\ncredit = "{credit}"\n' for kind, (debit, credit) in _ACCOUNTS.items()
-    ]
-    return "\n".join(lines)
+def _document(place: tuple[str, str]) -> dict[str, object]:
+    program, country = place
+    pairs = {kind: {"debit": debit, "credit": credit} for kind, (debit, credit) in _ACCOUNTS[place].items()}
+    return {"program": program, "country": country, **pairs}

@@ -1,11 +1,9 @@
 """What the buttons of a month do: each asks for a command of the command line, which runs as a task of the person."""
 
-import json
-from typing import Final
-
+from abacus.console.decide.month_orders import CHECK, RECONCILE, SIGN, messages_order, review_order, signature_order
 from abacus.console.decide.reports import MONTHS
 from abacus.console.errands.types import Order, State
-from abacus.console.pages.finance.month_close import CHECK, DUE, EXPIRY, RECONCILE, SIGN, month_of, window_of
+from abacus.console.pages.finance.month_close import DUE, EXPIRY, month_of, window_of
 from abacus.console.pages.finance.trust import seal_order
 from abacus.console.pages.operations.errands import ask, newest
 from abacus.console.web.calls import Call
@@ -15,8 +13,6 @@ from abacus.console.web.page import See
 from abacus.core.errors import Refused
 from abacus.oversight.closing.decide.obstacles import ACCEPTABLE
 from abacus.programs.expiry.decide.month import Month
-
-_FILES: Final = (("rollforward", "csv"), ("journal", "csv"), ("accounts", "toml"), ("reconciled", "json"))
 
 
 async def go_to(call: Call) -> See:
@@ -42,8 +38,7 @@ async def account(call: Call) -> See:
     """Accounts for every message of the month, by the clocks of all countries."""
     month = month_of(call)
     begin, end = window_of(call, month)
-    arguments = ("reconcile", f"--from={begin.isoformat()}", f"--to={end.isoformat()}", "--json")
-    return await ask(call, Order(RECONCILE, str(month), None, arguments), f"/finance/close/{month}#messages")
+    return await ask(call, messages_order(month, begin, end), f"/finance/close/{month}#messages")
 
 
 async def check(call: Call) -> See:
@@ -54,14 +49,12 @@ async def check(call: Call) -> See:
 
 
 async def sign(call: Call) -> See:
-    """With the papers and the acceptances of the last check, if nothing else stood in the way."""
+    """As the last check was asked for, if nothing else stood in the way."""
     month = month_of(call)
     checked = await newest(call, CHECK, str(month))
     if checked is None or checked.document is None or not checked.document["may_be_signed"]:
         raise call.wrong(sign="Something stands in the way: mend or accept it, and review again.")
-    arguments = tuple(each for each in checked.errand.arguments if each != "--check")
-    papers, keeps = json.loads(checked.errand.papers), tuple(f"{name}-{month}.{ending}" for name, ending in _FILES)
-    return await ask(call, Order(SIGN, str(month), None, arguments, papers, keeps), f"/finance/close/{month}#signature")
+    return await ask(call, signature_order(month, checked.errand), f"/finance/close/{month}#signature")
 
 
 async def draw(call: Call) -> See:
@@ -81,17 +74,9 @@ async def reopen(call: Call) -> See:
 
 
 async def _check_order(call: Call, month: Month, typed: Form) -> Order:
-    """With the account of the month's messages, if one was made."""
-    arguments, papers = ["report", "close", f"--month={month}"], dict[str, str]()
     accounted = await newest(call, RECONCILE, str(month))
-    if accounted is not None and accounted.errand.state is State.DONE:
-        name = f"reconciled-{month}.json"
-        papers[name] = json.dumps(accounted.document)
-        arguments.append(f"--reconciled={name}")
-    arguments += [f"--accept={each}" for each in _accepted(typed)]
-    if typed.get("reason"):
-        arguments.append(f"--reason={typed.get('reason')}")
-    return Order(CHECK, str(month), None, (*arguments, "--check", "--json"), papers)
+    account = accounted.document if accounted is not None and accounted.errand.state is State.DONE else None
+    return review_order(month, account, _accepted(typed), typed.get("reason"))
 
 
 def _accepted(typed: Form) -> list[str]:

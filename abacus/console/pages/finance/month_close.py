@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from abacus.console.decide import month_steps as steps
 from abacus.console.decide.charts import Chart
 from abacus.console.decide.checklist import Item, checklist
+from abacus.console.decide.month_orders import CHECK, RECONCILE, SIGN
 from abacus.console.decide.month_steps import Ended, Published, Sealed, Step, Task
 from abacus.console.decide.reports import MONTHS, charts_of
 from abacus.console.pages.finance.trust import LEDGER, SEAL
@@ -34,9 +35,6 @@ from abacus.proof.store import Seals
 
 EXPIRY: Final = "expiry"
 DUE: Final = "what is due"
-RECONCILE: Final = "close-reconcile"
-CHECK: Final = "close-check"
-SIGN: Final = "close-sign"
 
 
 @dataclass(frozen=True)
