@@ -4,7 +4,7 @@ scripts each page answers and has no control that does nothing.
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
 import pytest
 from playwright.async_api import Browser
@@ -15,12 +15,18 @@ from abacus.people.types.approval import Approval
 from abacus.platform.postgres import Pool
 from tests.console.addresses import address
 from tests.console.furnished import furnished
-from tests.console.window import Scheme, Window, office
+from tests.console.window import HEIGHT, Scheme, Window, office
 
-# The dark differs from the light in its colours alone.
-LOOKS: list[tuple[Scheme, int]] = [("light", 1440), ("dark", 1280), ("light", 390), ("dark", 390)]
-_PARTS: Final = 2  # of the pages, so that two processes may share them
+Look: TypeAlias = tuple[Scheme, int]
+
 WIDE: Final = 1440
+# Each page is judged in the light on a desk and in the dark on a phone: so both colours of all that is on both. A phone
+# has the menu's button besides, and a desk the open menu, which are the same on every page: the first page is judged in
+# every look. The night judges each page in every look.
+CROSSED: Final[list[Look]] = [("light", WIDE), ("dark", 390)]
+EVERY: Final[list[Look]] = [*CROSSED, ("dark", WIDE), ("light", 390), ("dark", 1280)]
+_PARTS: Final = 2  # of the pages, so that two processes may share them
+BETWEEN: Final = 1280  # a page fits on such a screen, too
 CUT_OFF: Final = """() => [...document.querySelectorAll(".table")]
     .filter((each) => each.scrollWidth > each.clientWidth + 1)
     .map((each) => each.getAttribute("aria-label"))"""
@@ -55,30 +61,40 @@ def pages(approval: Approval) -> Iterator[tuple[str, str]]:
 @pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("part", range(_PARTS))
-async def test_every_page_is_there_for_everybody(browser: Browser, pool: Pool, part: int) -> None:
+@pytest.mark.parametrize(
+    "looks", [pytest.param(CROSSED, id="crossed"), pytest.param(EVERY, id="every", marks=pytest.mark.night)]
+)
+async def test_every_page_is_there_for_everybody(browser: Browser, pool: Pool, looks: list[Look], part: int) -> None:
     async with office(browser, pool) as open_office:
         approval = await furnished(open_office.desk)
         await open_office.desk.hire("eve", "admin")
         async with open_office.window() as window:
             await window.see("/")
-            await stands(window, "sign-in", "/")
+            await stands(window, "sign-in", "/", EVERY)
             await window.sign_in("eve")
             for name, path in list(pages(approval))[part::_PARTS]:
                 await window.see(path)
-                await stands(window, name, path)
+                await stands(window, name, path, EVERY if path == "/" else looks)
 
 
-async def stands(window: Window, name: str, path: str) -> None:
-    """The page by each light, on each screen: nothing is wider than a small one, and a wide one cuts off no table."""
-    for scheme, width in LOOKS:
+async def stands(window: Window, name: str, path: str, looks: list[Look]) -> None:
+    """axe finds nothing in each of these looks, nothing is wider than its screen, and a wide one cuts off no table."""
+    for scheme, width in looks:
         await window.look(scheme, width)
         at = (path, scheme, width)
-        assert (at, await window.violations(of_colours=scheme == "dark")) == (at, [])
-        wide = await window.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-        assert (at, wide) == (at, 0)
+        assert (at, await window.violations()) == (at, [])
+        assert (at, await too_wide(window)) == (at, 0)
         cut = await window.page.evaluate(CUT_OFF) if width >= WIDE else []
         assert (at, cut) == (at, [])
         await window.shoot(f"{name}-{scheme}-{width}")
+    await window.page.set_viewport_size({"width": BETWEEN, "height": HEIGHT})
+    assert (path, await too_wide(window)) == (path, 0)
+
+
+async def too_wide(window: Window) -> int:
+    """The pixels by which the page is wider than its screen."""
+    pixels: int = await window.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    return pixels
 
 
 @pytest.mark.long

@@ -24,7 +24,6 @@ _SHOTS: Final = "ABACUS_TEST_SHOTS"  # a folder for pictures of each page
 _AXE: Final = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
 # What is in order is left in the browser: that is many times more than what is not.
 _RULES: Final = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
-_RULES_OF_COLOURS: Final = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 _RUN_AXE: Final = """async (runOnly) => {
     const {violations} = await axe.run({runOnly, resultTypes: ['violations']});
     return violations.map(({id, nodes}) => ({id, html: nodes[0].html}));
@@ -34,7 +33,7 @@ _RUN_AXE: Final = """async (runOnly) => {
 _NOTHING_ELSEWHERE: Final = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 _ARGUMENTS: Final = ("--no-sandbox", "--disable-dev-shm-usage", _NOTHING_ELSEWHERE)
 
-_HEIGHT: Final = 900
+HEIGHT: Final = 900
 Scheme = Literal["light", "dark"]
 
 
@@ -83,14 +82,14 @@ class Window:
     async def look(self, scheme: Scheme, width: int) -> None:
         """At the page as it is, by another light or on another screen."""
         await self.page.emulate_media(color_scheme=scheme)
-        await self.page.set_viewport_size({"width": width, "height": _HEIGHT})
+        await self.page.set_viewport_size({"width": width, "height": HEIGHT})
         await self.page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))")
 
-    async def violations(self, *, of_colours: bool = False) -> list[str]:
-        """What axe holds against the page, or against its colours alone."""
+    async def violations(self) -> list[str]:
+        """What axe holds against the page."""
         if not await self.page.evaluate("'axe' in window"):
             await self.page.evaluate(_AXE)
-        found: list[dict[str, str]] = await self.page.evaluate(_RUN_AXE, _RULES_OF_COLOURS if of_colours else _RULES)
+        found: list[dict[str, str]] = await self.page.evaluate(_RUN_AXE, _RULES)
         return [f"{each['id']}: {each['html'][:200]}" for each in found]
 
     async def shoot(self, name: str) -> None:
@@ -115,7 +114,7 @@ class Office:
         """
         context = await self.browser.new_context(
             color_scheme=scheme,
-            viewport={"width": width, "height": _HEIGHT},
+            viewport={"width": width, "height": HEIGHT},
             timezone_id="Asia/Singapore",
             java_script_enabled=scripts,
         )
