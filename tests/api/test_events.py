@@ -102,6 +102,7 @@ async def test_an_accepted_event_is_with_the_broker(house: House) -> None:
         assert await on_topic(house, 2) == [(b"bob", PUBLISHED)] * 2
 
 
+@pytest.mark.once  # no service sees them
 @pytest.mark.parametrize(
     ("change", "status", "problem", "pointer"),
     [
@@ -175,6 +176,7 @@ async def test_each_event_of_a_batch_has_its_outcome(house: House) -> None:
         assert [value["id"] for _, value in await on_topic(house, 2)] == ["visit-1", "visit-2"]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("events", [[], [VISIT] * 1001, "x", None])
 async def test_a_batch_has_up_to_a_thousand_events(acme: httpx.AsyncClient, events: Any) -> None:
     answer = await acme.post("/v1/events/batch", json={"events": events})

@@ -167,6 +167,7 @@ async def test_a_log_that_is_chained_is_clean(pool: Pool, database_url: str) -> 
     assert numbers == list(range(1, 26)), "in the order of their times, which are the database's"
 
 
+@pytest.mark.once  # the log is in no slice
 @pytest.mark.parametrize("name", TAMPERINGS)
 async def test_what_is_tampered_with_is_found_and_named(pool: Pool, database_url: str, name: str) -> None:
     await _live(pool)

@@ -293,6 +293,7 @@ async def test_what_is_posted_meanwhile_is_not_looked_at(pool: Pool, database_ur
         while not posting.is_set():
             number += 1
             await fill(pool, f"new-{number}", "bob", transfers=1)
+            await asyncio.sleep(0.02)  # as fast as it can, it would take the machine from the reader
 
     poster = asyncio.create_task(post())
     try:

@@ -27,8 +27,9 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.mark.long
 async def test_calculators_come_and_go_and_nothing_is_lost_or_skipped(house: House) -> None:
-    messages = list(stream(8000))
+    messages = list(stream(4000))
     waves = [messages[start::4] for start in range(4)]
     expected = {sent.award for sent in messages if sent.award is not None}
     async with house.process("awarder", "retrier", "relay"), house.process("calculator") as first:
@@ -36,7 +37,7 @@ async def test_calculators_come_and_go_and_nothing_is_lost_or_skipped(house: Hou
         await until(lambda: _transfers(house, 1), within_s=60)
         async with house.process("calculator"), house.process("calculator") as third:
             await house.produce(waves[1])
-            await until(lambda: _transfers(house, 2500), within_s=60)
+            await until(lambda: _transfers(house, 1250), within_s=60)
             await house.produce(waves[2])
             first.send_signal(signal.SIGTERM)
             assert await first.wait() == 0
@@ -48,6 +49,7 @@ async def test_calculators_come_and_go_and_nothing_is_lost_or_skipped(house: Hou
     await everything_awarded_once(house, messages)
 
 
+@pytest.mark.long
 async def test_what_its_sender_took_back_is_not_awarded(house: House) -> None:
     first, second, third, last = [sent for sent in stream(40) if sent.award is not None][:4]
     sender = AIOKafkaProducer(
