@@ -24,7 +24,8 @@ from tests.support.cluster import Servers
 from tests.support.ledgers import make_ledger
 from tests.support.services import Services
 
-_TRIES: Final = 3
+_TRIES: Final = 3  # where a service does not answer the trial
+_CHANCES: Final = 6  # of a worker to come by its point, which is a matter of moments on a busy machine
 _VISITS: Final = 3  # a point that a work visits only now and then cannot be where its worker dies
 
 
@@ -130,7 +131,7 @@ class Yard:
         def note(crash: Crash, outcome: Outcome) -> None:
             fate = _fate_of(outcome)
             missed[crash] += fate is Fate.MISSED
-            if fate is Fate.MISSED and missed[crash] < _TRIES:
+            if fate is Fate.MISSED and missed[crash] < _CHANCES:
                 waiting.append(crash)
                 return
             verdicts.append(Verdict(crash, fate, outcome.faults, outcome.seconds))
