@@ -17,9 +17,9 @@ SERVED: Final = (
     *form_pages("/partners/{partner}/new-key", Deed.EDIT_PARTNERS, partner_keys.new_key),
     *form_pages("/partners/{partner}/disable", Deed.EDIT_PARTNERS, partner_keys.refusal),
     form("/partners/{partner}/enable", partner_keys.enable, Deed.EDIT_PARTNERS, everywhere=True),
-    *webhook.ADDRESS.served(),
-    *webhook.SECRET.served(),
-    *webhook.END.served(),
+    *form_pages("/partners/{partner}/webhook", Deed.EDIT_PARTNERS, webhook.address),
+    *form_pages("/partners/{partner}/webhook-secret", Deed.EDIT_PARTNERS, webhook.secret),
+    *form_pages("/partners/{partner}/webhook-end", Deed.EDIT_PARTNERS, webhook.end),
     form("/partners/{partner}/try-webhook", webhook.send_trial, Deed.EDIT_PARTNERS, everywhere=True),
     page("/partners/{partner}/requests", partner_requests.requests, everywhere=True),
 )
