@@ -29,7 +29,9 @@ FAILS_WITHIN: Final = 40
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("first", range(0, SEEDS, A_ROUND))
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(n, marks=pytest.mark.night) for n in range(A_ROUND, SEEDS, A_ROUND))]
+)
 def test_every_seed_keeps_the_invariants_and_the_first_round_leaves_nothing_out(first: int) -> None:
     traces = [run_seed(seed).simulated.trace for seed in range(first, min(first + A_ROUND, SEEDS))]
     if first == 0 and len(traces) == A_ROUND:
