@@ -62,25 +62,37 @@ hypothesis.settings.load_profile("abacus")
 _OF_SERVICES = frozenset({"services", "cassandra_at"})
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each process is given one stretch of the list, and others take over tests that it has not begun. So each begins
-    with its part of the long tests, and none of those is left to the end.
-    """
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         if not _OF_SERVICES.isdisjoint(fixtures):
             item.add_marker("services")
         if "browser" in fixtures:
             item.add_marker("long")
+    yield
+    _put_the_longest_first(items)  # of those that are left
+
+
+def _put_the_longest_first(items: list[pytest.Item]) -> None:
+    """Each process is given one stretch of the list, and others take over tests that it has not begun. So each begins
+    with its part of the long tests, those first that may take more time than others, and none is left to the end.
+    """
     processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     stretch = len(items) // processes
-    long = [item for item in items if item.get_closest_marker("long")]
+    long = sorted((item for item in items if item.get_closest_marker("long")), key=_seconds_allowed, reverse=True)
     others = deque(item for item in items if not item.get_closest_marker("long"))
     items.clear()
     for process in range(processes):
         items += long[process::processes]
         items += [others.popleft() for _ in range(min(len(others), stretch * (process + 1) - len(items)))]
     items += others
+
+
+def _seconds_allowed(item: pytest.Item) -> float:
+    """What the test may take, if that is said of itself."""
+    timeout = item.get_closest_marker("timeout")
+    return float(timeout.args[0]) if timeout is not None else 0.0
 
 
 @pytest.hookimpl(wrapper=True)
