@@ -59,17 +59,19 @@ hypothesis.settings.register_profile("searching", deadline=None)
 hypothesis.settings.register_profile("abacus", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("abacus")
 
+_TESTS = Path(__file__).parent.resolve()
 _OF_SERVICES = frozenset({"services", "cassandra_at"})
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None]:
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         if not _OF_SERVICES.isdisjoint(fixtures):
             item.add_marker("services")
         if "browser" in fixtures:
             item.add_marker("long")
+    _keep_files_of_marks(config, items)
     yield
     _put_the_longest_first(items)  # of those that are left
 
@@ -93,6 +95,17 @@ def _seconds_allowed(item: pytest.Item) -> float:
     """What the test may take, if that is said of itself."""
     timeout = item.get_closest_marker("timeout")
     return float(timeout.args[0]) if timeout is not None else 0.0
+
+
+def _keep_files_of_marks(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """For `.ci/tests-marked`, which looks for few of all tests: to import the others takes each process seconds."""
+    is_first = os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0"
+    if config.cache is not None and is_first and [Path(each).resolve() for each in config.args] == [_TESTS]:
+        of_marks = {
+            mark: sorted({each.nodeid.partition("::")[0] for each in items if each.get_closest_marker(mark)})
+            for mark in ("long", "services")
+        }
+        config.cache.set("abacus/marked", of_marks)
 
 
 @pytest.hookimpl(wrapper=True)
