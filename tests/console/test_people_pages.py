@@ -218,6 +218,24 @@ async def test_the_log_is_narrowed_by_names_and_says_sentences(pool: Pool) -> No
         assert 'took back points of <a href="/members/bob">bob</a>' in page
 
 
+@pytest.mark.parametrize(
+    ("path", "log"),
+    [
+        ("/campaigns/market", "/log?kind=campaign&amp;subject=market"),
+        ("/rates/SG", "/log?kind=card&amp;subject=SG"),
+        ("/people/eve", "/log?kind=person&amp;subject=eve"),
+        ("/campaigns", None),
+        ("/partners/nobody", None),
+    ],
+)
+async def test_the_page_of_a_thing_leads_to_its_log(pool: Pool, path: str, log: str | None) -> None:
+    async with desk(pool) as open_desk:
+        eve, ann = await open_desk.inside("eve", "admin"), await open_desk.inside("ann", "viewer")
+        await submitted(open_desk)
+        assert ((log or "/log?kind=") in (await eve.see(path)).text) == (log is not None)
+        assert "/log?kind=" not in (await ann.see(path)).text
+
+
 async def test_what_has_changed_is_of_the_person_s_countries(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         await open_desk.inside("eve", "admin")

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from datetime import datetime
 from functools import cache, partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -22,7 +23,7 @@ from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import new_form_key
 from abacus.console.web.navigation import open_to, shortcuts_of
 from abacus.console.web.page import Download, Events, Outcome, See, plain
-from abacus.console.web.things import THINGS, address_of
+from abacus.console.web.things import THINGS, address_of, log_address
 from abacus.core.clock import Clock
 
 _TEMPLATES: Final = Path(__file__).parents[1] / "templates"
@@ -108,6 +109,7 @@ class Answers:
                 me=call,
                 sections=open_to(call) if call is not None else [],
                 here=request.url.path,
+                log=log_address(call, request.scope["raw_path"].decode("latin-1")) if status == HTTPStatus.OK else None,
                 shortcuts=shortcuts_of(call) if call is not None else [],
                 moment=moment,
                 address_of=partial(address_of, call),
