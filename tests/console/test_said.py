@@ -27,6 +27,7 @@ class Door(Page):
     is_: str = ""
     rights: tuple[str, ...] = ()
     zone: str = "UTC"
+    zones: tuple[tuple[str, str], ...] = ()
     sessions: tuple[str, ...] = ()
 
 
