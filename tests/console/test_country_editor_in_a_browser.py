@@ -70,7 +70,7 @@ async def write_campaign(window: Window, starts: str) -> None:
     await write(window, "Name", NAME)
     await write(window, "What it is for", "A good meal")
     await write(window, "Starts", starts)
-    await change(window, "Add a condition If")
+    await change(window, "Add a condition to If")
     added = page.get_by_role("group", name="Condition").last
     await choose(window, "Value", "amount (decimal)", added)
     await choose(window, "Comparison", "is at least", added)
@@ -79,7 +79,7 @@ async def write_campaign(window: Window, starts: str) -> None:
     step = part(window, "Step 1")
     await choose(window, "At which event", "at each", step)
     await write(window, "Points", "25", step)
-    await change(window, "Add a deed What is done", step)
+    await change(window, "Add a deed to What is done", step)
     deed = part(window, "Deed 2")
     await choose(window, "What is done", "tell the member", deed)
     await write(window, "Title", "Enjoy your meal", deed)

@@ -65,12 +65,15 @@ class RuleView:
         """The whole rule: a group with its rows, or the only condition as one row."""
         at = written(path)
         if is_group(rule):
-            return self._group(path, rule, label, help_, [Act(f"remove:{at}", "Remove all")])
-        rows = [self._condition(path, rule)] if isinstance(rule, Mapping) and rule else []
-        acts = [Act(f"add:{at}", "Add a condition")]
+            clear = Act(f"remove:{at}", "Remove all", f"Remove all conditions of {label}")
+            return self._group(path, rule, label, help_, acts=[clear], called=label)
+        rows = [self._condition(path, rule, f"the condition of {label}")] if isinstance(rule, Mapping) and rule else []
+        acts = [_add(at, label)]
         return Listing(path=at, label=label, rows=rows, acts=acts, help=help_, empty="None: it holds always.")
 
-    def _group(self, path: Path, rule: Mapping[str, Any], label: str, help_: str, acts: Sequence[Act]) -> Listing:
+    def _group(
+        self, path: Path, rule: Mapping[str, Any], label: str, help_: str, *, acts: Sequence[Act], called: str
+    ) -> Listing:
         at, conditions = written(path), inner(rule)
         turn = Control(
             name=name_of(path, "turn"),
@@ -84,23 +87,24 @@ class RuleView:
         self._spots.append(Spot(Role.TURN, path, Rule(), [turn]))
         rows = []
         for place, each in enumerate(conditions):
-            here = (*path, "conditions", place)
+            here, count = (*path, "conditions", place), len(conditions)
             if is_group(each):
-                of = self._group(here, each, "", "", _acts(here, len(conditions)))
+                it = f"group {place + 1} of {called}"
+                of = self._group(here, each, "", "", acts=_acts(here, count, it), called=it)
                 rows.append(Panel(path=written(here), label="", parts=[of]))
             else:
-                rows.append(self._condition(here, each, len(conditions)))
-        adds = [Act(f"add:{at}", "Add a condition"), *acts]
+                rows.append(self._condition(here, each, f"condition {place + 1} of {called}", count))
+        adds = [_add(at, called), *acts]
         return Listing(path=at, label=label, rows=rows, head=[turn], acts=adds, help=help_)
 
-    def _condition(self, path: Path, condition: Any, count: int | None = None) -> Panel:
+    def _condition(self, path: Path, condition: Any, called: str, count: int | None = None) -> Panel:
         """The only condition of a rule without a `count`."""
         table = condition if isinstance(condition, Mapping) else {}
         controls = self._controls(path, table)
         type_ = side_of(str(table.get("lhs", "")), self._choices).type
         self._spots.append(Spot(Role.CONDITION, path, Rule(self._zone), controls, type=type_))
         at = written(path)
-        acts = [Act(f"nest:{at}", "Group"), Act(f"remove:{at}", "Remove")] if count is None else _acts(path, count)
+        acts = _around(at, called) if count is None else _acts(path, count, called)
         return Panel(path=at, label="", parts=controls, acts=acts)
 
     def _controls(self, path: Path, table: Mapping[str, Any]) -> list[Control]:
@@ -222,8 +226,17 @@ def _argument(text: str) -> str:
     return "" if call is None else call["argument"]
 
 
-def _acts(path: Path, count: int) -> list[Act]:
+def _acts(path: Path, count: int, called: str) -> list[Act]:
     at, place = written(path), path[-1]
-    acts = [Act(f"up:{at}", "Up")] if place else []
-    acts += [Act(f"down:{at}", "Down")] if place != count - 1 else []
-    return [*acts, Act(f"nest:{at}", "Group"), Act(f"remove:{at}", "Remove")]
+    acts = [Act(f"up:{at}", "Up", f"Move {called} up")] if place else []
+    acts += [Act(f"down:{at}", "Down", f"Move {called} down")] if place != count - 1 else []
+    return [*acts, *_around(at, called)]
+
+
+def _around(at: str, called: str) -> list[Act]:
+    nest = Act(f"nest:{at}", "Group", f"Put {called} into a group")
+    return [nest, Act(f"remove:{at}", "Remove", f"Remove {called}")]
+
+
+def _add(at: str, called: str) -> Act:
+    return Act(f"add:{at}", "Add a condition", f"Add a condition to {called}")

@@ -12,10 +12,11 @@ PREFIX: Final = "doc."  # before the name of every control
 
 
 class Act(NamedTuple):
-    """What a button does to the document: `add:steps`."""
+    """What a button does to the document: `add:steps`. `says` is all of it, for who does not see where it stands."""
 
     value: str
     label: str
+    says: str
 
 
 @dataclass(frozen=True, kw_only=True)

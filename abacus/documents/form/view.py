@@ -247,8 +247,9 @@ class _View:
                 parts: Sequence[Part] = list(self._fields(rows.of.fields, each, here))
             else:
                 parts = list(self._part(rows.of, here, each, one, keeps=True))
-            panels.append(Panel(path=written(here), label=one.label, parts=parts, acts=_row_acts(here, len(values))))
-        adds = [Act(f"add:{at}", f"Add {_article(rows.noun)}")] if len(values) < rows.at_most else []
+            acts = _row_acts(here, len(values), one.label)
+            panels.append(Panel(path=written(here), label=one.label, parts=parts, acts=acts))
+        adds = [_add(at, rows.noun, of)] if len(values) < rows.at_most else []
         return Listing(path=at, label=of.label, rows=panels, acts=adds, help=of.help, empty=of.usual)
 
     def _entries(self, entries: Entries, path: Path, value: Any, of: Field) -> Listing:
@@ -262,7 +263,7 @@ class _View:
                 parts: list[Part] = list(self._fields(entries.of.fields, each, here))
             else:
                 parts = list(self._part(entries.of, here, each, one))
-            acts = [Act(f"remove:{written(here)}", "Remove")]
+            acts = [Act(f"remove:{written(here)}", "Remove", f"Remove {key}")]
             panels.append(Panel(path=written(here), label=str(key), parts=parts, acts=acts))
         picks = None
         if isinstance(entries.key, Pick):
@@ -281,15 +282,20 @@ class _View:
         if isinstance(entries.of, Amount | Whole | Text | Constant):
             controls.append(Control(name=name_of(path, "value"), path=at, label="Its value"))
         self._spots.append(Spot(Role.NEW, path, entries, controls))
-        adds = [Act(f"add:{at}", f"Add {_article(noun)}")]
+        adds = [_add(at, noun, of)]
         return Listing(path=at, label=of.label, rows=panels, new=controls, acts=adds, help=of.help, empty=of.usual)
 
 
-def _row_acts(path: Path, count: int) -> list[Act]:
+def _row_acts(path: Path, count: int, label: str) -> list[Act]:
     at, place = written(path), path[-1]
-    acts = [Act(f"up:{at}", "Up")] if place else []
-    acts += [Act(f"down:{at}", "Down")] if place != count - 1 else []
-    return [*acts, Act(f"remove:{at}", "Remove")]
+    acts = [Act(f"up:{at}", "Up", f"Move {label} up")] if place else []
+    acts += [Act(f"down:{at}", "Down", f"Move {label} down")] if place != count - 1 else []
+    return [*acts, Act(f"remove:{at}", "Remove", f"Remove {label}")]
+
+
+def _add(at: str, noun: str, of: Field) -> Act:
+    label = f"Add {_article(noun)}"
+    return Act(f"add:{at}", label, f"{label} to {of.label}" if of.label else label)
 
 
 def _article(noun: str) -> str:

@@ -1,6 +1,6 @@
 """One declaration of fields, and everything that follows from it: the form, its edits, the text, faults and words."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import pytest
@@ -214,6 +214,51 @@ def test_a_button_changes_the_document_if_the_form_has_it(act: str, path: str, v
     for part in read(path) or ():
         after = after.get(part) if isinstance(part, str) else after[part]
     assert after == value
+
+
+def said(part: Any) -> Iterator[str]:
+    """All that the buttons of a part say to who does not see where they stand."""
+    if part.kind != "control":
+        yield from (act.says for act in part.acts)
+        for each in part.rows if part.kind == "listing" else part.parts:
+            yield from said(each)
+
+
+def test_each_button_says_what_it_is_about() -> None:
+    form = Form(
+        [
+            Field(name="steps", sort=Rows(Text(), "step"), label="Steps"),
+            Field(name="prices", sort=Entries(Text(), Amount(), "price"), label="Prices"),
+            Field(name="when", sort=Rule(), label="If"),
+            Field(name="unless", sort=Rule(), label="Unless"),
+        ]
+    )
+    one = {"operator": "eq", "lhs": "var.city", "rhs": "x"}
+    when = {"operator": "and", "conditions": [one, {"operator": "or", "conditions": [one]}]}
+    document = {"steps": ["a", "b"], "prices": {"tea": "1"}, "when": when, "unless": one}
+    assert [each for panel in view(form, document, Choices()).parts for each in said(panel)] == [
+        "Add a step to Steps",
+        "Move Step 1 down",
+        "Remove Step 1",
+        "Move Step 2 up",
+        "Remove Step 2",
+        "Add a price to Prices",
+        "Remove tea",
+        "Add a condition to If",
+        "Remove all conditions of If",
+        "Move condition 1 of If down",
+        "Put condition 1 of If into a group",
+        "Remove condition 1 of If",
+        "Add a condition to group 2 of If",
+        "Move group 2 of If up",
+        "Put group 2 of If into a group",
+        "Remove group 2 of If",
+        "Put condition 1 of group 2 of If into a group",
+        "Remove condition 1 of group 2 of If",
+        "Add a condition to Unless",
+        "Put the condition of Unless into a group",
+        "Remove the condition of Unless",
+    ]
 
 
 def test_conditions_are_nested_turned_and_taken_away() -> None:
