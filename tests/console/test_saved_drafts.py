@@ -1,10 +1,13 @@
 """Drafts that people save: continued by their owner, read and copied by others, gone once they are submitted."""
 
+import json
 from uuid import uuid4
 
 import pytest
 
 from abacus.console.drafts.store import LARGEST, Draft, DraftStore
+from abacus.console.pages.drafts.draft_text import sent
+from abacus.console.web.forms import Form
 from abacus.core.errors import Refused
 from abacus.people.store.audit import log
 from abacus.platform.postgres import Pool
@@ -34,12 +37,49 @@ async def test_a_draft_is_saved_with_its_faults_continued_and_gone_once_it_is_su
         assert (row["title"], row["country"]) == ("market", "SG")
         assert "Your drafts" in (await ann.see("/")).text
         shown = (await ann.send_for_twin(here, PAGE, text=TOML, shown=TOML, act="submit")).json()
-        sent = await ann.send(here, PAGE, text=TOML, shown=TOML, act="submit", digest=shown["digest"])
-        assert sent.headers["location"].startswith("/approvals/")
+        done = await ann.send(here, PAGE, text=TOML, shown=TOML, act="submit", digest=shown["digest"])
+        assert done.headers["location"].startswith("/approvals/")
         assert (await ann.twin("/drafts")).json()["mine"] == []
         assert (await ann.see(here)).status_code == 404
         entries = await log(pool, subjects=[f"draft:{saved['draft_id']}"])
         assert [(each.actor, each.country) for each in entries] == [("person:ann", "SG"), ("person:ann", None)]
+
+
+async def test_what_was_typed_is_undone_after_a_draft_is_opened_again(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        await ann.send_for_twin(PAGE, PAGE, text=TOML, shown=TOML, act="save", **{"doc.name": "shop"})
+        here = (await ann.twin("/drafts")).json()["mine"][0]["path"]
+        opened = (await ann.twin(here)).json()["draft"]
+        assert opened["before"] == [TOML]
+        undo = {"text": opened["text"], "undo": json.dumps(opened["before"]), "act": "undo"}
+        back = (await ann.send_for_twin(here, PAGE, **undo)).json()["draft"]
+        assert (back["text"], back["before"]) == (TOML, [])
+
+
+def test_what_can_be_undone_has_a_bound() -> None:
+    carried = Form({"text": "a", "undo": json.dumps(["x" * LARGEST, *map(str, range(20))])})
+    assert sent(carried).before == [str(each) for each in range(10, 20)]
+    assert sent(Form({"text": "a", "undo": json.dumps(["b", "x" * (LARGEST + 1)])})).before == []
+
+
+async def test_a_draft_at_fault_says_what_its_trials_wait_for(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        trials = []
+        for text in (FAULTY, TOML):
+            typed = {"text": text, "shown": text, "act": "check", "member": "bob"}
+            shown = (await ann.send_for_twin(PAGE, PAGE, **typed)).json()
+            trials.append([(each["button"], each["waits"], bool(each["fields"])) for each in shown["trial_forms"]])
+        assert trials == [
+            [("Simulate", True, False), ("Backtest", True, False)],
+            [("Simulate", False, True), ("Backtest", False, True)],
+        ]
+        page = (await ann.send(PAGE, PAGE, text=FAULTY, shown=FAULTY, act="check", member="bob")).text
+        assert 'value="simulate"' not in page
+        assert '<input type="hidden" name="member" value="bob">' in page
 
 
 @pytest.mark.parametrize(
@@ -77,8 +117,8 @@ async def test_a_draft_is_deleted_by_its_owner(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         await save_draft(open_desk)
         ann = await open_desk.inside("ann", "country_editor:SG")
-        sent = await ann.send("/drafts", f"/drafts/{DRAFT}/delete")
-        assert sent.headers["location"] == "/drafts"
+        gone = await ann.send("/drafts", f"/drafts/{DRAFT}/delete")
+        assert gone.headers["location"] == "/drafts"
         assert (await ann.twin("/drafts")).json()["mine"] == []
         assert len(await log(pool, subjects=[f"draft:{DRAFT}"])) == 1
 

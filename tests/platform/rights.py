@@ -38,7 +38,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "claim": "select, insert",
     "console_alarm": "select, insert, delete, update(since over_at details commands)",
     "console_authenticator": "select, insert, delete, update(secret set_at set_by last_step)",
-    "console_draft": "select, insert, delete, update(title country text saved_at)",
+    "console_draft": "select, insert, delete, update(title country text saved_at before)",
     "console_errand": (
         "select, insert, delete,"
         " update(state runner token_prefix token_digest started_at seen_at ended_at progress exit_code told output)"
@@ -159,7 +159,7 @@ SPLIT: Final[Mapping[str, Mapping[str, str]]] = {
     },
     CONSOLE_ROLE: {
         "console_authenticator": "select, insert, delete, update(secret set_at set_by last_step)",
-        "console_draft": "select, insert, delete, update(title country text saved_at)",
+        "console_draft": "select, insert, delete, update(title country text saved_at before)",
         "console_errand": (
             "select, insert, delete,"
             " update(state runner token_prefix token_digest started_at seen_at ended_at progress exit_code told output)"

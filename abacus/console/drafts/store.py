@@ -25,22 +25,24 @@ class Draft(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """A draft with its text."""
+    """A draft with its text, and the texts before."""
 
     draft: Draft
     text: str
+    before: Sequence[str]
 
 
 _LOCK: Final = Statement("select pg_advisory_xact_lock(hashtextextended('drafts of ' || :owner, 0))")
 _OTHERS: Final = Statement("select count(*) from console_draft where owner = :owner and draft_id <> :draft_id")
 _SAVE: Final = Statement(f"""
-insert into console_draft ({columns(Draft)}, text) values ({parameters(Draft)}, :text)
+insert into console_draft ({columns(Draft)}, text, before) values ({parameters(Draft)}, :text, :before)
 on conflict (draft_id) do update
-    set title = excluded.title, country = excluded.country, text = excluded.text, saved_at = excluded.saved_at
+    set title = excluded.title, country = excluded.country, text = excluded.text, saved_at = excluded.saved_at,
+        before = excluded.before
     where console_draft.owner = excluded.owner
 returning true
 """)
-_FIND: Final = Statement(f"select {columns(Draft)}, text from console_draft where draft_id = :draft_id")
+_FIND: Final = Statement(f"select {columns(Draft)}, text, before from console_draft where draft_id = :draft_id")
 _OF: Final = Statement(f"select {columns(Draft)} from console_draft where owner = :owner order by saved_at desc")
 _OF_OTHERS: Final = Statement(f"""
 select {columns(Draft)} from console_draft
@@ -60,7 +62,7 @@ class DraftStore:
         self._pool = pool
         self._most = most
 
-    async def save(self, draft: Draft, text: str, also: Also = nothing_else) -> None:
+    async def save(self, draft: Draft, text: str, also: Also = nothing_else, *, before: Sequence[str] = ()) -> None:
         """A new draft, or its owner's next text of it. Raises `Refused`."""
         if len(text) > LARGEST:
             raise Refused(f"A draft of {len(text):,} characters is not saved; {LARGEST:,} are the most")
@@ -68,14 +70,14 @@ class DraftStore:
             await connection.execute(*_LOCK(owner=draft.owner))
             if await connection.fetchval(*_OTHERS(owner=draft.owner, draft_id=draft.draft_id)) >= self._most:
                 raise Refused(f"You have {self._most} drafts; delete one first")
-            if not await connection.fetchval(*_SAVE(**draft._asdict(), text=text)):
+            if not await connection.fetchval(*_SAVE(**draft._asdict(), text=text, before=list(before))):
                 raise Refused("The draft is another person's; copy it")
             await also(connection)
 
     async def find(self, draft_id: UUID) -> Saved | None:
         async with passing_failures():
             row = await self._pool.fetchrow(*_FIND(draft_id=draft_id))
-        return Saved(Draft(*row[:-1]), row[-1]) if row else None
+        return Saved(Draft(*row[:-2]), *row[-2:]) if row else None
 
     async def of(self, owner: str) -> Sequence[Draft]:
         """The newest first."""

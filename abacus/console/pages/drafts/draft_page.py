@@ -85,8 +85,8 @@ class _DraftPages(Generic[Document, Around]):
         """With the saved draft or the version that the address names, with a template, or with an example."""
         label, template, draft = call.asked("of"), call.asked("template"), call.asked("draft")
         if draft is not None:
-            text, saved = await begun_from(call, self._drafts, draft)
-            return replace(await self._shown(call, begun(text)), saved=saved)
+            found, saved = await begun_from(call, self._drafts, draft)
+            return replace(await self._shown(call, found), saved=saved)
         if label is not None:
             return await self._shown(call, begun(await self._version(call, label)))
         for each in self._drafts.templates if template is not None else ():
@@ -208,7 +208,9 @@ class _DraftPages(Generic[Document, Around]):
                 faults = error.faults
         wrong = typed.but(document=f"{len(faults)} to mend.") if call.request.method == "POST" else typed
         at = placed(faults, found.fields, found.document)
-        return replace(shown, faults=at, to_mend=to_mend(at, found.fields), form=wrong)
+        return replace(
+            shown, faults=at, to_mend=to_mend(at, found.fields), form=wrong, trial_forms=trial_forms(call, drafts, None)
+        )
 
     async def _judged(self, call: Call, shown: DraftPage, draft: Document, around: Around) -> DraftPage:
         """The page of a draft without faults."""

@@ -46,14 +46,14 @@ class Taken:
     faults: Sequence[Fault] = ()
 
 
-def begun(text: str) -> DraftText:
-    return DraftText(text, text)
+def begun(text: str, before: Sequence[str] = ()) -> DraftText:
+    return DraftText(text, text, before)
 
 
 def sent(form: Form) -> DraftText:
     """What a form carries of its draft."""
     text, shown = (form.exactly(name).replace("\r\n", "\n") for name in ("text", "shown"))
-    return DraftText(text, shown or text, _before(form.exactly(UNDO)))
+    return DraftText(text, shown or text, _kept(_before(form.exactly(UNDO))))
 
 
 def taken(
@@ -112,6 +112,6 @@ def _before(text: str) -> list[str]:
 
 def _kept(texts: list[str]) -> list[str]:
     texts = texts[-_MOST_BEFORE:]
-    while len(texts) > 1 and sum(map(len, texts)) > _LARGEST:
+    while texts and sum(map(len, texts)) > _LARGEST:
         texts = texts[1:]
     return texts

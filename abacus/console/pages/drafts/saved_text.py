@@ -9,7 +9,7 @@ from uuid import UUID
 from abacus.console.drafts.store import Draft, DraftStore
 from abacus.console.pages.drafts.draft_kind import DraftKind
 from abacus.console.pages.drafts.draft_list import open_to
-from abacus.console.pages.drafts.draft_text import Taken
+from abacus.console.pages.drafts.draft_text import DraftText, Taken, begun
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.core.errors import Unavailable
@@ -31,12 +31,12 @@ class SavedAs:
     is_mine: bool
 
 
-async def begun_from(call: Call, drafts: DraftKind[Document, Around], draft_id: str) -> tuple[str, SavedAs]:
-    """The text of the draft that an address names. Raises `PageFault`."""
+async def begun_from(call: Call, drafts: DraftKind[Document, Around], draft_id: str) -> tuple[DraftText, SavedAs]:
+    """The draft that an address names, with what can be undone. Raises `PageFault`."""
     saved = await open_to(call, _id(draft_id))
     if saved.draft.kind != drafts.kind.command:
         raise PageFault("not-found", f"It is no draft of a {drafts.kind.word}.")
-    return saved.text, _as(call, saved.draft)
+    return begun(saved.text, saved.before), _as(call, saved.draft)
 
 
 async def carried(call: Call) -> SavedAs | None:
@@ -65,7 +65,7 @@ async def save(
         call.now,
     )
     also = call.told(kind.deed, f"draft:{draft.draft_id}", country=country, did="save-draft", title=title)
-    await call.rooms[DraftStore].save(draft, found.draft.text, also)
+    await call.rooms[DraftStore].save(draft, found.draft.text, also, before=found.draft.before)
     return _as(call, draft)
 
 

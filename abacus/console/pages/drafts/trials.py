@@ -32,13 +32,14 @@ class Trial:
 
 @dataclass(frozen=True)
 class TrialForm:
-    """The fields for one more trial, and its button."""
+    """The fields for one more trial, and its button; it `waits` without either until nothing is left to mend."""
 
     title: str
     fields: Sequence[FormField]
     act: str
     button: str
     note: str
+    waits: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +86,19 @@ async def trials_of(call: Call, drafts: DraftKind[Document, Around], draft: Docu
     return [_trial(drafts, each, done) for each, done in found if done is not None]
 
 
-def trial_forms(call: Call, drafts: DraftKind[Document, Around], draft: Document) -> Sequence[TrialForm]:
-    return [TrialForm(each.title, each.fields(call, draft), each.act, each.button, each.note) for each in drafts.trials]
+def trial_forms(call: Call, drafts: DraftKind[Document, Around], draft: Document | None) -> Sequence[TrialForm]:
+    """Without a draft while it is at fault."""
+    return [
+        TrialForm(
+            title=each.title,
+            fields=() if draft is None else each.fields(call, draft),
+            act=each.act,
+            button=each.button,
+            note=each.note,
+            waits=draft is None,
+        )
+        for each in drafts.trials
+    ]
 
 
 def days_of(typed: Form) -> tuple[date, date]:
