@@ -20,6 +20,7 @@ from abacus.signals.events.types import Event
 DAY: Final = timedelta(days=1)
 _STALE_AFTER: Final = timedelta(minutes=5)
 _AT_ONCE: Final = 200  # messages; others work in between
+_TOPICS_AT_ONCE: Final = 8
 
 # The last messages of a topic since a moment. Raises `Unavailable`.
 Tail: TypeAlias = Callable[[str, datetime], Awaitable[Sequence[bytes]]]
@@ -74,10 +75,11 @@ class RecentEvents:
     async def _read(self) -> None:
         now, sources = self._clock.now(), self._sources
         types = {name: list(source.types) for name, source in sources.items()}
+        topics = sorted(followed_topics(types, sources, self._events_topic))
         events: list[Event] = []
-        for topic in sorted(followed_topics(types, sources, self._events_topic)):
+        for topic, values in zip(topics, await self._tails(topics, now - DAY), strict=True):
             reader = EventReader(sources.values(), topic, events_topic=self._events_topic)
-            for place, value in enumerate(await self._tail(topic, now - DAY)):
+            for place, value in enumerate(values):
                 if place % _AT_ONCE == 0:
                     await asyncio.sleep(0)
                 with suppress(SetAside):
@@ -85,6 +87,16 @@ class RecentEvents:
                     if event is not None and event.occurred_at > now - DAY:
                         events.append(event)
         self._events, self._seen, self._read_at = events, seen_values(events), now
+
+    async def _tails(self, topics: Sequence[str], since: datetime) -> Sequence[Sequence[bytes]]:
+        """Several topics beside each other: a topic that keeps silent holds up no other one."""
+        limit = asyncio.Semaphore(_TOPICS_AT_ONCE)
+
+        async def tail(topic: str) -> Sequence[bytes]:
+            async with limit:
+                return await self._tail(topic, since)
+
+        return await asyncio.gather(*map(tail, topics))
 
     def _is_stale(self) -> bool:
         return self._read_at is None or self._clock.now() - self._read_at > self._stale_after

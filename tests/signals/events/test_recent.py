@@ -101,6 +101,21 @@ async def test_topics_are_read_once_in_a_while_and_old_events_are_left_out() -> 
     assert len(await recent.newest([TYPE], "SG", SOURCES, 9)) == 2
 
 
+async def test_topics_are_read_beside_each_other() -> None:
+    begun, several = set[str](), asyncio.Event()
+
+    async def tail(topic: str, _: datetime) -> Sequence[bytes]:
+        begun.add(topic)
+        if len(begun) > 1:
+            several.set()
+        await several.wait()
+        return [encode_event(bought("bob"))] if topic == TOPIC else ()
+
+    async with asyncio.timeout(10):
+        found = await RecentEvents(tail, FixedClock(NOW), TOPIC).newest([TYPE], "SG", SOURCES, 9)
+    assert [each.member_id for each in found] == ["bob"]
+
+
 async def test_values_are_read_in_the_background_and_nobody_waits_for_a_broker_that_is_away() -> None:
     topics = Topics(*(bought(f"m{number}", number) for number in range(3)))
     recent = RecentEvents(topics.tail, FixedClock(NOW), TOPIC)
