@@ -28,7 +28,7 @@ from tests.proof.reported import lines
 from tests.support.forgetting import eraser, noted
 from tests.support.logged import logged
 from tests.support.sealing import NOW, RECHECK, tampering
-from tests.support.staff import ADMIN
+from tests.support.staff import ADMIN, MACHINE
 
 # Statements of a superuser who has switched the triggers off, and the beginnings of the lines that verifying reports.
 TAMPERINGS: Final[dict[str, tuple[str, list[str]]]] = {
@@ -290,7 +290,7 @@ async def _live(pool: Pool) -> None:
     people = PeopleStore(pool, SystemClock())
     also = logged("person:cleo", Deed.MANAGE_PEOPLE)
     await people.create("cleo", (Grant(Role.ADMIN),), by=ADMIN, also=also)
-    await people.disable("cleo", by=ADMIN, also=logged("person:cleo", Deed.MANAGE_PEOPLE))
+    await people.disable("cleo", by=MACHINE, also=logged("person:cleo", Deed.MANAGE_PEOPLE))
     await Seals(pool, SystemClock()).make()
     async with pool.acquire() as connection:
         await write(connection, [entry_of("person:eve", Deed.REPLAY, "relay", NOW) for _ in range(2)])
