@@ -344,12 +344,29 @@ def test_a_checklist_names_everything_that_a_close_looks_at(document: Any, state
     assert len(items) == 9
 
 
+@pytest.mark.parametrize("given", ["2026-13", "2026-07;reboot", "0001-01"])
+async def test_an_address_with_no_month_is_told_so_and_is_in_no_command(pool: Pool, given: str) -> None:
+    async with desk(pool) as open_desk:
+        ann = await open_desk.inside("ann", "finance")
+        answer = await ann.twin(f"/finance/reports/rollforward?month={given}")
+        page = answer.json()
+        assert (answer.status_code, page["command"], list(page["form"]["wrong"])) == (
+            422,
+            "abacus report rollforward",
+            ["month"],
+        )
+
+
 async def test_trust_asks_for_what_is_long(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         olga = await open_desk.inside("olga", "operator")
         for act in ("verify", "seal"):
             assert (await olga.send("/trust", f"/trust/{act}")).status_code == 303
-        for wrong in ({"begin": "", "end": ""}, {"begin": "2026-06-02T00:00", "end": "2026-06-01T00:00"}):
+        for wrong in (
+            {"begin": "", "end": ""},
+            {"begin": "2026-06-02T00:00", "end": "2026-06-01T00:00"},
+            {"begin": "0001-01-01T00:00", "end": "9999-12-31T23:59"},
+        ):
             assert (await olga.send("/trust", "/trust/reconcile", **wrong)).status_code == 422
         window = {"begin": "2026-06-01T00:00", "end": "2026-06-02T00:00"}
         assert (await olga.send("/trust", "/trust/reconcile", **window)).status_code == 303

@@ -1,10 +1,11 @@
 """What people type into fields, as documents have it; what cannot be read stays text, for its fault to name. Pure."""
 
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
 _MOST_DIGITS: Final = 18
+_YEARS: Final = range(1970, 2200)  # at the end of all dates no zone and no day later could be told
 
 
 def whole(typed: str) -> int | str:
@@ -13,9 +14,18 @@ def whole(typed: str) -> int | str:
 
 def moment(typed: str) -> datetime | str:
     try:
-        return datetime.fromisoformat(typed)
+        at = datetime.fromisoformat(typed)
     except ValueError:
         return typed
+    return at if at.year in _YEARS else typed
+
+
+def day(typed: str) -> date | None:
+    try:
+        found = date.fromisoformat(typed)
+    except ValueError:
+        return None
+    return found if found.year in _YEARS else None
 
 
 def local_moment(typed: str, zone: str) -> datetime | None:
@@ -34,11 +44,8 @@ def exact_moment(typed: str) -> datetime | None:
 
 def midnight_of(typed: str, zone: str, *, later: int = 0) -> datetime | None:
     """When the day begins in the zone, or that many days later; None where it is no day."""
-    try:
-        at = date.fromisoformat(typed) + timedelta(days=later)
-    except (ValueError, OverflowError):
-        return None
-    return datetime(at.year, at.month, at.day, tzinfo=ZoneInfo(zone))
+    found = day(typed)
+    return None if found is None else datetime.combine(found + timedelta(days=later), time(), ZoneInfo(zone))
 
 
 def number(typed: str, most: int) -> int | None:

@@ -1,7 +1,7 @@
 """Forms: what was typed, kept beside what is wrong with it, and the key by which a form takes effect once."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import parse_qsl
@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 import asyncpg
 from starlette.requests import Request
 
+from abacus.console.decide.typed import day
 from abacus.console.web.faults import PageFault
 from abacus.console.web.multipart import MEDIA_TYPE as WITH_FILES
 from abacus.console.web.multipart import parts_of
@@ -45,6 +46,15 @@ class Form:
     def but(self, **wrong: str) -> "Form":
         """The same with these faults."""
         return Form(self.typed, {**self.wrong, **wrong})
+
+    def with_days(self, *names: str) -> "Form":
+        """With a fault at each of these fields that has no day in it."""
+        odd = [each for each in names if self.get(each) and day(self.get(each)) is None]
+        return self.but(**dict.fromkeys(odd, "Write a day as 2026-03-01."))
+
+    def with_one_of(self, name: str, values: Collection[str]) -> "Form":
+        """With a fault, where something else was chosen."""
+        return self.but(**{name: "Choose one of the list."}) if self.get(name) not in {"", *values} else self
 
     @property
     def key(self) -> UUID:

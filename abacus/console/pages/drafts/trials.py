@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from abacus.console.decide.form_field import FormField
 from abacus.console.decide.trials import TrialWords
+from abacus.console.decide.typed import day
 from abacus.console.errands.types import Order
 from abacus.console.pages.drafts.draft_kind import DraftKind, TrialKind
 from abacus.console.pages.operations.errands import Done, ask, done_of, newest, open_to
@@ -103,17 +104,14 @@ def trial_forms(call: Call, drafts: DraftKind[Document, Around], draft: Document
 
 def days_of(typed: Form) -> tuple[date, date]:
     """The first day and the last, as they were typed. Raises `WrongForm`."""
-    days: dict[str, date] = {}
-    for name in ("since", "until"):
-        try:
-            days[name] = date.fromisoformat(typed.get(name))
-        except ValueError:
-            typed = typed.but(**{name: "Write a day, such as 2026-11-23."})
-    if not typed.wrong and days["until"] < days["since"]:
-        typed = typed.but(until="It is before the first day.")
-    if typed.wrong:
-        raise WrongForm(typed)
-    return days["since"], days["until"]
+    days = {name: day(typed.get(name)) for name in ("since", "until")}
+    since, until = days.values()
+    if since is None or until is None:
+        odd = [name for name, at in days.items() if at is None]
+        raise WrongForm(typed.but(**dict.fromkeys(odd, "Write a day as 2026-11-23.")))
+    if until < since:
+        raise WrongForm(typed.but(until="It is before the first day."))
+    return since, until
 
 
 def day_fields(since: date, until: date) -> Sequence[FormField]:

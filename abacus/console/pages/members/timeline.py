@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta
+from datetime import date
 from itertools import groupby
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from abacus.console.decide.typed import midnight_of
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows
 from abacus.console.web.forms import Form
@@ -18,7 +19,6 @@ from abacus.oversight.life.decide.told import Told
 from abacus.oversight.life.member_life import Transfers
 
 _ALL: Final = ("", "all")
-_YEARS: Final = range(2000, 2100)
 _NAMES: Final = ("kind", "program", "source", "since", "until")
 _KINDS: Final = (_ALL, *((kind, kind) for kind in TransferKind))
 _SOURCES: Final = (
@@ -55,7 +55,7 @@ class TimelineForm:
 
     @property
     def is_narrow(self) -> bool:
-        return any(self.typed.typed.values())
+        return bool(self.typed.typed)
 
     def among(self, accounts: Sequence[AccountAsOf]) -> "TimelineForm":
         """With the member's programs to choose from."""
@@ -64,20 +64,12 @@ class TimelineForm:
 
 def form_of(call: Call) -> TimelineForm:
     """Out of the address. What cannot be read narrows nothing, and is told beside its field."""
-    typed = Form({name: call.asked(name) or "" for name in _NAMES})
-    kind, zone = typed.get("kind"), ZoneInfo(call.session.zone)
-    if kind not in {"", *TransferKind}:
-        typed = typed.but(kind="There is no such kind.")
-    days = {name: _day(typed.get(name)) for name in ("since", "until")}
-    for name, day in days.items():
-        if typed.get(name) and day is None:
-            typed = typed.but(**{name: "A day is written 2026-01-31."})
-    since, until = days["since"], days["until"]
+    typed = call.narrowed(*_NAMES).with_one_of("kind", list(TransferKind)).with_days("since", "until")
     narrowed = Narrowing(
-        kind=kind or None if "kind" not in typed.wrong else None,
+        kind=typed.get("kind") or None if "kind" not in typed.wrong else None,
         source=typed.get("source") or None,
-        since=_midnight(since, zone),
-        before=_midnight(until + timedelta(days=1), zone) if until is not None else None,
+        since=midnight_of(typed.get("since"), call.session.zone),
+        before=midnight_of(typed.get("until"), call.session.zone, later=1),
     )
     return TimelineForm(typed, typed.get("program") or None, narrowed)
 
@@ -89,15 +81,3 @@ def days_of(call: Call, transfers: Transfers) -> Rows[Day]:
     days = [(day, list(rows)) for day, rows in by_day]
     more = call.next_page(transfers.more) if transfers.more is not None else None
     return Rows([Day(day, sum(each.points for each in rows), rows) for day, rows in days], more)
-
-
-def _day(typed: str) -> date | None:
-    try:
-        day = date.fromisoformat(typed)
-    except ValueError:
-        return None
-    return day if day.year in _YEARS else None
-
-
-def _midnight(day: date | None, zone: ZoneInfo) -> datetime | None:
-    return datetime.combine(day, time(), zone) if day is not None else None

@@ -1,6 +1,6 @@
 """Tasks: errands, commands that the console runs for people, what they printed, and the files that they wrote."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Final
@@ -107,7 +107,7 @@ async def errands(call: Call) -> TasksPage:
     store, countries = call.rooms[ErrandStore], call.countries(Deed.SEE)
     sorts = await store.kinds_and_countries(countries)
     kinds = {kind: words_of(kind) for kind, _ in sorts}
-    form = _checked(Form({name: value for name in _NARROWS if (value := call.asked(name)) is not None}), kinds)
+    form = call.narrowed(*_NARROWS).with_one_of("state", list(State)).with_one_of("kind", kinds).with_days("day")
     found: Sequence[Errand] = ()
     if not form.wrong:
         narrowed = _narrowed(form, call.session.zone)
@@ -173,17 +173,6 @@ async def open_to(call: Call, errand_id: UUID) -> Errand:
     if found is None or not call.may(Deed.SEE, found.country):
         raise PageFault("not-found", "No such task is open to you.")
     return found
-
-
-def _checked(form: Form, kinds: Collection[str]) -> Form:
-    wrong = {}
-    if form.get("state") not in {"", *State}:
-        wrong["state"] = "Choose one of the list."
-    if form.get("kind") and form.get("kind") not in kinds:
-        wrong["kind"] = "There is no such task."
-    if form.get("day") and midnight_of(form.get("day"), "UTC") is None:
-        wrong["day"] = "Write a day as 2026-03-01."
-    return form.but(**wrong)
 
 
 def _narrowed(form: Form, zone: str) -> Narrowed:

@@ -36,7 +36,7 @@ class WherePage(Page):
 
 
 async def where(call: Call) -> WherePage:
-    form = _checked(Form({name: value for name in ("key", "source") if (value := call.asked(name)) is not None}))
+    form = _checked(call.narrowed("key", "source"))
     if not form.get("key") or form.wrong:
         return WherePage(title="Where is it?", form=form)
     wanted = _wanted(form)

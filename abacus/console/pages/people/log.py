@@ -71,7 +71,7 @@ class LogPage(Page):
 
 
 async def log(call: Call) -> LogPage:
-    form = _checked(Form({name: value for name in _NARROWS if (value := call.asked(name)) is not None}))
+    form = _checked(call.narrowed(*_NARROWS))
     if form.wrong:
         return LogPage(title="Log", list=Rows(()), is_narrow=True, form=form)
     actor, deed, country = form.get("actor"), form.get("deed"), form.get("country")
@@ -114,19 +114,12 @@ async def log(call: Call) -> LogPage:
 
 
 def _checked(form: Form) -> Form:
-    wrong = {}
-    if form.get("deed") not in {_ANYTHING, *Deed}:
-        wrong["deed"] = "Choose one of the list."
-    if form.get("kind") not in {_ANYTHING, *_KINDS}:
-        wrong["kind"] = "Choose one of the list."
-    elif form.get("kind") and not form.get("subject"):
-        wrong["subject"] = f"Write the name of {_KINDS[form.get('kind')]}."
+    form = form.with_one_of("deed", list(Deed)).with_one_of("kind", _KINDS).with_days("from", "to")
+    if form.get("kind") in _KINDS and not form.get("subject"):
+        form = form.but(subject=f"Write the name of {_KINDS[form.get('kind')]}.")
     if form.get("country") and re.fullmatch("[A-Z]{2}", form.get("country")) is None:
-        wrong["country"] = "A country is two capital letters: SG."
-    for name in ("from", "to"):
-        if form.get(name) and midnight_of(form.get(name), "UTC") is None:
-            wrong[name] = "Write a day as 2026-03-01."
-    return form.but(**wrong)
+        form = form.but(country="A country is two capital letters: SG.")
+    return form
 
 
 def _source(typed: str) -> str:
