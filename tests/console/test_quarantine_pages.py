@@ -128,9 +128,9 @@ async def test_dead_letters_are_counted_and_sent_back(pool: Pool) -> None:
         for wrong in ({"number": "0"}, {"number": "x"}, {"name": "retry"}, {"queue": "other", "name": "other"}):
             form = {"queue": "award", "number": "10", "name": "award", **wrong}
             assert (await olga.send("/dead-letters", "/dead-letters/redrive", **form)).status_code == 422
-        form = {"queue": "award", "number": "10", "name": "award"}
+        form = {"queue": "award", "number": "1,000", "name": "award"}
         assert (await olga.send("/dead-letters", "/dead-letters/redrive", **form)).status_code == 303
         (sent,) = await asked(open_desk, "dead-letters-redrive")
-        assert sent.arguments == ["dlq", "redrive", "award", "--limit=10", "--json"]
+        assert sent.arguments == ["dlq", "redrive", "award", "--limit=1000", "--json"]
         ann = await open_desk.inside("ann", "viewer")
         assert "/dead-letters/redrive" not in (await ann.see("/dead-letters")).text

@@ -31,7 +31,7 @@ SERVED: Final = (
     ),
     page("/dead-letters", dead_letters.dead_letters, everywhere=True),
     form("/dead-letters/count", dead_letters.count, everywhere=True),
-    form("/dead-letters/redrive", dead_letters.redrive, Deed.REPLAY, everywhere=True),
+    form("/dead-letters/redrive", dead_letters.redrive, Deed.REPLAY, everywhere=True, shows=dead_letters.dead_letters),
     # A key says nothing of the country until it is found.
     page("/where", where.where, everywhere=True),
     form("/where", where.look_everywhere, everywhere=True),

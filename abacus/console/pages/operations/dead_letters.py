@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from abacus.console.decide.typed import number as number_of
+from abacus.console.decide.typed import number
 from abacus.console.errands.types import Order
 from abacus.console.pages.operations.errands import Done, ask, newest
 from abacus.console.pages.operations.state import queues_of
 from abacus.console.web.calls import Call
-from abacus.console.web.forms import EMPTY, Form
 from abacus.console.web.page import Page, Said, See
 from abacus.console.web.parts import Part
 from abacus.oversight.status.sources import Places, workforce_of
@@ -55,7 +54,7 @@ class DeadLettersPage(Page):
     may_redrive: bool
 
 
-async def dead_letters(call: Call, typed: Form = EMPTY) -> DeadLettersPage:
+async def dead_letters(call: Call) -> DeadLettersPage:
     return DeadLettersPage(
         title="Dead letters",
         command="abacus dlq list",
@@ -64,7 +63,6 @@ async def dead_letters(call: Call, typed: Form = EMPTY) -> DeadLettersPage:
         sent_back=await call.part(newest(call, REDRIVE, _ALL)),
         queues=[(each, each) for each in _QUEUES],
         may_redrive=call.may(Deed.REPLAY, None),
-        form=typed,
     )
 
 
@@ -78,24 +76,18 @@ async def _given_up(call: Call) -> Sequence[GivenUp]:
     ]
 
 
-async def count(call: Call) -> Page | See:
+async def count(call: Call) -> See:
     return await ask(call, Order(COUNT, _ALL, None, ("dlq", "list", "--json")), "/dead-letters")
 
 
-async def redrive(call: Call) -> Page | See:
-    """Sends `number` messages of a queue back, when the queue's name was typed."""
-    queue, number, typed = call.form.get("queue"), call.form.get("number"), call.form.shown()
-    if queue not in _QUEUES:
-        typed = typed.but(queue="Choose a queue.")
-    if not number_of(number, _MOST):
-        typed = typed.but(number=f"Write a number from 1 to {_MOST:,}.")
-    if call.form.get("name") != queue:
-        typed = typed.but(name="Type the name of the queue.")
-    if typed.wrong:
-        return await dead_letters(call, typed)
-    return await ask(
-        call,
-        Order(REDRIVE, _ALL, None, ("dlq", "redrive", queue, f"--limit={number}", "--json")),
-        "/dead-letters",
-        Said(f"Dead letters of the queue {queue} are being sent back. What came of it stands below.", "waiting"),
-    )
+async def redrive(call: Call) -> See:
+    """Sends that many messages of a queue back, when the queue's name was typed."""
+    queue, most = call.form.get("queue"), number(call.form.get("number"), _MOST)
+    wrong = {"queue": "Choose a queue."} if queue not in _QUEUES else {}
+    wrong |= {"number": f"Write a number from 1 to {_MOST:,}."} if not most else {}
+    wrong |= {"name": "Type the name of the queue."} if call.form.get("name") != queue else {}
+    if wrong:
+        raise call.wrong(**wrong)
+    order = Order(REDRIVE, _ALL, None, ("dlq", "redrive", queue, f"--limit={most}", "--json"))
+    said = f"Dead letters of the queue {queue} are being sent back. What came of it stands below."
+    return await ask(call, order, "/dead-letters", Said(said, "waiting"))
