@@ -27,7 +27,7 @@ async def test_a_member_is_erased_and_its_errand_with_it(house: House) -> None:
         eve = await open_desk.inside("eve", "operator")
         sent = await done(eve, "erase", **TYPED)
         assert sent.headers["location"] == "/erasures"
-        assert "It was asked for" in (await eve.see("/erasures")).text
+        assert "You asked for it." in (await eve.see("/erasures")).text
 
         async def is_erased() -> bool:
             return bool(await pool.fetchval("select count(*) from erasure"))

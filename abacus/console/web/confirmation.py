@@ -3,10 +3,11 @@ sent once more, and nothing is done before the last.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol
+from dataclasses import dataclass, replace
+from typing import Final
 
 from abacus.console.decide.effects import Effect
+from abacus.console.decide.form_field import FormField
 from abacus.console.web.forms import Form, WrongForm
 from abacus.console.web.page import Page, See
 from abacus.people.types.approval import CannotDecide
@@ -14,6 +15,22 @@ from abacus.people.types.approval import CannotDecide
 SURE: Final = "sure"  # the field of the confirmation; without it nothing is done
 DO: Final = "do"
 CHANGE: Final = "change"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeedPage(Page):
+    """The fields, or in a confirmation what was typed into them and what comes of it. `label` is what its button says;
+    a deed that is final cannot be taken back.
+    """
+
+    address: str
+    label: str
+    about: str
+    fields: Sequence[FormField]
+    is_final: bool = False
+    effects: Sequence[Effect] = ()
+    notes: Sequence[str] = ()
+    is_confirmation: bool = False
 
 
 @dataclass(frozen=True)
@@ -25,23 +42,20 @@ class Prepared:
     notes: Sequence[str] = ()
 
 
-class Show(Protocol):
-    """The page of the fields, or of what was prepared."""
-
-    async def __call__(self, typed: Form, prepared: Prepared | None = None, *, fault: str | None = None) -> Page: ...
-
-
-async def taken(typed: Form, prepare: Callable[[], Awaitable[Prepared]], show: Show) -> Page | See:
-    """`prepare` raises `WrongForm` for what cannot be done."""
+async def taken(
+    typed: Form, prepare: Callable[[], Awaitable[Prepared]], show: Callable[[], Awaitable[DeedPage]]
+) -> Page | See:
+    """`prepare` raises `WrongForm` for what cannot be done; `show` gives the page of the fields."""
     step = typed.get(SURE)
-    if step == CHANGE:
-        return await show(typed)
     try:
-        prepared = await prepare()
-        if step == DO:
+        prepared = await prepare() if step != CHANGE else None
+        if prepared is not None and step == DO:
             return await prepared.does()
     except CannotDecide as error:
-        return await show(typed, fault=error.detail)
+        return replace(await show(), form=typed, fault=error.detail)
     except WrongForm as wrong:
-        return await show(wrong.form, fault=wrong.fault)
-    return await show(typed, prepared)
+        return replace(await show(), form=wrong.form, fault=wrong.fault)
+    shown = replace(await show(), form=typed)
+    if prepared is None:
+        return shown
+    return replace(shown, effects=prepared.effects, notes=prepared.notes, is_confirmation=True)

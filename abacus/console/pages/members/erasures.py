@@ -49,7 +49,7 @@ async def _fields(_: Call, __: Known) -> Sequence[FormField]:
 async def _prepare(call: Call, known: Known) -> Prepared:
     member_id, typed = known.member_id, call.form.shown()
     if not call.premises.erases:
-        raise WrongForm(typed, "This console was not given the login for it.")
+        raise call.wrong("This console was not given the login for it.")
     reason = typed.get("reason")
     if typed.get("confirm") != member_id:
         typed = typed.but(confirm="That is not the member's id.")
@@ -63,7 +63,7 @@ async def _prepare(call: Call, known: Known) -> Prepared:
     async def does() -> See:
         arguments = ("members", "erase", "--yes", "--json", f"--reason={reason}", "--", member_id)
         asked = Said(
-            "It was asked for. When it is done it stands here; what goes wrong stands on the member's page.",
+            "You asked for it. It stands here once the member is erased; a failure stands on the member's page.",
             "waiting",
             "/erasures",
             "Look again",

@@ -4,16 +4,14 @@ sent twice does it once.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
-from abacus.console.decide.effects import Effect
 from abacus.console.decide.form_field import FormField
 from abacus.console.pages.members.addresses import act_address, address_of, member_of
 from abacus.console.web.calls import Call
-from abacus.console.web.confirmation import Prepared, taken
-from abacus.console.web.forms import EMPTY, Form
+from abacus.console.web.confirmation import DeedPage, Prepared, taken
 from abacus.console.web.page import Page, See
 from abacus.console.web.routes import Served, form, page
 from abacus.intake.partners.members import AccountAsOf
@@ -51,22 +49,14 @@ class MemberAct:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MemberActPage(Page):
-    """The fields, or what was typed into them and what comes of it."""
+class MemberActPage(DeedPage):
+    """A deed to this member, whose accounts are those in countries where the person may do it."""
 
     template: ClassVar[str] = "member_act.html"
     member_id: str
-    address: str
     member_address: str
-    label: str
-    about: str
     accounts: Sequence[AccountAsOf]
     is_unknown: bool
-    fields: Sequence[FormField]
-    effects: Sequence[Effect]
-    notes: Sequence[str]
-    is_confirmation: bool
-    is_final: bool
 
 
 def served(act: MemberAct) -> tuple[Served, Served]:
@@ -74,15 +64,14 @@ def served(act: MemberAct) -> tuple[Served, Served]:
     path = f"/members-{act.name}/{{member:path}}"
 
     async def shown(call: Call) -> MemberActPage:
-        asked = {name: value for name, value in call.request.query_params.items() if call.asked(name)}
-        return await _page(call, act, await _known(call, act), Form(asked))
+        begun = await _page(call, act, await _known(call, act))
+        return replace(begun, form=call.narrowed(*call.request.query_params))
 
     async def sent(call: Call) -> Page | See:
         known = await _known(call, act)
         if act.needs_account and not known.accounts:
-            return await _page(call, act, known, EMPTY)
-        show, prepare = partial(_page, call, act, known), partial(act.prepare, call, known)
-        return await taken(call.form.shown(), prepare, show)
+            return await _page(call, act, known)
+        return await taken(call.form.shown(), partial(act.prepare, call, known), partial(_page, call, act, known))
 
     return page(path, shown, act.deed, everywhere=act.everywhere), form(path, sent, act.deed, everywhere=act.everywhere)
 
@@ -93,24 +82,17 @@ async def _known(call: Call, act: MemberAct) -> Known:
     return Known(member_id, tuple(each.now for each in holdings if call.may(act.deed, each.account.country)))
 
 
-async def _page(
-    call: Call, act: MemberAct, known: Known, typed: Form, prepared: Prepared | None = None, *, fault: str | None = None
-) -> MemberActPage:
+async def _page(call: Call, act: MemberAct, known: Known) -> MemberActPage:
     is_unknown = bool(act.needs_account) and not known.accounts
     return MemberActPage(
         title=f"{act.label}: {known.member_id}",
-        member_id=known.member_id,
         address=act_address(act.name, known.member_id),
-        member_address=address_of(known.member_id),
         label=act.label,
         about=act.about,
+        fields=() if is_unknown else await act.fields(call, known),
+        is_final=act.is_final,
+        member_id=known.member_id,
+        member_address=address_of(known.member_id),
         accounts=known.accounts,
         is_unknown=is_unknown,
-        fields=() if is_unknown else await act.fields(call, known),
-        effects=prepared.effects if prepared is not None else (),
-        notes=prepared.notes if prepared is not None else (),
-        is_confirmation=prepared is not None,
-        is_final=act.is_final,
-        form=typed,
-        fault=fault,
     )

@@ -1,7 +1,8 @@
 """What a person does to a member's points: adds and takes, redeems, holds, captures, releases, and takes back."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 from abacus.console.decide.effects import of_account, of_days, of_tier
@@ -11,16 +12,15 @@ from abacus.console.pages.members.addresses import address_of
 from abacus.console.pages.members.member_act import Known, MemberAct
 from abacus.console.pages.members.point_orders import (
     account_of,
-    check_there,
     held_of,
     named_program,
     number,
     ordered,
     original_of,
+    standing,
 )
 from abacus.console.web.calls import Call
 from abacus.console.web.confirmation import Prepared
-from abacus.console.web.forms import WrongForm
 from abacus.console.web.page import Said, See
 from abacus.intake.partners.orders import (
     AccountOpening,
@@ -78,9 +78,9 @@ async def _open_fields(call: Call, known: Known) -> Sequence[FormField]:
 
 async def _open(call: Call, known: Known) -> Prepared:
     if known.accounts:
-        raise WrongForm(call.form.shown(), f"{known.member_id} has an account: adjust that one.")
+        raise call.wrong(f"{known.member_id} has an account: adjust that one.")
     if call.form.get("again") != known.member_id:
-        raise WrongForm(call.form.shown().but(again="That is not the id of this page."))
+        raise call.wrong(again="That is not the id of this page.")
     return await _adjustment(call, known, call.form.get("account"), AccountOpening.FIRST)
 
 
@@ -90,11 +90,10 @@ async def _adjustment(call: Call, known: Known, chosen: str, opening: AccountOpe
     order = ordered(call.form, AdjustmentOrder, "adjust", points=number(call.form.get("points")), **place, **is_new)
     target = await account_of(call, known, order, Deed.ADJUST, opening=opening)
     movement = adjustment_of(order, target, f"adjust:{call.form.key}", call.actor.agent, call.now)
-    account = known.account(target.program)
-    check_there(call, account.available + order.points if account is not None else order.points)
+    account = standing(call, known, target, order.points)
     tier = of_tier(TransferKind.ADJUST, None, None, order.points, counts=True)
     effects = [*of_account(account, points=order.points), *of_days(account, movement.expires_on)]
-    return Prepared(effects, _large(call, movement), (tier, *_second_person(call, movement)))
+    return Prepared(effects, partial(_move_or_ask, call, movement), (tier, *_second_person(call, movement)))
 
 
 async def _spend_fields(_: Call, known: Known) -> Sequence[FormField]:
@@ -104,10 +103,9 @@ async def _spend_fields(_: Call, known: Known) -> Sequence[FormField]:
 async def _spend(call: Call, known: Known) -> Prepared:
     order = ordered(call.form, SpendOrder, "spend", points=number(call.form.get("points")), **named_program(call))
     target = await account_of(call, known, order, Deed.MOVE_POINTS)
-    account = known.account(target.program)
-    check_there(call, (account.available if account is not None else 0) - order.points)
+    account = standing(call, known, target, -order.points)
     movement = spend_of(order, target, f"ops:{call.form.key}", call.actor.agent)
-    return Prepared(of_account(account, points=-order.points), _move(call, movement))
+    return Prepared(of_account(account, points=-order.points), partial(_move, call, movement))
 
 
 async def _hold_fields(_: Call, known: Known) -> Sequence[FormField]:
@@ -120,10 +118,9 @@ async def _hold(call: Call, known: Known) -> Prepared:
     points, span = number(call.form.get("points")), number(call.form.get("span"))
     order = ordered(call.form, HoldOrder, "hold", points=points, expires_in=span, **named_program(call))
     target = await account_of(call, known, order, Deed.MOVE_POINTS)
-    account = known.account(target.program)
-    check_there(call, (account.available if account is not None else 0) - order.points)
+    account = standing(call, known, target, -order.points)
     movement = hold_of(order, target, f"ops:{call.form.key}", call.actor.agent, call.now)
-    return Prepared(of_account(account, held=order.points), _move(call, movement))
+    return Prepared(of_account(account, held=order.points), partial(_move, call, movement))
 
 
 async def _capture_fields(call: Call, known: Known) -> Sequence[FormField]:
@@ -137,9 +134,9 @@ async def _capture(call: Call, known: Known) -> Prepared:
     order = ordered(call.form, CaptureOrder, None, **({"points": number(typed)} if typed else {}))
     spent = order.points or held.points
     if spent > held.points:
-        raise WrongForm(call.form.shown().but(points=f"{held.points:,} points are held."))
+        raise call.wrong(points=f"{held.points:,} points are held.")
     effects = of_account(known.account(held.program), points=-spent, held=-held.points)
-    return Prepared(effects, _move(call, capture_of(order, held, call.actor.agent)))
+    return Prepared(effects, partial(_move, call, capture_of(order, held, call.actor.agent)))
 
 
 async def _release_fields(call: Call, known: Known) -> Sequence[FormField]:
@@ -149,7 +146,7 @@ async def _release_fields(call: Call, known: Known) -> Sequence[FormField]:
 async def _release(call: Call, known: Known) -> Prepared:
     held = await held_of(call, known)
     effects = of_account(known.account(held.program), held=-held.points)
-    return Prepared(effects, _move(call, let_go(held, call.actor.agent)))
+    return Prepared(effects, partial(_move, call, let_go(held, call.actor.agent)))
 
 
 async def _reverse_fields(call: Call, known: Known) -> Sequence[FormField]:
@@ -177,7 +174,7 @@ async def _reverse(call: Call, known: Known) -> Prepared:
     left = original.points + await call.reading.ledger.taken_back(original)
     points = -left if order.points is None else -order.points if original.points > 0 else order.points
     if not left:
-        raise WrongForm(call.form.shown().but(transfer="All of it was taken back before."))
+        raise call.wrong(transfer="All of it was taken back before.")
     life = await call.reading.life.of(Asked(known.member_id, (original.country,), transfers=1), call.rooms[Approvals])
     tiers = () if isinstance(life.tiers, Away) else life.tiers
     policy = card.card.tier_policy
@@ -189,7 +186,7 @@ async def _reverse(call: Call, known: Known) -> Prepared:
     if points < 0:
         notes.append("Points that have lapsed or were spent since are not taken a second time: then it is less.")
     effects = of_account(known.account(original.program), points=points)
-    return Prepared(effects, _large(call, movement), (*notes, *_second_person(call, movement)))
+    return Prepared(effects, partial(_move_or_ask, call, movement), (*notes, *_second_person(call, movement)))
 
 
 POINT_ACTS: Final = (
@@ -215,35 +212,25 @@ POINT_ACTS: Final = (
 )
 
 
-def _large(call: Call, movement: Adjustment | Reversal) -> Callable[[], Awaitable[See]]:
-    async def does() -> See:
-        outcome = await call.rooms[LargeMoves].do(movement)
-        if isinstance(outcome, Approval):
-            said = Said(
-                f"Nothing has moved yet: a second person has to agree. {outcome.summary}",
-                "waiting",
-                f"/approvals/{outcome.approval_id}",
-                "Look at the approval",
-            )
-            return See(address_of(movement.member_id), said)
+async def _move_or_ask(call: Call, movement: Adjustment | Reversal) -> See:
+    outcome = await call.rooms[LargeMoves].do(movement)
+    if not isinstance(outcome, Approval):
         return await _moved(call, movement, outcome)
+    text = f"Nothing has moved yet: a second person has to agree. {outcome.summary}"
+    said = Said(text, "waiting", f"/approvals/{outcome.approval_id}", "Look at the approval")
+    return See(address_of(movement.member_id), said)
 
-    return does
 
-
-def _move(call: Call, movement: Movement) -> Callable[[], Awaitable[See]]:
-    async def does() -> See:
-        return await _moved(call, movement, await call.rooms[LargeMoves].move(movement))
-
-    return does
+async def _move(call: Call, movement: Movement) -> See:
+    return await _moved(call, movement, await call.rooms[LargeMoves].move(movement))
 
 
 async def _moved(call: Call, movement: Movement, outcome: Any) -> See:
     """Raises `WrongForm` for a movement that was refused."""
     if outcome.fault is not None:
-        raise WrongForm(call.form.shown(), outcome.fault.detail)
+        raise call.wrong(outcome.fault.detail)
     if outcome.status is Status.CONFLICT:
-        raise WrongForm(call.form.shown(), "This form was sent before with other values; what it said then was done.")
+        raise call.wrong("This form was sent before with other values; what it said then was done.")
     transfer = outcome.transfer or (await call.premises.here.ledger.transfer(outcome.claim) if outcome.claim else None)
     text = "It is done." if transfer is None else f"It is done: {_done(transfer)}"
     return See(address_of(movement.member_id), Said(text))
@@ -255,11 +242,8 @@ def _done(transfer: Transfer) -> str:
 
 
 def _second_person(call: Call, movement: Adjustment | Reversal) -> tuple[str, ...]:
-    return (
-        ("So many points need a second person: nothing moves before somebody else has approved it.",)
-        if call.rooms[LargeMoves].is_large(movement)
-        else ()
-    )
+    needed = call.rooms[LargeMoves].is_large(movement)
+    return ("These points need a second person: nothing moves before somebody else has approved it.",) if needed else ()
 
 
 def _account_field(known: Known, more: Sequence[tuple[str, str]] = ()) -> FormField:

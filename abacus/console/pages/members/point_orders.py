@@ -12,6 +12,7 @@ from abacus.console.pages.members.member_act import Known
 from abacus.console.web.calls import Call
 from abacus.console.web.forms import Form, WrongForm
 from abacus.intake.partners.decide.ask import Objection
+from abacus.intake.partners.members import AccountAsOf
 from abacus.intake.partners.orders import AccountOpening, Target, parse_transfer_id, target_of
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.transfer import Transfer
@@ -28,7 +29,7 @@ async def held_of(call: Call, known: Known) -> Hold:
     except ValueError:
         held = None
     if held is None or not call.may(Deed.SEE, held.country):
-        raise WrongForm(call.form.shown().but(hold="Choose a hold of the member."))
+        raise call.wrong(hold="Choose a hold of the member.")
     call.check(Deed.MOVE_POINTS, held.country)
     return held
 
@@ -38,7 +39,7 @@ async def original_of(call: Call, member_id: str, typed: str) -> Transfer:
     claim, place = await ledger.claim(typed), parse_transfer_id(typed)
     found = await ledger.transfer(claim) if claim else await ledger.at(*place) if place else None
     if found is None or found.member_id != member_id or not call.may(Deed.SEE, found.country):
-        raise WrongForm(call.form.shown().but(transfer="The member has no transfer of this key or id."))
+        raise call.wrong(transfer="The member has no transfer of this key or id.")
     return found
 
 
@@ -54,9 +55,9 @@ async def account_of(
     try:
         target = target_of(member_id, order, seen, call.rooms[CardReader].book(), call.now, opening=opening)
     except Objection as error:
-        raise WrongForm(call.form.shown().but(account=f"{error.detail}.")) from None
+        raise call.wrong(account=f"{error.detail}.") from None
     if any(each.program == target.program and each not in seen for each in accounts):
-        raise WrongForm(call.form.shown(), f"No account of {target.program} can be opened for this member.")
+        raise call.wrong(f"No account of {target.program} can be opened for this member.")
     call.check(deed, target.country)
     return target
 
@@ -100,7 +101,12 @@ def number(text: str) -> int | str:
     return int(plain) if is_number else text
 
 
-def check_there(call: Call, available: int) -> None:
-    """Raises `WrongForm` for more points than are available; the ledger would refuse it."""
-    if available < 0:
-        raise WrongForm(call.form.shown().but(points=f"The account has {-available:,} points too few."))
+def standing(call: Call, known: Known, target: Target, change: int) -> AccountAsOf | None:
+    """The account as it stands; None for one that is to be opened. Raises `WrongForm` for more points than are
+    available; the ledger would refuse it.
+    """
+    account = known.account(target.program)
+    left = (account.available if account is not None else 0) + change
+    if left < 0:
+        raise call.wrong(points=f"The account has {-left:,} points too few.")
+    return account

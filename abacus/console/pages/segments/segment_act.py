@@ -3,15 +3,14 @@ afterwards. A deed is declared as a `SegmentAct`.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
-from abacus.console.decide.effects import Effect
 from abacus.console.decide.form_field import FormField
 from abacus.console.pages.segments.segment import history_of
 from abacus.console.web.calls import Call
-from abacus.console.web.confirmation import Prepared, taken
+from abacus.console.web.confirmation import DeedPage, Prepared, taken
 from abacus.console.web.faults import PageFault
 from abacus.console.web.forms import Form
 from abacus.console.web.page import Page, See
@@ -38,19 +37,11 @@ class SegmentAct:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SegmentActPage(Page):
-    """The fields, or what was typed into them and what comes of it."""
+class SegmentActPage(DeedPage):
+    """A deed to this segment, or the making of one."""
 
     template: ClassVar[str] = "segment_act.html"
     name: str | None
-    address: str
-    label: str
-    about: str
-    fields: Sequence[FormField]
-    effects: Sequence[Effect]
-    notes: Sequence[str]
-    is_confirmation: bool
-    is_final: bool
 
 
 def served(act: SegmentAct) -> tuple[Served, Served]:
@@ -58,8 +49,8 @@ def served(act: SegmentAct) -> tuple[Served, Served]:
     path = f"/segments-{act.name}" + ("" if act.of_new else "/{segment}")
 
     async def shown(call: Call) -> SegmentActPage:
-        asked = {name: value for name, value in call.request.query_params.items() if call.asked(name)}
-        return await _page(call, act, await _changed(call, act), Form(asked))
+        begun = await _page(call, act, await _changed(call, act))
+        return replace(begun, form=call.narrowed(*call.request.query_params))
 
     async def sent(call: Call) -> Page | See:
         segment, typed = await _changed(call, act), _with_file(call.form.shown())
@@ -81,7 +72,7 @@ async def _changed(call: Call, act: SegmentAct) -> Segment | None:
 
 
 def _with_file(typed: Form) -> Form:
-    """The lines of a file stand behind those that were pasted, so that all of them are shown again."""
+    """The lines of a file and the lines that were pasted, together, so that all of them are shown again."""
     file = typed.typed.get(FILE, "")
     pasted = typed.exactly(IDS)
     # A file has a first line of its own, which names its columns: it stands first.
@@ -89,27 +80,14 @@ def _with_file(typed: Form) -> Form:
     return Form({**{name: text for name, text in typed.typed.items() if name != FILE}, IDS: lines}, typed.wrong)
 
 
-async def _page(
-    call: Call,
-    act: SegmentAct,
-    segment: Segment | None,
-    typed: Form,
-    prepared: Prepared | None = None,
-    *,
-    fault: str | None = None,
-) -> SegmentActPage:
+async def _page(call: Call, act: SegmentAct, segment: Segment | None) -> SegmentActPage:
     name = segment.name if segment is not None else None
     return SegmentActPage(
         title=act.label if name is None else f"{act.label}: {name}",
-        name=name,
         address=f"/segments-{act.name}" + ("" if name is None else f"/{name}"),
         label=act.label,
         about=act.about,
         fields=await act.fields(call, segment),
-        effects=prepared.effects if prepared is not None else (),
-        notes=prepared.notes if prepared is not None else (),
-        is_confirmation=prepared is not None,
         is_final=act.is_final,
-        form=typed,
-        fault=fault,
+        name=name,
     )
