@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from abacus.console.decide.told import Told, everything_of
+from abacus.console.decide.told import Told
 from abacus.console.pages.drafts.draft_kind import DraftKind
 from abacus.console.web.calls import Call
 from abacus.people.types.approval import Approval
@@ -23,8 +23,3 @@ class Telling:
     told: Callable[[Call, Approval, Any], Awaitable[Told]]
     within: Callable[[Approval, Any], str] | None = None
     drafts: DraftKind[Any, Any] | None = None
-
-
-async def as_rows(_: Call, __: Approval, document: Any) -> Told:
-    """A kind that nobody tells, or a document that nobody can read."""
-    return Told(everything=everything_of(document))

@@ -1,14 +1,15 @@
 """The tellings of every kind, and how an approval is told by them."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from abacus.console.decide.told import Told
-from abacus.console.pages.approvals.telling import Telling, as_rows
+from abacus.console.decide.told import Told, everything_of
+from abacus.console.pages.approvals.telling import Telling
 from abacus.console.pages.campaigns.campaign_telling import CAMPAIGN
 from abacus.console.pages.finance.assumption_telling import ASSUMPTION
 from abacus.console.pages.finance.close_telling import MONTH_CLOSE
@@ -49,23 +50,12 @@ class Tellings:
 
     def title(self, approval: Approval) -> str:
         telling = self.of(approval)
-        if telling is not None:
-            try:
-                return telling.title(approval, document_of(approval))
-            except UNREADABLE:
-                pass
-        return approval.summary
+        return _said(telling.title if telling else None, approval) or approval.summary
 
     def within_sentence(self, approval: Approval) -> str:
         """The title as it stands behind a verb."""
-        telling = self.of(approval)
-        if telling is not None and telling.within is not None:
-            try:
-                return telling.within(approval, document_of(approval))
-            except UNREADABLE:
-                pass
-        title = self.title(approval)
-        return title[:1].lower() + title[1:]
+        telling, title = self.of(approval), self.title(approval)
+        return _said(telling.within if telling else None, approval) or title[:1].lower() + title[1:]
 
     def listed(self, approval: Approval) -> ListedApproval:
         telling = self.of(approval)
@@ -83,12 +73,17 @@ class Tellings:
     async def told(self, call: Call, approval: Approval) -> Told:
         """Raises `Unavailable`."""
         telling, document = self.of(approval), document_of(approval)
-        if telling is not None:
-            try:
+        with suppress(*UNREADABLE):
+            if telling is not None:
                 return await telling.told(call, approval, document)
-            except UNREADABLE:
-                pass
-        return await as_rows(call, approval, document)
+        return Told(everything=everything_of(document))
+
+
+def _said(says: Callable[[Approval, Any], str] | None, approval: Approval) -> str | None:
+    """None where the kind does not say it, or the document cannot be read."""
+    with suppress(*UNREADABLE):
+        return says(approval, document_of(approval)) if says is not None else None
+    return None
 
 
 def document_of(approval: Approval) -> Any:

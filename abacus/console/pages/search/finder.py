@@ -1,7 +1,7 @@
 """What a capability brings to the search: how it finds its things by what a person typed."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from abacus.console.web.calls import Call
@@ -38,13 +38,31 @@ class Finder:
         return call.is_open(self.deed, everywhere=self.everywhere)
 
 
-def document_finder(noun: str, kind: DocumentKind[Any, Any], desk: Callable[[Call], DocumentDesk[Any, Any]]) -> Finder:
-    """Finds documents of a kind without countries by a part of their name."""
+def name_finder(
+    noun: str,
+    things: Callable[[Call], Awaitable[Iterable[Found]]],
+    deed: Deed = Deed.SEE,
+    *,
+    everywhere: bool = False,
+) -> Finder:
+    """Finds things by a part of their name or title, among all that are open to the person."""
 
     async def find(call: Call, text: str, most: int) -> Sequence[Found]:
-        wanted = text.casefold()
-        names = sorted(kind.name(each.document) for each in await desk(call).records())
-        fitting = [each for each in names if wanted in each.casefold()]
-        return [Found(kind.subject, each, each, exact=each.casefold() == wanted) for each in fitting][:most]
+        found = []
+        for each in await things(call):
+            wanted = text.casefold().removeprefix(f"{each.kind}:")
+            if wanted in each.name.casefold() or wanted in each.title.casefold():
+                found.append(replace(each, exact=each.name.casefold() == wanted))
+        return found[:most]
 
-    return Finder(noun, find, everywhere=True)
+    return Finder(noun, find, deed, everywhere)
+
+
+def document_finder(noun: str, kind: DocumentKind[Any, Any], desk: Callable[[Call], DocumentDesk[Any, Any]]) -> Finder:
+    """Of documents without countries."""
+
+    async def things(call: Call) -> Iterable[Found]:
+        names = sorted(kind.name(each.document) for each in await desk(call).records())
+        return [Found(kind.subject, each, each) for each in names]
+
+    return name_finder(noun, things, everywhere=True)

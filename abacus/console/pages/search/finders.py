@@ -3,22 +3,28 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from abacus.console.pages.approvals.approval_finder import APPROVALS
 from abacus.console.pages.campaigns.campaign_finder import CAMPAIGNS
 from abacus.console.pages.counters.counter_finder import COUNTERS
-from abacus.console.pages.downstreams.downstream_finder import DOWNSTREAM_FINDER
-from abacus.console.pages.events.source_finder import SOURCE_FINDER
+from abacus.console.pages.downstreams.downstreams import DOWNSTREAM_REGISTER
+from abacus.console.pages.drafts.register import Register
+from abacus.console.pages.events.sources import SOURCE_REGISTER
 from abacus.console.pages.members.member_finder import MEMBERS, TRANSFERS
 from abacus.console.pages.partners.partner_finder import PARTNERS
 from abacus.console.pages.people.person_finder import PEOPLE
 from abacus.console.pages.rates.card_finder import CARDS
-from abacus.console.pages.search.finder import Finder, Found
+from abacus.console.pages.search.finder import Finder, Found, document_finder
 from abacus.console.pages.segments.segment_finder import SEGMENTS
 from abacus.console.web.calls import Call
 from abacus.console.web.parts import Part
 from abacus.core.errors import Unavailable
+
+
+def _in(register: Register[Any, Any]) -> Finder:
+    return document_finder(register.title, register.drafts.kind, lambda call: register.drafts.desk(call.rooms))
+
 
 # A capability with things that people look for takes its place here.
 FINDERS: Final = (
@@ -29,8 +35,8 @@ FINDERS: Final = (
     PARTNERS,
     CARDS,
     COUNTERS,
-    SOURCE_FINDER,
-    DOWNSTREAM_FINDER,
+    _in(SOURCE_REGISTER),
+    _in(DOWNSTREAM_REGISTER),
     PEOPLE,
     SEGMENTS,
 )

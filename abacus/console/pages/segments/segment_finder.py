@@ -1,21 +1,17 @@
 """Segments by a part of their name."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Final
 
-from abacus.console.pages.search.finder import Finder, Found
+from abacus.console.pages.search.finder import Found, name_finder
 from abacus.console.pages.segments.segment_list import is_open
 from abacus.console.web.calls import Call
 from abacus.signals.segments.desk import SegmentDesk
 
 
-async def _segments(call: Call, text: str, most: int) -> Sequence[Found]:
-    wanted = text.casefold()
-    return [
-        Found("segment", each.name, each.name, f"{each.size:,} members", exact=each.name == wanted)
-        for each in await call.rooms[SegmentDesk].all()
-        if wanted in each.name and is_open(call, each)
-    ][:most]
+async def _segments(call: Call) -> Iterable[Found]:
+    every = await call.rooms[SegmentDesk].all()
+    return [Found("segment", each.name, each.name, f"{each.size:,} members") for each in every if is_open(call, each)]
 
 
-SEGMENTS: Final = Finder("Segments", _segments)
+SEGMENTS: Final = name_finder("Segments", _segments)
