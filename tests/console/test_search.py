@@ -165,8 +165,8 @@ async def test_a_transfer_has_a_page_for_people_of_its_country(pool: Pool) -> No
         await open_desk.rooms[CardReader].refresh()
         eve, ida = await open_desk.inside("eve", "viewer:SG"), await open_desk.inside("ida", "viewer:ID")
         page = (await eve.twin("/transfers/txn%3Arides%3AT-1001")).json()
-        assert (page["title"], page["transfer"]["balance_before"]) == ("+100 GRP for bob", 0)
-        assert page["transfer"]["source"] == "stream"
+        assert (page["title"], page["transfer"]["balance_after"]) == ("+100 GRP for bob", 100)
+        assert (page["transfer"]["source"], page["member_id"]) == ("stream", "bob")
         assert 'href="/members/bob"' in (await eve.see("/transfers/txn:rides:T-1001")).text
         hidden, unknown = await ida.see("/transfers/txn:rides:T-1001"), await ida.see("/transfers/txn:rides:none")
         for each in (hidden, unknown):

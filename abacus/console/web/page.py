@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 from uuid import UUID
 
 from abacus.console.web.forms import EMPTY, Form
+from abacus.programs.expiry.decide.month import Month
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def plain(value: Any) -> Any:
     match value:
         case Enum():
             return plain(value.value)
-        case date() | UUID() | Decimal() | bytes():
+        case date() | Month() | UUID() | Decimal() | bytes():
             return _text(value)
         case Mapping():
             return {str(name): plain(each) for name, each in value.items()}
@@ -85,7 +86,7 @@ def plain(value: Any) -> Any:
             return value
 
 
-def _text(value: date | UUID | Decimal | bytes) -> str:
+def _text(value: date | Month | UUID | Decimal | bytes) -> str:
     match value:
         case date():
             return value.isoformat()

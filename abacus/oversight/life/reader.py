@@ -14,8 +14,9 @@ from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.read import WHOLE, LedgerReader, Narrowing
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.positions import FROM_THE_NEWEST, text_of
+from abacus.ledger.types.transfer import Transfer
 from abacus.oversight.life.decide.tier_progress import TierProgress, earned_in, missing_to_keep, next_tier
-from abacus.oversight.life.decide.told import told
+from abacus.oversight.life.decide.told import Told, told
 from abacus.oversight.life.member_life import Accounts, Away, MemberLife, RemainingPoints, Transfers
 from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool
@@ -71,6 +72,13 @@ class LifeReader:
         )
         return MemberLife(member_id, accounts, points, tiers, holds, transfers, messages, campaigns, agreed)
 
+    def told(self, transfer: Transfer) -> Told:
+        """Calculated again, where the cards can be read."""
+        try:
+            return told(transfer, self._book())
+        except Unavailable:
+            return told(transfer, None)
+
     async def _accounts(self, asked: Asked) -> Accounts:
         holdings = await self._members.holdings(asked.member_id)
         return [each.now for each in holdings if asked.countries is None or each.account.country in asked.countries]
@@ -105,13 +113,9 @@ class LifeReader:
         if not below:
             return Transfers((), None)
         found = await self._ledger.history(asked.member_id, below, asked.transfers + 1, asked.narrowed)
-        try:
-            book: CardBook | None = self._book()
-        except Unavailable:
-            book = None
         rows = found[: asked.transfers]
         below |= {each.program: each.seq for each in rows}
-        return Transfers([told(each, book) for each in rows], text_of(below) if len(found) > len(rows) else None)
+        return Transfers([self.told(each) for each in rows], text_of(below) if len(found) > len(rows) else None)
 
     async def _progress(self, member_id: str, accounts: Accounts) -> Sequence[TierProgress]:
         country_of = {each.program: each.country for each in accounts}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import ClassVar, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -37,40 +37,22 @@ EXPIRY: Final = "expiry"
 DUE: Final = "what is due"
 
 
-@dataclass(frozen=True)
-class Act:
-    """An act on a month, as it was signed."""
-
-    month: str
-    number: int
-    act: str
-    signed_by: str
-    signed_at: datetime
-    reason: str
-    files: Mapping[str, str]
-    accepted: Sequence[str]
-    seal: int | None
-
-
 @dataclass(frozen=True, kw_only=True)
 class ClosePage(Page):
     """A month. `tasks` are the newest ones of its steps, by the step's name; `next` is the first step that somebody can
-    do now; `approval` waits for another person's signature. `charts` are those of the last report of `months`, and
+    do now; `approval` waits for another person's signature. `charts` belong to the last report of `months`, and
     `also` has the commands that print its figures.
     """
 
     template: ClassVar[str] = "month_close.html"
-    month: str
-    before: str
-    after: str
-    last_day: date
+    month: Month
     over_at: datetime
     is_over: bool
     steps: Sequence[Step]
     next: str | None
     tasks: Mapping[str, Done]
     items: Sequence[Item]
-    record: Sequence[Act]
+    record: Sequence[Signed]
     is_closed: bool
     approval: UUID | None
     may_sign: bool
@@ -97,17 +79,14 @@ async def close(call: Call) -> ClosePage:
     months = await newest(call, MONTHS.task, str(month))
     return ClosePage(
         title=f"Month {month}",
-        month=str(month),
-        before=str(month.before),
-        after=str(month.after),
-        last_day=month.last_day,
+        month=month,
         over_at=over_at,
         is_over=call.now >= over_at,
         steps=steps.of_closed(shown) if is_closed else shown,
         next=first.name if first is not None else None,
         tasks=tasks,
         items=checklist(document, str(month)),
-        record=[act_of(each) for each in record],
+        record=record,
         is_closed=is_closed,
         approval=approval.approval_id if approval is not None and approval.status == "pending" else None,
         may_sign=not is_closed and document is not None and document["may_be_signed"],
@@ -117,20 +96,6 @@ async def close(call: Call) -> ClosePage:
         months=months,
         charts=charts_of(MONTHS, months.document["rows"]) if months is not None and months.document else (),
         also=MONTHS.commands(str(month)),
-    )
-
-
-def act_of(signed: Signed) -> Act:
-    return Act(
-        month=str(signed.month),
-        number=signed.number,
-        act=signed.act,
-        signed_by=signed.signed_by,
-        signed_at=signed.signed_at,
-        reason=signed.reason,
-        files=signed.files,
-        accepted=signed.accepted,
-        seal=signed.seal,
     )
 
 
@@ -199,7 +164,7 @@ async def _steps(
 
 
 async def _ends(call: Call, month: Month) -> tuple[list[Ended], list[tuple[str, Month]]]:
-    """The ends of months before this one, and those of them that are due."""
+    """The ends of months before this one, and which of them are due."""
     runs = ExpiryRuns(call.premises.pool)
     book = call.rooms[CardReader].book()
     due = [(each.country, each.month) for each in await of_all_due(runs, book, None, call.now) if each.month < month]
