@@ -114,7 +114,7 @@ function drawThresholds(given) {
   };
 }
 
-// The legend says the latest values, and under the pointer those of its step.
+// The legend says the latest values, and under the pointer the values of its step.
 function followPointer(figure, given, said) {
   const [values, at] = [[...figure.querySelectorAll("[data-latest]")], figure.querySelector("[data-at]")];
   const [latest, when] = [values.map((each) => each.textContent), at.textContent];

@@ -27,7 +27,7 @@ function recent() {
   }
 }
 
-// A second click sends nothing; the form's key sees to those that get through.
+// A second click sends nothing; the form's key sees to a click that gets through.
 function sendOnce(root) {
   for (const form of root.querySelectorAll("form[data-once]")) {
     form.addEventListener("submit", (event) => {

@@ -151,7 +151,7 @@ class Routing:
 
 
 async def _with_way(error: Exception, call: Call | None) -> Exception:
-    """A missing right with the names of those who can give it."""
+    """A missing right with the names of people who can give it."""
     if not isinstance(error, PageFault) or error.kind != "role-needed" or call is None:
         return error
     try:

@@ -63,7 +63,7 @@ class DraftPage(Page):
     saved: SavedAs | None = None
     panels: Sequence[Panel] = ()
     faults: Placed = _NO_FAULTS
-    to_mend: Sequence[ToMend] = ()  # the same faults as a list, but those that belong to no field
+    to_mend: Sequence[ToMend] = ()  # the faults of fields, as a list
     sentences: Sequence[Sentence] = ()
     changes: Changes | None = None
     review: bool = False

@@ -24,7 +24,7 @@ from abacus.documents.types import Document, Record
 
 @dataclass(frozen=True)
 class DocumentRow:
-    """The latest version of a document; the cells are those of the register's columns."""
+    """The latest version of a document; the cells stand in the register's columns."""
 
     name: str
     address: str
@@ -150,7 +150,7 @@ class Register(Generic[Document, Around]):
 
 
 def register_pages(register: Register[Document, Around]) -> tuple[Served, ...]:
-    """The pages of a register, and those of its drafts."""
+    """The pages of a register and of its drafts."""
     return (
         page(register.path, register.all, everywhere=True),
         page(f"{register.path}/{{document}}", register.one, everywhere=True),

@@ -1,4 +1,4 @@
-"""The accounts of the journal: those that are published, and the drafts of others."""
+"""The accounts of the journal: the published ones, and drafts of others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -37,7 +37,7 @@ _OF_LIST: Final = ((How.ADD, "put these members in"), (How.REMOVE, "take these o
 _OF_TWO: Final = (
     (How.UNION, "all members of both"),
     (How.INTERSECT, "only members of both"),
-    (How.SUBTRACT, "its members without those of the other"),
+    (How.SUBTRACT, "its members without the members of the other"),
 )
 
 
@@ -206,7 +206,7 @@ ACTS: Final = (
     SegmentAct(
         name="change",
         label="Change the members",
-        about="Put members in, take some out, or have exactly those of a list. Each change is another version.",
+        about="Put members in, take some out, or have exactly the members of a list. Each change is another version.",
         fields=_change_fields,
         prepare=_change,
     ),
