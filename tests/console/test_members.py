@@ -303,7 +303,7 @@ async def test_partners_are_for_those_who_see_every_country(pool: Pool) -> None:
         for path in ("/partners", "/partners/acme"):
             assert [(await each.twin(path)).status_code for each in (ann, eve)] == [200, 403]
         shown = (await ann.twin("/partners/acme")).json()["partner"]
-        day = {"field": "per_day", "name": "today, in UTC", "limit": 500, "used": 0}
+        day = {"field": "per_day", "name": "Points in a day", "limit": 500, "used": 0}
         assert [each for each in shown["limits"] if each["field"] == "per_day"] == [day]
         assert "digest" not in shown["keys"][0]
         assert (await ann.twin("/partners/nobody")).status_code == 404

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from abacus.platform.sqs.definition import AWARD, definitions, ensure_queues
+from abacus.platform.sqs.definition import AWARD, QueueDefinition, definitions, ensure_queues
 from abacus.platform.sqs.port import Queue, Received
 from abacus.platform.sqs.queue import Client, SqsQueue, sqs_client
 
@@ -29,13 +29,18 @@ async def quick_queues(client: Client, prefix: str) -> None:
     """
     dead = [each for each in definitions(prefix) if each.dead_letter is None]
     living = [each for each in definitions(prefix) if each.dead_letter is not None]
-    made = [await client.create_queue(QueueName=each.name, Attributes=each.attributes) for each in dead]
+    made = await asyncio.gather(
+        *(client.create_queue(QueueName=each.name, Attributes=each.attributes) for each in dead)
+    )
     answer = await client.get_queue_attributes(QueueUrl=made[0]["QueueUrl"], AttributeNames=["QueueArn"])
     place = answer["Attributes"]["QueueArn"].removesuffix(dead[0].name)
-    for each in living:
+
+    async def make(each: QueueDefinition) -> None:
         redrive = {"deadLetterTargetArn": f"{place}{each.dead_letter}", "maxReceiveCount": each.max_receives}
         own = {"VisibilityTimeout": "4", "RedrivePolicy": json.dumps(redrive)}
         await client.create_queue(QueueName=each.name, Attributes=each.attributes | own)
+
+    await asyncio.gather(*map(make, living))
 
 
 async def taken(queue: Queue, count: int, *, within_s: float = 60.0) -> list[Received]:
