@@ -36,8 +36,8 @@ OWN = {"name": "awards", "kind": "own", "pace": "5/s"}
 @pytest.mark.parametrize(
     ("document", "retired", "labels"),
     [
-        (COUPONS, False, ["Send a message of trial", "Make another secret", "Retire"]),
-        (RISK, False, ["Ask it on trial", "Make another secret", "Retire"]),
+        (COUPONS, False, ["Send a test message", "Make another secret", "Retire"]),
+        (RISK, False, ["Ask it a test question", "Make another secret", "Retire"]),
         (OWN, False, ["Retire"]),
         (COUPONS, True, []),
     ],

@@ -16,7 +16,7 @@ from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
 
 TRIAL: Final = "downstream-trial"
-_TRIED: Final = {DownstreamKind.WEBHOOK: "Send a message of trial", DownstreamKind.EXTERNAL: "Ask it on trial"}
+_TRIED: Final = {DownstreamKind.WEBHOOK: "Send a test message", DownstreamKind.EXTERNAL: "Ask it a test question"}
 
 
 def _deeds(downstream: Downstream) -> Sequence[PageDeed]:

@@ -48,7 +48,7 @@ async def finance(call: Call) -> FinancePage:
     record = await call.part(MonthCloses(call.premises.pool).all())
     signed, last = record.value or (), Month.of(call.now.date()).before
     return FinancePage(
-        title="Finance",
+        title="Reports and months",
         command="abacus report --help",
         reports=[(each.name, each.title, each.about) for each in REPORTS.values()],
         liability=await call.part(newest(call, REPORTS["liability"].task, "")),

@@ -38,7 +38,7 @@ class TrustPage(Page):
 
 async def trust(call: Call) -> TrustPage:
     return TrustPage(
-        title="Trust",
+        title="Proof",
         command="abacus ledger verify",
         seals=await call.part(_seals(call)),
         verified=await call.part(newest(call, VERIFY, LEDGER)),

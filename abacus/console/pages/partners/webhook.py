@@ -1,4 +1,4 @@
-"""A partner's webhook: its address, its secret and its end, each a form that is shown once more; a message of trial.
+"""A partner's webhook: its address, its secret and its end, each a form that is shown once more; a test message.
 A secret is shown once, by the page that made it.
 """
 
@@ -122,10 +122,10 @@ async def end(call: Call) -> FormDeed[str]:
 
 
 async def send_trial(call: Call) -> Page | See:
-    """A message of trial is sent by the command, beside the pages."""
+    """A test message is sent by the command, beside the pages."""
     partner_id = await _known(call)
     order = Order(TRIAL, partner_id, None, ("partners", "webhook", "test", "--json", "--", partner_id))
-    said = Said("A message of trial is on its way; its answer stands under the webhook.", "waiting")
+    said = Said("A test message is on its way; its answer stands under the webhook.", "waiting")
     return await ask(call, order, f"/partners/{partner_id}", said)
 
 
