@@ -160,7 +160,7 @@ TAMPERINGS: Final[dict[str, tuple[str, list[str]]]] = {
         ],
     ),
     "an approval of nothing that can be read": (
-        f"update approval set document = '[400' where approval_id = '{LARGE}'",
+        f"update approval set document = '[400]' where approval_id = '{LARGE}'",
         [
             f"bob GRP #11: it is not what the approval {LARGE} lets happen",
             f"approval {LARGE}: its digest is not that of what it says",
