@@ -1,4 +1,4 @@
-"""Approvals of a member or of an asker, campaigns of a time, and the newest items of the quarantine have an index."""
+"""Approvals of a member or of an asker, and campaigns of a time, have an index."""
 
 from alembic import op
 
@@ -13,7 +13,6 @@ INDEXES = {
         " where kind in ('adjustment', 'reversal')"
     ),
     "approval_asked_by_idx": "approval (asked_by, asked_at desc, approval_id)",
-    "quarantine_set_aside_at_idx": "quarantine (set_aside_at desc, id)",
     "campaign_ends_at_idx": "campaign (ends_at, starts_at)",
 }
 

@@ -91,7 +91,8 @@ _NEWEST: Final = "order by set_aside_at desc, id limit :limit"
 
 # For each status and each reason a step along their index, however much is set aside.
 _EACH: Final = "unnest(:statuses::text[]) s (of_status) cross join unnest(:reasons::text[]) r (of_reason)"
-_OF_EACH: Final = "from quarantine where status = of_status and reason = of_reason {and}"
+_OF_ONE: Final = "from quarantine where status = of_status and reason = of_reason"
+_OF_EACH: Final = f"{_OF_ONE} {{and}}"
 _LIST: Final = Narrowed(
     f"select {columns(_Row)} from {_EACH} cross join lateral (select * {_OF_EACH} {_NEWEST}) q {_NEWEST}",
     **_SINCE_UNTIL,
@@ -121,7 +122,11 @@ select {columns(_Row)} from (
     select {columns(_Row)}, 1 as place from quarantine where key = any(:keys::text[])
     union all
     select {columns(_Row)}, case when position(convert_to(:text, 'UTF8') in body) > 0 then 2 else 3 end
-    from (select {columns(_Row)} from quarantine order by set_aside_at desc, id limit :among) newest
+    from (
+        select {columns(_Row)} from {_EACH} cross join lateral (
+            select * {_OF_ONE} order by set_aside_at desc, id limit :among
+        ) q order by set_aside_at desc, id limit :among
+    ) newest
     where (key is null or key <> all(:keys)) and (
         position(convert_to(:text, 'UTF8') in body) > 0
         or position('\\x5c'::bytea in body) > 0 or position('transaction_base64'::bytea in body) > 0
@@ -129,9 +134,7 @@ select {columns(_Row)} from (
 ) q
 order by place, set_aside_at desc, id limit :most
 """)
-_HAS_MORE: Final = Statement("""
-select exists (select from quarantine order by set_aside_at desc, id offset :number limit 1)
-""")
+_HAS_MORE: Final = Statement("select exists (select from quarantine order by id offset :number limit 1)")
 
 _ONE: Final = Statement(f"select {columns(_Row)} from quarantine where id = :id")
 
@@ -243,7 +246,7 @@ class QuarantineStore:
         """Items under these keys, and then items `among` the newest whose body may have the text, first those that have
         it letter by letter: the caller reads whether the others have it.
         """
-        given = {"keys": list(keys), "text": text, "among": among, "most": most}
+        given = {"keys": list(keys), "text": text, "among": among, "most": most, **_sorts(Which(status=None))}
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction(readonly=True):
             async for page in pages(connection, *_SPEAKING_OF(**given)):
                 for row in page:
