@@ -31,6 +31,7 @@ async def adjust(acme: httpx.AsyncClient) -> httpx.Response:
     return await acme.post("/v1/members/bob/adjustments", json=body, headers={"Idempotency-Key": "a-1"})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("route", ["award", "computed", "batch", "quote", "adjustment"])
 async def test_a_new_country_is_served_at_once(house: House, route: str) -> None:
     async with shop(house, "awarder") as opened:

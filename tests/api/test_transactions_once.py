@@ -121,6 +121,7 @@ async def test_what_the_stream_brought_is_not_awarded_again(house: House) -> Non
     assert await house.reasons() == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("sources", "source", "allowed"),
     [

@@ -141,6 +141,7 @@ async def test_workers_wait_for_what_is_down_at_the_start(house: House) -> None:
             await until(lambda: _ready(health))
 
 
+@pytest.mark.long
 @pytest.mark.once
 @pytest.mark.parametrize("worker", WORKERS)
 async def test_a_worker_waits_also_where_the_database_is_full_once_its_pool_is_open(

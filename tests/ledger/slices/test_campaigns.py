@@ -142,6 +142,7 @@ async def test_a_slice_refuses_members_of_another(pool: Pool) -> None:
             await connection.execute("insert into campaign_claim values ('k', $1, 'market', 1, now())", FIRST)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limit", [3, 61, 1000])
 async def test_a_limit_of_all_holds_over_all_slices(many: Pool, pool: Pool, limit: int) -> None:
     """Three processes decide the same events and others, and everything that is left is given out."""

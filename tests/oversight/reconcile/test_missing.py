@@ -25,6 +25,7 @@ NO_TRACE: dict[str, tuple[str | None, timedelta, Verdict]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("queue", "later", "expected"), NO_TRACE.values(), ids=NO_TRACE)
 async def test_what_has_no_trace_is_where_it_can_still_be(
     house: House, queue: str | None, later: timedelta, expected: Verdict

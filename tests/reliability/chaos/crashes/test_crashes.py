@@ -40,6 +40,7 @@ print("survived", flush=True)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fatal", "said"),
     [
