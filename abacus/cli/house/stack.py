@@ -34,8 +34,8 @@ MANY_PARTITIONS: Final = 64  # the embedded broker keeps 5 MiB of each and then 
 async def services(
     settings: Settings, data_dir: Path, starting: StartProgress, *, partitions: int = MANY_PARTITIONS
 ) -> AsyncIterator[Settings]:
-    """The settings with an address for each service. An embedded broker has so many partitions of each topic. Raises
-    `Refused` when the embedded services are not installed.
+    """The settings with an address for each service. A topic of an embedded broker has `partitions`. Raises `Refused`
+    when the embedded services are not installed.
     """
     missing = {service for service in Service if getattr(settings, service) is None}
     starting.others(settings, missing)

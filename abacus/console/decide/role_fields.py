@@ -1,4 +1,4 @@
-"""The roles of a person as a form has them: the countries of each are ticked, those that nobody knows yet are typed.
+"""The roles of a person as fields of a form. Known countries of a role are ticked, other countries are typed.
 Pure.
 """
 

@@ -60,7 +60,7 @@ class Meets:
 
 @dataclass(frozen=True, kw_only=True)
 class CalendarPage(Page):
-    """The versions of some countries in a week or a month, by country and name, and where those that are shown meet."""
+    """The versions of some countries in a week or a month, by country and name. `meets` tells where they meet."""
 
     template: ClassVar[str] = "campaign_calendar.html"
     by: By
@@ -135,7 +135,7 @@ def _more(call: Call, found: Sequence[CampaignRecord]) -> str | None:
 
 
 def _after(call: Call) -> Place | None:
-    """The version behind which the page of the address begins. Raises `PageFault` for one that is none."""
+    """The version behind which the page begins. Raises `PageFault` for an address without a version."""
     text = call.asked("after")
     if text is None:
         return None

@@ -29,7 +29,7 @@ _FIELDS: Final = Form(
 
 
 async def retirement(call: Call) -> FormDeed[str]:
-    """Raises `PageFault` for a name that no counter has, and for one that is retired."""
+    """Raises `PageFault` for an unknown counter, and for a retired counter."""
     name, desk = str(call.request.path_params["counter"]), call.rooms[CounterDesk]
     try:
         latest = (await desk.versions(name))[-1].document

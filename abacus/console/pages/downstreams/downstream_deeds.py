@@ -95,7 +95,7 @@ async def _comes_of(call: Call, here: Downstream) -> Sequence[str]:
 
 
 async def _in_force(call: Call) -> Downstream:
-    """Raises `PageFault` for a name that no downstream has, and for one that is retired."""
+    """Raises `PageFault` for an unknown downstream, and for a retired downstream."""
     name = str(call.request.path_params["document"])
     try:
         latest = (await call.rooms[DownstreamDesk].versions(name))[-1].document

@@ -20,7 +20,7 @@ _TRIED: Final = {DownstreamKind.WEBHOOK: "Send a test message", DownstreamKind.E
 
 
 def _deeds(downstream: Downstream) -> Sequence[PageDeed]:
-    """Of one that is in force; one of Abacus' own has no secret, and nothing is sent to it."""
+    """The deeds of a downstream in force. A downstream of Abacus' own has no secret, and nothing is sent to it."""
     if downstream.retired:
         return ()
     here = address_of(downstream.name)

@@ -102,7 +102,7 @@ def number(text: str) -> int | str:
 
 
 def standing(call: Call, known: Known, target: Target, change: int) -> AccountAsOf | None:
-    """The account as it stands; None for one that is to be opened. Raises `WrongForm` for more points than are
+    """The account as it stands; None for an account that will be opened. Raises `WrongForm` for more points than are
     available; the ledger would refuse it.
     """
     account = known.account(target.program)
