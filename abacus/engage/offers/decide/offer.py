@@ -68,6 +68,9 @@ class Gate(NamedTuple):
     below: Decimal | None = None
 
 
+OPEN: Final = Gate()
+
+
 class Audience(StrEnum):
     """Who may take an offer."""
 
@@ -89,6 +92,9 @@ class Stack(NamedTuple):
 
     stacking: Stacking = Stacking.ALONE
     group: str | None = None
+
+
+ALONE: Final = Stack()
 
 
 class Payer(NamedTuple):
@@ -118,13 +124,13 @@ class Offer:
     payer: Payer
     audience: Audience = Audience.PUBLIC
     code: str | None = None  # the one public code of an offer by code; None where there is a pool of single codes
-    price: Gate = Gate()
-    quantity: Gate = Gate()
+    price: Gate = OPEN
+    quantity: Gate = OPEN
     basket_minimum: Decimal = Decimal(0)
     when: Mapping[str, object] | None = None
     weekdays: frozenset[int] = frozenset()
     hours: tuple[tuple[int, int], ...] = ()
-    stack: Stack = Stack()
+    stack: Stack = ALONE
     priority: int = 0
     about: str = ""
     currency: str = ""  # of the country's card
