@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
 from typing import Final
 
@@ -21,7 +21,7 @@ from tests.reliability.chaos.faults.fault import Fault, struck_within
 from tests.reliability.chaos.ground import Build, Lapse, ProvingGround, now, opened_ground
 from tests.reliability.chaos.needs import CannotBeHad, Need
 from tests.reliability.chaos.settling import Left, settled
-from tests.reliability.chaos.workload import Workload, workload
+from tests.reliability.chaos.workload import Workload, cards, workload
 
 _CHUNK: Final = 50
 _STRIKES_WITHIN_S: Final = 60.0
@@ -62,10 +62,11 @@ async def run(fault: Fault, plan: Plan, services: Services, nursery: Nursery) ->
     started = time.monotonic()
     rng = Random(f"{plan.seed} {fault.name}")
     start = now() - timedelta(minutes=1)
-    month = Month.of((start + timedelta(days=1)).date())  # the next one to end, and not within the hour
-    sent = workload(plan.seed, plan.messages, start, month)
     outcome = Outcome(fault.name)
     wrong_clocks = Need.WRONG_CLOCKS in fault.needs
+    month = _last_over(start) if wrong_clocks else _next_to_end(start)
+    # Clocks that are behind take nothing of this for the future.
+    sent = workload(plan.seed, plan.messages, start - timedelta(days=2) if wrong_clocks else start, month)
     campaigned = None if wrong_clocks else Campaigned(orders_in(each.value for each in sent.messages))
     campaigns = campaigned.documents() if campaigned is not None else ()
     build = Build(fault.name, plan.seed, Lapse.of(month), fault.needs, plan.late_after_s, campaigns)
@@ -88,6 +89,16 @@ async def run(fault: Fault, plan: Plan, services: Services, nursery: Nursery) ->
     outcome.points, outcome.told_again = audit.points, audit.told_again
     outcome.seconds = time.monotonic() - started
     return outcome
+
+
+def _next_to_end(start: datetime) -> Month:
+    """It does not end within the day."""
+    return Month.of((start + timedelta(days=1)).date())
+
+
+def _last_over(start: datetime) -> Month:
+    """The last month that is over in every country."""
+    return min(Month.last_over(start, card.zone) for card in cards())
 
 
 async def _faults_of(fault: Fault, outcome: Outcome, left: Left, ground: ProvingGround) -> list[str]:

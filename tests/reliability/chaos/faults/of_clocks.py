@@ -1,4 +1,4 @@
-"""Clocks jump over a month's end, each on its own, while the month's points lapse."""
+"""Clocks jump about the end of the last month, each on its own, while the month's points lapse."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
