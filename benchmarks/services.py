@@ -81,9 +81,10 @@ async def cassandra_alone(directory: Path) -> AsyncIterator[int]:
 async def _queues_in_memory() -> AsyncIterator[str]:
     """An ElasticMQ of our own, which keeps messages in memory. SQS runs on machines of its own; to keep messages on
     the disk of this one, and to check each of their characters, would cost more than the rest of ElasticMQ's work.
+    It has nothing to put away at its end, and on SIGTERM it would wait twenty seconds for receivers that are gone.
     """
     with tempfile.TemporaryDirectory(prefix="abacus-bench-") as bench:
-        daemon = Daemon("elasticmq", Path(bench))
+        daemon = Daemon("elasticmq", Path(bench), signal.SIGKILL)
         start = partial(start_elasticmq, manners=ELASTICMQ_LIGHTLY)
         async with _own(Service(daemon, ("sqs",), start, use_elasticmq)) as ports:
             yield ports.sqs_endpoint_url
