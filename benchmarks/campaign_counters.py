@@ -22,6 +22,7 @@ from benchmarks.ratio import ratio_of
 from benchmarks.report import Figure, rate
 from benchmarks.sliced_database import sliced_database
 from benchmarks.workbench import until
+from tests.support.births import opened_nursery
 from tests.support.cluster import Servers
 from tests.support.house import House, completed, unique_settings
 from tests.support.running_campaigns import just_now, run_campaign
@@ -80,7 +81,7 @@ async def _house(stack: AsyncExitStack, embedded: EmbeddedStack, servers: Server
     document = {"id": 1, "name": "rides_of", "template": "rides_of:{member_id}", "on": [_ON[name]]}
     draft = parse_definition(document, {each.name: each for each in sources})
     await DocumentStore(pool, COUNTERS).publish([draft], held_sources(sources), by="bench", now=datetime.now(UTC))
-    house = House(settings, pool)
+    house = House(settings, pool, await stack.enter_async_context(opened_nursery()))
     await run_campaign(house, when=_ANY, steps=[{"do": [{"award": {"points": 5}}]}])
     for each in ("counter", "campaigner"):
         await stack.enter_async_context(worker(each, settings))

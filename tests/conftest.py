@@ -24,6 +24,7 @@ from abacus.platform.postgres import Pool, open_pool, together
 from abacus.platform.sqs.queue import Client, sqs_client
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.kind import CARDS, alone
+from tests.support.births import Nursery, opened_nursery
 from tests.support.cluster import Servers
 from tests.support.databases import Databases, watch
 from tests.support.house import House, unique_settings
@@ -220,8 +221,15 @@ async def queues(services: Services) -> AsyncIterator[Client]:
         yield client
 
 
+@pytest.fixture(scope="session")
+async def nursery() -> AsyncIterator[Nursery]:
+    """Of the processes that the houses start."""
+    async with opened_nursery() as opened:
+        yield opened
+
+
 @pytest.fixture
-async def bare_house(services: Services, database_url: str, pool: Pool, queues: Client) -> House:
+async def bare_house(services: Services, database_url: str, pool: Pool, queues: Client, nursery: Nursery) -> House:
     """Without a rate card."""
     settings = unique_settings(
         database_url=database_url,
@@ -229,7 +237,7 @@ async def bare_house(services: Services, database_url: str, pool: Pool, queues: 
         kafka_bootstrap=services.kafka_bootstrap,
     )
     await quick_queues(queues, settings.queue_prefix)
-    return House(settings, pool)
+    return House(settings, pool, nursery)
 
 
 @pytest.fixture(scope="session")

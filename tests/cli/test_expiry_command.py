@@ -1,9 +1,9 @@
 """`abacus expiry` and the expirer as processes: outputs, refusals, and `kill -9` at any point."""
 
-import asyncio
 import csv
 import io
-import sys
+import os
+from pathlib import Path
 
 import pytest
 
@@ -141,9 +141,7 @@ async def test_kill_9_of_job_and_expirer_in_mid_run(house: House) -> None:
         return any(run.expired for run in await runs.all())
 
     async with house.process("expirer") as first:
-        job = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "abacus", *command, env=env, stdout=asyncio.subprocess.DEVNULL
-        )
+        job = await house.nursery.born(command, env, log=Path(os.devnull))
         await until(has_begun)
         job.kill()
         await job.wait()

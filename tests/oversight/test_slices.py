@@ -37,6 +37,7 @@ from abacus.pricing.store.cards import CardStore
 from abacus.programs.expiry.decide.month import Month
 from tests.oversight.month import write_month
 from tests.oversight.reconcile.reconciling import account, as_owner, processed
+from tests.support.births import Nursery
 from tests.support.cards import INDONESIA, SINGAPORE, times
 from tests.support.cluster import Servers
 from tests.support.house import House, unique_settings
@@ -184,7 +185,7 @@ FOUND: Final = {
 
 
 @asynccontextmanager
-async def house_at(services: Services, url: str) -> AsyncIterator[House]:
+async def house_at(services: Services, url: str, nursery: Nursery) -> AsyncIterator[House]:
     """A house with a ledger of its own."""
     settings = unique_settings(
         database_url=url, sqs_endpoint_url=services.sqs_endpoint_url, kafka_bootstrap=services.kafka_bootstrap
@@ -194,7 +195,7 @@ async def house_at(services: Services, url: str) -> AsyncIterator[House]:
         await CardStore(pool).publish(card, by="tests", now=SystemClock().now(), also=card_logged(card))
     async with sqs_client(settings.sqs_endpoint_url) as client:
         await quick_queues(client, settings.queue_prefix)
-    yield House(settings, pool)
+    yield House(settings, pool, nursery)
     await pool.close()
 
 
@@ -205,14 +206,14 @@ def told(report: Account) -> dict[str, Any]:
 
 
 @pytest.mark.long
-async def test_reconcile_tells_the_same(services: Services, servers: Servers) -> None:
+async def test_reconcile_tells_the_same(services: Services, servers: Servers, nursery: Nursery) -> None:
     """Of a stream that comes out, and then with faults: a key posted in two slices, and a transfer without a claim."""
     accounts: list[list[dict[str, Any]]] = []
     late: list[list[str]] = []
     places: list[list[tuple[str, str | None, str]]] = []
     async with database(servers, 1) as whole, database(servers, SLICES) as sliced:
         for url in (whole, sliced):
-            async with house_at(services, url) as house, processed(house):
+            async with house_at(services, url, nursery) as house, processed(house):
                 if url == sliced:
                     await drop_views(url)
                 accounts.append([told(await account(house))])

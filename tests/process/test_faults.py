@@ -56,7 +56,7 @@ async def test_sigterm_drains_and_ends_in_time(house: House) -> None:
         await house.produce(messages)
         await until(lambda: _some(house), within_s=40)
         started = time.monotonic()
-        process.send_signal(signal.SIGTERM)
+        process.send(signal.SIGTERM)
         assert await process.wait() == 0
         assert time.monotonic() - started < 30
     async with house.running():

@@ -17,6 +17,7 @@ from abacus.platform.postgres import open_pool
 from abacus.platform.slices import SliceMap
 from abacus.platform.sqs.queue import Client
 from abacus.pricing.store.cards import CardStore
+from tests.support.births import Nursery
 from tests.support.dispersed import SLICES, Dispersed, dispersed
 from tests.support.house import House, completed, unique_settings, until
 from tests.support.logged import card_logged
@@ -36,7 +37,7 @@ async def spread(services: Services) -> AsyncIterator[Dispersed]:
 
 
 @pytest.fixture
-async def spread_house(services: Services, spread: Dispersed, queues: Client) -> AsyncIterator[House]:
+async def spread_house(services: Services, spread: Dispersed, queues: Client, nursery: Nursery) -> AsyncIterator[House]:
     settings = unique_settings(
         database_url=spread.database_url,
         sqs_endpoint_url=services.sqs_endpoint_url,
@@ -46,7 +47,7 @@ async def spread_house(services: Services, spread: Dispersed, queues: Client) ->
     pool = await open_pool(spread.database_url, size=4, keeps_nothing=True)
     for card in example_cards():
         await CardStore(pool).publish(card, by="tests", now=SystemClock().now(), also=card_logged(card))
-    yield House(settings, pool)
+    yield House(settings, pool, nursery)
     await pool.close()
 
 

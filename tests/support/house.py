@@ -3,11 +3,11 @@
 import asyncio
 import json
 import os
-import sys
 import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -20,6 +20,7 @@ from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.process import run_workers
+from tests.support.births import Born, Nursery
 from tests.support.ports import free_ports
 from workers import PIPELINE, wires
 
@@ -30,6 +31,7 @@ class House:
 
     settings: Settings
     pool: Pool
+    nursery: Nursery
 
     async def produce(self, messages: Iterable[Sent | dict[str, Any] | bytes]) -> None:
         publisher = StreamPublisher(self.settings.required("kafka_bootstrap"))
@@ -63,16 +65,13 @@ class House:
             await task
 
     @asynccontextmanager
-    async def process(self, *names: str) -> AsyncIterator["asyncio.subprocess.Process"]:
+    async def process(self, *names: str) -> AsyncIterator[Born]:
         """Run these workers in a process of their own, killed at the end if it still lives."""
-        child = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "abacus", "worker", *names, env=self.environment(), stderr=asyncio.subprocess.DEVNULL
-        )
+        child = await self.nursery.born(["worker", *names], self.environment(), log=Path(os.devnull))
         try:
             yield child
         finally:
-            if child.returncode is None:
-                child.kill()
+            child.kill()
             await child.wait()
 
     def environment(self) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """The worker `notifier` on the real stack: one signed message an event, also after a kill or an outage."""
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime
 
 import orjson
@@ -39,7 +40,7 @@ def told_by_webhook(house: House, receiver: Receiver) -> House:
         "webhooks_to_private": True,
         "notify_gather_seconds": 0.5,
     }
-    return House(house.settings.model_copy(update=changes), house.pool)
+    return replace(house, settings=house.settings.model_copy(update=changes))
 
 
 async def tier_change(house: House, member: str, at: datetime) -> None:

@@ -1,5 +1,7 @@
 """Partners are told of their awards: signed, once for each event, and for as long as it takes."""
 
+from dataclasses import replace
+
 import asyncpg
 import pytest
 
@@ -131,7 +133,7 @@ async def test_kill_9_in_mid_delivery_delivers_later(house: House, receiver: Rec
     receiver.goes_on.clear()
     await post_and_enter(house.pool, award("api:acme:1"))
     settings = house.settings.model_copy(update={"webhooks_to_private": True})
-    async with House(settings, house.pool).process("webhooks") as killed:
+    async with replace(house, settings=settings).process("webhooks") as killed:
         await until(lambda: seen(receiver, 1))
         killed.kill()
         await killed.wait()

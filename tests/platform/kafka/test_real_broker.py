@@ -39,7 +39,7 @@ async def test_calculators_come_and_go_and_nothing_is_lost_or_skipped(house: Hou
             await house.produce(waves[1])
             await until(lambda: _transfers(house, 1250), within_s=60)
             await house.produce(waves[2])
-            first.send_signal(signal.SIGTERM)
+            first.send(signal.SIGTERM)
             assert await first.wait() == 0
             third.kill()
             async with house.process("calculator"):

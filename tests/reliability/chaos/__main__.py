@@ -19,12 +19,12 @@ from rich.table import Column, Table
 
 from abacus.core.errors import AbacusError
 from localstack.running import Services, running_services
-from tests.reliability.chaos.births import Nursery, opened_nursery
 from tests.reliability.chaos.faults.fault import Fault
 from tests.reliability.chaos.faults.table import FAULTS, SHORT
 from tests.reliability.chaos.run import Outcome, Plan, run
 from tests.reliability.chaos.scenarios.scenario import Scenario, play
 from tests.reliability.chaos.scenarios.table import SCENARIOS
+from tests.support.births import Nursery, opened_nursery
 
 _FAULTS: Final = 1
 _REFUSED: Final = 2

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from abacus.core.errors import Refused
-from tests.reliability.chaos.births import Born, Nursery
+from tests.support.births import Born, Nursery
 
 _STOP_WITHIN_S: Final = 32.0
 _AGAIN_AFTER_S: Final = 0.3

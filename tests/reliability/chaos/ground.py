@@ -27,9 +27,7 @@ from abacus.signals.events.kind import SOURCES, Reserved
 from abacus.signals.events.wiring import built_in_sources
 from benchmarks.pipeline import environment
 from localstack.running import Services
-from tests.reliability.chaos.births import Nursery
 from tests.reliability.chaos.campaigned import HOUSE, SINCE
-from tests.reliability.chaos.clock import set_to
 from tests.reliability.chaos.counted import definitions
 from tests.reliability.chaos.crew import Crew
 from tests.reliability.chaos.disk import SmallDisk, small_disk
@@ -38,9 +36,11 @@ from tests.reliability.chaos.proxying import Proxies, opened_proxies
 from tests.reliability.chaos.servers import SLICES as SLICES_ON_SERVERS
 from tests.reliability.chaos.servers import coordinator_url
 from tests.reliability.chaos.workload import cards
+from tests.support.births import Nursery
 from tests.support.cluster import Servers
 from tests.support.ledgers import make_ledger
 from tests.support.logged import card_logged
+from tests.support.moved_clock import set_to
 from tests.support.running_campaigns import Stack, run_campaign
 from tests.support.slices import SLICES
 

@@ -15,13 +15,13 @@ from abacus.platform.sqs.dead_letters import dead_letters
 from abacus.programs.expiry.decide.month import Month
 from localstack.running import Services
 from tests.reliability.chaos.audit import Auditor
-from tests.reliability.chaos.births import Nursery
 from tests.reliability.chaos.campaigned import Campaigned, orders_in
 from tests.reliability.chaos.faults.fault import Fault, struck_within
 from tests.reliability.chaos.ground import Build, Lapse, ProvingGround, now, opened_ground
 from tests.reliability.chaos.needs import CannotBeHad, Need
 from tests.reliability.chaos.settling import Left, settled
 from tests.reliability.chaos.workload import Workload, cards, workload
+from tests.support.births import Nursery
 
 _CHUNK: Final = 50
 _STRIKES_WITHIN_S: Final = 60.0

@@ -8,8 +8,8 @@ import pytest
 
 from abacus.core.clock import SystemClock
 from localstack.running import Services, addresses
-from tests.reliability.chaos.births import opened_nursery
-from tests.reliability.chaos.clock import moved, set_to
+from tests.support.births import opened_nursery
+from tests.support.moved_clock import moved, set_to
 
 
 @pytest.mark.long

@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from abacus.core.errors import Refused
-from tests.reliability.chaos.births import opened_nursery
 from tests.reliability.chaos.crew import Crew
 from tests.reliability.chaos.servers import Server
+from tests.support.births import opened_nursery
 from tests.support.house import until
 
 _LISTENS = """

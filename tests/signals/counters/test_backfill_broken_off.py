@@ -1,8 +1,9 @@
 """A backfill that ends in the middle goes on there when it is run again, and counts nothing twice."""
 
 import asyncio
+import os
 import random
-import sys
+from pathlib import Path
 
 import pytest
 
@@ -46,8 +47,8 @@ async def test_a_run_that_is_killed_between_the_rows_and_the_record(counting: Co
     sent = rides(RIDES, random.Random(1))
     late = await published_behind(counting, padded(sent))
     async with Barrier(counting.house.settings.required("database_url"), "counter_tally") as barrier:
-        command = ("-m", "abacus", "counters", "backfill", *FARES)
-        process = await asyncio.create_subprocess_exec(sys.executable, *command, env=environment(counting))
+        command = ("counters", "backfill", *FARES)
+        process = await counting.house.nursery.born(command, environment(counting), log=Path(os.devnull))
         await first_batch(counting, barrier)
         await barrier.somebody_waits()  # the rows of the second batch are saved
         process.kill()

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import random
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -35,7 +36,7 @@ async def test_workers_come_and_go_and_every_ride_counts_once(counting: Counting
         async with counting.house.process("counter"), counting.house.process("counter") as third:
             await counting.send(waves[1])
             await counting.seen(2500)
-            first.terminate()
+            first.send(signal.SIGTERM)
             await counting.send(waves[2])
             await counting.seen(3500)
             third.kill()

@@ -6,10 +6,10 @@ from datetime import timedelta
 from random import Random
 from typing import Final
 
-from tests.reliability.chaos.clock import set_to
 from tests.reliability.chaos.faults.fault import Fault, Struck, at_moments
 from tests.reliability.chaos.ground import ProvingGround, now
 from tests.reliability.chaos.needs import Need
+from tests.support.moved_clock import set_to
 
 _AROUND: Final = timedelta(hours=2)  # so far before the end in the first country, and after that in the last one
 _EXPIRE_AFTER: Final = 4  # jumps

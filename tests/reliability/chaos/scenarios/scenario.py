@@ -14,12 +14,12 @@ from abacus.platform.kafka.publisher import StreamMessage
 from abacus.programs.expiry.decide.month import Month
 from localstack.running import Services
 from tests.reliability.chaos.audit import Auditor
-from tests.reliability.chaos.births import Nursery
 from tests.reliability.chaos.ground import Build, Lapse, ProvingGround, now, opened_ground
 from tests.reliability.chaos.needs import Need
 from tests.reliability.chaos.run import Outcome, Plan, send
 from tests.reliability.chaos.settling import dead, settled
 from tests.reliability.chaos.workload import Awarded, Fate, TakenBack, Workload, workload
+from tests.support.births import Nursery
 
 _LOOK_EVERY_S: Final = 0.5
 

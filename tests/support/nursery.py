@@ -1,10 +1,11 @@
-"""The nursery of a run's processes: a process that has imported the program and forks one for each request.
+"""The nursery: a process that has imported the program and forks one for each request.
 
 Each child is a process of its own that runs `abacus …` from its command line on. Only the seconds that imports take are
 saved; on a busy machine a worker that is killed would otherwise be away for longer than it works. The children end when
 its standard input is closed. Run as a program, with the requests on its standard input, a line each.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -20,7 +21,7 @@ _USED: Final = (
     "abacus.cli.main",
     *(f"abacus.cli.{command}" for command in ("expiry", "ledger", "queues", "reconcile", "worker")),
     *(f"workers.{name}" for name in WORKERS),
-    *("aioboto3", "aiobotocore.config", "aiokafka.admin", "tests.reliability.chaos.clock", "uvloop"),
+    *("aioboto3", "aiobotocore.config", "aiokafka.admin", "tests.support.moved_clock", "uvloop"),
 )
 _LOOK_EVERY_S: Final = 0.05
 _LARGEST_READ: Final = 1 << 20
@@ -30,6 +31,7 @@ def main() -> None:
     for name in _USED:
         with suppress(ImportError):  # uvloop is not on every platform
             importlib.import_module(name)
+    gc.freeze()  # a child that looks for garbage would else copy all of it
     children: set[int] = set()
     rest = b""
     while True:
@@ -73,7 +75,7 @@ def _live(request: dict[str, Any]) -> NoReturn:
         os.environ.update(request["environment"])
         sys.argv = ["abacus", *request["arguments"]]
         if request["clock"]:
-            importlib.import_module("tests.reliability.chaos.clock").go_by(request["clock"])
+            importlib.import_module("tests.support.moved_clock").go_by(request["clock"])
         importlib.import_module("abacus.cli.main").main()
         code = 0
     except SystemExit as end:

@@ -1,4 +1,4 @@
-"""Processes of the program that the nursery forks: how a run requests them, hears of their end, and ends them."""
+"""Processes of the program that the nursery forks: how they are requested, told of their end, and ended."""
 
 import asyncio
 import json
@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.support.paths import ROOT
 
 
 class Born(NamedTuple):
@@ -27,12 +29,21 @@ class Born(NamedTuple):
             return True
         return False
 
+    def kill(self) -> None:
+        self.send(signal.SIGKILL)
+
+    async def wait(self) -> int:
+        """The code that it has ended with."""
+        return await asyncio.shield(self.ended)  # others wait for it, too
+
 
 class Nursery:
-    """Requests processes; each request has a name, by which its answer is known."""
+    """Requests processes; each request has a name, by which its answer is known. The nursery begins with the first."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
+    def __init__(self) -> None:
+        self._beginning = asyncio.Lock()
+        self._process: asyncio.subprocess.Process | None = None
+        self._listening: asyncio.Task[None] | None = None
         self._names = count()
         self._awaited: dict[str, asyncio.Future[Born]] = {}
         self._living: dict[int, Born] = {}
@@ -57,15 +68,37 @@ class Nursery:
             "out": str(out or log),
             "clock": clock and str(clock),
         }
-        assert self._process.stdin is not None
-        self._process.stdin.write(f"{json.dumps(request)}\n".encode())
-        await self._process.stdin.drain()
-        return await self._awaited[name]
+        answer = self._awaited[name]
+        requests = await self._requests()
+        requests.write(f"{json.dumps(request)}\n".encode())
+        await requests.drain()
+        return await answer
 
-    async def listen(self) -> None:
-        """Take in the nursery's messages until it is gone."""
-        assert self._process.stdout is not None
-        async for line in self._process.stdout:
+    async def close(self) -> None:
+        """Kills the processes that still live."""
+        if self._process is not None and self._listening is not None:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            await self._process.wait()
+            await self._listening
+
+    async def _requests(self) -> asyncio.StreamWriter:
+        async with self._beginning:
+            if self._process is None:
+                self._process = await asyncio.create_subprocess_exec(
+                    *(sys.executable, "-m", "tests.support.nursery"),
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    cwd=ROOT,
+                    start_new_session=True,  # a Ctrl-C is for the run alone
+                )
+                assert self._process.stdout is not None
+                self._listening = asyncio.create_task(self._listen(self._process.stdout))
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    async def _listen(self, told_by_nursery: asyncio.StreamReader) -> None:
+        async for line in told_by_nursery:
             told = json.loads(line)
             if "born" in told:
                 born = Born(told["pid"], asyncio.get_running_loop().create_future())
@@ -78,18 +111,8 @@ class Nursery:
 @asynccontextmanager
 async def opened_nursery() -> AsyncIterator[Nursery]:
     """Leaving the block kills whoever still lives."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.reliability.chaos.nursery"),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        start_new_session=True,  # a Ctrl-C is for the run alone
-    )
-    nursery = Nursery(process)
-    listening = asyncio.create_task(nursery.listen())
+    nursery = Nursery()
     try:
         yield nursery
     finally:
-        assert process.stdin is not None
-        process.stdin.close()
-        await process.wait()
-        await listening
+        await nursery.close()
