@@ -41,6 +41,14 @@ _HIDE_NOTHING: Final = {"citus.override_table_visibility": "off"}
 # What a statement holds is free soon after its caller has left: asyncpg cannot tell a server that is silent.
 _NOTICES_WHO_LEFT: Final = {"client_connection_check_interval": "1s"}
 
+# Behind it a `set local` holds on each server that the transaction reaches: Citus passes on no call of a function.
+SET_ON_ALL_SERVERS: Final = "set local citus.propagate_set_commands = 'local'"
+
+# For sums over the whole ledger.
+_SUM_PLANS: Final = (
+    f"{SET_ON_ALL_SERVERS}; set local work_mem = '64MB'; set local hash_mem_multiplier = 1; set local jit = off"
+)
+
 _STATEMENT_S: Final = 60.0
 _PAGE: Final = 2000
 
@@ -221,7 +229,7 @@ async def snapshot(pool: Pool) -> AsyncIterator[Connection]:
         pool.acquire() as connection,
         connection.transaction(isolation="repeatable_read", readonly=True),
     ):
-        await connection.execute("set local work_mem = '64MB'; set local hash_mem_multiplier = 1; set local jit = off")
+        await connection.execute(_SUM_PLANS)
         yield connection
 
 

@@ -30,8 +30,9 @@ from abacus.ledger.types.limits import Limits
 from abacus.ledger.types.port import Status
 from abacus.platform import slices
 from abacus.platform.cluster.placement import placement_at
-from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool, open_pool
+from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool, open_pool, snapshot
 from abacus.platform.slices import slice_map_of, slice_of
+from abacus.platform.slices.layout import HEAD
 from abacus.programs.tiers.calendar import hold_calendars, move_calendar
 from abacus.programs.tiers.store import MembershipStore
 from abacus.proof.store import Seals
@@ -393,3 +394,10 @@ async def test_movements_and_proofs_reach_each_server(pool: Pool) -> None:
     assert len(seal.snapshots) == (await slice_map_of(pool)).slices
     for member in MEMBERS[:8]:
         assert (await Seals(pool, SystemClock()).prove((member, "GRP"))).fault(seal.root.hex()) is None
+
+
+async def test_sums_over_the_ledger_have_their_memory_on_each_server(pool: Pool) -> None:
+    statement = (f"select current_setting('work_mem') as memory from {HEAD}",)
+    async with snapshot(pool) as connection:
+        rows = await slices.rows_on(connection, statement)
+    assert [row["memory"] for row in rows] == ["64MB"] * SLICES

@@ -14,7 +14,7 @@ from abacus.oversight.erasure.decide.pseudonym import PSEUDONYM, Pseudonym
 from abacus.oversight.erasure.inventory import AFTER_ACCOUNTS, BEFORE_ACCOUNTS
 from abacus.oversight.erasure.ledger import Head, lock_heads, rename_accounts, settle_with_relay
 from abacus.platform import slices
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import SET_ON_ALL_SERVERS, Connection, Pool, passing_failures
 from abacus.platform.slices import SliceMap, slice_map_of
 from abacus.platform.sql import Statement, columns, parameters
 from abacus.proof.decide.account_chain import Recompute
@@ -24,9 +24,7 @@ _MAY_ERASE: Final = """
 select current_user, pg_has_role(current_user, relowner, 'usage') from pg_class where oid = 'transfer'::regclass
 """
 
-# The triggers let the names of one member be changed, whom this setting names; it ends with the transaction. As a
-# command it also reaches the servers of Citus, which a call of a function does not.
-_REACH_ALL_SERVERS: Final = "set local citus.propagate_set_commands = 'local'"
+# The triggers let the names of one member be changed, whom this setting names; it ends with the transaction.
 _ALLOW_RENAMING: Final = Statement("select format('set local abacus.erasing = %L', :member_id::text)")
 
 # Called with the accounts before they are renamed, for a caller that keeps hashes of them elsewhere.
@@ -102,7 +100,7 @@ class Eraser:
 
     async def _allow(self, connection: Connection, member_id: str) -> None:
         await self._check_login(connection)
-        await connection.execute(_REACH_ALL_SERVERS)
+        await connection.execute(SET_ON_ALL_SERVERS)
         await connection.execute(await connection.fetchval(*_ALLOW_RENAMING(member_id=member_id)))
 
     async def _erase(self, connection: Connection, member_id: str, by: str, reason: str) -> Erasure:

@@ -14,7 +14,7 @@ from abacus.core.merge import merged_page, page_size
 from abacus.ledger.types.account import AccountId
 from abacus.platform import slices
 from abacus.platform.following.lease import lease
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import SET_ON_ALL_SERVERS, Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns
 from abacus.programs.expiry.decide.envelope import Envelope, encode_envelope
 from abacus.programs.expiry.decide.month import Month
@@ -53,7 +53,10 @@ where country = :country and month < :month and finished_at is null
 """)
 
 # The index gives this order: nothing is sorted and nothing held, whatever the planner knows of a growing table.
-FIND_PLANS: Final = "set local enable_sort = off; set local enable_bitmapscan = off; set local enable_seqscan = off"
+FIND_PLANS: Final = (
+    f"{SET_ON_ALL_SERVERS};"
+    " set local enable_sort = off; set local enable_bitmapscan = off; set local enable_seqscan = off"
+)
 
 FIND: Final = Statement(f"""
 select {columns(LapsingAccount)} from account
