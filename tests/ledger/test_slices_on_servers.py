@@ -44,8 +44,7 @@ from tests.engage.campaigns.offers import all_matched, campaign, order
 from tests.ledger.moves import spend
 from tests.support.awards import award
 from tests.support.cluster import Servers
-from tests.support.keeping import earned as stream_earned
-from tests.support.keeping import keeper
+from tests.support.keeping import keep_until, keeper
 from tests.support.logged import limits_logged
 from tests.support.points_broker import Broker, Relays, publish_all
 from tests.support.sealing import RECHECK, earned
@@ -170,15 +169,8 @@ async def test_a_slice_stays_where_it_is_until_whoever_has_its_turn_is_done(
 async def test_points_count_once_for_tiers_while_their_slice_moves(database_url: str, pool: Pool) -> None:
     """Two keepers hear the same events, as in a rebalance; one looked the servers up before the move."""
     own = await open_pool(database_url, size=4, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
-    done, rounds = asyncio.Event(), [0, 0]
-
-    async def count(each: int) -> None:
-        keeping = keeper((pool, own)[each])
-        while not done.is_set():
-            rounds[each] += 1
-            await keeping.handle([stream_earned(member, rounds[each], 10) for member in MEMBERS])
-
-    counting = [asyncio.create_task(count(each)) for each in (0, 1)]
+    done = asyncio.Event()
+    counting = [asyncio.create_task(keep_until(done, keeper(each), MEMBERS)) for each in (pool, own)]
     try:
         async with placement_at(database_url) as placement:
             before = await placement.placed()
@@ -187,7 +179,7 @@ async def test_points_count_once_for_tiers_while_their_slice_moves(database_url:
                 await placement.move(placed.schema, next(each for each in servers if each != placed.address))
     finally:
         done.set()
-        await asyncio.gather(*counting)
+        rounds = await asyncio.gather(*counting)
         await own.close()
     rows = await pool.fetch("select member_id, sum(earned)::bigint from tier_tally group by 1")
     assert dict(map(tuple, rows)) == dict.fromkeys(MEMBERS, 10 * max(rounds))

@@ -1,8 +1,9 @@
 """For the tests of tiers: points of the stream, a keeper over a database, and the rows that it leaves."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, Final
 
 from abacus.core.sources import STREAM
 from abacus.ledger.decide.chain import CURRENT
@@ -11,7 +12,7 @@ from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.point_event import encode_event
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.health import WorkerHealth
-from abacus.platform.kafka.reader import Record
+from abacus.platform.kafka.reader import Record, StartAgain
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.programs.tiers.keeper import Keeper
@@ -21,6 +22,7 @@ from tests.support.fixed_clock import FixedClock
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 MARCH = datetime(2026, 3, 10, 4, tzinfo=UTC)
 AUGUST = datetime(2026, 8, 1, 4, tzinfo=UTC)
+_PAUSE_S: Final = 0.05
 
 
 class FixedCards:
@@ -70,6 +72,27 @@ def reversed_(member: str, seq: int, points: int, at: datetime = MARCH) -> Recor
 
 def keeper(pool: Pool, cards: FixedCards | None = None) -> Keeper:
     return Keeper(pool, cards or FixedCards(), FixedClock(NOW), WorkerHealth("tierkeeper"))
+
+
+async def keep_until(done: asyncio.Event, keeping: Keeper, members: Sequence[str]) -> int:
+    """The keeper hears rounds of points for the members, as a reader of the topic: after a fresh start from the first
+    round that stayed behind. Returns the number of rounds.
+    """
+    most = heard = 0
+    behind: list[int] = []
+    while not done.is_set() or heard < most or behind:
+        comes = [heard + 1] if not done.is_set() or heard < most else []
+        try:
+            left = await keeping.handle([earned(member, each, 10) for each in comes for member in members])
+        except StartAgain:
+            heard, behind = behind[0] - 1, []
+            continue
+        behind += comes if left else []
+        heard += len(comes)
+        most = max(most, heard)
+        if not comes:
+            await asyncio.sleep(_PAUSE_S)
+    return most
 
 
 async def tiers(pool: Pool) -> dict[str, tuple[str, date | None]]:
