@@ -1,0 +1,133 @@
+"""An offer that runs, made ready to be judged: its figures as whole numbers, its rule taken apart, its gates. Pure."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+from abacus.engage.offers.decide.asked import Asked, micros
+from abacus.engage.offers.decide.keys import Key, keys_of_scope, keys_of_values
+from abacus.engage.offers.decide.offer import Audience, Offer, Values
+from abacus.engage.offers.decide.reason import Reason
+from abacus.engage.offers.decide.rule_parts import parts_of, plan_of
+from abacus.engage.offers.decide.terms import terms_of
+from abacus.signals.rules.decide.types import Rule
+
+# Where an offer stands among offers that save as much: the lowest first.
+Order: TypeAlias = tuple[int, int, int]
+# Where an offer stands for an item, the lowest first: by its worth in money, by points without a worth, by its order.
+Rank: TypeAlias = tuple[int, int, Order]
+
+_NO_VALUES: Final = Values()
+_SHARED: Final = 100_000
+
+
+class Armed:
+    """An offer with what it needs to be judged."""
+
+    __slots__ = ("ends", "excepted", "gates", "number", "offer", "order", "parts", "plan", "starts", "terms")
+
+    def __init__(self, offer: Offer, rule: Rule | None) -> None:
+        parts = parts_of(rule)
+        self.offer = offer
+        self.number = offer.number
+        self.starts = micros(max(offer.starts_at, offer.approved_at).astimezone(UTC))
+        self.ends = micros(offer.ends_at.astimezone(UTC))
+        self.order: Order = (-offer.priority, self.ends, offer.number)
+        self.terms = terms_of(offer, parts.tiers)
+        self.parts = parts
+        self.plan = plan_of(parts.rest) if parts.rest else None
+        excepted = offer.scope.excepted
+        self.excepted = _shared(frozenset(keys_of_values(excepted))) if excepted != _NO_VALUES else None
+        self.gates = _gates(self)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether only some askers are admitted."""
+        return self.offer.audience is not Audience.PUBLIC
+
+    def admits(self, asked: Asked) -> bool:
+        """Whether the offer's own conditions hold; those of its terms aside."""
+        return all(gate.opens(self, asked) for gate in self.gates)
+
+    def places(self) -> Iterator[Key]:
+        """The keys under which the items are found that the offer is for."""
+        return keys_of_scope(self.offer.scope)
+
+
+class OfferGate(NamedTuple):
+    """A condition of one offer."""
+
+    reason: Reason
+    opens: Callable[[Armed, Asked], bool]
+
+
+def _has_budget(armed: Armed, asked: Asked) -> bool:
+    return armed.number not in asked.spent
+
+
+def _has_uses(armed: Armed, asked: Asked) -> bool:
+    return asked.asker.uses_left.get(armed.number, 1) > 0
+
+
+def _in_period(armed: Armed, asked: Asked) -> bool:
+    return armed.starts <= asked.at < armed.ends
+
+
+def _is_admitted(armed: Armed, asked: Asked) -> bool:
+    return armed.number in asked.asker.admitted
+
+
+def _in_hours(armed: Armed, asked: Asked) -> bool:
+    offer = armed.offer
+    local = asked.local(offer.zone)
+    if offer.weekdays and local.weekday() not in offer.weekdays:
+        return False
+    minute = local.hour * 60 + local.minute
+    return not offer.hours or any(begin <= minute < end for begin, end in offer.hours)
+
+
+def _is_not_excepted(armed: Armed, asked: Asked) -> bool:
+    return armed.excepted is None or armed.excepted.isdisjoint(asked.keys)
+
+
+def _in_segments(armed: Armed, asked: Asked) -> bool:
+    return all(map(asked.is_in, armed.parts.segments))
+
+
+def _rule_holds(armed: Armed, asked: Asked) -> bool:
+    return armed.plan is None or asked.holds(armed.plan)
+
+
+_ALWAYS: Final = (
+    OfferGate(Reason.SPENT, _has_budget),
+    OfferGate(Reason.TIME, _in_period),
+    OfferGate(Reason.USED, _has_uses),
+)
+_ADMISSION: Final = OfferGate(Reason.ADMISSION, _is_admitted)
+_HOURS: Final = OfferGate(Reason.TIME, _in_hours)
+_EXCEPTED: Final = OfferGate(Reason.SCOPE, _is_not_excepted)
+_SEGMENTS: Final = OfferGate(Reason.SEGMENT, _in_segments)
+_RULE: Final = OfferGate(Reason.RULE, _rule_holds)
+
+
+def _gates(armed: Armed) -> tuple[OfferGate, ...]:
+    """The conditions that an offer has by itself."""
+    there = (
+        (_ADMISSION, armed.is_apart),
+        (_HOURS, bool(armed.offer.weekdays or armed.offer.hours)),
+        (_EXCEPTED, armed.excepted is not None),
+        (_SEGMENTS, bool(armed.parts.segments)),
+        (_RULE, armed.plan is not None),
+    )
+    return _of_offers((*_ALWAYS, *(gate for gate, is_there in there if is_there)))
+
+
+@lru_cache
+def _of_offers(gates: tuple[OfferGate, ...]) -> tuple[OfferGate, ...]:
+    return gates
+
+
+@lru_cache(maxsize=_SHARED)
+def _shared(keys: frozenset[Key]) -> frozenset[Key]:
+    return keys

@@ -1,0 +1,133 @@
+"""A question under way: its numbers at hand, and what its answer still needs."""
+
+from collections.abc import Collection, Iterable
+from datetime import UTC, datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from abacus.engage.offers.decide.asker import Asker, ItemFacts, Question
+from abacus.engage.offers.decide.keys import keys_of, keys_of_scope
+from abacus.engage.offers.decide.offer import Scope
+from abacus.engage.offers.decide.rule_parts import plan_of
+from abacus.engage.offers.decide.saving import Formula, half_up
+from abacus.signals.facts.decide.catalog import SEGMENT, TIER
+from abacus.signals.rules.decide.plan import RulePlan
+from abacus.signals.rules.decide.types import Rule, Side
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def micros(at: datetime) -> int:
+    """The moment in microseconds, so that it is compared as a number."""
+    since = at - _EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+class Asked:
+    """`wanted` has left sides that have to be looked up first. `is_uncertain` says that an offer was left out because
+    a value cannot be told now. `spent` has the numbers of offers whose budget is gone.
+    """
+
+    __slots__ = (
+        "_facts",
+        "_looked_up",
+        "asker",
+        "at",
+        "basket",
+        "is_uncertain",
+        "item",
+        "keys",
+        "line",
+        "pieces",
+        "price",
+        "question",
+        "spent",
+        "tier",
+        "wanted",
+    )
+
+    def __init__(self, asker: Asker, question: Question, spent: Collection[int]) -> None:
+        item = question.item
+        self.asker = asker
+        self.question = question
+        self.item = item
+        self.keys = keys_of(item)
+        self.at = micros(asker.at)
+        self.price = item.price
+        self.pieces = item.quantity
+        self.line = item.price * item.quantity
+        self.basket = question.basket
+        self.tier = asker.tier
+        self.spent = spent
+        self.wanted: set[Side] = set()
+        self.is_uncertain = False
+        self._facts = ItemFacts(asker.country, item.variables)
+        self._looked_up = dict(question.looked_up)
+
+    def given(self, formula: Formula) -> int:
+        """What a benefit gives: a share of the line, or of the points that it earns."""
+        return formula.given(self.question.earns if formula.in_points else self.line, self.price, self.pieces)
+
+    def rank_of(self, given: int, *, in_points: bool) -> tuple[int, int]:
+        """Where a benefit stands, the lowest first: by its worth in money. Points that are worth nothing, because no
+        value is published, stand behind all money, the most first.
+        """
+        if not in_points:
+            return -given, 0
+        value = self.asker.point_value
+        worth = half_up(given * value.numerator, value.denominator) if value is not None else 0
+        return (-worth, 0) if worth else (0, -given)
+
+    def is_in_scope(self, scope: Scope) -> bool:
+        """Whether a scope has the item, its exceptions aside."""
+        return not set(self.keys).isdisjoint(keys_of_scope(scope))
+
+    def local(self, zone: ZoneInfo) -> datetime:
+        return self.asker.at.astimezone(zone)
+
+    def has_tier(self, tiers: Collection[str]) -> bool:
+        if TIER in self.asker.not_now:
+            self.is_uncertain = True
+            return False
+        return self.tier in tiers
+
+    def is_in(self, segment: str) -> bool:
+        answer = self.asker.in_segment(segment)
+        if answer is None:
+            self.is_uncertain = True
+        return answer is True
+
+    def holds(self, plan: RulePlan) -> bool:
+        """Whether a rule holds. Where that depends on a value that is not known yet, the value is wanted."""
+        while True:
+            try:
+                decision = plan.decide(self._facts, self._looked_up)
+            except (TypeError, AttributeError):  # the item has a variable of another type than the rule compares
+                return False
+            if decision.wanted is None:
+                self.is_uncertain |= decision.is_open
+                return decision.holds is True
+            if not self._learns(decision.wanted):
+                return False
+
+    def failing(self, parts: Iterable[Rule]) -> list[Rule]:
+        """The parts of a rule that do not hold."""
+        return [each for each in parts if not self.holds(plan_of((each,)))]
+
+    def _learns(self, side: Side) -> bool:
+        """Whether the value of a left side is known by itself."""
+        if side.text in self.asker.not_now:
+            self.is_uncertain = True
+        elif side.text == TIER:
+            self._looked_up[TIER] = self.tier
+            return True
+        elif side.place == SEGMENT:
+            answer = self.asker.in_segment(side.name)
+            if answer is None:
+                self.is_uncertain = True
+                return False
+            self._looked_up[side.text] = answer
+            return True
+        else:
+            self.wanted.add(side)
+        return False

@@ -1,0 +1,142 @@
+"""The offers in force, found by country and by what an item is. Pure."""
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from abacus.engage.offers.decide.armed import Armed
+from abacus.engage.offers.decide.asked import Asked
+from abacus.engage.offers.decide.asker import Asker, Question
+from abacus.engage.offers.decide.keys import Key
+from abacus.engage.offers.decide.offer import Audience, Offer
+from abacus.engage.offers.decide.shelf import Group, Ranking, Shelf, group_of
+from abacus.signals.rules.decide.types import Rule
+
+_NONE_APART: Final[frozenset[int]] = frozenset()
+
+
+class _Market:
+    """The offers of one country in one currency: those for all in money and in points, and those for some members."""
+
+    __slots__ = ("apart", "money", "points")
+
+    def __init__(self) -> None:
+        self.money: dict[Key, Shelf] = {}
+        self.points: dict[Key, Shelf] = {}
+        self.apart: dict[Key, set[int]] = {}
+
+    def shelves(self, armed: Armed) -> dict[Key, Shelf]:
+        return self.points if armed.terms.formula.in_points else self.money
+
+
+class OfferIndex:
+    """The offers in force, by number, each in one version. A change costs as much as the offer that it is about.
+
+    `spent` has the numbers of offers whose budget is gone; the owner of the index sets it.
+    """
+
+    def __init__(self) -> None:
+        self.spent: Collection[int] = _NONE_APART
+        self._armed: dict[int, Armed] = {}
+        self._markets: dict[tuple[str, str], _Market] = {}
+        self._names: dict[str, Armed] = {}
+        self._codes: dict[tuple[str, str], Armed] = {}
+
+    def __len__(self) -> int:
+        return len(self._armed)
+
+    def put(self, offer: Offer, rule: Rule | None) -> None:
+        """From now on this version of the offer is in force, and none before it. `rule` is that of `offer.when`."""
+        self.remove(offer.number)
+        armed = Armed(offer, rule)
+        self._armed[armed.number] = self._names[offer.name] = armed
+        if offer.audience is Audience.CODE and offer.code is not None:
+            self._codes[offer.country, offer.code] = armed
+        market = self._markets.setdefault((offer.country, offer.currency), _Market())
+        for key in armed.places():
+            if armed.is_apart:
+                market.apart.setdefault(key, set()).add(armed.number)
+                continue
+            shelves = market.shelves(armed)
+            if key not in shelves:
+                shelves[key] = Shelf()
+            shelves[key].put(armed)
+
+    def remove(self, number: int) -> None:
+        """Leaves out the offer with this number, if there is any."""
+        armed = self._armed.pop(number, None)
+        if armed is None:
+            return
+        offer = armed.offer
+        del self._names[offer.name]
+        if offer.code is not None and self._codes.get((offer.country, offer.code)) is armed:
+            del self._codes[offer.country, offer.code]
+        market = self._markets[offer.country, offer.currency]
+        for key in armed.places():
+            if armed.is_apart:
+                market.apart[key].remove(number)
+                if not market.apart[key]:
+                    del market.apart[key]
+                continue
+            shelves = market.shelves(armed)
+            shelves[key].remove(armed)
+            if not shelves[key]:
+                del shelves[key]
+
+    def warm(self) -> None:
+        """Ranks the offers for the prices that they speak of, so that no first question has to."""
+        for market in self._markets.values():
+            for shelf in (*market.money.values(), *market.points.values()):
+                shelf.warm()
+
+    def named(self, name: str) -> Armed | None:
+        return self._names.get(name)
+
+    def by_code(self, country: str, code: str) -> Armed | None:
+        """The offer with this public code."""
+        return self._codes.get((country, code))
+
+    def ask(self, asker: Asker, question: Question) -> Asked:
+        return Asked(asker, question, self.spent)
+
+    def rankings(self, asked: Asked) -> Iterator[Ranking]:
+        """The groups that may fit, ranked under each key of the item: those in money, then those in points."""
+        market = self._market(asked)
+        if market is None:
+            return
+        priced = asked.pieces == 1
+        for key in asked.keys:
+            shelf = market.money.get(key)
+            if shelf is not None:
+                yield shelf.ranking(asked.line, priced=priced)
+        if not market.points:
+            return
+        for key in asked.keys:
+            shelf = market.points.get(key)
+            if shelf is not None:
+                yield shelf.ranking(asked.question.earns, priced=False)
+
+    def groups(self, asked: Asked) -> Iterator[Group]:
+        """All groups under the keys of the item, offers apart included, each of them alone."""
+        market = self._market(asked)
+        if market is None:
+            return
+        for key in asked.keys:
+            for shelves in (market.money, market.points):
+                if key in shelves:
+                    yield from shelves[key].groups()
+            for number in market.apart.get(key, _NONE_APART):
+                yield group_of(self._armed[number])
+
+    def admitted(self, asked: Asked) -> Iterator[Group]:
+        """The offers for the item by invitation and by code, to which the asker is admitted, each of them alone."""
+        market, admitted = self._market(asked), asked.asker.admitted
+        if market is None or not admitted:
+            return
+        for key in asked.keys:
+            there = market.apart.get(key)
+            if there is not None:
+                for number in there & admitted:
+                    yield group_of(self._armed[number])
+
+    def _market(self, asked: Asked) -> _Market | None:
+        return self._markets.get((asked.asker.country, asked.item.currency))

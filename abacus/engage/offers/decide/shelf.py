@@ -1,0 +1,168 @@
+"""Offers that are found under one key, in the order of what they give at most. Pure.
+
+Offers with equal terms form a group, which gives the same on a line. A shelf is cut into buckets of prices, each a bit
+wider than the last; for each bucket its groups are ranked by what they give at the upper edge, when it is first asked.
+"""
+
+from array import array
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from operator import attrgetter, itemgetter
+from typing import Final, NamedTuple
+
+from abacus.engage.offers.decide.armed import Armed
+from abacus.engage.offers.decide.asked import Asked
+from abacus.engage.offers.decide.saving import UNBOUND
+from abacus.engage.offers.decide.terms import Terms, gates_of_terms
+
+_RATIO: Final = 1.35  # of the edges of a bucket
+_FEW: Final = 8  # groups for which one bucket will do
+_ORDER: Final = attrgetter("order")
+_BOUND: Final = itemgetter(0)
+
+
+class Bucket(NamedTuple):
+    """Prices from `least` to `most`."""
+
+    least: int
+    most: int
+
+
+def _buckets() -> Iterator[Bucket]:
+    least = 0
+    while least < UNBOUND:
+        beyond = min(max(least + 1, int(least * _RATIO)), UNBOUND)
+        yield Bucket(least, beyond - 1)
+        least = beyond
+
+
+_BUCKETS: Final = (*_buckets(),)
+_LEAST: Final = [each.least for each in _BUCKETS]
+_WHOLE: Final = Bucket(0, UNBOUND)
+
+
+def bucket_of(amount: int) -> Bucket:
+    return _BUCKETS[bisect_right(_LEAST, amount) - 1]
+
+
+def buckets_between(least: int, most: int) -> Iterable[Bucket]:
+    return _BUCKETS[bisect_right(_LEAST, least) - 1 : bisect_right(_LEAST, most)]
+
+
+class Group:
+    """Offers with equal terms, in the order in which they stand where they save as much."""
+
+    __slots__ = ("gates", "offers", "terms")
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self.gates = gates_of_terms(terms)
+        self.offers: list[Armed] = []
+
+    def admits(self, asked: Asked) -> bool:
+        terms = self.terms
+        return all(gate.opens(terms, asked) for gate in self.gates)
+
+    def most(self, bucket: Bucket, *, priced: bool) -> int:
+        """The most that is given in the bucket; 0 where nothing is. With `priced` the bucket is of the price of a
+        piece, of which the line has one.
+        """
+        most = bucket.most
+        if priced:
+            if self.terms.price_from > most or self.terms.price_below <= bucket.least:
+                return 0
+            most = min(most, self.terms.price_below - 1)
+        return self.terms.formula.given(most, most, 1)
+
+
+def group_of(armed: Armed) -> Group:
+    """The offer as a group of its own."""
+    group = Group(armed.terms)
+    group.offers.append(armed)
+    return group
+
+
+class Ranking:
+    """Groups by what they give at most in a bucket, the most first. The bounds are below 0, so that they rise."""
+
+    __slots__ = ("_bucket", "_priced", "_seen", "bounds", "groups")
+
+    def __init__(self, bucket: Bucket, *, priced: bool) -> None:
+        self._bucket = bucket
+        self._priced = priced
+        self._seen = 0
+        self.bounds = array("q")
+        self.groups: list[Group] = []
+
+    def catch_up(self, groups: Mapping[Terms, Group]) -> None:
+        """Takes in the groups that came since."""
+        if self._seen == len(groups):
+            return
+        fresh = [(-most, group) for group in islice(groups.values(), self._seen, None) if (most := self._most(group))]
+        self._seen = len(groups)
+        if not self.groups:
+            fresh.sort(key=_BOUND)
+            self.bounds.extend(bound for bound, _ in fresh)
+            self.groups.extend(group for _, group in fresh)
+            return
+        for bound, group in fresh:
+            place = bisect_left(self.bounds, bound)
+            self.bounds.insert(place, bound)
+            self.groups.insert(place, group)
+
+    def _most(self, group: Group) -> int:
+        return group.most(self._bucket, priced=self._priced)
+
+
+class Shelf:
+    """The offers under one key."""
+
+    __slots__ = ("_empty", "_groups", "_rankings")
+
+    def __init__(self) -> None:
+        self._groups: dict[Terms, Group] = {}
+        self._empty = 0  # groups whose offers are all gone
+        self._rankings: dict[tuple[Bucket, bool], Ranking] = {}
+
+    def __bool__(self) -> bool:
+        return self._empty < len(self._groups)
+
+    def groups(self) -> Iterable[Group]:
+        return self._groups.values()
+
+    def put(self, armed: Armed) -> None:
+        group = self._groups.get(armed.terms)
+        if group is None:
+            group = self._groups[armed.terms] = Group(armed.terms)
+        elif not group.offers:
+            self._empty -= 1
+        insort(group.offers, armed, key=_ORDER)
+
+    def remove(self, armed: Armed) -> None:
+        group = self._groups[armed.terms]
+        del group.offers[bisect_left(group.offers, armed.order, key=_ORDER)]
+        if group.offers:
+            return
+        self._empty += 1
+        if 2 * self._empty > len(self._groups):
+            self._groups = {terms: each for terms, each in self._groups.items() if each.offers}
+            self._empty = 0
+            self._rankings.clear()
+
+    def ranking(self, amount: int, *, priced: bool) -> Ranking:
+        """The groups ranked for a line of this amount, or for so many points."""
+        bucket = bucket_of(amount) if len(self._groups) > _FEW else _WHOLE
+        ranking = self._rankings.get((bucket, priced))
+        if ranking is None:
+            ranking = self._rankings[bucket, priced] = Ranking(bucket, priced=priced)
+        ranking.catch_up(self._groups)
+        return ranking
+
+    def warm(self) -> None:
+        """Ranks the groups for prices from the least to the greatest sum that their terms name."""
+        if len(self._groups) <= _FEW:
+            return
+        sums = [each for terms in self._groups for each in terms.sums()]
+        for bucket in buckets_between(min(sums, default=0), max(sums, default=0)):
+            self.ranking(bucket.least, priced=True)
