@@ -18,11 +18,11 @@ from abacus.cli.terminal.shell import moment, settings
 from abacus.core.errors import Refused
 from abacus.engage.campaigns.backtest import Backtest
 from abacus.engage.campaigns.decide.calendar import BacktestWindow, within
-from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.limit_reader import limits_document
+from abacus.engage.campaigns.decide.campaign import LIMIT_WORDS, Campaign
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.shelf import shelf
+from abacus.engage.limits.decide.limit_reader import limits_document
 from abacus.engage.limits.types import MICROS
 from abacus.oversight.reports.assumption_store import AssumptionStore
 from abacus.oversight.reports.decide.assumption import AssumptionBook
@@ -154,7 +154,7 @@ def _document(campaign: Campaign, window: BacktestWindow, outcome: _Outcome) -> 
         "cost": sum(line.cost for line in lines) / MICROS,
         "liability": outcome.liability,
         "currency": outcome.currency,
-        "limits": limits_document(campaign.limits),
+        "limits": limits_document(campaign.limits, LIMIT_WORDS),
         "days": [{**line._asdict(), "cost": line.cost / MICROS} for line in lines],
     }
 

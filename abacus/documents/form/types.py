@@ -1,6 +1,6 @@
 """What a document has: its fields, their sorts, and the choices that are there at the moment. Pure values."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -17,6 +17,11 @@ class Option(NamedTuple):
     value: str
     words: str
     under: str = ""  # the heading that it stands under
+
+
+def options(values: Iterable[str]) -> list[Option]:
+    """Values that people read as they are."""
+    return [Option(each, each) for each in values]
 
 
 @dataclass(frozen=True, slots=True)

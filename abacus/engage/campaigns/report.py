@@ -5,10 +5,10 @@ from datetime import date, datetime
 from typing import Any, Final, NamedTuple
 
 from abacus.engage.campaigns.campaign_store import CampaignRecord
-from abacus.engage.campaigns.decide.campaign import CONTROL, OWNER_KIND, Campaign
+from abacus.engage.campaigns.decide.campaign import CONTROL, LIMIT_WORDS, OWNER_KIND, Campaign
 from abacus.engage.campaigns.decide.interval import Interval, difference_interval, share_interval
-from abacus.engage.campaigns.decide.limit_reader import limits_document
 from abacus.engage.campaigns.seen import seen_by_day
+from abacus.engage.limits.decide.limit_reader import limits_document
 from abacus.engage.limits.decide.pots import EVER
 from abacus.engage.limits.pot_rows import used
 from abacus.engage.limits.types import MICROS, NOTHING, Amounts
@@ -166,7 +166,7 @@ def report_document(record: CampaignRecord, found: CampaignReport, now: datetime
     return {
         "campaign": record.document.label,
         "state": record.state(now),
-        "limits": limits_document(record.document.limits),
+        "limits": limits_document(record.document.limits, LIMIT_WORDS),
         "used": {"runs": used.runs, "points": used.points, "cost": used.cost / MICROS},
         "events": found.claims,
         "posted": found.posted,

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import orjson
 
 from abacus.core.errors import Unavailable
+from abacus.documents.decide.heading import runs_at
 from abacus.engage.actions.messages import in_words
 from abacus.engage.actions.types import MESSAGES, PlannedAction
 from abacus.engage.campaigns.decide.batch import decide
-from abacus.engage.campaigns.decide.calendar import runs_at
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.conditions import condition_text, conditions_of, value_text

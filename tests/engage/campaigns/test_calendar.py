@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from abacus.documents.decide.heading import runs_at
 from abacus.documents.decide.states import Status
-from abacus.engage.campaigns.decide.calendar import over_its_time, period_of, runs_at
+from abacus.engage.campaigns.decide.calendar import over_its_time, period_of
 from abacus.engage.campaigns.decide.campaign import Period
 from tests.engage.campaigns.offers import NOW, campaign
 

@@ -82,9 +82,9 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the approval before which a campaign does nothing",
-        "abacus/engage/campaigns/decide/calendar.py",
+        "abacus/documents/decide/heading.py",
         "runs_at",
-        Node("at < campaign.approved_at", "False"),
+        Node("at < version.approved_at", "False"),
         ("tests/engage/campaigns/test_calendar.py::test_nothing_before_the_approval",),
     ),
     Mutant(

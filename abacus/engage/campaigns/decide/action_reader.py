@@ -7,6 +7,7 @@ from typing import Final, assert_never, get_args
 
 from abacus.core import fields
 from abacus.core.fields import Bad, Fields, mapping, quoted, shown, string
+from abacus.core.lengths import length_text, read_clock, read_length
 from abacus.core.points import MAX_POINTS, plain
 from abacus.engage.actions.decide.deeds import (
     Action,
@@ -21,7 +22,6 @@ from abacus.engage.actions.decide.deeds import (
     Tell,
 )
 from abacus.engage.actions.decide.templates import read_templates, trial_of
-from abacus.engage.campaigns.decide.lengths import length_text, read_clock, read_length
 from abacus.engage.campaigns.decide.vocabulary import Words
 from abacus.pricing.decide.figures import multiplier
 from abacus.pricing.explanation.types import FactorName

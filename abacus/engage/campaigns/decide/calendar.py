@@ -1,4 +1,4 @@
-"""A campaign's times: whether it runs, when its versions ran, and the days, weeks and months of its zone. Pure."""
+"""A campaign's times: when its versions ran, and the days, weeks and months of its zone. Pure."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -7,19 +7,6 @@ from typing import Final, NamedTuple
 from abacus.core.fields import EARLIEST, LATEST
 from abacus.documents.decide.states import Status
 from abacus.engage.campaigns.decide.campaign import Campaign, Period
-
-
-def runs_at(campaign: Campaign, at: datetime) -> bool:
-    """Whether the campaign answers to what happens at this moment: not before it was approved."""
-    if not campaign.starts_at <= at < campaign.ends_at or at < campaign.approved_at:
-        return False
-    if not campaign.weekdays and not campaign.hours:
-        return True
-    local = at.astimezone(campaign.zone)
-    if campaign.weekdays and local.weekday() not in campaign.weekdays:
-        return False
-    minute = local.hour * 60 + local.minute
-    return not campaign.hours or any(begin <= minute < end for begin, end in campaign.hours)
 
 
 def day_of(campaign: Campaign, at: datetime) -> str:

@@ -9,15 +9,17 @@ from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
 
 from abacus.core.fields import EARLIEST
+from abacus.documents.decide.heading import NAME_PATTERN
 from abacus.documents.decide.version_words import Labels
 from abacus.engage.actions.decide.deeds import Action, Award
+from abacus.engage.limits.decide.limit_reader import LimitWords
 from abacus.engage.limits.types import Limits, Owner
 from abacus.signals.events.decide.vocabulary import EventType
 from abacus.signals.facts.decide.catalog import SEGMENT
 
-NAME_PATTERN: Final = r"[a-z][a-z0-9_]{0,63}"
 OWNER_KIND: Final = "campaign"  # of the limits and actions of campaigns
 CONTROL: Final = "control"  # the arm of a split in which nothing is done
+LIMIT_WORDS: Final = LimitWords("runs", "budget", "points")
 LABELS: Final = Labels("campaign", NAME_PATTERN, "third_order")
 
 

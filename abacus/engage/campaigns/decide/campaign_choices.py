@@ -1,16 +1,13 @@
 """What a campaign can choose from: what is published now. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from abacus.documents.form.types import (
-    Choices,
-    Option,
-    Side,
-)
+from abacus.documents.form.types import Choices, Option, Side, options
 from abacus.documents.form.zones import ZONES, zone_options
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.vocabulary import sides_there_are
+from abacus.pricing.decide.likely import likely_values
 from abacus.signals.events.decide.source import BUILT_IN
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary
 from abacus.signals.facts.decide.counter_sides import COUNTER
@@ -46,13 +43,13 @@ def campaign_choices(document: Mapping[str, Any], around: Publications) -> Choic
         lists={
             "events": types,
             "published": [each for each in types if each.under not in BUILT_IN],
-            "webhooks": _options(sorted(around.webhooks)),
+            "webhooks": options(sorted(around.webhooks)),
             "locales": LOCALES,
-            "countries": _options(sorted(around.cards)),
+            "countries": options(sorted(around.cards)),
             ZONES: zone_options(country, sorted({each.card.timezone for each in around.cards.values()})),
-            "programs": _options([card.card.program] if card is not None else []),
-            "currencies": _options([card.card.currency] if card is not None else []),
-            "arms": _options(arms),
+            "programs": options([card.card.program] if card is not None else []),
+            "currencies": options([card.card.currency] if card is not None else []),
+            "arms": options(arms),
         },
         sides=_sides(document, around),
         variables={each.value: dict(around.sources[each.under].types[each.words]) for each in types},
@@ -64,7 +61,7 @@ def _sides(document: Mapping[str, Any], around: Publications) -> Mapping[str, Si
     types = types_named(document.get("on"), around.sources)
     if not types:
         return {}
-    likely = _likely(str(document.get("country", "")), around)
+    likely = likely_values(str(document.get("country", "")), around.cards)
     seen = _seen(types, around)
     sides = {}
     for text, type_ in sides_there_are(Vocabulary(types, around.sources), around).items():
@@ -88,20 +85,3 @@ def _seen(types: Sequence[EventType], around: Publications) -> Mapping[str, Sequ
         for name, values in around.seen.get(each, {}).items():
             found.setdefault(name, []).extend(values)
     return {name: list(dict.fromkeys(values)) for name, values in found.items()}
-
-
-def _likely(country: str, around: Publications) -> Mapping[str, list[str]]:
-    """Values that rate cards name: of the campaign's country, or of all."""
-    cards = [around.cards[country]] if country in around.cards else list(around.cards.values())
-    return {
-        "vertical": sorted({name for each in cards for name in each.card.verticals}),
-        "payment_type": sorted({name for each in cards for name in each.card.payment_types}),
-        "member.tier": sorted({name for each in cards for name in each.card.tiers}),
-        "country": sorted(around.cards),
-        "member.country": sorted(around.cards),
-        "currency": sorted({each.card.currency for each in cards}),
-    }
-
-
-def _options(values: Iterable[str]) -> list[Option]:
-    return [Option(each, each) for each in values]

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from abacus.core.points import MAX_POINTS
+from abacus.documents.decide.heading import NAME_PATTERN
+from abacus.documents.form.heading import WHAT_AND_WHERE, WHEN_IT_RUNS, heading_fields
 from abacus.documents.form.types import (
     Amount,
     Branch,
@@ -13,53 +15,21 @@ from abacus.documents.form.types import (
     Either,
     Entries,
     Field,
-    Fixed,
     Form,
     Group,
-    Hours,
     Length,
-    Moment,
     OneOf,
     Option,
     Pick,
     Rows,
     Rule,
-    Several,
     Text,
     Titled,
     Whole,
 )
-from abacus.documents.form.values import plain_words
-from abacus.documents.form.zones import ZONES
-from abacus.engage.limits.types import Scope
+from abacus.engage.limits.decide.limit_form import bounds, limited
 
-_NAME: Final = "[a-z][a-z0-9_]{0,63}"
-_DAYS: Final = Choice(
-    [
-        Option("mon", "Monday"),
-        Option("tue", "Tuesday"),
-        Option("wed", "Wednesday"),
-        Option("thu", "Thursday"),
-        Option("fri", "Friday"),
-        Option("sat", "Saturday"),
-        Option("sun", "Sunday"),
-    ]
-)
-_SCOPES: Final = {
-    Scope.OVERALL: ("Altogether", "altogether"),
-    Scope.DAY: ("A day", "a day"),
-    Scope.MEMBER: ("For each member", "for each member"),
-    Scope.MEMBER_DAY: ("For each member and day", "for each member and day"),
-}
-
-
-def _bounds(words: str, sort: Whole | Amount) -> tuple[Field, ...]:
-    return tuple(
-        Field(name=scope.value, sort=sort, label=label, begins="at most", says=f"{words} {said}")
-        for scope, (label, said) in _SCOPES.items()
-    )
-
-
+_NAME: Final = NAME_PATTERN
 _AMOUNTS: Final = OneOf(
     "worth",
     "How many",
@@ -192,82 +162,28 @@ _STEP: Final = Group(
         Field(name="do", sort=Rows(_ACTION, "deed", 10), label="What is done", required=True),
     ]
 )
-_LIMITS: Final = Group(
+_LIMITS: Final = limited(
     [
-        OneOf(
-            "bounds",
-            "Limits",
-            [
-                Branch(
-                    "within limits",
-                    [
-                        Field(
-                            name="runs",
-                            sort=Group(_bounds("{} run(s)", Whole(1))),
-                            label="Runs",
-                            help="How often something is done.",
-                        ),
-                        Field(name="points", sort=Group(_bounds("{} point(s)", Whole(1))), label="Points"),
-                        Field(
-                            name="budget",
-                            sort=Group(
-                                [
-                                    *_bounds("{} of budget", Amount()),
-                                    Field(name="cost_of_point", sort=Amount(), label="A point costs"),
-                                    Field(name="program", sort=Pick("programs"), label="Points of"),
-                                    Field(name="currency", sort=Text(listed="currencies"), label="Currency"),
-                                ]
-                            ),
-                            label="Budget",
-                            help="In money, by what a point costs.",
-                        ),
-                    ],
-                ),
-                Branch(
-                    "without any",
-                    [Field(name="unlimited", sort=Fixed(True), label="Unlimited", begins="without", says="any limit")],  # noqa: FBT003  # a value of a document
-                ),
-            ],
-        )
+        Field(name="runs", sort=bounds("{} run(s)", Whole(1)), label="Runs", help="How often something is done."),
+        Field(name="points", sort=bounds("{} point(s)", Whole(1)), label="Points"),
+        Field(
+            name="budget",
+            sort=bounds(
+                "{} of budget",
+                Amount(),
+                Field(name="cost_of_point", sort=Amount(), label="A point costs"),
+                Field(name="program", sort=Pick("programs"), label="Points of"),
+                Field(name="currency", sort=Text(listed="currencies"), label="Currency"),
+            ),
+            label="Budget",
+            help="In money, by what a point costs.",
+        ),
     ]
 )
 
 CAMPAIGN_FORM: Final = Form(
     [
-        Field(
-            name="name",
-            sort=Text(pattern=_NAME),
-            label="Name",
-            help="Small letters, digits and underscores; it never changes.",
-            required=True,
-            example="third_order",
-        ),
-        Field(name="about", sort=Text(), label="What it is for", example="Bring people back for a third order"),
-        Field(name="country", sort=Pick("countries"), label="Country", required=True, example="SG"),
-        Field(name="timezone", sort=Pick(ZONES), label="Time zone", required=True, example="Asia/Singapore"),
-        Field(
-            name="starts_at",
-            sort=Moment("timezone"),
-            label="Starts",
-            required=True,
-            example="2026-01-01T00:00:00+08:00",
-            begins="From",
-            says=lambda value, table: (
-                f"{_moment(value)} until {_moment(table.get('ends_at'))}, {table.get('timezone')}"
-            ),
-        ),
-        Field(
-            name="ends_at", sort=Moment("timezone"), label="Ends", required=True, example="2036-01-01T00:00:00+08:00"
-        ),
-        Field(name="weekdays", sort=Several(_DAYS), label="Only on these days", begins="on", says="{}"),
-        Field(
-            name="hours",
-            sort=Rows(Hours(), "span of hours", 10),
-            label="Only at these hours",
-            usual="At every hour.",
-            begins="between",
-            says="{} in {timezone}",
-        ),
+        *heading_fields("third_order", "Bring people back for a third order"),
         Field(
             name="on",
             sort=Rows(Pick("events"), "type of event", 50),
@@ -336,8 +252,8 @@ CAMPAIGN_FORM: Final = Form(
         ),
     ],
     panels=[
-        ("What and where", ["name", "about", "country", "timezone"]),
-        ("When it runs", ["starts_at", "ends_at", "weekdays", "hours"]),
+        WHAT_AND_WHERE,
+        WHEN_IT_RUNS,
         ("When this happens", ["on", "when"]),
         ("Then", ["over", "steps"]),
         ("At most", ["limits"]),
@@ -356,7 +272,3 @@ def _told(templates: object) -> str:
 
 def _shares(split: object) -> str:
     return ", ".join(f"{arm} {share} %" for arm, share in split.items()) if isinstance(split, Mapping) else str(split)
-
-
-def _moment(value: object) -> str:
-    return plain_words(value).replace("T", " ")[:16]

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from abacus.core.fields import DocumentFaults, Fault
+from abacus.documents.decide.heading import runs_at
 from abacus.engage.actions.decide.deeds import Award
-from abacus.engage.campaigns.decide.calendar import runs_at
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.vocabulary import CAMPAIGN, of_campaign

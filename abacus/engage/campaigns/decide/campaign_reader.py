@@ -1,73 +1,34 @@
 """Campaigns as people write them: read with every fault and its path. Pure."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 from abacus.core import fields
-from abacus.core.fields import EARLIEST, Bad, DocumentFaults, Fault, Fields, quoted, string
+from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, quoted, string
+from abacus.core.lengths import read_length
+from abacus.documents.decide.heading import Heading, judge_times, name_reader, read_heading
+from abacus.documents.decide.texts import faults_of_text
 from abacus.engage.actions.decide.templates import Trial
-from abacus.engage.campaigns.decide.campaign import CONTROL, NAME_PATTERN, Campaign, Period, Window
-from abacus.engage.campaigns.decide.lengths import read_hours, read_length
-from abacus.engage.campaigns.decide.limit_reader import read_limits
+from abacus.engage.campaigns.decide.campaign import CONTROL, LIMIT_WORDS, Campaign, Period, Window
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.step_reader import read_steps
 from abacus.engage.campaigns.decide.vocabulary import Words
+from abacus.engage.limits.decide.limit_reader import read_limits
 from abacus.engage.notify.decide.template import Unrenderable
 from abacus.pricing.decide.card import PublishedCard
 from abacus.signals.events.decide.vocabulary import EventType, event_type_of
 
-LARGEST: Final = 100_000  # characters of all texts of a document together
-_UNKEPT: Final = re.compile("[\x00\ud800-\udfff]")
-
-
-def faults_of_text(document: Mapping[str, object]) -> list[Fault]:
-    """Names and values alike, however deep they stand."""
-    faults: list[Fault] = []
-    total = 0
-    waiting: list[tuple[str, object]] = [("document", name) for name in document]
-    waiting += document.items()
-    while waiting:
-        path, value = waiting.pop()
-        match value:
-            case str():
-                total += len(value)
-                if _UNKEPT.search(value):
-                    faults.append(Fault(path, "holds a NUL character, or half of a surrogate pair"))
-            case Mapping():
-                waiting += [(f"{path}.{name}", each) for name, each in value.items()]
-                waiting += [(path, name) for name in value]
-            case list() | tuple():
-                waiting += [(f"{path}[{place}]", each) for place, each in enumerate(value)]
-            case _:
-                pass
-    if total > LARGEST:
-        faults.append(Fault("document", f"{total:,} characters of text; write at most {LARGEST:,}"))
-    return faults
-
-
 MAX_TYPES: Final = 50
-MAX_HOURS: Final = 10
 MAX_ARMS: Final = 10
-MAX_ABOUT: Final = 500
 MOST_TRIALS: Final = 10_000  # renderings, of which each takes some fifty microseconds
-WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WHOLE: Final = 100
 _MOST_EVENTS: Final = 1_000_000
 _USUAL_GOAL: Final = 2  # the member comes again
 _HIGHEST_PRIORITY: Final = 1_000
-_NO_DAYS: Final[frozenset[int]] = frozenset()
-_NO_HOURS: Final[tuple[tuple[int, int], ...]] = ()
 _NO_SPLIT: Final[tuple[tuple[str, int], ...]] = ()
 _WHOLE_LIFE: Final[Window] = Period.CAMPAIGN
 
-_name: Final = fields.matching(
-    re.compile(NAME_PATTERN),
-    "is not a name; write at most 64 small letters, digits and underscores, beginning with a letter (third_order)",
-)
-_country: Final = fields.matching(re.compile("[A-Z]{2}"), "is not a country; write its two capitals (SG)")
+_name: Final = name_reader("third_order")
 
 
 class CampaignFaults(DocumentFaults):
@@ -126,55 +87,37 @@ def _campaign(
 ) -> Campaign:
     """Adds to the faults and the trials; where there are faults, what it returns is no campaign."""
     top = Fields(document, "", faults)
-    name = top.read("name", _name, "")
-    about = top.read_if_there("about", _about, "")
-    country = top.read("country", _country, "")
-    card = _card(top, country, around)
-    timezone = top.read("timezone", fields.time_zone, "UTC")
-    starts_at = top.read("starts_at", fields.moment, EARLIEST).astimezone(UTC)
-    ends_at = top.read("ends_at", fields.moment, EARLIEST).astimezone(UTC)
+    heading = read_heading(top, _name)
+    card = _card(top, heading.country, around)
     on = _on(top.read("on", _texts, ()), around, faults)
     words = Words(on, around, faults, trials)
     when = words.rule(top, "when")
-    weekdays = top.read_if_there("weekdays", _weekdays, _NO_DAYS)
-    hours = top.read_if_there("hours", _hours, _NO_HOURS)
     over = top.read_if_there("over", _over, _WHOLE_LIFE)
     split = top.read_if_there("split", _split, _NO_SPLIT)
     goal = _goal(top, split)
     steps = read_steps(top, words, _arms(split, top))
-    limits = read_limits(top.table("limits"), card)
+    limits = read_limits(top.table("limits"), LIMIT_WORDS, card)
     priority = top.read_if_there("priority", fields.whole(0, _HIGHEST_PRIORITY), 0)
     exclusive = top.read_if_there("exclusive", _name, None)
     top.refuse_unknown()
     if around is not None:
-        _judge(top, starts_at, ends_at, around, words)
+        _judge(top, heading, around, words)
     return Campaign(
-        name=name,
-        country=country,
-        timezone=timezone,
-        starts_at=starts_at,
-        ends_at=ends_at,
+        **heading._asdict(),
         on=on,
         steps=steps,
         limits=limits,
         over=over,
         when=when,
-        weekdays=weekdays,
-        hours=hours,
         split=split,
         goal=goal,
         priority=priority,
         exclusive=exclusive,
-        about=about,
     )
 
 
-def _judge(top: Fields, starts_at: datetime, ends_at: datetime, around: Publications, words: Words) -> None:
-    if {"starts_at", "ends_at"} <= top.values.keys():
-        if ends_at <= starts_at:
-            top.note("ends_at", "not after starts_at")
-        elif ends_at <= around.now:
-            top.note("ends_at", "is over already")
+def _judge(top: Fields, heading: Heading, around: Publications, words: Words) -> None:
+    judge_times(top, heading, around.now)
     try:
         words.check_members()
     except Bad as bad:
@@ -201,13 +144,6 @@ def _goal(top: Fields, split: Sequence[object]) -> int:
     return top.read_if_there("goal", fields.whole(1, _MOST_EVENTS), _USUAL_GOAL if split else 0)
 
 
-def _about(value: object) -> str:
-    text = string(value)
-    if len(text) > MAX_ABOUT:
-        raise Bad(f"{len(text)} characters; write at most {MAX_ABOUT}")
-    return text
-
-
 def _texts(value: object) -> Sequence[str]:
     if not isinstance(value, list | tuple) or not value:
         raise Bad('write an array of types of events, such as ["transactions/transaction.completed"]')
@@ -226,26 +162,6 @@ def _on(texts: Sequence[str], around: Publications | None, faults: list[Fault]) 
         except Bad as bad:
             faults.append(Fault(f"on[{place}]", str(bad)))
     return tuple(on) if len(faults) == before else ()
-
-
-def _weekdays(value: object) -> frozenset[int]:
-    if not isinstance(value, list | tuple) or not value:
-        raise Bad(f"write an array of days, such as {list(WEEKDAYS[:2])}")
-    days = [string(each) for each in value]
-    for day in days:
-        if day not in WEEKDAYS:
-            raise Bad(f"{quoted(day)} is not a day; write {', '.join(WEEKDAYS)}")
-    return frozenset(map(WEEKDAYS.index, days))
-
-
-def _hours(value: object) -> tuple[tuple[int, int], ...]:
-    if not isinstance(value, list | tuple) or not 1 <= len(value) <= MAX_HOURS:
-        raise Bad(f'write an array of 1 to {MAX_HOURS} ranges, such as ["06:00-10:00"]')
-    hours = sorted(map(read_hours, value))
-    for (_, end), (begin, _) in pairwise(hours):
-        if begin < end:
-            raise Bad("two ranges overlap; write one")
-    return tuple(hours)
 
 
 def _over(value: object) -> Window:

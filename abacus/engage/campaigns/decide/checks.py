@@ -11,8 +11,8 @@ from abacus.core.fields import DocumentFaults
 from abacus.core.ids import campaign_key
 from abacus.core.points import plain
 from abacus.core.sources import campaign_source
+from abacus.documents.decide.heading import runs_at
 from abacus.engage.actions.decide.deeds import Award, FixedPoints, MultipleOfEarned, OwnFormula
-from abacus.engage.campaigns.decide.calendar import runs_at
 from abacus.engage.campaigns.decide.campaign import Campaign, Step
 from abacus.engage.campaigns.decide.campaign_index import compiled
 from abacus.engage.campaigns.decide.publications import Publications

@@ -5,35 +5,23 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from abacus.core.document_text import Tables, write_toml
-from abacus.engage.campaigns.decide.campaign import Campaign, Period
-from abacus.engage.campaigns.decide.campaign_reader import WEEKDAYS
-from abacus.engage.campaigns.decide.lengths import hours_text, length_text
-from abacus.engage.campaigns.decide.limit_reader import limits_document
+from abacus.core.lengths import length_text
+from abacus.documents.decide.heading import heading_document
+from abacus.engage.campaigns.decide.campaign import LIMIT_WORDS, Campaign, Period
 from abacus.engage.campaigns.decide.step_reader import step_document
+from abacus.engage.limits.decide.limit_reader import limits_document
 
 
 def to_document(campaign: Campaign) -> dict[str, object]:
     """The campaign as JSON holds it; its version is no part of that. `parse_campaign` makes the same campaign of it."""
-    document: dict[str, object] = {"name": campaign.name}
-    if campaign.about:
-        document["about"] = campaign.about
-    document |= {
-        "country": campaign.country,
-        "timezone": campaign.timezone,
-        "starts_at": campaign.starts_at.astimezone(campaign.zone).isoformat(),
-        "ends_at": campaign.ends_at.astimezone(campaign.zone).isoformat(),
-    }
-    if campaign.weekdays:
-        document["weekdays"] = [WEEKDAYS[day] for day in sorted(campaign.weekdays)]
-    if campaign.hours:
-        document["hours"] = [hours_text(each) for each in campaign.hours]
+    document = heading_document(campaign)
     document["on"] = ["/".join(each) for each in campaign.on]
     if campaign.when is not None:
         document["when"] = dict(campaign.when)
     if campaign.over is not Period.CAMPAIGN:
         document["over"] = length_text(campaign.over) if isinstance(campaign.over, timedelta) else campaign.over.value
     document["steps"] = [step_document(step) for step in campaign.steps]
-    document["limits"] = limits_document(campaign.limits)
+    document["limits"] = limits_document(campaign.limits, LIMIT_WORDS)
     if campaign.split:
         document |= {"split": dict(campaign.split), "goal": campaign.goal}
     if campaign.priority:

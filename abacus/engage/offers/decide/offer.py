@@ -10,11 +10,13 @@ from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from abacus.core.fields import EARLIEST
+from abacus.documents.decide.heading import NAME_PATTERN
 from abacus.documents.decide.version_words import Labels
+from abacus.engage.limits.decide.limit_reader import LimitWords
 from abacus.engage.limits.types import Limits, Owner
 
-NAME_PATTERN: Final = r"[a-z][a-z0-9_]{0,63}"
 OWNER_KIND: Final = "offer"  # of the limits of offers
+LIMIT_WORDS: Final = LimitWords("uses", "money")
 CATEGORY_LEVELS: Final = 3
 LABELS: Final = Labels("offer", NAME_PATTERN, "lunch_20")
 

@@ -1,0 +1,157 @@
+"""Offers as people write them: read with every fault and its path. Pure."""
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Final
+
+from abacus.core import fields
+from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, quoted, string
+from abacus.documents.decide.heading import judge_times, name_reader, read_heading
+from abacus.documents.decide.texts import faults_of_text
+from abacus.engage.limits.decide.limit_reader import read_limits
+from abacus.engage.limits.types import Limits
+from abacus.engage.offers.decide.benefit_reader import read_benefit
+from abacus.engage.offers.decide.currencies import decimals_of
+from abacus.engage.offers.decide.figure_reader import money, pieces, price, read_gate
+from abacus.engage.offers.decide.offer import (
+    ALONE,
+    LIMIT_WORDS,
+    Audience,
+    Benefit,
+    BenefitKind,
+    Gate,
+    Offer,
+    Payer,
+    Stack,
+    Stacking,
+)
+from abacus.engage.offers.decide.publications import OfferPublications
+from abacus.engage.offers.decide.scope_reader import read_scope
+from abacus.engage.offers.decide.vocabulary import read_when
+
+CODE_PATTERN: Final = "[A-Z0-9](?:[A-Z0-9-]{1,30})[A-Z0-9]"
+PAYERS: Final = ("cost_centre", "partner")
+_GROUP: Final = "group:"
+_HIGHEST_PRIORITY: Final = 1_000
+_NOBODY: Final = Payer("cost_centre", "")
+
+_name: Final = name_reader("lunch_20")
+_currency: Final = fields.matching(re.compile("[A-Z]{3}"), "is not a currency; write three capitals (SGD)")
+_code: Final = fields.matching(
+    re.compile(CODE_PATTERN), "is not a code; write 3 to 32 capitals, digits and dashes (LUNCH20)"
+)
+_cost_centre: Final = fields.matching(
+    re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}"), "is not a name; write at most 64 letters, digits, dots and dashes"
+)
+
+
+class OfferFaults(DocumentFaults):
+    """Every fault of an offer."""
+
+
+def parse_offer(document: Mapping[str, object], around: OfferPublications) -> Offer:
+    """The draft of a document, be it from TOML or from JSON, judged by what is published. Raises `OfferFaults`."""
+    faults = faults_of_text(document)
+    offer = _offer(document, around, faults)
+    if faults:
+        raise OfferFaults(faults)
+    return offer
+
+
+def restore_offer(document: Mapping[str, object], version: int) -> Offer:
+    """The offer of a document that was judged before. Raises `OfferFaults` for a document that only a newer Abacus can
+    read.
+    """
+    faults: list[Fault] = []
+    offer = _offer(document, None, faults)
+    if faults:
+        raise OfferFaults(faults)
+    return offer.numbered(version)
+
+
+def _offer(document: Mapping[str, object], around: OfferPublications | None, faults: list[Fault]) -> Offer:
+    """Adds to the faults; where there are some, what it returns is no offer."""
+    top = Fields(document, "", faults)
+    heading = read_heading(top, _name)
+    currency = _money_of(top, heading.country, around)
+    decimals = decimals_of(currency)
+    audience = top.read("audience", fields.one_of(Audience, "an audience"), Audience.PUBLIC)
+    benefit = read_benefit(top, decimals)
+    offer = Offer(
+        **heading._asdict(),
+        currency=currency,
+        audience=audience,
+        code=_one_code(top, audience),
+        benefit=benefit,
+        scope=read_scope(top, None if around is None else around.categories.get(heading.country)),
+        price=read_gate(top, "price", price(decimals)),
+        quantity=read_gate(top, "quantity", pieces),
+        basket_minimum=top.read_if_there("basket_minimum", money(decimals), Decimal(0)),
+        when=read_when(top, around, faults),
+        limits=_limits(top, benefit, decimals),
+        stack=top.read_if_there("stack", _stack, ALONE),
+        priority=top.read_if_there("priority", fields.whole(0, _HIGHEST_PRIORITY), 0),
+        payer=_payer(top),
+    )
+    top.refuse_unknown()
+    if around is not None:
+        judge_times(top, heading, around.now)
+    _judge_price(top, benefit, offer.price)
+    return offer
+
+
+def _money_of(top: Fields, country: str, around: OfferPublications | None) -> str:
+    """The currency, which is that of the country's card."""
+    named = top.read_if_there("currency", _currency, None)
+    if around is None or not country:
+        return named or ""
+    card = around.cards.get(country)
+    if card is None:
+        top.note("country", f"no rate card of {country} is in force, so it is not known what is paid there")
+        return named or ""
+    if named is not None and named != card.card.currency:
+        top.note("currency", f"{quoted(named)}, but {country} pays in {card.card.currency}")
+    return card.card.currency
+
+
+def _one_code(top: Fields, audience: Audience) -> str | None:
+    code = top.read_if_there("code", _code, None)
+    if code is not None and audience is not Audience.CODE:
+        top.note("code", f'the audience is {audience}; leave the code out, or write audience = "{Audience.CODE}"')
+    return code
+
+
+def _limits(top: Fields, benefit: Benefit, decimals: int) -> Limits:
+    table = top.table("limits")
+    limits = read_limits(table, LIMIT_WORDS, decimals=decimals)
+    if benefit.kind.is_points and LIMIT_WORDS.money in table.values:
+        table.note(LIMIT_WORDS.money, f"the benefit is points; limit its {LIMIT_WORDS.runs}")
+    return limits
+
+
+def _judge_price(top: Fields, benefit: Benefit, gate: Gate) -> None:
+    """A price that is fixed has to be lower than some price that the offer is for."""
+    if benefit.kind is BenefitKind.FIXED_PRICE and gate.below is not None and gate.below <= benefit.figure:
+        top.note("price.below", f"no price below {gate.below} is above the fixed price of {benefit.figure}")
+
+
+def _stack(value: object) -> Stack:
+    text = string(value)
+    if text.startswith(_GROUP):
+        return Stack(Stacking.GROUP, _name(text.removeprefix(_GROUP)))
+    if text in {Stacking.ALONE, Stacking.ALWAYS}:
+        return Stack(Stacking(text))
+    raise Bad(f"{quoted(text)}; write {Stacking.ALONE}, {Stacking.ALWAYS} or {_GROUP}NAME")
+
+
+def _payer(top: Fields) -> Payer:
+    table = top.table("paid_by")
+    there = [kind for kind in PAYERS if kind in table.values]
+    names = {kind: table.read_if_there(kind, _cost_centre, "") for kind in PAYERS}
+    if not there and not table.is_absent:
+        top.note("paid_by", f"nobody; write {' or '.join(PAYERS)}")
+    for other in there[1:]:
+        table.note(other, f"beside {there[0]}; one of them pays")
+    table.refuse_unknown()
+    return Payer(there[0], names[there[0]]) if there else _NOBODY

@@ -1,0 +1,96 @@
+"""The scope of an offer as its document writes it, and what in it contradicts itself. Pure."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from abacus.core.fields import Bad, Fields, flag, quoted, shown, string
+from abacus.engage.categories.decide.tree import Categories, read_category
+from abacus.engage.offers.decide.offer import Scope, Values
+
+MOST_VALUES: Final = 10_000  # of a kind
+_LONGEST: Final = 128  # characters of a value
+_EVERYTHING: Final = "everything"
+_EXCEPT: Final = "except"
+_WRITE: Final = f"write {_EVERYTHING} = true, or some of {', '.join(Values._fields)}"
+_NO_VALUES: Final[frozenset[str]] = frozenset()
+
+
+def read_scope(top: Fields, categories: Categories | None) -> Scope:
+    """The scope; where the country has published categories, those that it names are among them."""
+    table = top.table("scope")
+    everything = table.read_if_there(_EVERYTHING, flag, default=False)
+    values = _values(table, categories)
+    inner = table.table(_EXCEPT, optional=True)
+    excepted = _values(inner, categories)
+    inner.refuse_unknown()
+    table.refuse_unknown()
+    if _EXCEPT in table.values and not inner.values and not inner.is_absent:
+        table.note(_EXCEPT, f"empty; write some of {', '.join(Values._fields)}, or leave it out")
+    named = [name for name in Values._fields if name in table.values]
+    if everything and named:
+        table.note(_EVERYTHING, f"true beside {' and '.join(named)}; leave out the one or the other")
+    elif table.values.get(_EVERYTHING, False) is False and not named and not table.is_absent:
+        top.note("scope", f"is for no item; {_WRITE}")
+    elif not everything:
+        _contradictions(inner, values, excepted, categories)
+    return Scope(everything, values, excepted)
+
+
+def scope_document(scope: Scope) -> dict[str, object]:
+    """As `read_scope` reads it."""
+    document: dict[str, object] = {_EVERYTHING: True} if scope.everything else _values_document(scope.values)
+    excepted = _values_document(scope.excepted)
+    return {**document, _EXCEPT: excepted} if excepted else document
+
+
+def _values_document(values: Values) -> dict[str, object]:
+    return {name: sorted(some) for name, some in values._asdict().items() if some}
+
+
+def _values(table: Fields, categories: Categories | None) -> Values:
+    return Values(
+        products=table.read_if_there("products", _array_of(_value), _NO_VALUES),
+        merchants=table.read_if_there("merchants", _array_of(_value), _NO_VALUES),
+        brands=table.read_if_there("brands", _array_of(_value), _NO_VALUES),
+        categories=table.read_if_there("categories", _array_of(_category_in(categories)), _NO_VALUES),
+    )
+
+
+def _array_of(read: Callable[[object], str]) -> Callable[[object], frozenset[str]]:
+    def array(value: object) -> frozenset[str]:
+        if not isinstance(value, list | tuple):
+            raise Bad(f'{shown(value)}; write an array, such as ["A-1", "A-2"]')
+        if not 1 <= len(value) <= MOST_VALUES:
+            raise Bad(f"{len(value)} values; write 1 to {MOST_VALUES:,}")
+        return frozenset(map(read, value))
+
+    return array
+
+
+def _value(value: object) -> str:
+    text = string(value)
+    if not text.strip() or len(text) > _LONGEST:
+        raise Bad(f"{quoted(text)} has {len(text)} characters; write 1 to {_LONGEST}")
+    return text
+
+
+def _category_in(categories: Categories | None) -> Callable[[object], str]:
+    def read(value: object) -> str:
+        name = read_category(value)
+        if categories is not None:
+            categories.check(name)
+        return name
+
+    return read
+
+
+def _contradictions(table: Fields, values: Values, excepted: Values, categories: Categories | None) -> None:
+    """An offer is never for what it excepts, so a value that is named and excepted leaves the other in vain."""
+    above: Mapping[str, tuple[str, ...]] = {} if categories is None else categories.above
+    for name in Values._fields:
+        named, taken_out = getattr(values, name), getattr(excepted, name)
+        for each in sorted(named & taken_out):
+            table.note(name, f"{quoted(each)} is in the scope too: nothing is left of it")
+    for each in sorted(values.categories - excepted.categories):
+        for wide in excepted.categories.intersection(above.get(each, ())):
+            table.note("categories", f"{quoted(wide)} has {quoted(each)} below it: nothing is left of that")

@@ -1,0 +1,54 @@
+"""Offers for tests: documents, and what is published around them."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from abacus.cli.examples import example_cards
+from abacus.engage.categories.decide.tree import parse_categories
+from abacus.engage.offers.decide.offer import Offer
+from abacus.engage.offers.decide.offer_reader import parse_offer
+from abacus.engage.offers.decide.publications import OfferPublications
+from abacus.pricing.decide.card import PublishedCard
+from abacus.signals.counters.decide.definition_document import parse_definition
+from abacus.signals.events.types import VariableType
+from tests.support.campaigns import COUNTER, sources
+
+NOW: Final = datetime(2026, 11, 22, 12, tzinfo=UTC)
+CATEGORIES: Final[Mapping[str, Any]] = {
+    "country": "SG",
+    "categories": {"food": {"pizza": ["deep", "thin"], "noodles": []}, "rides": {}},
+}
+LUNCH: Final[Mapping[str, Any]] = {
+    "name": "lunch_20",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": "2026-11-01T00:00:00+08:00",
+    "ends_at": "2036-12-01T00:00:00+08:00",
+    "audience": "public",
+    "benefit": {"percent": "20", "cap": "5"},
+    "scope": {"categories": ["food"], "except": {"categories": ["noodles"]}},
+    "limits": {"uses": {"overall": 20_000, "member_day": 1}},
+    "paid_by": {"cost_centre": "marketing"},
+}
+
+
+def publications(now: datetime = NOW) -> OfferPublications:
+    cards = {card.scope: PublishedCard(card, 1) for card in example_cards()}
+    return OfferPublications(
+        now,
+        cards,
+        {"SG": parse_categories(CATEGORIES)},
+        {"rides": parse_definition(COUNTER, sources()).published(1, NOW)},
+        frozenset({"club"}),
+        {"risk": VariableType.INTEGER},
+    )
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    """A fifth off lunch, with other fields; a field of None is left out."""
+    return {name: value for name, value in {**LUNCH, **changes}.items() if value is not None}
+
+
+def offer(**changes: Any) -> Offer:
+    return parse_offer(document(**changes), publications())
