@@ -30,6 +30,12 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "spending-not-allowed": (403, "The partner may not spend points", "Ask the operator."),
     "adjustments-not-allowed": (403, "The partner may not do this", "Ask the operator."),
     "counts-not-allowed": (403, "The partner may not read counters", "Ask the operator."),
+    "offers-not-allowed": (403, "The partner may not ask for offers", "Ask the operator."),
+    "explain-not-allowed": (
+        403,
+        "The partner may not ask why offers fail",
+        "Leave `explain` out, or ask the operator.",
+    ),
     "second-person-needed": (403, "Somebody else has to approve it", "Have another person approve it."),
     "not-independent": (
         403,

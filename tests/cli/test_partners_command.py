@@ -82,8 +82,8 @@ async def test_a_partner_is_changed_in_what_is_named_and_in_nothing_else(house: 
         return document
 
     before = await acme()
-    given = ("may_spend", "may_adjust", "may_see_others", "may_count", "may_read_members")
-    assert [before[right] for right in given] == [False] * 5  # unless that is said
+    may = ("spend", "adjust", "see_others", "count", "read_members", "use_offers", "explain_offers")
+    assert [before[f"may_{right}"] for right in may] == [False] * 7  # unless that is said
     changed = await abacus(
         *("partners", "set", "acme", "--adjust", "--see-others", "--country", "ID", "--country", "SG", "--spend"),
         "--json",
@@ -215,7 +215,7 @@ async def test_what_is_refused(house: House) -> None:
         (["create", "acme"], "there is a partner 'acme' already"),
         (["create", "Acme"], "'Acme': an id has 1 to 40 small letters, digits and hyphens"),
         (["create", "bits", "--country", "sg"], "--country: 'sg' is not a country"),
-        (["create", "bits", "--no-fixed-points", "--no-computed-points"], "a partner that may neither award nor count"),
+        (["create", "bits", "--no-fixed-points", "--no-computed-points"], "a partner that may do nothing"),
         (["create", "bits", "--card", "partner:bits"], "no rate card of the scope 'partner:bits' is published"),
         (["rotate-key", "nobody"], "there is no partner 'nobody'"),
         (["disable", "nobody"], "there is no partner 'nobody'"),
@@ -225,7 +225,7 @@ async def test_what_is_refused(house: House) -> None:
         (["set", "acme"], "say what to change"),
         (["set", "acme", "--name", " "], "--name: say who the partner is"),
         (["set", "acme", "--country", "sg"], "--country: 'sg' is not a country"),
-        (["set", "acme", "--no-fixed-points", "--no-computed-points"], "a partner that may neither award nor count"),
+        (["set", "acme", "--no-fixed-points", "--no-computed-points"], "a partner that may do nothing"),
         (["set", "acme", "--card", "partner:bits"], "no rate card of the scope 'partner:bits' is published"),
         (["set", "acme", "--all-countries", "--country", "SG"], "say one of the two"),
         (["sign", "nobody"], "there is no partner 'nobody'"),

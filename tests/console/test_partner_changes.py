@@ -53,8 +53,8 @@ async def test_a_partner_is_entered_and_its_key_shown_once(pool: Pool) -> None:
         ({"others": "a b/c"}, "others", "is not a source"),
         ({"requests_per_minute": "many"}, "requests_per_minute", "Write a whole number"),
         ({"requests_per_minute": "0"}, "requests_per_minute", "between 1 and"),
-        ({"may[]": "may_adjust"}, "may", "may neither award nor count"),
-        ({"may[]": "signing_secret"}, "may", "may neither award nor count"),
+        ({"may[]": "may_adjust"}, "may", "may do nothing"),
+        ({"may[]": "signing_secret"}, "may", "may do nothing"),
     ],
 )
 async def test_what_is_wrong_stands_beside_its_field(pool: Pool, typed: dict[str, str], field: str, says: str) -> None:

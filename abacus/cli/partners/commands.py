@@ -61,6 +61,8 @@ async def create(
     read_members: Annotated[
         bool, typer.Option(help="May it see the points of members whose points it has not moved?")
     ] = False,
+    offers: Annotated[bool, typer.Option(help="May it ask for members' offers, and take them?")] = False,
+    explain_offers: Annotated[bool, typer.Option(help="May it be told why offers fail?")] = False,
     country: Annotated[
         list[str] | None,
         typer.Option(help="A country where it may award; repeat it for more. Every country where not given."),
@@ -107,6 +109,8 @@ async def create(
             may_see_others=see_others,
             may_count=counts,
             may_read_members=read_members,
+            may_use_offers=offers,
+            may_explain_offers=explain_offers,
             sources=tuple(dict.fromkeys(source or ())),
         )
         said = {name: value for name, value in made._asdict().items() if name not in _NOT_LOGGED}

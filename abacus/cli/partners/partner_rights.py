@@ -27,6 +27,8 @@ _OPTIONS: Final = {
     "may_see_others": "see-others",
     "may_count": "counts",
     "may_read_members": "read-members",
+    "may_use_offers": "offers",
+    "may_explain_offers": "explain-offers",
     "sources": "source",
 }
 
@@ -53,6 +55,8 @@ async def set_rights(
     read_members: Annotated[
         bool | None, typer.Option(help="See the points of members whose points it has not moved.")
     ] = None,
+    offers: Annotated[bool | None, typer.Option(help="Ask for members' offers, and take them.")] = None,
+    explain_offers: Annotated[bool | None, typer.Option(help="Be told why offers fail.")] = None,
     country: Annotated[
         list[str] | None, typer.Option(help="The countries where it may award, instead of those so far; repeat it.")
     ] = None,
@@ -84,6 +88,8 @@ async def set_rights(
         "may_see_others": see_others,
         "may_count": counts,
         "may_read_members": read_members,
+        "may_use_offers": offers,
+        "may_explain_offers": explain_offers,
         "sources": () if no_source else tuple(dict.fromkeys(source)) if source else None,
     }
     change = {field: value for field, value in change.items() if value is not None}

@@ -20,6 +20,8 @@ RIGHTS: Final = {
     "may_see_others": "see others",
     "may_count": "count",
     "may_read_members": "read members",
+    "may_use_offers": "offers",
+    "may_explain_offers": "explain offers",
 }
 
 

@@ -29,7 +29,7 @@ PARTNER = Partner(
         ({"partner_id": "Acme"}, "small letters"),
         ({"partner_id": "a:b"}, "small letters"),
         ({"name": " "}, "--name"),
-        ({"fixed_points": False}, "may neither award nor count"),
+        ({"fixed_points": False}, "may do nothing"),
         ({"countries": ("sg",)}, "'sg' is not a country"),
         ({"requests_per_minute": 0}, "--requests-per-minute"),
     ],

@@ -32,6 +32,8 @@ RIGHTS: Final[Mapping[str, str]] = {
     "may_see_others": "see others' transfers",
     "may_count": "read counters",
     "may_read_members": "see the points of any member",
+    "may_use_offers": "ask for offers and take them",
+    "may_explain_offers": "be told why offers fail",
 }
 LIMITS: Final[Mapping[str, str]] = {
     "per_award": "Points in one award",

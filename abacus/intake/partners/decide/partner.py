@@ -41,6 +41,8 @@ class Partner(NamedTuple):
     may_see_others: bool = False  # read others' transfers whole, and serve members to whom it gave nothing
     may_count: bool = False  # read counters
     may_read_members: bool = False  # see the points of members whose points it has not moved
+    may_use_offers: bool = False  # ask for members' offers, and take them
+    may_explain_offers: bool = False  # be told why offers fail, which betrays tiers and segments of members
     sources: tuple[str, ...] | None = ()  # it may name them beside its own id; None, from before there were any: all
 
     @property
@@ -92,6 +94,8 @@ class RightsChange(TypedDict, total=False):
     may_see_others: bool
     may_count: bool
     may_read_members: bool
+    may_use_offers: bool
+    may_explain_offers: bool
     sources: tuple[str, ...]
 
 
@@ -119,8 +123,8 @@ def faults_of(partner: Partner) -> Iterator[Fault]:
         yield Fault("partner_id", f"{partner.partner_id!r}: an id has 1 to 40 small letters, digits and hyphens")
     if not partner.name.strip():
         yield Fault("name", "say who the partner is")
-    if not (partner.fixed_points or partner.computed_points or partner.may_count):
-        neither = "a partner that may neither award nor count: it needs fixed points, computed points, or counters"
+    if not (partner.fixed_points or partner.computed_points or partner.may_count or partner.may_use_offers):
+        neither = "a partner that may do nothing: it needs fixed points, computed points, counters, or offers"
         yield Fault("may", neither)
     for country in partner.countries:
         if not re.fullmatch(r"[A-Z]{2}", country):
