@@ -3,15 +3,14 @@
 An ASGI application around the routes and not a dependency of each: FastAPI's dependencies cost more than all of this.
 """
 
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
-from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Match
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from abacus.api.api_problem import ApiProblem
 from abacus.api.problems import problem_of
@@ -163,8 +162,9 @@ def person_of(request: Request) -> PersonCall:
 class Guard:
     """Lets partners and people through to the routes that know them, and everyone to the open routes."""
 
-    def __init__(self, app: FastAPI, access: Access) -> None:
+    def __init__(self, app: ASGIApp, routes: Sequence[BaseRoute], access: Access) -> None:
         self._app = app
+        self._routes = routes
         self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -185,7 +185,7 @@ class Guard:
         await self._app(scope, receive, send)
 
     def _route(self, scope: Scope) -> BaseRoute | None:
-        return next((route for route in self._app.routes if route.matches(scope)[0] is Match.FULL), None)
+        return next((route for route in self._routes if route.matches(scope)[0] is Match.FULL), None)
 
     async def _call(self, authorization: str, state: MutableMapping[str, Any]) -> Call | PersonCall:
         """The person, or the partner with the access of its key: that of a test key leads to nothing live. Raises

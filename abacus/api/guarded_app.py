@@ -14,11 +14,13 @@ from abacus.api.api_problem import Problem
 from abacus.api.auth import Access, Guard
 from abacus.api.front import Front
 from abacus.api.health import probe_routes
+from abacus.api.hot import HotRoute, HotRoutes
 from abacus.api.manual import manual_routes
 from abacus.intake.partners.requests.journal import RequestJournal
 from abacus.platform.health import Health
 
 NO_DOCUMENTS: Final[Mapping[str, Any]] = MappingProxyType({})
+NOTHING_HOT: Final[Mapping[str, HotRoute[Any]]] = MappingProxyType({})
 
 
 def guarded_app(
@@ -32,10 +34,12 @@ def guarded_app(
     public_url: str | None = None,
     journal: RequestJournal | None = None,
     documents: Mapping[str, Any] = NO_DOCUMENTS,
+    hot: Mapping[str, HotRoute[Any]] = NOTHING_HOT,
 ) -> ASGIApp:
     """`keys` says which keys callers show. `documents` are further schemas of the manual, by name. `public_url` is
     the address that callers use, for the document; without one, the document names the address that it was fetched
-    from, whatever that is: a request's Host header says nothing of TLS in front of us.
+    from, whatever that is: a request's Host header says nothing of TLS in front of us. Routes that are `hot`, by their
+    paths, are served before the framework.
     """
     # Without FastAPI's pages, and without its telemetry, which looks for a receiver at every request.
     app = FastAPI(
@@ -53,7 +57,7 @@ def guarded_app(
         app.router.routes.extend(router.routes)
     app.router.routes.extend([*probe_routes(health), *manual_routes(public_url)])
     _describe(app, keys, public_url, documents)
-    return Front(Guard(app, access), journal)
+    return Front(Guard(HotRoutes(app, hot) if hot else app, app.routes, access), journal)
 
 
 def _describe(app: FastAPI, keys: str, public_url: str | None, documents: Mapping[str, Any]) -> None:

@@ -57,8 +57,12 @@ def _part(request: Request, name: str, reader: TypeAdapter[Any]) -> Any:
 
 async def read_body(request: Request, read: Callable[[Any], Read]) -> Read:
     """The body of the request; `read` raises `ValidationError`. Raises `ApiProblem`."""
-    content = await request.body()
-    if content and not _is_json(request.headers.get("content-type", "")):
+    return body_as(await request.body(), request.headers.get("content-type", ""), read)
+
+
+def body_as(content: bytes, content_type: str, read: Callable[[Any], Read]) -> Read:
+    """What `read` makes of a body that was received. Raises `ApiProblem`."""
+    if content and not _is_json(content_type):
         raise ApiProblem("unsupported-media-type")
     document = read_json(content) if content else None
     try:

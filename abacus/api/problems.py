@@ -62,8 +62,8 @@ async def kind(kind: str) -> Mapping[str, Any]:
     return {"type": TYPES + kind, "status": status, "title": title, "remedy": remedy}
 
 
-_ANSWERED: Final = (
-    Exception,
+# What a request may fail by, beside what nobody expects.
+ANSWERED: Final = (
     ApiProblem,
     CannotDecide,
     CannotExecute,
@@ -80,16 +80,17 @@ def install(app: FastAPI) -> None:
     """Makes every failure of a request end in a problem document."""
 
     async def answer(request: Request, error: Exception) -> Response:
-        problem = _problem(error)
+        problem = problem_for(error)
         if "allow" in map(str.lower, problem.headers):
             problem.headers = {"Allow": ", ".join(_methods_of(request))}
         return problem.response(request.scope.get("state", {}).get("request_id"))
 
-    for kind_of_error in _ANSWERED:
+    for kind_of_error in (Exception, *ANSWERED):
         app.add_exception_handler(kind_of_error, answer)
 
 
-def _problem(error: Exception) -> ApiProblem:
+def problem_for(error: Exception) -> ApiProblem:
+    """The problem that a failed request ends in."""
     match error:
         case ApiProblem():
             return error
