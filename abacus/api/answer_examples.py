@@ -12,6 +12,16 @@ WORTH: Final = {
     "explanation": {"v": 1, "granted_by": "acme", "reason": "Welcome to Acme", "card": "SG@7", "points": 100},
 }
 QUOTE: Final = {**WORTH, "card": "SG@7", "quoted_for": "2026-01-10T04:30:00Z", "scheduled": False}
+POINT_QUOTE: Final = {
+    "member_id": "bob",
+    "program": "GRP",
+    "country": "SG",
+    "points": 420,
+    "money": "4.20",
+    "currency": "SGD",
+    "available": 500,
+    "card": "SG@7",
+}
 AWARD: Final = {"award_id": "0d7a0f4e-6b1e-5f0c-9a53-2f8a4d0c6e11", "status": "queued", **WORTH}
 POSTED: Final = {**AWARD, "status": "posted", "posted_at": "2026-01-10T04:30:02Z", "balance": 280}
 OVER: Final = ApiProblem("budget-exhausted", "5000 a day are used up").document()

@@ -40,6 +40,21 @@ class QuoteAnswer(Worth):
     scheduled: bool
 
 
+class PointQuoteAnswer(BaseModel):
+    """The points that pay the money at a till, by the card that is in force; `available` points can be spent."""
+
+    model_config = with_example(examples.POINT_QUOTE)
+
+    member_id: str
+    program: str
+    country: str
+    points: int
+    money: str
+    currency: str
+    available: int
+    card: str
+
+
 class AwardAnswer(Worth):
     """An award and its progress. `balance` is the account's after the award, once it is posted. `provisional` points
     are those of a member without a tier: the tier could not be read, and is applied before they are posted.

@@ -13,6 +13,7 @@ from abacus.api import (
     events,
     members,
     moves,
+    point_quotes,
     preferences,
 )
 from abacus.api.auth import Access
@@ -34,6 +35,7 @@ _ROUTES: Final = (
     awards,
     award_batches,
     moves,
+    point_quotes,
     adjustments,
     approvals,
     campaigns,

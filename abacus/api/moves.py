@@ -66,7 +66,7 @@ _REVERSE: Final[TypeAdapter[ReverseOrder | None]] = TypeAdapter(ReverseOrder | N
 )
 async def spend(member_id: MemberId, request: Request) -> Response:
     """Points are spent at once, never more than are available. The same key and facts give the first answer again."""
-    call = _spender(request)
+    call = spender(request)
     key = call.key(idempotency_key_of(request))
     order = await read_body(request, SpendOrder.model_validate)
     target = await target_for(call, Deed.MOVE_POINTS, member_id, order)
@@ -82,7 +82,7 @@ async def spend(member_id: MemberId, request: Request) -> Response:
 )
 async def hold(member_id: MemberId, request: Request) -> Response:
     """Held points can be spent by nobody else until you capture or release them, or `expires_in` seconds are over."""
-    call = _spender(request)
+    call = spender(request)
     key = call.key(idempotency_key_of(request))
     order = await read_body(request, HoldOrder.model_validate)
     target = await target_for(call, Deed.MOVE_POINTS, member_id, order)
@@ -96,7 +96,7 @@ async def hold(member_id: MemberId, request: Request) -> Response:
 )
 async def holds(member_id: MemberId, request: Request) -> Response:
     """The holds that you placed and that are open."""
-    call = _spender(request)
+    call = spender(request)
     mine = await call.rooms[HoldReader].open_holds(member_id, source=call.partner.source)
     return answers.json_answer({"member_id": member_id, "holds": [answers.hold(each) for each in mine]})
 
@@ -112,7 +112,7 @@ async def capture(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
     """Capture all of a hold, or `points` of it; the rest is released. A hold is captured once; a repetition gets the
     first answer.
     """
-    call = _spender(request)
+    call = spender(request)
     order = await read_body(request, _CAPTURE.validate_python) or CaptureOrder()
     held = await _hold(call, member_id, hold_id)
     return await moved_answer(call, capture_of(order, held, call.agent))
@@ -126,7 +126,7 @@ async def capture(member_id: MemberId, hold_id: Annotated[UUID, Path()], request
 )
 async def release(member_id: MemberId, hold_id: Annotated[UUID, Path()], request: Request) -> Response:
     """The points are available again."""
-    call = _spender(request)
+    call = spender(request)
     held = await _hold(call, member_id, hold_id)
     return await moved_answer(call, let_go(held, call.agent))
 
@@ -208,7 +208,8 @@ async def _posted(call: Call | PersonCall, moved: Moved) -> Transfer:
     return first
 
 
-def _spender(request: Request) -> Call:
+def spender(request: Request) -> Call:
+    """The partner who may spend. Raises `ApiProblem`."""
     call = call_of(request)
     if not call.partner.may_spend:
         raise ApiProblem("spending-not-allowed")

@@ -222,3 +222,25 @@ async def _transfers(house: House, count: int) -> bool:
 
 async def house_transfers(house: House, count: int) -> bool:
     return await house.transfers() == count
+
+
+async def test_points_pay_at_a_till_what_the_quote_says(house: House, open_shop: Shop) -> None:
+    acme = await open_shop.caller(await register(house))
+    await rich(house, acme, 500)
+    quote = (await acme.post("/v1/point-quotes", json={"member_id": "bob", "money": "4.209"})).json()
+    assert (quote["points"], quote["money"], quote["currency"], quote["available"]) == (420, "4.20", "SGD", 500)
+    lunch = {"points": 420, "money": "4.20", "price": "10.00", "reason": "A lunch"}
+    paid = await order(acme, "members/bob/spend", "t-1", lunch)
+    assert paid.status_code == 201, paid.text
+    told = {name: paid.json()["explanation"][name] for name in ("money", "currency", "card", "price")}
+    assert told == {"money": "4.20", "currency": "SGD", "card": quote["card"], "price": "10.00"}
+    other = await order(acme, "members/bob/spend", "t-1", {**lunch, "price": "11.00"})
+    assert kind(other) == (422, "idempotency-key-reused")
+    assert kind(await order(acme, "members/bob/spend", "t-2", {"points": 50, "money": "0.51"})) == (
+        409,
+        "money-differs",
+    )
+    left = (await acme.post("/v1/point-quotes", json={"member_id": "bob"})).json()
+    assert (left["points"], left["money"]) == (80, "0.80")
+    assert kind(await acme.post("/v1/point-quotes", json={"member_id": "nobody"})) == (404, "not-found")
+    assert await verified(house)

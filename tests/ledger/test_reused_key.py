@@ -1,6 +1,7 @@
 """The facts that differ from the first request of a key: one row a case."""
 
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from uuid import UUID
 
 import orjson
@@ -9,7 +10,7 @@ import pytest
 from abacus.core.points import Rounding
 from abacus.ledger.decide.reused_key import Facts, differing, facts_of_award, reused_by
 from abacus.ledger.types.kinds import TransferKind
-from abacus.ledger.types.movement import Adjustment, Because, Movement, Release, Reserve, Reversal, Spend
+from abacus.ledger.types.movement import Adjustment, Because, Movement, Release, Reserve, Reversal, Spend, Tender
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.card import OnShortfall
 from abacus.pricing.explanation.text import text_of
@@ -66,6 +67,7 @@ def test_the_facts_of_an_award_that_differ(first: Facts, second: Facts, told: st
 
 WHOSE = ("k", "bob", "GRP", "SG", "f")
 SPEND = Spend(*WHOSE, points=80, reason="A coffee", actor="acme", source="partner:acme")
+TENDER = Tender(Decimal("0.80"), "SGD", "SG@7")
 HOLD = Reserve(*WHOSE, points=80, reason="A coffee", actor="acme", source="s", hold_id=UUID(int=1), until=NOW)
 ADJUST = Adjustment(*WHOSE, -5, "A mistake", "ann", "person:ann", None, expires_on=date(2027, 1, 1), lifetime=False)
 BACK = Reversal(
@@ -86,6 +88,13 @@ RELEASE = Release(*WHOSE, "acme", "s", UUID(int=1), Because.RELEASED)
 MOVES: list[tuple[Movement, str, str]] = [
     (SPEND, "spent", DIGEST),
     (SPEND._replace(points=81), "spent", "points was 80, now it is 81"),
+    (SPEND._replace(tender=TENDER), "spent", DIGEST),
+    (SPEND._replace(reason="A lunch"), "spent at a till", DIGEST),
+    (
+        SPEND._replace(reason="A lunch", tender=TENDER._replace(money=Decimal("0.79"))),
+        "spent at a till",
+        "money was 0.80, now it is 0.79",
+    ),
     (SPEND._replace(member_id="eve"), "spent", "member_id was 'bob', now it is 'eve'"),
     (SPEND, "held", "the first request was for a hold, this one is for a spend"),
     (HOLD, "held", DIGEST),

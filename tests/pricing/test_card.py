@@ -25,6 +25,7 @@ from abacus.pricing.decide.card import (
     to_toml,
 )
 from abacus.pricing.decide.diff import describe_changes
+from abacus.pricing.decide.point_value import PointValue
 from tests.pricing.card_document import SINGAPORE
 
 
@@ -137,6 +138,7 @@ def cards(draw: st.DrawFn) -> RateCard:
     above = [tier for tier in tiers if tier != BASE_TIER]
     points = draw(st.lists(st.integers(1, MAX_POINTS), unique=True, min_size=len(above), max_size=len(above)))
     thresholds = {tier: Points(value) for tier, value in zip(above, points, strict=True)}
+    value = st.builds(PointValue, multipliers.filter(bool), multipliers.filter(bool))
     policy = TierPolicy(draw(st.sampled_from([1, 2, 3, 4, 6, 12])), thresholds)
     return RateCard(
         scope=draw(st.from_regex(r"[A-Z]{2}|partner:[a-z0-9-]{1,20}", fullmatch=True)),
@@ -152,6 +154,7 @@ def cards(draw: st.DrawFn) -> RateCard:
         tiers=tiers,
         fixed_awards=draw(st.dictionaries(names, st.integers(0, MAX_POINTS).map(Points), max_size=3)),
         tier_policy=draw(st.none() | st.just(policy)) if above else None,
+        point_value=draw(st.none() | value),
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 from abacus.core.points import Points, Rounding
 from abacus.pricing.decide.card import TierPolicy, parse_toml
 from abacus.pricing.decide.diff import describe_changes
+from abacus.pricing.decide.point_value import PointValue
 
 HERE = timezone(timedelta(hours=8))
 OLD = parse_toml(
@@ -68,6 +69,10 @@ SAME_DATE = (
         (
             {"tier_policy": TierPolicy(6, {"silver": Points(600)})},
             ["tier_policy.thresholds.silver: 300 → 600 (+100 %)"],
+        ),
+        (
+            {"point_value": PointValue(Decimal("0.01"))},
+            ["point_value.money: added at 0.01", "point_value.step: added at 0.01"],
         ),
         ({"effective_from": datetime(2026, 2, 1, tzinfo=HERE)}, [LATER]),
         ({"effective_from": datetime(2025, 12, 1, tzinfo=HERE)}, [EARLIER]),

@@ -194,6 +194,22 @@ FAULTS = [
     ),
     ("{ gold = 1500 }", "{}", "tier_policy.thresholds: empty; write at least one entry"),
     ("thresholds = { gold = 1500 }", "", "tier_policy.thresholds: missing"),
+    ("[tier_policy]", "[point_value]\n[tier_policy]", "point_value.money: missing"),
+    (
+        "[tier_policy]",
+        '[point_value]\nmoney = "1"\nstep = "0.0"\n[tier_policy]',
+        "point_value.step: '0.0' is nothing; write an amount above 0",
+    ),
+    (
+        "[tier_policy]",
+        "[point_value]\nmoney = 0.01\n[tier_policy]",
+        'point_value.money: 0.01 is a float; write it as a string, "0.01"',
+    ),
+    (
+        "[tier_policy]",
+        '[point_value]\nmoney = "1"\nsteps = "1"\n[tier_policy]',
+        "point_value.steps: unknown; did you mean step?",
+    ),
     ('food = "2"', 'food = "2', "line 10, column 10: not TOML: Illegal character '\\n'"),
     ('food = "2"', 'food = "2"\nfood = "3"', "line 11, column 11: not TOML: Cannot overwrite a value"),
     (SINGAPORE, "[verticals\nfood", "line 1, column 11: not TOML: Expected ']' at the end of a table declaration"),

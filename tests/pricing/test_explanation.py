@@ -48,6 +48,7 @@ KINDS: dict[str, type[Explanation]] = {
     "lapsed before there were lots": LapsedWhole,
     "lapsed by lots": LapsedByLots,
     "spent": Spent,
+    "spent at a till": Spent,
     "captured": Captured,
     "held": Held,
     "released": Released,

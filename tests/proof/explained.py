@@ -2,11 +2,15 @@
 
 import json
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from abacus.intake.earning.decide.calculate import Calculator
+from abacus.ledger.decide.account_with_lots import AccountWithLots
+from abacus.ledger.decide.spend import spend
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
+from abacus.ledger.types.movement import Spend, Tender
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from tests.support.cards import BOOK, CANCELLED, LUNCH, read
@@ -28,6 +32,14 @@ def explained(transfer: Transfer, **changed: Any) -> Transfer:
 
 EARNED, FIXED = posted(LUNCH), posted(CANCELLED)
 FACTORS = json.loads(EARNED.explanation)["factors"]
+
+
+def spent(**changed: Any) -> Transfer:
+    """80 points that paid at a till, by a card."""
+    tender = Tender(Decimal("0.80"), "SGD", "SG@7", Decimal("10.00"))
+    order = Spend("api:acme:1", "bob", "GRP", "SG", "0" * 16, 80, "a lunch", "acme", "partner:acme", tender)
+    account = Account.opened(("bob", "GRP"), "SG")._replace(balance=100)
+    return explained(spend(AccountWithLots(account), order, NOW).transfer, **changed)
 
 
 def factors(index: int, *factor: Any) -> list[Any]:

@@ -14,7 +14,7 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.proof.decide.recompute import recompute
-from tests.proof.explained import EARNED, FACTORS, FIXED, explained, factors, posted
+from tests.proof.explained import EARNED, FACTORS, FIXED, explained, factors, posted, spent
 from tests.support.cards import BOOK, CANCELLED, LUNCH, SINGAPORE, lunch
 
 amounts = st.builds(lambda cents, places: f"{cents}.{'0' * places}7", st.integers(0, 10**9), st.integers(0, 6))
@@ -75,8 +75,18 @@ CHANGED: list[tuple[str, Transfer, str]] = [
     ("another fixed award", explained(FIXED, fixed="survey.answered"), "is worth 0 on SG@7, not 100"),
     ("a fixed award that is not on the card", explained(FIXED, fixed="hello"), "is worth None on SG@7, not 100"),
     ("a fixed award of another card", explained(FIXED, card="ID@1"), "is worth None on ID@1, not 100"),
+    ("money of a spend", spent(money="0.90"), "it paid 0.90 SGD, the points pay 0.80 SGD"),
+    ("no money of a spend", spent(money=..., price=...), "it paid None SGD, the points pay 0.80 SGD"),
+    ("currency of a spend", spent(currency="USD"), "it paid 0.80 USD, the points pay 0.80 SGD"),
+    ("another card of a spend", spent(card="ID@1"), "the points pay 0.80 IDR"),
+    ("a price below the money", spent(price="0.79"), "it paid 0.80 of 0.79"),
     *[(f"no {name} of a fixed award", explained(FIXED, **{name: ...}), name) for name in ("card", "points")],
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("price", ["10.00", "0.80", ...])
+def test_a_spend_that_paid_at_a_till_recomputes(price: Any) -> None:
+    assert recompute(spent(price=price), BOOK) is None
 
 
 @pytest.mark.parametrize(("transfer", "fault"), [pytest.param(*row, id=name) for name, *row in CHANGED])

@@ -39,6 +39,7 @@ WRITTEN: dict[str, tuple[TransferKind, int, str | None, str | None]] = {
     "lapsed before there were lots": (TransferKind.EXPIRE, 180, None, None),
     "lapsed by lots": (TransferKind.EXPIRE, 230, None, None),
     "spent": (TransferKind.SPEND, 280, None, "acme"),
+    "spent at a till": (TransferKind.SPEND, 280, None, "acme"),
     "captured": (TransferKind.SPEND, 280, None, "acme"),
     "held": (TransferKind.HOLD, 280, None, "acme"),
     "released": (TransferKind.RELEASE, 280, None, "acme"),

@@ -10,6 +10,7 @@ from abacus.core.points import Multiplier, Points, Rounding
 from abacus.intake.earning.decide.transaction import Completed, Event, Transaction, read_transaction
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard, RateCard
+from abacus.pricing.decide.point_value import PointValue
 
 
 def times(text: str) -> Multiplier:
@@ -29,6 +30,7 @@ SINGAPORE = RateCard(
     payment_types={"wallet": times("2"), "cash": times("1")},
     tiers={"member": times("1"), "silver": times("1.5"), "platinum": times("3")},
     fixed_awards={"booking.cancelled_by_driver": Points(100), "survey.answered": Points(0)},
+    point_value=PointValue(Decimal("0.01")),
 )
 # From March on food earns three times; nothing else changes.
 SPRING = replace(

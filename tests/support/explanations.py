@@ -44,6 +44,10 @@ VERSION_0: Final[dict[str, bytes]] = {
     "lapsed before there were lots": b'{"balance":180,"held":0,"expired_on":"2026-07-31","points":-180}',
     "lapsed by lots": b'{"balance":230,"held":0,"expired_on":"2026-07-31","points":-190,"lots":[[1,180],[4,10]]}',
     "spent": b'{"points":-80,"reason":"A coffee","spent_by":"acme","available":200}',
+    "spent at a till": (
+        b'{"points":-80,"reason":"A lunch","spent_by":"acme","available":200,"money":"0.80","currency":"SGD",'
+        b'"card":"SG@7","price":"10.00"}'
+    ),
     "captured": (
         b'{"points":-60,"hold":"5c0e7f0a-3b8e-5a44-8f2b-6b9f6d1f2a33","held":-80,"spent_by":"acme","available":220}'
     ),

@@ -10,10 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from abacus.core.errors import SetAside
 from abacus.core.ids import ID_PATTERN, PROGRAM_PATTERN, award_id, fingerprint
-from abacus.core.points import MAX_POINTS
+from abacus.core.points import MAX_POINTS, plain
 from abacus.core.sources import Agent
-from abacus.intake.earning.decide.transaction import Country
+from abacus.intake.earning.decide.transaction import AmountText, Country, Id
 from abacus.intake.partners.decide.ask import Objection, ProgramName, ReasonText
+from abacus.intake.partners.decide.till import PointQuote, pays, tender_of
 from abacus.ledger.decide.spend import release_of
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.movement import Adjustment, Because, Capture, Hold, Release, Reserve, Reversal, Spend
@@ -38,7 +39,7 @@ def _with_example(*examples: dict[str, Any]) -> ConfigDict:
     return ConfigDict(frozen=True, extra="forbid", json_schema_extra={"examples": list(examples)})
 
 
-class _Order(BaseModel):
+class Order(BaseModel):
     """Names the account. Not needed for a member with one account open to you; otherwise name the program, or the
     country for the program of its card.
     """
@@ -47,16 +48,32 @@ class _Order(BaseModel):
     country: Country | None = None
 
 
-class SpendOrder(_Order):
-    """Points that the member pays with."""
+class SpendOrder(Order):
+    """Points that the member pays with. `money` is what they pay, as a quote says; `price` is that of the purchase,
+    where something else pays the rest.
+    """
 
-    model_config = _with_example({"points": 50, "reason": "A coffee"})
+    model_config = _with_example(
+        {"points": 50, "reason": "A coffee"}, {"points": 420, "money": "4.20", "price": "10.00", "reason": "A lunch"}
+    )
 
     points: PointsToMove
     reason: ReasonText = "spent"
+    money: AmountText | None = None
+    price: Annotated[AmountText | None, Field(description="Only beside `money`.")] = None
 
 
-class HoldOrder(_Order):
+class PointQuoteOrder(Order):
+    """Points of which the money is asked, or money of which the points are asked; of neither, all available points."""
+
+    model_config = _with_example({"member_id": "bob", "points": 420}, {"member_id": "bob", "money": "4.20"})
+
+    member_id: Id
+    points: PointsToMove | None = None
+    money: AmountText | None = None
+
+
+class HoldOrder(Order):
     """Points to be kept for the member's purchase until it is captured or released, or the time is over."""
 
     model_config = _with_example({"points": 50, "reason": "A table for two", "expires_in": 900})
@@ -85,7 +102,7 @@ class ReverseOrder(BaseModel):
     reason: ReasonText = "reversed"
 
 
-class AdjustmentOrder(_Order):
+class AdjustmentOrder(Order):
     """Points that somebody adds or takes. `actor` is the person on whose behalf a partner does it, by the partner's
     word; the partner answers for it. A person's token says who it is, and leaves `actor` out.
     """
@@ -106,12 +123,13 @@ class AdjustmentOrder(_Order):
 
 
 class Target(NamedTuple):
-    """The account of an order, and the card of its country."""
+    """The account of an order, the card of its country, and the points that can be spent."""
 
     member_id: str
     program: str
     country: str
     card: PublishedCard
+    available: int = 0
 
 
 class AccountOpening(Enum):
@@ -129,7 +147,7 @@ def opening_of(order: AdjustmentOrder) -> AccountOpening:
 
 def target_of(
     member_id: str,
-    order: _Order,
+    order: Order,
     accounts: Sequence[Account],
     book: CardBook,
     now: datetime,
@@ -151,7 +169,8 @@ def target_of(
         if country not in {None, account.country}:
             detail = f"the member's account of {account.program} is one of {account.country}, not of {country}"
             raise Objection("contradiction", detail, "/country")
-        return Target(member_id, account.program, account.country, card_now(book, account.country, now))
+        card = card_now(book, account.country, now)
+        return Target(member_id, account.program, account.country, card, account.available)
     if fitting:
         held = ", ".join(account.program for account in fitting)
         raise Objection("unknown-program", f"the member has {held}: say which with `program`", "/program")
@@ -164,16 +183,41 @@ def target_of(
 
 
 def spend_of(order: SpendOrder, target: Target, key: str, agent: Agent) -> Spend:
+    """Raises `Objection` for money that the points do not pay."""
+    facts: tuple[str, ...] = ("spend", target.member_id, target.program, str(order.points), order.reason)
+    tender = None
+    if order.money is not None:
+        tender = tender_of(order.points, order.money, order.price, target.card, target.program)
+        price = "" if tender.price is None else str(tender.price.normalize())
+        facts = (*facts, str(tender.money.normalize()), price)
+    elif order.price is not None:
+        raise Objection("contradiction", "a price takes the money that the points pay of it", "/price")
     return Spend(
         key=key,
         member_id=target.member_id,
         program=target.program,
         country=target.country,
-        fingerprint=fingerprint(("spend", target.member_id, target.program, str(order.points), order.reason)),
+        fingerprint=fingerprint(facts),
         points=order.points,
         reason=order.reason,
         actor=agent.actor,
         source=agent.source,
+        tender=tender,
+    )
+
+
+def point_quote_of(order: PointQuoteOrder, target: Target) -> PointQuote:
+    """Raises `Objection`."""
+    payment = pays(order.points, order.money, target.available, target.card, target.program)
+    return PointQuote(
+        member_id=target.member_id,
+        program=target.program,
+        country=target.country,
+        points=payment.points,
+        money=plain(payment.money),
+        currency=target.card.card.currency,
+        available=target.available,
+        card=target.card.name,
     )
 
 

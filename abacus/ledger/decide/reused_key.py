@@ -63,7 +63,8 @@ def facts_of_movement(movement: Movement) -> Facts:
     facts = {"member_id": movement.member_id, "program": movement.program}
     match movement:
         case Spend():
-            return facts | {_REQUEST: "a spend", "points": movement.points, "reason": movement.reason}
+            money = {"money": movement.tender.money} if movement.tender else {}
+            return facts | {_REQUEST: "a spend", "points": movement.points, "reason": movement.reason} | money
         case Reserve():
             return facts | {_REQUEST: "a hold", "points": movement.points, "reason": movement.reason}
         case Adjustment():
@@ -80,7 +81,8 @@ def _of_explanation(explanation: Explanation | None, points: int) -> Facts:
         case Granted(reason=reason):
             return {_REQUEST: "an award of points", "points": points, "reason": reason}
         case Spent(reason=reason):
-            return {_REQUEST: "a spend", "points": -points, "reason": reason}
+            paid = {} if explanation.money is None else {"money": Decimal(explanation.money)}
+            return {_REQUEST: "a spend", "points": -points, "reason": reason} | paid
         case Held(held=held, reason=reason):
             return {_REQUEST: "a hold", "points": held, "reason": reason}
         case Adjusted(reason=reason):

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from abacus.core.ids import fingerprint
+from abacus.core.points import plain
 from abacus.core.sources import Agent
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, leave, take
 from abacus.ledger.types.account import Account
@@ -15,11 +16,16 @@ from abacus.pricing.explanation.types import Captured, Explanation, Held, Releas
 def spend(before: AccountWithLots, movement: Spend, now: datetime) -> Change:
     """Raises `Declined` where not enough is available."""
     check_available(before.account, movement.points)
+    tender = movement.tender
     explanation = Spent(
         points=-movement.points,
         reason=movement.reason,
         spent_by=movement.actor,
         available=before.account.available - movement.points,
+        money=plain(tender.money) if tender else None,
+        currency=tender.currency if tender else None,
+        card=tender.card if tender else None,
+        price=plain(tender.price) if tender and tender.price is not None else None,
     )
     return take(before, movement.points, _entry(TransferKind.SPEND, movement, explanation, now))
 

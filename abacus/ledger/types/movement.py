@@ -50,8 +50,19 @@ class SecondPersonNeeded(Declined):
         self.points = points
 
 
+class Tender(NamedTuple):
+    """The money that the points of a spend pay, by a card. `price` is that of the purchase, where something else paid
+    the rest.
+    """
+
+    money: Decimal
+    currency: str
+    card: str
+    price: Decimal | None = None
+
+
 class Spend(NamedTuple):
-    """Points that the member pays with."""
+    """Points that the member pays with, and what they pay where that is said."""
 
     key: str
     member_id: str
@@ -62,6 +73,7 @@ class Spend(NamedTuple):
     reason: str
     actor: str
     source: str
+    tender: Tender | None = None
 
 
 class Reserve(NamedTuple):

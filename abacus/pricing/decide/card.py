@@ -16,6 +16,7 @@ from abacus.core.errors import Refused
 from abacus.core.fields import DocumentFaults, Fault, Fields
 from abacus.core.points import Multiplier, Points, Rounding, plain
 from abacus.pricing.decide import figures
+from abacus.pricing.decide.point_value import CENT, PointValue
 
 V = TypeVar("V")
 
@@ -98,6 +99,7 @@ class RateCard:
     tier_policy: TierPolicy | None = None
     expiry: Expiry = Expiry.ACTIVITY
     on_shortfall: OnShortfall = OnShortfall.NEGATIVE
+    point_value: PointValue | None = None
     zone: ZoneInfo = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -185,6 +187,7 @@ def parse_card(document: Mapping[str, object]) -> RateCard:
     tiers = _tiers(top.table("tiers"))
     fixed_awards = _fixed_awards(top.table("fixed_awards", optional=True))
     tier_policy = _tier_policy(top.table("tier_policy", optional=True), tiers)
+    point_value = _point_value(top.table("point_value", optional=True))
     top.refuse_unknown()
     if faults:
         raise CardFaults(faults)
@@ -204,6 +207,7 @@ def parse_card(document: Mapping[str, object]) -> RateCard:
         tier_policy=tier_policy,
         expiry=expiry,
         on_shortfall=on_shortfall,
+        point_value=point_value,
     )
 
 
@@ -233,6 +237,9 @@ def to_document(card: RateCard) -> dict[str, object]:
             "period_months": card.tier_policy.period_months,
             "thresholds": {name: points for points, name in steps},
         }
+    if card.point_value is not None:
+        step = {} if card.point_value.step == CENT else {"step": plain(card.point_value.step)}
+        document["point_value"] = {"money": plain(card.point_value.money), **step}
     return document
 
 
@@ -279,6 +286,13 @@ def _tier_policy(table: Fields, tiers: Collection[str]) -> TierPolicy | None:
             steps.note(name, f"{points} is the threshold of {taken[points]} already")
     table.refuse_unknown()
     return TierPolicy(period_months, thresholds) if table.values else None
+
+
+def _point_value(table: Fields) -> PointValue | None:
+    money = table.read("money", figures.amount, CENT)
+    step = table.read_if_there("step", figures.amount, CENT)
+    table.refuse_unknown()
+    return PointValue(money, step) if table.values else None
 
 
 def _period(value: object) -> int:

@@ -142,6 +142,29 @@ CARD_FORM: Final = Form(
             ),
             label="How tiers are reached",
         ),
+        Field(
+            name="point_value",
+            sort=Group(
+                [
+                    Field(
+                        name="money",
+                        sort=Amount(),
+                        label="Money that a point pays",
+                        help="In the currency above.",
+                        begins="at a till a point pays",
+                    ),
+                    Field(
+                        name="step",
+                        sort=Amount(),
+                        label="Smallest amount that points pay",
+                        help="What points pay is a multiple of it.",
+                        usual="0.01",
+                        begins="points pay multiples of",
+                    ),
+                ]
+            ),
+            label="What points pay at a till",
+        ),
     ],
     panels=[
         ("Where and when", ["scope", "program", "currency", "timezone", "effective_from"]),
@@ -149,6 +172,7 @@ CARD_FORM: Final = Form(
         ("How points lapse", ["expiry_months", "expiry", "on_shortfall"]),
         ("Fixed awards", ["fixed_awards"]),
         ("Tiers", ["tier_policy"]),
+        ("What points pay", ["point_value"]),
     ],
 )
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from abacus.core.points import EXACT, plain
 from abacus.pricing.decide.card import RateCard, TierPolicy
+from abacus.pricing.decide.point_value import PointValue
 
 _THREE_DIGITS: Final = Context(prec=3)  # of a percentage: enough for the eye
 _HEAD: Final = ("scope", "program", "currency", "timezone", "rounding", "expiry_months", "expiry", "on_shortfall")
@@ -27,6 +28,7 @@ def describe_changes(old: RateCard | None, new: RateCard) -> list[str]:
     for path, was, now in zip(_TABLES, _tables(old), _tables(new), strict=True):
         changes += _entries(path, was, now)
     changes += _policy(old.tier_policy, new.tier_policy)
+    changes += _entries("point_value", _value(old.point_value), _value(new.point_value))
     if old.effective_from != new.effective_from:
         changes.append(_start(old.effective_from, new.effective_from))
     return changes
@@ -41,7 +43,11 @@ def _contents(card: RateCard) -> list[str]:
     lines.append(f"eppf: {plain(card.eppf)}")
     for path, entries in zip(_TABLES, _tables(card), strict=True):
         lines += [f"{path}.{name}: {_number(value)}" for name, value in entries.items()]
-    return lines + _policy(None, card.tier_policy)
+    return lines + _policy(None, card.tier_policy) + _entries("point_value", {}, _value(card.point_value))
+
+
+def _value(value: PointValue | None) -> Mapping[str, Decimal]:
+    return {} if value is None else {"money": value.money, "step": value.step}
 
 
 def _policy(old: TierPolicy | None, new: TierPolicy | None) -> list[str]:

@@ -27,6 +27,14 @@ def multiplier(value: object) -> Multiplier:
     return Multiplier(Decimal(value))
 
 
+def amount(value: object) -> Decimal:
+    """Money of a card: more than nothing."""
+    money = multiplier(value)
+    if not money:
+        raise Bad(f"{quoted(str(value))} is nothing; write an amount above 0")
+    return money
+
+
 def points(lowest: int) -> Callable[[object], Points]:
     read = whole(lowest, MAX_POINTS)
     return lambda value: Points(read(value))

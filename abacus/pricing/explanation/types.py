@@ -154,12 +154,20 @@ class LapsedByLots:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """The member paid with points. `available` points are left to spend."""
+    """The member paid with points. `available` points are left to spend.
+
+    Where it is said, they paid this `money` at a till, by the card that says what a point pays; of a `price`, if
+    something else paid the rest.
+    """
 
     points: int
     reason: str
     spent_by: str
     available: int
+    money: str | None = None
+    currency: str | None = None
+    card: str | None = None
+    price: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,9 @@ def in_words(explanation: Explanation, actor: str | None) -> Iterator[str]:
             yield f"good until {explanation.expired_on}: of {balance} points {held} were held and stay"
         case Spent(reason=reason):
             yield f"spent{by}{_because(reason)}"
+            if explanation.money is not None:
+                of = "" if explanation.price is None else f" of {explanation.price}"
+                yield f"the points paid {explanation.money}{of} {explanation.currency}, by card {explanation.card}"
         case Held() | Captured() | Released():
             yield _hold(explanation, by)
         case Adjusted() | Imported():

@@ -12,6 +12,7 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.decide.formula import CAMPAIGN_ENTRY, campaign_worth, entry_on_card, factors_of
+from abacus.pricing.decide.point_value import worth_at_till
 from abacus.pricing.explanation.text import UnknownExplanation, read
 from abacus.pricing.explanation.types import (
     Adjusted,
@@ -60,6 +61,8 @@ def _faults(explanation: Explanation, transfer: Transfer, book: CardBook) -> Ite
             return _taken_back(explanation, transfer)
         case Calculated() | Fixed() | Granted() | Campaigned():
             return _earned(explanation, book)
+        case Spent(card=str(card)):
+            return [*_moved(explanation, transfer), *_paid(explanation, book.by_name(card).card)]
         case _:
             return _moved(explanation, transfer)
 
@@ -112,6 +115,16 @@ def _moved(explanation: Explanation, transfer: Transfer) -> Iterable[str]:
         yield f"{explanation.available} points are left available after it"
     if isinstance(explanation, Adjusted | Imported) and transfer.actor not in _adjusters(explanation):
         yield f"explains that {explanation.by} adjusted, the transfer is by {transfer.actor}"
+
+
+def _paid(explanation: Spent, card: RateCard) -> Iterable[str]:
+    """The money that the points of a spend paid is what the card says, and no more than the price."""
+    money, value = explanation.money, card.point_value
+    worth = None if value is None else plain(worth_at_till(-explanation.points, value))
+    if worth != money or explanation.currency != card.currency:
+        yield f"it paid {money} {explanation.currency}, the points pay {worth} {card.currency}"
+    if explanation.price is not None and Decimal(explanation.price) < Decimal(money or 0):
+        yield f"it paid {money} of {explanation.price}"
 
 
 def _adjusters(explanation: Adjusted | Imported) -> set[str]:

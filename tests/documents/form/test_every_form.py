@@ -110,6 +110,9 @@ _ACCOUNTS: Final[Mapping[str, Any]] = {
 }
 
 
+_CARD: Final = to_document(next(each for each in example_cards() if each.tier_policy is not None))
+
+
 class Row(NamedTuple):
     """A kind, what its documents are judged by, and a document with all its fields."""
 
@@ -137,7 +140,7 @@ ROWS: Final = {
     "own downstreams": Row(DOWNSTREAMS, Allowed(to_private=False), _OWN),
     "events": Row(SOURCE_KIND, Reserved((), "abacus.events.v1"), _SOURCE),
     "accounts": Row(JOURNAL_ACCOUNTS, Known(["GRP"], ["SG"]), _ACCOUNTS),
-    "rates": Row(CARDS, None, to_document(next(each for each in example_cards() if each.tier_policy is not None))),
+    "rates": Row(CARDS, None, {**_CARD, "point_value": {"money": "0.01", "step": "0.05"}}),
 }
 each_kind: Final = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 
