@@ -242,5 +242,12 @@ async def test_points_pay_at_a_till_what_the_quote_says(house: House, open_shop:
     )
     left = (await acme.post("/v1/point-quotes", json={"member_id": "bob"})).json()
     assert (left["points"], left["money"]) == (80, "0.80")
+    path = f"transfers/{paid.json()['id']}/reverse"
+    half = (await order(acme, path, "t-3", {"amount": "5.00"})).json()
+    assert (half["points"], half["explanation"]["money"]) == (210, "2.90")
+    assert kind(await order(acme, path, "t-3", {"amount": "6.00"})) == (422, "idempotency-key-reused")
+    assert kind(await order(acme, path, "t-4", {"amount": "5.00", "points": 1})) == (422, "contradiction")
+    gift = await order(acme, "transfers/bob:GRP:1/reverse", "t-5", {"amount": "5.00"})
+    assert kind(gift) == (422, "contradiction")
     assert kind(await acme.post("/v1/point-quotes", json={"member_id": "nobody"})) == (404, "not-found")
     assert await verified(house)

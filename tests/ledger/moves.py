@@ -19,6 +19,7 @@ from abacus.ledger.types.movement import (
     Reserve,
     Reversal,
     Spend,
+    Tender,
 )
 from abacus.pricing.decide.card import OnShortfall
 from tests.ledger.ledgers import NOW, award
@@ -43,6 +44,12 @@ def earn(points: int, key: str = "txn:rides:1", **changes: Any) -> Award:
 
 def spend(points: int, key: str = "api:acme:1", member: str = "bob", facts: str = FACTS) -> Spend:
     return Spend(key, member, "GRP", "SG", facts, points, "a coffee", *ACME)
+
+
+def lunch(price: str | None = "10.00") -> Spend:
+    """40 points that paid 0.40, of a price."""
+    tender = Tender(Decimal("0.40"), "SGD", "SG@1", None if price is None else Decimal(price))
+    return spend(40)._replace(tender=tender)
 
 
 def hold(points: int, name: str = "h", member: str = "bob", until: datetime | None = None) -> Reserve:

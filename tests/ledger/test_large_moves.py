@@ -10,13 +10,14 @@ import pytest
 
 from abacus.ledger.store.large_moves import LargeMoves, document_of, read_adjustment, read_reversal
 from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.types.limits import Alone, Sums
-from abacus.ledger.types.movement import Moved, Movement
+from abacus.ledger.types.movement import Moved, Movement, SecondPersonNeeded
 from abacus.people.decide.agreement import canonical, digest_of
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, Status
 from abacus.platform.postgres import Pool
-from tests.ledger.moves import adjust, reverse
+from tests.ledger.moves import adjust, earn, refund, reverse
 from tests.people.approving import BEN
 from tests.support.fixed_clock import FixedClock
 
@@ -48,6 +49,19 @@ async def pending(moves: LargeMoves) -> Approval:
     request = await moves.do(LARGE)
     assert isinstance(request, Approval)
     return request
+
+
+async def test_all_that_is_left_is_asked_for_again_while_it_waits(pool: Pool) -> None:
+    """And a share of an amount is no number of points that two could agree on."""
+    moves = large(pool, Mortal(pool))
+    await PostgresLedger(pool, FixedClock(NOW)).post([earn(5000)])
+    request = await moves.do(reverse())
+    again = await moves.do(reverse())
+    assert isinstance(request, Approval)
+    assert again == request
+    refused = await moves.do(refund("4000.00", "s"))
+    assert isinstance(refused, Moved)
+    assert isinstance(refused.fault, SecondPersonNeeded)
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -9,7 +9,7 @@ import pytest
 
 from abacus.core.ids import expiry_claim
 from abacus.ledger.types.account import MAX_BALANCE
-from abacus.ledger.types.movement import Because
+from abacus.ledger.types.movement import Because, Movement
 from abacus.ledger.types.port import Status
 from abacus.pricing.decide.card import OnShortfall
 from tests.ledger.ledgers import NOW
@@ -23,6 +23,7 @@ from tests.ledger.moves import (
     earn,
     fates,
     hold,
+    lunch,
     refund,
     release,
     reverse,
@@ -50,6 +51,12 @@ FATES: Final[dict[str, tuple[list[Batch], list[list[str]], tuple[int, int]]]] = 
         (20, 0),
     ),
     "much is taken back where two agreed": ([[reverse(approved_by="ben")]], [[P]], (0, 0)),
+    "a refund of what names no amount": ([[spend(40)], [refund("1.00", of="api:acme:1")]], [[P], ["invalid"]], (60, 0)),
+    "a refund in another currency than was paid": (
+        [[lunch()], [refund("1.00", of="api:acme:1", currency="USD")]],
+        [[P], ["unknown-currency"]],
+        (60, 0),
+    ),
     "nothing": ([[]], [[]], (100, 0)),
     "all of it is spent": ([[spend(100)]], [[P]], (0, 0)),
     "a point more than there is": ([[spend(101)]], [[POOR]], (100, 0)),
@@ -252,6 +259,29 @@ TAKEN: Final[dict[str, tuple[list[Batch], Batch, tuple[int, int, int, int], list
         [],
     ),
 }
+
+
+# A lunch of so much is paid by 40 points and other money. What was refunded of it before, a refund, and what that gives
+# back: points and other money, and what is left of both.
+GIVEN_BACK: Final[dict[str, tuple[str | None, list[Movement], str, tuple[int, str, int, str]]]] = {
+    "half of it": ("10.00", [], "5.00", (20, "4.80", 20, "4.80")),
+    "all of it": ("10.00", [], "10.00", (40, "9.60", 0, "0.00")),
+    "the other half": ("10.00", [refund("5.00", of="api:acme:1")], "5.00", (20, "4.80", 0, "0.00")),
+    "less than a point": ("10.00", [], "0.24", (0, "0.23", 40, "9.37")),
+    "the rest of that point": ("10.00", [refund("0.24", of="api:acme:1")], "0.01", (1, "0.01", 39, "9.36")),
+    "after some points alone": ("10.00", [reverse("api:acme:1", 30)], "5.00", (0, "4.80", 10, "4.80")),
+    "all was paid by points": (None, [], "0.10", (10, "0.00", 30, "0.00")),
+}
+
+
+@pytest.mark.parametrize("name", GIVEN_BACK)
+async def test_a_refund_of_a_purchase_gives_back_points_and_money(ledger: Living, name: str) -> None:
+    price, before, amount, back = GIVEN_BACK[name]
+    await ledger.post([earn(100)])
+    await fates(ledger, [lunch(price), *before])
+    assert await fates(ledger, [refund(amount, "s", of="api:acme:1")]) == [Status.POSTED]
+    told = orjson.loads((await ledger.history(BOB))[-1].explanation)
+    assert (told["points"], told["money"], told["points_left"], told["money_left"]) == back
 
 
 @pytest.mark.parametrize("lifetime", [False, True], ids=["by activity", "by lots"])

@@ -44,6 +44,7 @@ KINDS: dict[str, type[Explanation]] = {
     "refunded": Reversed,
     "reversed": Reversed,
     "given back": Reversed,
+    "refunded at a till": Reversed,
     "lapsed whole": LapsedWhole,
     "lapsed before there were lots": LapsedWhole,
     "lapsed by lots": LapsedByLots,

@@ -35,6 +35,7 @@ WRITTEN: dict[str, tuple[TransferKind, int, str | None, str | None]] = {
     "refunded": (TransferKind.REVERSE, 180, "txn:rides:T-1001", None),
     "reversed": (TransferKind.REVERSE, 180, "txn:rides:T-1001", None),
     "given back": (TransferKind.REVERSE, 180, "api:acme:order-1001", "acme"),
+    "refunded at a till": (TransferKind.REVERSE, 180, "api:acme:lunch-7", "acme"),
     "lapsed whole": (TransferKind.EXPIRE, 230, None, None),
     "lapsed before there were lots": (TransferKind.EXPIRE, 180, None, None),
     "lapsed by lots": (TransferKind.EXPIRE, 230, None, None),

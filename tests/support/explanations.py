@@ -38,6 +38,11 @@ VERSION_0: Final[dict[str, bytes]] = {
         b'{"points":80,"of":"api:acme:order-1001","of_kind":"spend","earned":-80,'
         b'"occurred_at":"2026-01-10T04:30:00+00:00","card":"SG@7","due":80,"own_lot":0,"expired":0,"clipped":0}'
     ),
+    "refunded at a till": (
+        b'{"points":40,"of":"api:acme:lunch-7","of_kind":"spend","earned":-80,"occurred_at":"2026-01-10T04:30:00+00:00",'
+        b'"card":"SG@7","due":40,"amount":"5.00","currency":"SGD","of_amount":"10.00","own_lot":0,"expired":0,'
+        b'"clipped":0,"money":"4.60","points_left":40,"money_left":"4.60"}'
+    ),
     "lapsed whole": (
         b'{"balance":230,"held":50,"expired_on":"2026-07-31","points":-180,"lots_closed":2,"lots_drawn":30}'
     ),

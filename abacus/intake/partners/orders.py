@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from enum import Enum, auto
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -15,9 +16,20 @@ from abacus.core.sources import Agent
 from abacus.intake.earning.decide.transaction import AmountText, Country, Id
 from abacus.intake.partners.decide.ask import Objection, ProgramName, ReasonText
 from abacus.intake.partners.decide.till import PointQuote, pays, tender_of
+from abacus.ledger.decide.reversal import amount_of
 from abacus.ledger.decide.spend import release_of
 from abacus.ledger.types.account import Account
-from abacus.ledger.types.movement import Adjustment, Because, Capture, Hold, Release, Reserve, Reversal, Spend
+from abacus.ledger.types.movement import (
+    Adjustment,
+    Because,
+    Capture,
+    Hold,
+    Refund,
+    Release,
+    Reserve,
+    Reversal,
+    Spend,
+)
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import Expiry, PublishedCard
@@ -94,11 +106,18 @@ class CaptureOrder(BaseModel):
 
 
 class ReverseOrder(BaseModel):
-    """Takes back all that is left of a transfer, or a number of its points."""
+    """Takes back all that is left of a transfer, a number of its points, or the share of an amount that is refunded: of
+    the transaction that earned them, or of the purchase that they paid.
+    """
 
-    model_config = _with_example({"reason": "Cancelled by the shop"}, {"points": 20, "reason": "One of two returned"})
+    model_config = _with_example(
+        {"reason": "Cancelled by the shop"},
+        {"points": 20, "reason": "One of two returned"},
+        {"amount": "5.00", "reason": "Half of it returned"},
+    )
 
     points: PointsToMove | None = None
+    amount: AmountText | None = None
     reason: ReasonText = "reversed"
 
 
@@ -259,15 +278,20 @@ def let_go(hold: Hold, agent: Agent) -> Release:
 def reversal_of(
     order: ReverseOrder, original: Transfer, card: PublishedCard, *, key: str, agent: Agent, now: datetime
 ) -> Reversal:
-    part = "" if order.points is None else str(order.points)
+    """Raises `Objection` for an amount of what has none."""
+    part, named = order.points, "" if order.points is None else str(order.points)
+    refund = None
+    if order.amount is not None:
+        refund = _refund_of(order.amount, order.points, original)
+        named = f"amount {refund.amount.normalize()}"
     return Reversal(
         key=key,
         member_id=original.member_id,
         program=original.program,
         country=original.country,
-        fingerprint=fingerprint(("reverse", original.key, part, order.reason)),
+        fingerprint=fingerprint(("reverse", original.key, named, order.reason)),
         reverses=original.key,
-        part=order.points,
+        part=refund or part,
         on_shortfall=card.card.on_shortfall,
         card=card.name,
         reason=order.reason,
@@ -277,6 +301,16 @@ def reversal_of(
         expires_on=last_good_day(now, card.card.zone, card.card.expiry_months),
         lifetime=card.card.expiry is Expiry.LIFETIME,
     )
+
+
+def _refund_of(amount: str, points: int | None, original: Transfer) -> Refund:
+    if points is not None:
+        raise Objection("contradiction", "name points or an amount, and the other follows", "/amount")
+    try:
+        _, currency = amount_of(original)
+    except SetAside as fault:
+        raise Objection("contradiction", fault.detail, "/amount") from None
+    return Refund(Decimal(amount), currency)
 
 
 def adjustment_of(order: AdjustmentOrder, target: Target, key: str, agent: Agent, now: datetime) -> Adjustment:

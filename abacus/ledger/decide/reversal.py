@@ -1,7 +1,8 @@
 """Reversals: the share of a transfer to take back, and how to take points that are not there any more. Pure.
 
 All refunds of a transaction together take back exactly the points that it earned: each takes the share that is due of
-the whole amount refunded so far, rounded down, less the points of the refunds before it; the last takes the rest.
+the whole amount refunded so far, rounded down, less the points of the refunds before it; the last takes the rest. So do
+refunds of a purchase that points paid, which give points back.
 """
 
 from collections.abc import Sequence
@@ -19,8 +20,9 @@ from abacus.ledger.types.kinds import KINDS, REVERSIBLE, Effect, TransferKind
 from abacus.ledger.types.movement import Decline, Declined, Refund, Reversal, SecondPersonNeeded
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.card import OnShortfall
+from abacus.pricing.decide.point_value import GivenBack, MixedPayment, given_back
 from abacus.pricing.explanation.text import read, text_of
-from abacus.pricing.explanation.types import Calculated, Reversed
+from abacus.pricing.explanation.types import Calculated, Reversed, Spent
 
 
 class Earlier(NamedTuple):
@@ -123,30 +125,45 @@ def _share(original: Original, refund: Refund, country: str) -> int:
     """The points due for the whole amount refunded so far. Raises `SetAside` for a refund that contradicts its
     transaction. What the transaction was for, its vertical and payment type, is not asked again: its own share counts.
     """
-    explanation = _calculated(original.transfer)
+    points, (amount, currency) = abs(original.transfer.points), amount_of(original.transfer)
     if country != original.transfer.country:
         raise SetAside(Reason.INVALID, f"country {country}; the transaction was in {original.transfer.country}")
-    if refund.currency != explanation.currency:
-        raise SetAside(
-            Reason.UNKNOWN_CURRENCY, f"currency {refund.currency}; the transaction was in {explanation.currency}"
-        )
-    amount = money(explanation.amount)
+    if refund.currency != currency:
+        raise SetAside(Reason.UNKNOWN_CURRENCY, f"currency {refund.currency}; the transaction was in {currency}")
+    if (back := _given_back(original, refund)) is not None:
+        return points - back.points_left
     refunded = sum((each.amount for each in original.earlier), refund.amount)
-    if refunded >= amount:
-        return original.transfer.points
-    return floor(original.transfer.points * Fraction(refunded) / Fraction(amount))
+    if refunded >= money(amount):
+        return points
+    return floor(points * Fraction(refunded) / Fraction(money(amount)))
 
 
-def _calculated(transfer: Transfer) -> Calculated:
-    explanation = read(transfer.explanation)
-    if not isinstance(explanation, Calculated):
-        raise SetAside(Reason.INVALID, f"{transfer.key} was not earned by an amount, so it has no share")
-    return explanation
+def amount_of(transfer: Transfer) -> tuple[str, str]:
+    """The amount of which a refund is a part, and its currency: of what earned the points, or of what they paid for.
+    Raises `SetAside` where there is none.
+    """
+    match read(transfer.explanation):
+        case Calculated(amount=amount, currency=currency):
+            return amount, currency
+        case Spent(money=str(paid), currency=str(currency), price=price):
+            return price or paid, currency
+        case _:
+            raise SetAside(Reason.INVALID, f"{transfer.key} names no amount, so a refund has no share of it")
+
+
+def _given_back(original: Original, refund: Refund) -> GivenBack | None:
+    """What a refund gives back of a purchase that points paid, and perhaps other money; None of anything else."""
+    paid = read(original.transfer.explanation)
+    if not isinstance(paid, Spent) or paid.money is None:
+        return None
+    payment = MixedPayment(money(paid.price or paid.money), abs(original.transfer.points), money(paid.money))
+    return given_back(payment, refund.amount, sum((each.amount for each in original.earlier), Decimal(0)))
 
 
 def _explained(original: Original, reversal: Reversal, points: int, due: int) -> Reversed:
     """The explanation's fields that are the same whether points are taken or given back."""
     transfer, refund = original.transfer, reversal.part if isinstance(reversal.part, Refund) else None
+    back = _given_back(original, refund) if refund else None
     return Reversed(
         points=points,
         of=transfer.key,
@@ -157,12 +174,15 @@ def _explained(original: Original, reversal: Reversal, points: int, due: int) ->
         due=due,
         amount=plain(refund.amount) if refund else None,
         currency=refund.currency if refund else None,
-        of_amount=_calculated(transfer).amount if refund else None,
+        of_amount=amount_of(transfer)[0] if refund else None,
         reason=reversal.reason,
         approved_by=reversal.approved_by,
         own_lot=0,
         expired=0,
         clipped=0,
+        money=plain(back.money) if back else None,
+        points_left=abs(transfer.points) - original.due_before - due if back else None,
+        money_left=plain(back.money_left) if back else None,
     )
 
 

@@ -12,7 +12,7 @@ from abacus.core.ids import award_id
 from abacus.core.sources import Agent, name_of
 from abacus.ledger.decide.reused_key import reused_by_another
 from abacus.ledger.types.limits import Alone
-from abacus.ledger.types.movement import Adjustment, Moved, Movement, Reversal, SecondPersonNeeded
+from abacus.ledger.types.movement import Adjustment, Moved, Movement, Refund, Reversal, SecondPersonNeeded
 from abacus.ledger.types.port import Status
 from abacus.people.decide.agreement import canonical, check_unchanged
 from abacus.people.store.approvals import Approvals
@@ -89,16 +89,21 @@ class LargeMoves:
             return await self._ask(movement)
         earlier = await self.approvals.find(award_id(movement.key))
         if earlier is not None and earlier.status not in _MOVED_AGAIN:
+            if isinstance(movement, Reversal):
+                first = read_movement(earlier)
+                movement = movement._replace(part=first.part if isinstance(first, Reversal) else 0)
             return await self._ask(movement)
         moved = await self.move(
             movement._replace(alone=most, sums=sums)
             if isinstance(movement, Adjustment)
             else movement._replace(alone=self.alone.reversal, sums=sums)
         )
-        if not isinstance(moved.fault, SecondPersonNeeded):
+        is_share = isinstance(movement, Reversal) and isinstance(movement.part, Refund)
+        if is_share or not isinstance(moved.fault, SecondPersonNeeded):
             return moved
         if isinstance(movement, Reversal):
-            # What is approved is a number of points, also where all that is left was asked for.
+            # What is approved is a number of points, also where all that is left was asked for. A share of an amount is
+            # no such number: it is refused, and may be asked for in points.
             movement = movement._replace(part=moved.fault.points)
         return await self._ask(movement, moved.fault.detail)
 

@@ -106,7 +106,8 @@ class Reversed:
     this takes back.
 
     Of these, `own_lot` were in the transfer's own lot, `expired` had lapsed before, and `clipped` were not there and
-    are let go. A refund says by its `amount` of `of_amount` how large the part is.
+    are let go. A refund says by its `amount` of `of_amount` how large the part is. Of a purchase that points and other
+    money paid, it gives back this `money` too, and says what is left of both.
     """
 
     points: int
@@ -125,6 +126,9 @@ class Reversed:
     on_shortfall: OnShortfall | None = None
     clipped: int
     approved_by: str | None = None
+    money: str | None = None
+    points_left: int | None = None
+    money_left: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,6 +88,11 @@ def _reversal(explanation: Reversed, by: str) -> Iterator[str]:
         f"due {explanation.due}: {explanation.own_lot} from its own points, {explanation.expired} had lapsed,"
         f" {explanation.clipped} were not there and are let go"
     )
+    if explanation.money is not None:
+        yield (
+            f"with {explanation.money} {explanation.currency} of the other money;"
+            f" {explanation.points_left} points and {explanation.money_left} are left"
+        )
 
 
 def _hold(explanation: Held | Captured | Released, by: str) -> str:
