@@ -82,6 +82,10 @@ RIGHTS: Final[Mapping[str, str]] = {
     "notice": "select, insert, delete, update(due_at told_at)",
     "notification": ("select, insert, delete, update(due_at attempts failing_since last_error sent_at parked_at)"),
     "notification_preference": "select, insert, update(locale channels set_by set_at)",
+    "offer_redemption": "select, insert, update(saves_back points_back rolled_back_at rollbacks)",
+    "offer_reservation": "select, insert, update(points cost status ended_at)",
+    "offer_sum": "select, insert, update(times points saves cost)",
+    "offer_taker": "select, insert, update(offer)",
     "pace": "select, insert, update(free_at)",
     "partner": (
         "select, insert, update(name fixed_points computed_points countries card_scope requests_per_minute"

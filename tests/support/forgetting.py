@@ -106,6 +106,7 @@ async def live(pool: Pool, member: str) -> None:
         NOW,
         json.dumps({"member_id": member}).encode(),
     )
+    await _offers(pool, member)
     for number, delivered in enumerate((NOW, None)):
         await pool.execute(
             "insert into webhook_delivery (message_id, partner_id, member_id, type, body, created_at, due_at,"
@@ -118,6 +119,30 @@ async def live(pool: Pool, member: str) -> None:
         )
     await _trouble(pool, member)
     await _month_end(pool, member)
+
+
+async def _offers(pool: Pool, member: str) -> None:
+    """An offer was held and redeemed for a basket that names the member."""
+    key, basket = f"reservation:acme:{member[:1]}", json.dumps([{"note": member}]).encode()
+    await pool.execute("insert into offer_taker values ($1, 'lunch_20')", member)
+    await pool.execute(
+        "insert into offer_reservation values ($1, $2, gen_random_uuid(), 'lunch_20', 1, 'SG', 'partner:acme', '0', $3,"
+        " 'SGD', 1, 0, 1, $5, 0, $4, $4, 'redeemed', $4)",
+        key,
+        member,
+        basket,
+        NOW,
+        NOW.date(),
+    )
+    await pool.execute(
+        "insert into offer_redemption (member_id, redemption_id, reservation_key, offer, version, country, caller,"
+        " items, currency, saves, points, redeemed_at, saves_back, points_back, rollbacks)"
+        " values ($1, gen_random_uuid(), $2, 'lunch_20', 1, 'SG', 'partner:acme', $3, 'SGD', 1, 0, $4, 0, 0, '[]')",
+        member,
+        key,
+        basket,
+        NOW,
+    )
 
 
 ACME = Agent("acme", "partner:acme")

@@ -81,6 +81,12 @@ update limit_slot s set version = u.version, runs = u.runs, points = u.points, c
 from {unnested(SlotRow)}
 where (s.owner_kind, s.owner, s.period, s.slot) = (u.owner_kind, u.owner, u.period, u.slot)
 """)
+GIVE_BACK: Final = Statement(f"""
+insert into limit_slot as s ({columns(SlotRow)}) select u.* from {unnested(SlotRow)}
+order by u.owner_kind, u.owner, u.period, u.slot
+on conflict (owner_kind, owner, period, slot) do update set
+    runs = s.runs + excluded.runs, points = s.points + excluded.points, cost = s.cost + excluded.cost
+""")
 
 
 def by_pot(rows: Iterable[Any]) -> dict[Pot, Amounts]:

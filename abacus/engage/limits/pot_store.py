@@ -8,13 +8,16 @@ On several servers, what moves between a pot and a slot is committed by one befo
 at the slot's row, which is therefore there before anything is moved to it.
 """
 
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import chain
+from math import inf
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from abacus.engage.limits.decide.pots import Limited, Pot, Short
 from abacus.engage.limits.pot_rows import (
+    GIVE_BACK,
     LOCK_POTS,
     LOCK_SLOTS,
     OPEN_POTS,
@@ -37,6 +40,7 @@ from abacus.platform.sql import arrays
 
 SLOTS: Final = 16  # processes that take from slots of their own; two in one slot are slower, and nothing else
 _MOST_RESTS: Final = 100_000
+_OF_NO_VERSION: Final = 0  # so a slot that was opened by what came back is filled up before anything is taken from it
 _SHARE: Final = 32  # the slots of all slices are filled up with this part of what is left
 
 
@@ -61,10 +65,11 @@ class Locked(NamedTuple):
 
 
 class _Rest(NamedTuple):
-    """What was left of a pot by the limit of a version, when all of it was locked. It only grows less."""
+    """What was left of a pot by the limit of a version, when all of it was locked."""
 
     version: int
     left: Amounts
+    good_until: float
 
 
 class PotStore:
@@ -72,10 +77,12 @@ class PotStore:
     slice of the members in question.
     """
 
-    def __init__(self, pool: Pool, slot: int, done_before: DoneBefore) -> None:
+    def __init__(self, pool: Pool, slot: int, done_before: DoneBefore, *, remembers_s: float = inf) -> None:
+        """An exhausted pot is remembered that long: for ever, where nothing is given back."""
         self._pool = pool
         self._slot = slot
         self._done_before = done_before
+        self._remembers_s = remembers_s
         self._rests: dict[Pot, _Rest] = {}
 
     async def within(
@@ -177,7 +184,8 @@ class PotStore:
             elif row.version == limited[pot].version:
                 left[pot] = amounts_of_row(row)
         in_all = {pot: _left(limited[pot].bound, out) for pot, out in handed_out.items()}
-        self._remember({pot: _Rest(limited[pot].version, rest) for pot, rest in in_all.items()})
+        good_until = time.monotonic() + self._remembers_s
+        self._remember({pot: _Rest(limited[pot].version, rest, good_until) for pot, rest in in_all.items()})
         bounds = {pot: limited[pot].bound for pot in rests}
         return Locked({**rests, **left, **in_all}, handed_out, slots, bounds)
 
@@ -199,12 +207,30 @@ class PotStore:
 
         await (slices.each(connection, write_here) if pots else write_here())
 
+    async def give_back(self, connection: Connection, given: Mapping[Pot, Amounts]) -> None:
+        """What was taken before goes into the slots of this process in this slice, from which it is taken again, here
+        or by whoever locks the pots whole. In the transaction of what ends.
+        """
+        rows = [SlotRow(*pot, self._slot, _OF_NO_VERSION, *amounts) for pot, amounts in sorted(given.items())]
+        if rows:
+            await connection.execute(*GIVE_BACK(**arrays(SlotRow, rows)))
+        self.forget(given)
+
+    def forget(self, pots: Collection[Pot]) -> None:
+        """Something may have come back to these pots."""
+        for pot in pots:
+            self._rests.pop(pot, None)
+
     def _remembered(self, limited: Mapping[Pot, Limited], whole: Collection[Pot]) -> dict[Pot, Amounts]:
         """What was left of pots whose limit was used up before: nothing has to be locked to know that."""
+        now = time.monotonic()
         return {
             pot: rest.left
             for pot, each in limited.items()
-            if pot not in whole and (rest := self._rests.get(pot)) is not None and rest.version == each.version
+            if pot not in whole
+            and (rest := self._rests.get(pot)) is not None
+            and rest.version == each.version
+            and now < rest.good_until
         }
 
     def _remember(self, rests: Mapping[Pot, _Rest]) -> None:

@@ -43,6 +43,9 @@ RENAMED: Final = {
     "campaign_claim": "",
     "campaign_progress": "",
     "membership": f", reason = '{ERASED}'",
+    "offer_redemption": ", items = '[]'",
+    "offer_reservation": ", items = '[]'",
+    "offer_taker": "",
     "rejection": "",
     "tier_change": (
         f", note = case when note is not null then '{ERASED}' end, published_at = coalesce(published_at, changed_at)"
@@ -85,6 +88,7 @@ NAMELESS: Final = frozenset(
         "member_number_next",
         "key_slice",
         "month_close",
+        "offer_sum",
         "pace",
         "partner",
         "partner_key",

@@ -14,12 +14,14 @@ CUT: Final = (
     *("account_tier", "tier_tally", "tier_change", "membership"),
     *("notice", "notification", "notification_preference"),
     *("campaign_claim", "campaign_progress", "action"),
+    *("offer_reservation", "offer_redemption", "offer_taker"),
     *("allowance_member", "rejection", "webhook_delivery"),
 )
 
 # Of these, the tables that refuse rows of another slice's members. The rows of the others follow from theirs.
 GUARDED: Final = (
     *("account", "account_tier", "membership", "notice", "notification_preference", "campaign_claim", "rejection"),
+    "offer_reservation",
 )
 
 WHOLE: Final = "public"  # the schema with the tables, or with the views of all slices
@@ -28,7 +30,7 @@ MOST: Final = 64
 # Tables that each slice has for itself, though they are not about members one by one.
 OF_A_SLICE: Final = (
     *("relay_cursor", "tier_calendar", "tier_roll", "limit_slot", "campaign_sum", "allowance_part"),
-    *("counter_row", "counter_partition"),
+    *("counter_row", "counter_partition", "offer_sum"),
 )
 
 # The table of a slice with one row, which each writing transaction locks: so their places are in the order of commits.

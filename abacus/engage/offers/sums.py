@@ -1,0 +1,82 @@
+"""What came of offers, added up by the day of the reservation. Each process adds to rows of its own."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from abacus.engage.limits.decide.pots import Pot
+from abacus.engage.limits.types import Amounts
+from abacus.platform.postgres import Connection
+from abacus.platform.sql import Statement, arrays, columns, unnested
+
+
+class Outcome(StrEnum):
+    """What happened. What was reserved and `changed` is redeemed, released, expired, or held."""
+
+    RESERVED = "reserved"
+    CHANGED = "changed"  # the basket that was paid saved so much more than was reserved, or less
+    REDEEMED = "redeemed"
+    RELEASED = "released"
+    EXPIRED = "expired"
+    ROLLED_BACK = "rolled_back"  # of what was redeemed
+
+
+class Happened(NamedTuple):
+    """So often, with so many points and so much money saved; `cost` is what the limits count, in millionths."""
+
+    offer: str
+    version: int
+    day: date
+    outcome: Outcome
+    times: int
+    points: int
+    saves: int
+    cost: int
+
+
+class _Sum(NamedTuple):
+    """A row of `offer_sum`."""
+
+    offer: str
+    version: int
+    day: date
+    outcome: str
+    slot: int
+    times: int
+    points: int
+    saves: int
+    cost: int
+
+
+_ADD: Final = Statement(f"""
+insert into offer_sum as s ({columns(_Sum)}) select u.* from {unnested(_Sum)}
+order by u.offer, u.version, u.day, u.outcome
+on conflict (offer, version, day, outcome, slot) do update set times = s.times + excluded.times,
+    points = s.points + excluded.points, saves = s.saves + excluded.saves, cost = s.cost + excluded.cost
+""")
+_ADDS: Final = f"s.outcome in ('{Outcome.RESERVED}', '{Outcome.CHANGED}')"
+_TAKES: Final = f"s.outcome in ('{Outcome.RELEASED}', '{Outcome.EXPIRED}', '{Outcome.ROLLED_BACK}')"
+_SIGN: Final = f"(case when {_ADDS} then 1 when {_TAKES} then -1 else 0 end)"
+_USED: Final = Statement(f"""
+select {columns(Pot, "u")}, sum({_SIGN} * s.times)::bigint, sum({_SIGN} * s.points)::bigint,
+    sum({_SIGN} * s.cost)::bigint
+from {unnested(Pot)} join offer_sum s on s.offer = u.owner and u.period in ('', s.day::text)
+group by {columns(Pot, "u")}
+""")
+
+
+async def add_sums(connection: Connection, happened: Iterable[Happened], slot: int) -> None:
+    sums: dict[tuple[str, int, date, Outcome], list[int]] = {}
+    for each in happened:
+        added = sums.setdefault(each[:4], [0, 0, 0, 0])
+        for place, more in enumerate(each[4:]):
+            added[place] += more
+    if sums:
+        rows = [_Sum(*place, slot, *added) for place, added in sums.items()]
+        await connection.execute(*_ADD(**arrays(_Sum, rows)))
+
+
+async def taken_before(connection: Connection, pots: Sequence[Pot]) -> Mapping[Pot, Amounts]:
+    """What was taken of offers in the slice of the connection, over the time of each of their pots."""
+    return {Pot(*row[:3]): Amounts(*row[3:]) for row in map(tuple, await connection.fetch(*_USED(**arrays(Pot, pots))))}
