@@ -79,6 +79,7 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "in-the-future": (422, "A time that is still to come", "Check the clock."),
     "to-before-from": (422, "The range ends before it begins", "Exchange `from` and `to`."),
     "beyond-keep": (422, "A part of the range is forgotten", "Begin later, or at the beginning of an hour or a day."),
+    "other-country": (422, "The member's points are in another country", "Ask in the member's country."),
     "contradiction": (422, "Two fields contradict each other", "Name the member and the country once."),
     "hold-too-small": (422, "More points than the hold holds", "Capture at most what is held."),
     "not-reversible": (422, "It cannot be taken back", "Earned, spent and adjusted points can be taken back."),

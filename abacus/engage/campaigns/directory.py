@@ -8,7 +8,7 @@ from abacus.documents.stated_directory import InUse, StatedDirectory
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_index import CampaignIndex
-from abacus.engage.campaigns.decide.publications import AnyName, Publications
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.downstreams.kind import DOWNSTREAMS
 from abacus.engage.limits.types import UNCOUNTED_FROM
 from abacus.platform.postgres import Pool
@@ -16,6 +16,7 @@ from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.decide.substream import Asked
 from abacus.signals.events.kind import SOURCES, by_name
+from abacus.signals.facts.decide.catalog import AnyName
 
 
 @dataclass(frozen=True, slots=True)

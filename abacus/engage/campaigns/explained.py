@@ -9,7 +9,7 @@ from abacus.core.errors import Refused
 from abacus.engage.campaigns.campaign_store import CampaignRecord, CampaignStore
 from abacus.engage.campaigns.decide.campaign import LABELS
 from abacus.engage.campaigns.decide.checks import Given
-from abacus.engage.campaigns.decide.publications import AnyName, Publications
+from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.publications import publications
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Pool
@@ -17,6 +17,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.explanation.types import Campaigned
 from abacus.signals.events.decide.source import Source
+from abacus.signals.facts.decide.catalog import AnyName
 
 
 async def given_of(

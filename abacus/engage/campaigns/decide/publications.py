@@ -1,6 +1,6 @@
 """What is published beside a campaign, by which it is judged. Pure."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -46,16 +46,3 @@ class Publications:
             webhooks={*self.webhooks, *(each.name for each in there if each.kind is DownstreamKind.WEBHOOK)},
             externals={**self.externals, **{each.name: each.service.answers for each in there if each.service}},
         )
-
-
-class AnyName(Collection[str]):
-    """All names: for campaigns that were judged before."""
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0

@@ -1,7 +1,7 @@
 """The left sides that are looked up, by the names of their origins. Pure."""
 
 import difflib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -114,3 +114,16 @@ SEGMENT: Final = Origin("segment", cost=10)
 
 def segment_sides(names: Collection[str]) -> NamedSides:
     return NamedSides(SEGMENT, names, lambda _: VariableType.BOOLEAN, "segment", "abacus segments list")
+
+
+class AnyName(Collection[str]):
+    """All names: for rules that were judged before."""
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0

@@ -1,0 +1,119 @@
+"""The routes that ask for offers: which there are for some items, and what named ones would save."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+from pydantic import TypeAdapter
+from starlette.responses import Response
+
+from abacus.api.api_problem import ApiProblem, FieldFault
+from abacus.api.auth import Call, PersonCall, caller_of
+from abacus.api.hot import HotRoute
+from abacus.api.lean import LeanRoute
+from abacus.api.offers.asked import Items, QualifyAsk, ValidateAsk, items_of
+from abacus.api.offers.told import QualifyAnswer, ValidateAnswer, qualified, validated
+from abacus.api.problems import invalid
+from abacus.api.route_description import answered
+from abacus.core.errors import SetAside
+from abacus.engage.offers.decide.ask import Ask, Scenario
+from abacus.engage.offers.qualifier import OtherCountry, Qualifier
+from abacus.intake.partners.decide.ask import Objection
+from abacus.people.types.deed import Deed
+
+router = APIRouter(prefix="/v1", tags=["offers"], route_class=LeanRoute, default_response_class=Response)
+
+_WRONG_CODES_A_MINUTE: Final = 30  # of one caller
+
+
+async def qualify_bytes(call: Call | PersonCall, ask: QualifyAsk) -> bytes:
+    """The offers of the items, as JSON."""
+    may_use(call, ask.country)
+    if ask.explain:
+        _check_explains(call)
+    question = _question(call, ask.country, ask.items, ask.member_id)
+    question = question._replace(scenario=ask.scenario, explains=ask.explain)
+    try:
+        answer = await call.rooms[Qualifier].qualify(question)
+    except OtherCountry as error:
+        raise _of_other_country(error) from None
+    currency, of_basket = question.card.card.currency, ask.scenario is Scenario.BASKET
+    return qualified(answer, currency, of_basket=of_basket, explains=ask.explain)
+
+
+@router.post(
+    "/offers/qualify",
+    summary="Ask for offers",
+    responses=answered({200: (QualifyAnswer, "The offers of each item")}, 415, 422),
+)
+async def qualify(ask: QualifyAsk, request: Request) -> Response:
+    """The best offer of each item, all of them, or the combination that saves most on the basket. What is shown is not
+    reserved. With `explain`, which takes a right of its own, offers that came close are told with what they need.
+    """
+    return Response(await qualify_bytes(caller_of(request), ask), media_type="application/json")
+
+
+@router.post(
+    "/offers/validate",
+    summary="Ask what named offers would save",
+    responses=answered({200: (ValidateAnswer, "Each offer by itself")}, 415, 422),
+)
+async def validate(ask: ValidateAsk, request: Request) -> Response:
+    """What each of these offers would save on the items by itself, or why not. What depends on the member is told as
+    `member` to callers without the right to have it explained.
+    """
+    call = caller_of(request)
+    may_use(call, ask.country)
+    if not ask.offers and not ask.codes:
+        raise invalid([FieldFault(pointer="/offers", detail="name an offer or a code")])
+    question = _question(call, ask.country, ask.items, ask.member_id)._replace(codes=ask.codes)
+    try:
+        verdicts = await call.rooms[Qualifier].validate(question, ask.offers)
+    except OtherCountry as error:
+        raise _of_other_country(error) from None
+    for each in verdicts.offers:
+        if each.is_code and each.offer is None:
+            await _count_wrong_code(call)
+    ids, currency = [each.id for each in question.items], question.card.card.currency
+    return Response(validated(verdicts, ids, currency, explains=_explains(call)), media_type="application/json")
+
+
+HOT: Final[Mapping[str, HotRoute[Any]]] = {"/v1/offers/qualify": HotRoute(TypeAdapter(QualifyAsk), qualify_bytes)}
+
+
+def may_use(call: Call | PersonCall, country: str) -> None:
+    """Raises `ApiProblem` for a caller who may not ask for offers of the country."""
+    if isinstance(call, Call) and not call.partner.may_use_offers:
+        raise ApiProblem("offers-not-allowed")
+    call.check(Deed.SEE, country)
+
+
+def _explains(call: Call | PersonCall) -> bool:
+    """Whether the caller may hear why an offer fails. A person who may see the country sees its members anyway."""
+    return isinstance(call, PersonCall) or call.partner.may_explain_offers
+
+
+def _check_explains(call: Call | PersonCall) -> None:
+    if not _explains(call):
+        raise ApiProblem("explain-not-allowed")
+
+
+def _question(call: Call | PersonCall, country: str, items: Items, member_id: str | None) -> Ask:
+    """Raises `Objection` and `ApiProblem` for what does not fit the country."""
+    try:
+        card = call.rooms[Qualifier].card(country)
+    except SetAside as error:
+        raise Objection(str(error.reason), error.detail, "/country") from None
+    return Ask(card, items_of(items, card.card.currency), member_id=member_id)
+
+
+def _of_other_country(error: OtherCountry) -> Objection:
+    return Objection("other-country", str(error), "/member_id")
+
+
+async def _count_wrong_code(call: Call | PersonCall) -> None:
+    """Raises `ApiProblem` for a caller who tries too many."""
+    permit = await call.access.limiter.take(f"codes:{call.agent.source}", _WRONG_CODES_A_MINUTE)
+    if permit.wait_s:
+        detail = f"more than {permit.limit} codes a minute that there are not"
+        raise ApiProblem("too-many-requests", detail, headers={"Retry-After": str(permit.wait_s)})

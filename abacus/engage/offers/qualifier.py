@@ -1,0 +1,228 @@
+"""Answers which offers there are for items: from memory as far as that tells, and for the rest with few look-ups."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol, TypeAlias
+
+from abacus.core.clock import Clock
+from abacus.core.errors import AbacusError, Unavailable
+from abacus.engage.offers.conversation import Conversation, Told
+from abacus.engage.offers.decide.armed import Armed
+from abacus.engage.offers.decide.ask import Answer, Ask, ItemAnswer, Scenario, Validated, Verdicts
+from abacus.engage.offers.decide.asker import Asker, Wanted
+from abacus.engage.offers.decide.choice import Choice, Found, best, every, judge
+from abacus.engage.offers.decide.offer import Offer
+from abacus.engage.offers.decide.offer_index import OfferIndex
+from abacus.engage.offers.decide.purchase import Purchases, worth_of_a_point
+from abacus.engage.offers.decide.refusal import Refusal
+from abacus.engage.offers.decide.stacking import Combination, combination
+from abacus.engage.offers.facts import OfferSubject
+from abacus.engage.offers.members import Known
+from abacus.ledger.types.account import AccountId
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import BASE_TIER, PublishedCard
+from abacus.signals.facts.decide.catalog import BALANCE, COUNTRY, TIER
+from abacus.signals.facts.types import FactRegistry
+from abacus.signals.rules.decide.types import Side
+from abacus.signals.segments.sets import SegmentMoment
+
+_LOOK_WITHIN_S: Final = 0.25  # a page does not wait longer for what rules ask
+_OF_MEMBER: Final = frozenset({TIER, BALANCE, COUNTRY})
+_OF_NOBODY: Final[Mapping[str, Told]] = {TIER: None, BALANCE: None, COUNTRY: None}
+
+InSegment: TypeAlias = Callable[[str], bool | None]
+Chosen: TypeAlias = dict[int, Choice]
+
+
+class OtherCountry(AbacusError):
+    """The member's points are in another country than the country that is asked about."""
+
+
+class MemberReader(Protocol):
+    """Tells what is known of a member. Raises `Unavailable`."""
+
+    def of(self, account: AccountId) -> Awaitable[Known]: ...
+
+
+class SegmentReader(Protocol):
+    """Tells the segments of members. Raises `Unavailable`."""
+
+    def look_for(self, member_ids: Collection[str]) -> Awaitable[SegmentMoment]: ...
+
+
+class Qualifier:
+    """One for each process. Its methods raise `OtherCountry`, and `Unavailable` only where the offers or the cards were
+    never read: where less can be read, the answer is degraded.
+    """
+
+    def __init__(
+        self,
+        index: Callable[[], OfferIndex],
+        cards: Callable[[], CardBook],
+        *,
+        members: MemberReader,
+        segments: SegmentReader,
+        facts: FactRegistry[OfferSubject],
+        clock: Clock,
+        look_within_s: float = _LOOK_WITHIN_S,
+    ) -> None:
+        self._index = index
+        self._cards = cards
+        self._members = members
+        self._segments = segments
+        self._facts = facts
+        self._clock = clock
+        self._look_within_s = look_within_s
+        self._purchases = Purchases()
+
+    def card(self, country: str) -> PublishedCard:
+        """The card that is in force in the country. Raises `SetAside` where there is none, and `Unavailable`."""
+        return self._cards().in_force(country, self._clock.now())
+
+    async def qualify(self, ask: Ask) -> Answer:
+        """The offers of the items."""
+        talk, index = await self._begun(ask), self._index()
+        if ask.scenario is Scenario.BASKET:
+            return await self._basket(talk, index)
+        chosen = await self._chosen(talk, index)
+        items = [self._answer(talk, place, chosen[place]) for place in range(len(ask.items))]
+        return Answer(items, talk.reading(is_uncertain=_any_uncertain(chosen)))
+
+    async def validate(self, ask: Ask, names: Sequence[str]) -> Verdicts:
+        """What each of these offers, and of the offers by the codes, would save on the items by itself, or why not."""
+        talk, index, country = await self._begun(ask), self._index(), ask.card.card.scope
+        named = [(name, False, index.named(name)) for name in names]
+        named += [(code, True, index.by_code(country, code)) for code in ask.codes]
+        while True:
+            wanted: dict[int, set[Side]] = {}
+            judged = [
+                (text, is_code, _judged(talk, index, armed, wanted) if armed is not None else None)
+                for text, is_code, armed in named
+            ]
+            if not wanted:
+                break
+            await talk.look_up(wanted, self._facts, within_s=self._look_within_s)
+        verdicts = [_verdict(talk, *each) for each in judged]
+        uncertain = any(each is not None and each.is_uncertain for _, _, each in judged)
+        return Verdicts(verdicts, talk.reading(is_uncertain=uncertain))
+
+    async def _basket(self, talk: Conversation, index: OfferIndex) -> Answer:
+        places = range(len(talk.ask.items))
+        while True:
+            questions = [talk.question(place) for place in places]
+            outcome = combination(index, talk.asker, questions)
+            if isinstance(outcome, Combination):
+                break
+            wanted = dict.fromkeys(places, outcome.sides)
+            await talk.look_up(wanted, self._facts, within_s=self._look_within_s)
+        chosen = await self._chosen(talk, index) if talk.ask.explains else {}
+        items = [self._together(talk, place, outcome, chosen.get(place)) for place in places]
+        return Answer(items, talk.reading(is_uncertain=outcome.is_uncertain, is_exact=outcome.exact))
+
+    async def _chosen(self, talk: Conversation, index: OfferIndex) -> Chosen:
+        choose = every if talk.ask.scenario is Scenario.ALL else best
+        chosen: Chosen = {}
+        waiting: Sequence[int] = range(len(talk.ask.items))
+        while waiting:
+            wanted: dict[int, frozenset[Side]] = {}
+            for place in waiting:
+                outcome = choose(index, talk.asker, talk.question(place), explain=talk.ask.explains)
+                if isinstance(outcome, Wanted):
+                    wanted[place] = outcome.sides
+                else:
+                    chosen[place] = outcome
+            if wanted:
+                await talk.look_up(wanted, self._facts, within_s=self._look_within_s)
+            waiting = list(wanted)
+        return chosen
+
+    def _answer(self, talk: Conversation, place: int, choice: Choice) -> ItemAnswer:
+        item = talk.ask.items[place]
+        shown = [talk.shown(place, each, item.line - each.saves) for each in choice.fitting()]
+        return ItemAnswer(item, shown[0] if shown else None, shown[1:], choice.refused)
+
+    def _together(self, talk: Conversation, place: int, outcome: Combination, choice: Choice | None) -> ItemAnswer:
+        """The offers that stand together on a line, which costs the same with each: all of them are taken."""
+        item, uses = talk.ask.items[place], [each.found for each in outcome.uses if each.place == place]
+        pays = item.line - sum(each.saves for each in uses)
+        shown = [talk.shown(place, each, pays) for each in uses]
+        return ItemAnswer(item, shown[0] if shown else None, shown[1:], choice.refused if choice is not None else ())
+
+    async def _begun(self, ask: Ask) -> Conversation:
+        card, now = ask.card.card, self._clock.now()
+        admitted = self._admitted_by_codes(ask)
+        asker = Asker(card.scope, now, ask.member_id, admitted=admitted, point_value=worth_of_a_point(ask.card))
+        if ask.member_id is None:
+            return Conversation(ask, asker, BASE_TIER, _OF_NOBODY, self._purchases)
+        asker = asker._replace(in_segment=await self._in_segment(ask.member_id))
+        try:
+            known = await self._members.of((ask.member_id, card.program))
+        except Unavailable:
+            asker = asker._replace(not_now=_OF_MEMBER)
+            return Conversation(ask, asker, None, {}, self._purchases, is_degraded=True)
+        account = known.account
+        if account is not None and account.country != card.scope:
+            raise OtherCountry(f"the member's points are not in {card.scope}")
+        asker = asker._replace(tier=known.tier, admitted=admitted | known.invited)
+        balance, country = (account.balance, account.country) if account is not None else (0, None)
+        told = {BALANCE: balance, COUNTRY: country}
+        return Conversation(ask, asker, known.tier, told, self._purchases, known.at)
+
+    def _admitted_by_codes(self, ask: Ask) -> frozenset[int]:
+        if not ask.codes:
+            return frozenset()
+        found = (self._index().by_code(ask.card.card.scope, code) for code in ask.codes)
+        return frozenset(armed.number for armed in found if armed is not None)
+
+    async def _in_segment(self, member_id: str) -> InSegment:
+        try:
+            moment = await self._segments.look_for([member_id])
+        except Unavailable:
+            return lambda _: None
+
+        def in_segment(name: str) -> bool | None:
+            try:
+                return moment.contains(name, member_id)
+            except LookupError:  # it came into use a moment ago
+                return None
+
+        return in_segment
+
+
+class _Judged(NamedTuple):
+    """An offer on each line, as far as it could be told."""
+
+    offer: Offer
+    fits: Sequence[tuple[int, Found]]
+    refused: Refusal | None
+    is_uncertain: bool
+
+
+def _judged(talk: Conversation, index: OfferIndex, armed: Armed, wanted: dict[int, set[Side]]) -> _Judged:
+    """Adds to `wanted` what has to be looked up before the offer can be judged."""
+    fits: list[tuple[int, Found]] = []
+    refused: Refusal | None = None
+    is_uncertain = False
+    for place in range(len(talk.ask.items)):
+        asked = index.ask(talk.asker, talk.question(place))
+        outcome = judge(armed, asked)
+        is_uncertain |= asked.is_uncertain
+        match outcome:
+            case Wanted():
+                wanted.setdefault(place, set()).update(outcome.sides)
+            case Refusal():
+                refused = refused or outcome
+            case Found():
+                fits.append((place, outcome))
+    return _Judged(armed.offer, fits, None if fits else refused, is_uncertain)
+
+
+def _verdict(talk: Conversation, text: str, is_code: bool, judged: _Judged | None) -> Validated:  # noqa: FBT001  # a row
+    if judged is None or judged.offer.country != talk.ask.card.card.scope:
+        return Validated(text, is_code, None)
+    items = talk.ask.items
+    fits = [(place, talk.shown(place, found, items[place].line - found.saves)) for place, found in judged.fits]
+    return Validated(text, is_code, judged.offer, fits, judged.refused)
+
+
+def _any_uncertain(chosen: Chosen) -> bool:
+    return any(each.is_uncertain for each in chosen.values())

@@ -1,0 +1,55 @@
+"""The points that an item earns, as the card prices it."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from abacus.engage.offers.decide.purchase import Purchases
+from abacus.pricing.decide.card import PublishedCard, parse_card
+from tests.engage.offers.examples import item
+
+CARD = PublishedCard(
+    parse_card(
+        {
+            "scope": "SG",
+            "program": "GRP",
+            "currency": "SGD",
+            "timezone": "Asia/Singapore",
+            "effective_from": datetime(2026, 1, 1, tzinfo=UTC),
+            "eppf": "1",
+            "rounding": "floor",
+            "expiry_months": 6,
+            "verticals": {"food": "2", "rides": "1"},
+            "payment_types": {"wallet": "2", "cash": "1"},
+            "tiers": {"member": "1", "gold": "2.25"},
+        }
+    ),
+    1,
+)
+
+
+@pytest.mark.parametrize(
+    ("categories", "variables", "tier", "units", "points"),
+    [
+        (("food", "noodles"), {}, "member", 1200, 24),  # by a category, and the lowest payment type
+        (("noodles", "food"), {}, "member", 1200, 24),
+        (("food",), {"payment_type": "wallet"}, "member", 1200, 48),
+        (("food",), {"payment_type": "wallet"}, "gold", 1299, 116),  # 116.91
+        (("food",), {"vertical": "rides"}, "gold", 1200, 27),
+        (("food",), {}, "member", 0, 0),
+        (("toys",), {}, "member", 1200, None),
+        ((), {}, "member", 1200, None),
+        (("food",), {"vertical": "toys"}, "member", 1200, None),
+        (("food",), {"vertical": 7}, "member", 1200, None),
+        (("food",), {"payment_type": "shells"}, "member", 1200, None),
+        (("food",), {}, "emerald", 1200, None),
+        (("food",), {}, "member", 10**18, None),  # more than an award carries
+    ],
+)
+def test_what_an_item_earns(
+    categories: tuple[str, ...], variables: dict[str, Any], tier: str, units: int, points: int | None
+) -> None:
+    purchases, bought = Purchases(), item(1200, categories=categories, variables=variables)
+    told = [purchases.points(units, bought, CARD, tier) for _ in range(2)]
+    assert told == [points, points], "the rate is remembered"
