@@ -39,7 +39,7 @@ create table {at}offer_reservation (
 create index offer_reservation_reservation_id_idx on {at}offer_reservation (reservation_id);
 create index offer_reservation_member_id_offer_idx on {at}offer_reservation (member_id, offer);
 create index offer_reservation_until_idx on {at}offer_reservation (until) where status = 'held';
-grant select, insert, update (points, cost, status, ended_at) on {at}offer_reservation to abacus_app;
+grant select, insert, update (saves, points, cost, status, ended_at) on {at}offer_reservation to abacus_app;
 """
 
 # What was redeemed, with the basket that was paid, and how much of it was rolled back.

@@ -83,7 +83,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "notification": ("select, insert, delete, update(due_at attempts failing_since last_error sent_at parked_at)"),
     "notification_preference": "select, insert, update(locale channels set_by set_at)",
     "offer_redemption": "select, insert, update(saves_back points_back rolled_back_at rollbacks)",
-    "offer_reservation": "select, insert, update(points cost status ended_at)",
+    "offer_reservation": "select, insert, update(saves points cost status ended_at)",
     "offer_sum": "select, insert, update(times points saves cost)",
     "offer_taker": "select, insert, update(offer)",
     "pace": "select, insert, update(free_at)",

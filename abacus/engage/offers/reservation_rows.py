@@ -6,12 +6,12 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from abacus.engage.limits.decide.pots import Pot
-from abacus.engage.limits.types import Amounts
+from abacus.engage.limits.types import NOTHING, Amounts
 from abacus.engage.offers.decide.grant import TakerPlace, Uses
 from abacus.engage.offers.decide.offer import OWNER_KIND
 from abacus.engage.offers.decide.reservation import Redemption, Reservation, ReservationStatus, periods_of
 from abacus.platform.postgres import Connection
-from abacus.platform.sql import Statement, arrays, columns, text_arrays, text_columns, unnested
+from abacus.platform.sql import Statement, arrays, columns, row_of, text_arrays, text_columns, unnested
 
 _HELD: Final = ReservationStatus.HELD
 _REDEEMED: Final = ReservationStatus.REDEEMED
@@ -24,14 +24,23 @@ class _Taker(NamedTuple):
     offer: str
 
 
-class Settled(NamedTuple):
+class _Settled(NamedTuple):
     """What becomes of a reservation."""
 
     key: str
+    saves: int
     points: int
     cost: int
     status: str
-    ended_at: datetime
+
+
+class _RolledBack(NamedTuple):
+    """How much of a redemption is rolled back."""
+
+    member_id: str
+    redemption_id: UUID
+    saves_back: int
+    points_back: int
 
 
 class Overdue(NamedTuple):
@@ -44,6 +53,10 @@ class Overdue(NamedTuple):
     saves: int
     points: int
     cost: int
+
+    @property
+    def amounts(self) -> Amounts:
+        return Amounts(1, self.points, self.cost)
 
 
 _READ: Final = columns(Reservation).replace("items", "items::text as items")
@@ -61,8 +74,18 @@ select {_AS_JSON} from unnest({text_arrays(Reservation)}) as u ({columns(Reserva
 on conflict do nothing returning key
 """)
 _SETTLE: Final = Statement(f"""
-update offer_reservation r set points = u.points, cost = u.cost, status = u.status, ended_at = u.ended_at
-from {unnested(Settled)} where r.key = u.key
+update offer_reservation r set saves = u.saves, points = u.points, cost = u.cost, status = u.status, ended_at = :now
+from {unnested(_Settled)} where r.key = u.key
+""")
+_LOCK_BY_KEY: Final = Statement(f"select {_READ} from offer_reservation where key = :key for update")
+_ROLL_BACK: Final = Statement("""
+update offer_redemption set saves_back = :saves_back, points_back = :points_back, rolled_back_at = :now,
+    rollbacks = (rollbacks::jsonb || jsonb_build_array(:rollback_key::text))::json
+where member_id = :member_id and redemption_id = :redemption_id
+""")
+_HAS_ROLLED_BACK: Final = Statement("""
+select rollbacks::jsonb ? :rollback_key::text from offer_redemption
+where member_id = :member_id and redemption_id = :redemption_id
 """)
 _REDEEMED_BY_ID: Final = Statement(f"""
 select {_READ_REDEEMED} from offer_redemption where redemption_id = any(:ids::uuid[])
@@ -122,9 +145,30 @@ async def enter(connection: Connection, reservations: Sequence[Reservation]) -> 
     return len(entered) == len(reservations)
 
 
-async def settle(connection: Connection, settled: Sequence[Settled]) -> None:
-    if settled:
-        await connection.execute(*_SETTLE(**arrays(Settled, settled)))
+async def settle(connection: Connection, reservations: Sequence[Reservation], now: datetime) -> None:
+    """They end now, or change after they have ended."""
+    if reservations:
+        rows = [row_of(_Settled, each._asdict()) for each in reservations]
+        await connection.execute(*_SETTLE(**arrays(_Settled, rows), now=now))
+
+
+async def lock_reservation(connection: Connection, key: str) -> Reservation:
+    """The reservation of a redemption, which locks the redemption too."""
+    return Reservation(*await connection.fetchrow(*_LOCK_BY_KEY(key=key)))
+
+
+async def has_rolled_back(connection: Connection, redemption: Redemption, key: str) -> bool:
+    """Whether something of it was rolled back under this key."""
+    found: bool = await connection.fetchval(
+        *_HAS_ROLLED_BACK(member_id=redemption.member_id, redemption_id=redemption.redemption_id, rollback_key=key)
+    )
+    return found
+
+
+async def roll_back(connection: Connection, redemption: Redemption, key: str, now: datetime) -> None:
+    await connection.execute(
+        *_ROLL_BACK(**row_of(_RolledBack, redemption._asdict())._asdict(), rollback_key=key, now=now)
+    )
 
 
 async def redemptions_of(connection: Connection, ids: Collection[UUID]) -> dict[UUID, Redemption]:
@@ -154,6 +198,11 @@ async def expire(connection: Connection, now: datetime, offers: Sequence[str] | 
     return [Overdue(*row) for row in rows]
 
 
-def pots_of_row(row: Reservation | Overdue) -> list[Pot]:
-    """The pots that it took from."""
-    return [Pot(OWNER_KIND, row.offer, period) for period in periods_of(row.pots, row.day)]
+def given_back(back: Iterable[tuple[Reservation | Overdue, Amounts]]) -> dict[Pot, Amounts]:
+    """What goes back to the pots that each took from."""
+    given: dict[Pot, Amounts] = {}
+    for row, amounts in back:
+        for period in periods_of(row.pots, row.day):
+            pot = Pot(OWNER_KIND, row.offer, period)
+            given[pot] = given.get(pot, NOTHING).plus(amounts)
+    return {pot: amounts for pot, amounts in given.items() if amounts != NOTHING}

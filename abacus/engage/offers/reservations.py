@@ -15,6 +15,7 @@ from abacus.core.errors import Unavailable
 from abacus.engage.limits.decide.pots import Limited, Pot, limited_by
 from abacus.engage.limits.pot_store import SLOTS, PotStore
 from abacus.engage.offers.decide.grant import Granted, Taken, grant
+from abacus.engage.offers.decide.outcomes import Outcome, happened
 from abacus.engage.offers.decide.reservation import (
     LimitReached,
     OtherFacts,
@@ -25,7 +26,7 @@ from abacus.engage.offers.decide.reservation import (
     reservation_id,
 )
 from abacus.engage.offers.reservation_rows import enter, lock_uses, of_keys
-from abacus.engage.offers.sums import Happened, Outcome, add_sums, taken_before
+from abacus.engage.offers.sums import add_sums, taken_before
 from abacus.platform import slices
 from abacus.platform.gatherer import Gatherer, PendingRequest
 from abacus.platform.key_register import entered
@@ -173,7 +174,7 @@ class Reservations:
         if made:
             if not await enter(connection, made):
                 raise _Overtaken
-            await add_sums(connection, map(_reserved, made), self._slot)
+            await add_sums(connection, (happened(one, Outcome.RESERVED) for one in made), self._slot)
         return answers
 
     async def _grant(self, connection: Connection, groups: Iterable[Group], whole: Collection[Pot]) -> Granted:
@@ -242,7 +243,3 @@ def _reservation(wish: Wish, slice_number: int) -> Reservation:
         until=wish.until,
         status=ReservationStatus.HELD,
     )
-
-
-def _reserved(made: Reservation) -> Happened:
-    return Happened(made.offer, made.version, made.day, Outcome.RESERVED, 1, made.points, made.saves, made.cost)

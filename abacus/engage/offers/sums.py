@@ -2,37 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from enum import StrEnum
 from typing import Final, NamedTuple
 
 from abacus.engage.limits.decide.pots import Pot
 from abacus.engage.limits.types import Amounts
+from abacus.engage.offers.decide.outcomes import Happened, Outcome
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, arrays, columns, unnested
-
-
-class Outcome(StrEnum):
-    """What happened. What was reserved and `changed` is redeemed, released, expired, or held."""
-
-    RESERVED = "reserved"
-    CHANGED = "changed"  # the basket that was paid saved so much more than was reserved, or less
-    REDEEMED = "redeemed"
-    RELEASED = "released"
-    EXPIRED = "expired"
-    ROLLED_BACK = "rolled_back"  # of what was redeemed
-
-
-class Happened(NamedTuple):
-    """So often, with so many points and so much money saved; `cost` is what the limits count, in millionths."""
-
-    offer: str
-    version: int
-    day: date
-    outcome: Outcome
-    times: int
-    points: int
-    saves: int
-    cost: int
 
 
 class _Sum(NamedTuple):

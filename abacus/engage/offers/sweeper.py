@@ -5,15 +5,14 @@ Reservations that a process lets go of are locked by it, and others pass them by
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from abacus.core.clock import Clock
-from abacus.engage.limits.decide.pots import Pot
 from abacus.engage.limits.pot_store import PotStore
-from abacus.engage.limits.types import NOTHING, Amounts
-from abacus.engage.offers.reservation_rows import Overdue, expire, pots_of_row
-from abacus.engage.offers.sums import Happened, Outcome, add_sums
+from abacus.engage.offers.decide.outcomes import Outcome, happened
+from abacus.engage.offers.reservation_rows import expire, given_back
+from abacus.engage.offers.sums import add_sums
 from abacus.platform import slices
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
@@ -63,20 +62,8 @@ class ReservationSweeper:
             async with slice_.within() as connection:
                 overdue = await expire(connection, self._clock.now(), offers, _MOST)
                 if overdue:
-                    await self._pots.give_back(connection, _given_back(overdue))
-                    await add_sums(connection, map(_expired, overdue), self._slot)
+                    await self._pots.give_back(connection, given_back((each, each.amounts) for each in overdue))
+                    await add_sums(connection, (happened(each, Outcome.EXPIRED) for each in overdue), self._slot)
             count += len(overdue)
             if len(overdue) < _MOST:
                 return count
-
-
-def _given_back(overdue: Iterable[Overdue]) -> dict[Pot, Amounts]:
-    given: dict[Pot, Amounts] = {}
-    for each in overdue:
-        for pot in pots_of_row(each):
-            given[pot] = given.get(pot, NOTHING).plus(Amounts(1, each.points, each.cost))
-    return given
-
-
-def _expired(each: Overdue) -> Happened:
-    return Happened(each.offer, each.version, each.day, Outcome.EXPIRED, 1, each.points, each.saves, each.cost)

@@ -1,7 +1,6 @@
 """Offers that tests take, and what is there of them afterwards."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -10,7 +9,9 @@ from typing import Final, NamedTuple
 from abacus.engage.limits.pot_rows import used
 from abacus.engage.limits.types import UNBOUND, Bound, Limits
 from abacus.engage.offers.decide.offer import OWNER_KIND, Benefit, BenefitKind, Offer, Payer, Scope
-from abacus.engage.offers.decide.reservation import Gain, Wish
+from abacus.engage.offers.decide.reservation import Gain, Redemption, Reservation, Wish
+from abacus.engage.offers.decide.settlement import Redeeming, Releasing, RollingBack
+from abacus.engage.offers.redemptions import Redemptions
 from abacus.engage.offers.reservations import Reservations, pots_of_offers
 from abacus.engage.offers.sweeper import ReservationSweeper
 from abacus.platform.postgres import Pool
@@ -18,6 +19,7 @@ from tests.support.fixed_clock import FixedClock
 
 NOW: Final = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)  # noon of a Monday in Singapore
 MINUTES: Final = timedelta(minutes=10)
+ITEMS: Final = json.dumps([{"id": "1", "price": "21.00"}])
 GAIN: Final = Gain("SGD", 4_200_000)
 LUNCH: Final = Offer(
     name="lunch_20",
@@ -39,6 +41,7 @@ class Desk(NamedTuple):
     """What a process takes offers by."""
 
     reservations: Reservations
+    redemptions: Redemptions
     sweeper: ReservationSweeper
 
 
@@ -55,15 +58,16 @@ def limited(
 def desk(pool: Pool, clock: FixedClock, slot: int = 1) -> Desk:
     pots = pots_of_offers(pool, slot)
     sweeper = ReservationSweeper(pool, clock, pots, slot=slot)
-    return Desk(Reservations(pool, clock, pots, sweeper.let_go, slot=slot), sweeper)
+    return Desk(
+        Reservations(pool, clock, pots, sweeper.let_go, slot=slot), Redemptions(pool, clock, pots, slot=slot), sweeper
+    )
 
 
 def wish(
     key: int | str = 1, member_id: str = "bob", offer: Offer = LUNCH, at: datetime = NOW, gain: Gain = GAIN
 ) -> Wish:
     facts = json.dumps([member_id, offer.name, gain.saves])
-    items = json.dumps([{"id": "1", "price": "21.00"}])
-    return Wish(offer, member_id, "partner:shop", f"reservation:shop:{key}", facts, items, gain, at, at + MINUTES)
+    return Wish(offer, member_id, "partner:shop", f"reservation:shop:{key}", facts, ITEMS, gain, at, at + MINUTES)
 
 
 async def statuses(pool: Pool) -> list[str]:
@@ -86,5 +90,20 @@ async def sums(pool: Pool) -> dict[str, tuple[int, int]]:
     return {row["outcome"]: (row["times"], row["saves"]) for row in rows}
 
 
-def members(count: int) -> Sequence[str]:
-    return [f"m{number}" for number in range(count)]
+def redeeming(
+    of: Reservation, offer: Offer = LUNCH, gain: Gain = GAIN, accepted: Gain | None = None, items: str = ITEMS
+) -> Redeeming:
+    return Redeeming(of.reservation_id, of.caller, offer, of.reserved_at, items, gain, accepted)
+
+
+def releasing(of: Reservation) -> Releasing:
+    return Releasing(of.reservation_id, of.caller)
+
+
+def rolling_back(of: Redemption, key: str, saves: int | None = None) -> RollingBack:
+    return RollingBack(of.redemption_id, of.caller, key, saves)
+
+
+async def held(taking: Desk, *wishes: Wish) -> Reservation:
+    """The first reservation of a request."""
+    return (await taking.reservations.reserve(wishes)).reservations[0]

@@ -1,0 +1,56 @@
+"""What happens to offers, as it is added up. Pure values."""
+
+from datetime import date
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+
+class Outcome(StrEnum):
+    """What happened. What was reserved and `changed` is redeemed, released, expired, or held."""
+
+    RESERVED = "reserved"
+    CHANGED = "changed"  # the basket that was paid saved so much more than was reserved, or less
+    REDEEMED = "redeemed"
+    RELEASED = "released"
+    EXPIRED = "expired"
+    ROLLED_BACK = "rolled_back"  # of what was redeemed
+
+
+class Happened(NamedTuple):
+    """So often, with so many points and so much money saved; `cost` is what the limits count, in millionths."""
+
+    offer: str
+    version: int
+    day: date
+    outcome: Outcome
+    times: int
+    points: int
+    saves: int
+    cost: int
+
+
+class Taking(Protocol):
+    """A reservation, with what it takes of the limits."""
+
+    @property
+    def offer(self) -> str: ...
+
+    @property
+    def version(self) -> int: ...
+
+    @property
+    def day(self) -> date: ...
+
+    @property
+    def points(self) -> int: ...
+
+    @property
+    def saves(self) -> int: ...
+
+    @property
+    def cost(self) -> int: ...
+
+
+def happened(to: Taking, outcome: Outcome) -> Happened:
+    """Once, with all that the reservation takes."""
+    return Happened(to.offer, to.version, to.day, outcome, 1, to.points, to.saves, to.cost)
