@@ -61,6 +61,14 @@ select award_id, explanation from partner_award where member_id = :member_id ord
 _RENAME_PARTNER_AWARD: Final = Statement("""
 update partner_award set member_id = :pseudonym, explanation = :explanation where award_id = :award_id
 """)
+# A code that the member had is not told again, and stays used.
+_FORGET_CODES: Final = Statement("""
+update reward_code c set secret = null from reward_redemption r
+where r.member_id = :member_id and c.redemption_id = r.redemption_id and c.secret is not null
+""")
+_RENAME_REDEMPTIONS: Final = Statement("""
+update reward_redemption set member_id = :pseudonym, detail = null where member_id = :member_id
+""")
 _EMPTY_DELIVERED: Final = Statement("""
 update webhook_delivery set body = '{}', member_id = :pseudonym
 where delivered_at is not null and member_id = :member_id
@@ -127,6 +135,13 @@ async def partner_awards(connection: Connection, renaming: Pseudonym) -> Rows:
         )
     )
     return Rows(partner_award=len(rows))
+
+
+async def redemptions(connection: Connection, renaming: Pseudonym) -> Rows:
+    """The member's codes are forgotten; what was redeemed stays, under the pseudonym."""
+    codes = await touch(connection, _FORGET_CODES(member_id=renaming.member_id))
+    renamed = await touch(connection, _RENAME_REDEMPTIONS(**renaming._asdict()))
+    return Rows(reward_redemption=renamed, reward_code=codes)
 
 
 async def webhook_deliveries(connection: Connection, renaming: Pseudonym) -> Rows:

@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 from abacus.console.pages.drafts.preview import Message, Preview, PreviewKind
 from abacus.console.web.calls import Call
+from abacus.documents.form.languages import LANGUAGES
 from abacus.engage.actions.decide.deeds import Tell
 from abacus.engage.campaigns.decide.campaign import Campaign
-from abacus.engage.campaigns.decide.campaign_choices import LOCALES
 from abacus.engage.campaigns.decide.preview import Filled
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.desk import CampaignDesk
@@ -21,7 +21,7 @@ from abacus.signals.events.types import Event, Value
 
 _OFFERED: Final = 20
 _TOLD: Final = 4  # values of an event, where it is chosen
-_LANGUAGES: Final = {each.value: each.words for each in LOCALES}
+_LANGUAGES: Final = {each.value: each.words for each in LANGUAGES}
 
 
 def _is_for(call: Call, campaign: Campaign) -> bool:

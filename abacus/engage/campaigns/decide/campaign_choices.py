@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from abacus.documents.form.types import Choices, Option, Side, options
+from abacus.documents.form.languages import LANGUAGES
+from abacus.documents.form.types import Choices, Side, options
 from abacus.documents.form.zones import ZONES, zone_options
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.vocabulary import sides_there_are
@@ -13,15 +14,6 @@ from abacus.signals.events.decide.vocabulary import EventType, Vocabulary
 from abacus.signals.facts.decide.counter_sides import COUNTER
 from abacus.signals.rules.decide.choices import side, type_options, types_named
 
-LOCALES: Final = (
-    Option("en", "English"),
-    Option("id", "Indonesian"),
-    Option("ms", "Malay"),
-    Option("vi", "Vietnamese"),
-    Option("th", "Thai"),
-    Option("zh", "Chinese"),
-    Option("tl", "Filipino"),
-)
 _ABOUT: Final = {
     "var": "the event",
     "event": "the event",
@@ -44,7 +36,7 @@ def campaign_choices(document: Mapping[str, Any], around: Publications) -> Choic
             "events": types,
             "published": [each for each in types if each.under not in BUILT_IN],
             "webhooks": options(sorted(around.webhooks)),
-            "locales": LOCALES,
+            "locales": LANGUAGES,
             "countries": options(sorted(around.cards)),
             ZONES: zone_options(country, sorted({each.card.timezone for each in around.cards.values()})),
             "programs": options([card.card.program] if card is not None else []),

@@ -16,22 +16,23 @@ _DECIMALS: Final = 6  # of money that is counted in millionths
 
 
 class LimitWords(NamedTuple):
-    """How the documents of a kind call what is limited. Where points have a word they are limited too, and the money is
-    what they cost.
+    """How the documents of a kind call what is limited. What has no word is not limited. Where points have one, the
+    money is what they cost.
     """
 
     runs: str
-    money: str
+    money: str = ""
     points: str | None = None
 
     @property
     def all(self) -> list[str]:
-        return [each for each in (self.runs, self.points, self.money) if each is not None]
+        return [each for each in (self.runs, self.points, self.money) if each]
 
     @property
     def remedy(self) -> str:
         *others, last = self.all
-        return f"write limits of {', '.join(others)} or {last}, or unlimited = true"
+        several = f"{', '.join(others)} or {last}" if others else last
+        return f"write limits of {several}, or unlimited = true"
 
 
 def read_limits(
@@ -66,7 +67,8 @@ def limits_document(limits: Limits, words: LimitWords) -> dict[str, object]:
         values = {scope.value: limits.of(scope)[place] for scope in Scope if limits.of(scope)[place] is not None}
         if values and name is not None:
             document[name] = values
-    if money := {scope.value: _text(cost) for scope in Scope if (cost := limits.of(scope).cost) is not None}:
+    money = {scope.value: _text(cost) for scope in Scope if (cost := limits.of(scope).cost) is not None}
+    if money and words.money:
         document[words.money] = money if words.points is None else {**money, **_cost_of_point(limits)}
     return document or {"unlimited": True}
 
@@ -90,6 +92,8 @@ def _money(
     table: Fields, words: LimitWords, card: PublishedCard | None, decimals: int
 ) -> tuple[Mapping[Scope, int], Decimal]:
     """The most money in each scope, in millionths, and what a point costs."""
+    if not words.money:
+        return {}, Decimal(0)
     inner = table.table(words.money, optional=True)
     if words.money not in table.values:
         return {}, Decimal(0)

@@ -1,0 +1,88 @@
+"""Whether a member may have a reward, and at which price. Pure."""
+
+from collections.abc import Collection
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import NamedTuple
+
+from abacus.documents.decide.heading import runs_at
+from abacus.engage.rewards.decide.reward import Reward
+
+
+class Lock(StrEnum):
+    """Why a member cannot have a reward; each is told."""
+
+    CLOSED = "closed"  # paused, over, not begun, or not at this hour
+    COUNTRY = "country"  # the member's account is one of another country
+    AUDIENCE = "audience"  # its rule does not hold for the member
+    POINTS = "points"
+    STOCK = "stock"
+    DAY = "day"  # nothing is left for today
+    MEMBER = "member"  # the member has had its share
+    MEMBER_DAY = "member_day"
+    CODES = "codes"  # the pool is dry
+    HOLD = "hold"  # the points were let go before they could be taken
+
+
+class Standing(NamedTuple):
+    """What is known of the member where the reward's points are."""
+
+    country: str
+    tier: str
+    balance: int
+    available: int
+
+
+class Quote(NamedTuple):
+    """What so many pieces cost: points, and money where the member pays a part of it."""
+
+    points: int
+    money: Decimal = Decimal(0)
+
+
+class Locked(Exception):
+    """The member cannot have it; the detail is for the caller."""
+
+    def __init__(self, lock: Lock, detail: str) -> None:
+        super().__init__(f"{lock}: {detail}")
+        self.lock = lock
+        self.detail = detail
+
+
+def piece_price(reward: Reward, tier: str, segments: Collection[str]) -> int:
+    """The lowest price that holds for the member."""
+    price = reward.price
+    own = [points for name, points in price.segments.items() if name in segments]
+    return min((price.points, price.tiers.get(tier, price.points), *own))
+
+
+def quote(reward: Reward, piece: int, quantity: int, points: int | None) -> Quote:
+    """With `points`, the member pays no more points than that, and the rest in money. Raises `Locked` where the reward
+    does not allow that.
+    """
+    whole = piece * quantity
+    if points is None or points >= whole:
+        return Quote(whole)
+    money = reward.price.money
+    if money is None:
+        raise Locked(Lock.POINTS, f"{points} points; {reward.name} costs {whole} and takes no money")
+    if points < money.least_points * quantity:
+        raise Locked(Lock.POINTS, f"{points} points; at least {money.least_points * quantity} are paid in points")
+    return Quote(points, (whole - points) * money.point_pays)
+
+
+def check_open(reward: Reward, standing: Standing, now: datetime) -> None:
+    """Raises `Locked`."""
+    if not runs_at(reward, now):
+        raise Locked(Lock.CLOSED, f"{reward.name} is not there at this time")
+    if standing.country != reward.country:
+        raise Locked(
+            Lock.COUNTRY, f"{reward.name} is a reward of {reward.country}, the account one of {standing.country}"
+        )
+
+
+def check_audience(reward: Reward, *, holds: bool) -> None:
+    """Raises `Locked`."""
+    if not holds:
+        raise Locked(Lock.AUDIENCE, f"{reward.name} is for other members")

@@ -1,0 +1,312 @@
+"""The one door to redemptions: rewards for a member, redeeming, giving back, and what fulfillers report."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Final, NamedTuple, TypeAlias
+from uuid import UUID
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused, Unavailable, absent
+from abacus.core.sources import Agent
+from abacus.engage.rewards.decide.facts import RewardFacts
+from abacus.engage.rewards.decide.price import (
+    Lock,
+    Locked,
+    Quote,
+    Standing,
+    check_audience,
+    check_open,
+    piece_price,
+    quote,
+)
+from abacus.engage.rewards.decide.redemption import PAID, Redemption, Stage, facts_of, redemption_id
+from abacus.engage.rewards.decide.reward import ByWebhook, FromPool, Reward
+from abacus.engage.rewards.offered import Offered
+from abacus.engage.rewards.pools import codes_of
+from abacus.engage.rewards.redeemer import Order, Redeemer
+from abacus.engage.rewards.redemption_reader import RedemptionReader, Wanted
+from abacus.engage.rewards.redemption_rows import RedemptionRows, Step
+from abacus.platform.encryption import Secrets
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.book import CardBook
+from abacus.signals.facts.decide.catalog import BALANCE, MEMBER, TIER
+from abacus.signals.facts.members import InSegments, SegmentFacts
+from abacus.signals.facts.rounds import Question, decide_all
+from abacus.signals.facts.types import FactRegistry, Found, Wish
+from abacus.signals.rules.decide.types import Origin
+
+MOST_LISTED: Final = 200
+MOST_PIECES: Final = 100
+
+# What is known of a member, by the program of each of its accounts.
+Standings: TypeAlias = Mapping[str, Standing]
+
+
+class Ask(NamedTuple):
+    """What a caller asks for. With `points`, the member pays no more points than that, and the rest in money."""
+
+    key: str
+    member_id: str
+    reward: str
+    quantity: int
+    points: int | None
+    agent: Agent
+
+
+class Listed(NamedTuple):
+    """A reward as a member sees it: the points for a piece, and every reason against it."""
+
+    reward: Reward
+    points: int
+    locks: Sequence[Locked]
+
+
+class RewardMember(NamedTuple):
+    """A member, as a rule of a reward asks for it."""
+
+    member_id: str
+    standing: Standing
+    facts: RewardFacts
+
+
+class _KnownMembers:
+    """What is known of a member before a rule asks."""
+
+    @property
+    def origin(self) -> Origin:
+        return MEMBER
+
+    async def load(self, wanted: Sequence[Wish[RewardMember]]) -> list[Found]:
+        return [_value(subject.standing, side.text) for subject, side in wanted]
+
+
+class RedemptionState(Refused):
+    """The redemption is at another stage."""
+
+
+class RedemptionDesk:
+    """Every method raises `Unavailable` while the database is away."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        clock: Clock,
+        redeemer: Redeemer,
+        *,
+        offered: Callable[[], Mapping[str, Offered]],
+        book: Callable[[], CardBook],
+        segments: InSegments,
+        secrets: Secrets,
+    ) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._redeemer = redeemer
+        self._offered = offered
+        self._book = book
+        self._segments = segments
+        self._secrets = secrets
+        self._facts: FactRegistry[RewardMember] = FactRegistry(SegmentFacts(segments), _KnownMembers())
+        self._rows = RedemptionRows(pool)
+        self._reader = RedemptionReader(pool)
+
+    def reward(self, name: str) -> Reward | None:
+        """A reward that is in force."""
+        found = self._offered().get(name)
+        return found.reward if found is not None else None
+
+    async def of_key(self, key: str) -> Redemption | None:
+        """What was asked for under this key before."""
+        return await self._reader.of_key(key)
+
+    async def redeem(self, ask: Ask, standings: Standings) -> Redemption:
+        """Raises `Locked`, `KeyReused` and `Absent` as well."""
+        facts = facts_of(ask.member_id, ask.reward, ask.quantity, ask.points)
+        offered = self._offered().get(ask.reward)
+        try:
+            draft = None if offered is None else await self._draft(offered, ask, facts, standings)
+        except Locked as fault:
+            return await self._redeemer.redeem(Order(ask.key, facts, None, fault))
+        if draft is None and await self._reader.of_key(ask.key) is None:
+            raise absent("reward", ask.reward)
+        return await self._redeemer.redeem(Order(ask.key, facts, draft))
+
+    async def codes(self, redemption: Redemption) -> Sequence[str]:
+        """What the member has by it. Raises `SecretUnreadable`."""
+        if redemption.stage != Stage.GIVEN:
+            return []
+        found = await codes_of(self._pool, [redemption.redemption_id], self._secrets)
+        return found.get(redemption.redemption_id, [])
+
+    async def one(self, member_id: str, redemption_id_: UUID) -> Redemption | None:
+        return await self._reader.one(member_id, redemption_id_)
+
+    async def of_member(self, member_id: str, most: int = MOST_LISTED) -> list[Redemption]:
+        """The newest first."""
+        return await self._reader.of_member(member_id, most)
+
+    async def cancel(self, redemption: Redemption) -> Redemption:
+        """Points come back for what the fulfiller has not delivered, and the piece is there for others. Raises
+        `RedemptionState`.
+        """
+        return await self._back(redemption, (Stage.SENT,), Stage.CANCELLING, Stage.CANCELLED)
+
+    async def bring_back(self, redemption: Redemption) -> Redemption:
+        """Points come back for what the member had; a code stays used. Raises `RedemptionState`."""
+        return await self._back(redemption, PAID, Stage.RETURNING, Stage.RETURNED)
+
+    async def report(self, redemption: Redemption, *, fulfilled: bool, detail: str | None) -> Redemption:
+        """What the fulfiller says: it is delivered, or it never will be, and points come back. Raises
+        `RedemptionState`.
+        """
+        if not fulfilled:
+            return await self._back(redemption, (Stage.SENT,), Stage.CANCELLING, Stage.CANCELLED, detail=detail)
+        if redemption.stage == Stage.FULFILLED:
+            return redemption
+        if redemption.stage != Stage.SENT:
+            raise _wrong(redemption)
+        step = Step(redemption.key, Stage.SENT, Stage.FULFILLED, None, detail)
+        await self._rows.step([step], self._clock.now())
+        return await self._now(redemption, Stage.FULFILLED)
+
+    async def listed(self, member_id: str, standings: Standings) -> list[Listed]:
+        """The rewards that are there now in the countries of the member's accounts, as far as its audience goes; the
+        cheapest first.
+        """
+        now, book = self._clock.now(), self._book()
+        countries = {each.country for each in standings.values()}
+        there = []
+        for each in self._offered().values():
+            if each.reward.country in countries:
+                program = book.in_force(each.reward.country, now).card.program
+                standing = standings.get(program)
+                if standing is not None and standing.country == each.reward.country:
+                    there.append((each, program, standing))
+        open_ = [(each, program, standing) for each, program, standing in there if _is_open(each, standing, now)]
+        seen = await self._audiences(member_id, [(each, standing) for each, _, standing in open_])
+        mine = [one for one, holds in zip(open_, seen, strict=True) if holds][:MOST_LISTED]
+        shelf = await self._reader.shelf(member_id, [_wanted(each.reward, now) for each, _, _ in mine])
+        found = []
+        for each, program, standing in mine:
+            points = piece_price(each.reward, standing.tier, await self._own_segments(each.reward, member_id))
+            agent = Agent("", "")
+            ask = Ask("", member_id, each.reward.name, 1, None, agent)
+            draft = _redemption(each.reward, ask, Quote(points), facts="", program=program, now=now)
+            locks = list(shelf.lacking(draft, each.reward.limits))
+            if points > standing.available:
+                locks.insert(0, Locked(Lock.POINTS, f"{points - standing.available} points are missing"))
+            found.append(Listed(each.reward, points, locks))
+        return sorted(found, key=lambda one: (one.points, one.reward.name))
+
+    async def _draft(self, offered: Offered, ask: Ask, facts: str, standings: Standings) -> Redemption:
+        """Raises `Locked` and `Unavailable`."""
+        now, reward = self._clock.now(), offered.reward
+        program = self._book().in_force(reward.country, now).card.program
+        standing = standings.get(program)
+        if standing is None:
+            raise Locked(Lock.POINTS, f"{ask.member_id} has no account of {program}")
+        check_open(reward, standing, now)
+        (holds,) = await self._audiences(ask.member_id, [(offered, standing)])
+        check_audience(reward, holds=holds)
+        piece = piece_price(reward, standing.tier, await self._own_segments(reward, ask.member_id))
+        price = quote(reward, piece, ask.quantity, ask.points)
+        return _redemption(reward, ask, price, facts=facts, program=program, now=now)
+
+    async def _audiences(self, member_id: str, some: Sequence[tuple[Offered, Standing]]) -> list[bool]:
+        """Whether the rule of each holds for the member. Raises `Unavailable` where that cannot be told now."""
+        asked = [
+            Question(RewardMember(member_id, standing, RewardFacts(each.reward.country)), each.plan)
+            for each, standing in some
+            if each.plan is not None
+        ]
+        decisions = iter(await decide_all(asked, self._facts) if asked else [])
+        holds = [True if each.plan is None else next(decisions).holds for each, _ in some]
+        if None in holds:
+            raise Unavailable("segments", "whether the reward is for the member cannot be told now")
+        return [bool(each) for each in holds]
+
+    async def _own_segments(self, reward: Reward, member_id: str) -> set[str]:
+        if not reward.price.segments:
+            return set()
+        found = await self._segments([(name, member_id) for name in reward.price.segments])
+        return {name for (name, _), has in found.items() if has}
+
+    async def _back(
+        self,
+        redemption: Redemption,
+        from_: Sequence[Stage],
+        through: Stage,
+        to: Stage,
+        *,
+        detail: str | None = None,
+    ) -> Redemption:
+        if redemption.stage in from_:
+            step = Step(redemption.key, redemption.stage, through, None, detail)
+            await self._rows.step([step], self._clock.now())
+        elif redemption.stage not in {through, to}:
+            raise _wrong(redemption)
+        known = await self._rows.of_keys([redemption.key])
+        await self._redeemer.carry([each for each in known.values() if not each.ended])
+        return await self._now(redemption, to)
+
+    async def _now(self, redemption: Redemption, expected: Stage) -> Redemption:
+        """Raises `RedemptionState` where another caller brought it elsewhere, and `Unavailable` where it waits."""
+        found = (await self._rows.of_keys([redemption.key]))[redemption.key]
+        if not found.ended:
+            raise Unavailable("ledger", "the redemption is gone on with")
+        if found.stage != expected:
+            raise _wrong(found)
+        return found
+
+
+def _value(standing: Standing, text: str) -> Found:
+    if text == TIER:
+        return standing.tier
+    return standing.balance if text == BALANCE else standing.country
+
+
+def _wrong(redemption: Redemption) -> RedemptionState:
+    return RedemptionState(f"the redemption is {redemption.stage}")
+
+
+def _is_open(offered: Offered, standing: Standing, now: datetime) -> bool:
+    try:
+        check_open(offered.reward, standing, now)
+    except Locked:
+        return False
+    return True
+
+
+def _wanted(reward: Reward, now: datetime) -> Wanted:
+    pool = reward.delivery.pool if isinstance(reward.delivery, FromPool) else None
+    return Wanted(reward.name, now.astimezone(reward.zone).date(), pool)
+
+
+def _redemption(reward: Reward, ask: Ask, price: Quote, *, facts: str, program: str, now: datetime) -> Redemption:
+    called = reward.delivery if isinstance(reward.delivery, ByWebhook) else None
+    wanted = _wanted(reward, now)
+    return Redemption(
+        key=ask.key,
+        redemption_id=redemption_id(ask.key),
+        fingerprint=facts,
+        member_id=ask.member_id,
+        program=program,
+        country=reward.country,
+        reward=reward.name,
+        version=reward.version,
+        quantity=ask.quantity,
+        points=price.points,
+        money=Decimal(price.money),
+        day=wanted.day,
+        pool=wanted.pool,
+        webhook=called.webhook if called is not None else None,
+        partner=called.partner if called is not None else None,
+        late_at=now + called.late_after if called is not None else None,
+        actor=ask.agent.actor,
+        source=ask.agent.source,
+        stage=Stage.OPENED.value,
+        reason=None,
+        detail=None,
+        asked_at=now,
+        changed_at=now,
+    )

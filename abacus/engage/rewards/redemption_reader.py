@@ -1,0 +1,81 @@
+"""Reading redemptions, and what is left of rewards for a member."""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from abacus.engage.rewards.decide.redemption import USING, Redemption
+from abacus.engage.rewards.decide.stock import EVER, MemberUse, Shelf, Use
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement, arrays, columns, unnested
+
+_COLUMNS: Final = columns(Redemption)
+_USING: Final = ", ".join(f"'{each}'" for each in USING)
+_MOST_CODES: Final = 100  # nobody asks for more at once
+
+_ONE: Final = Statement(f"select {_COLUMNS} from reward_redemption where key = :key")
+_OF_ID: Final = Statement(f"""
+select {_COLUMNS} from reward_redemption where redemption_id = :redemption_id and member_id = :member_id
+""")
+_OF_MEMBER: Final = Statement(f"""
+select {_COLUMNS} from reward_redemption where member_id = :member_id order by asked_at desc, key limit :most
+""")
+_USES: Final = Statement(f"""
+select r.reward, r.period, r.pieces from {unnested(Use)} join reward_use r using (reward, period)
+""")
+_MEMBER_USES: Final = Statement(f"""
+select reward, day, sum(quantity)::bigint as pieces from reward_redemption
+where member_id = :member_id and stage in ({_USING}) group by reward, day
+""")
+_FREE: Final = Statement(f"""
+select p.name, least(p.loaded - p.given + (
+    select count(*) from (select from reward_code c where c.pool = p.name and c.is_spare limit {_MOST_CODES}) s
+), {_MOST_CODES})::bigint as free from reward_pool p where p.name = any(:names::text[])
+""")
+
+
+class Wanted(NamedTuple):
+    """A reward that is looked at, on a day of its zone."""
+
+    reward: str
+    day: date
+    pool: str | None
+
+
+class RedemptionReader:
+    """Every method raises `Unavailable` while the database is away."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def of_key(self, key: str) -> Redemption | None:
+        async with passing_failures():
+            row = await self._pool.fetchrow(*_ONE(key=key))
+        return Redemption(*row) if row else None
+
+    async def one(self, member_id: str, redemption_id: UUID) -> Redemption | None:
+        async with passing_failures():
+            row = await self._pool.fetchrow(*_OF_ID(member_id=member_id, redemption_id=redemption_id))
+        return Redemption(*row) if row else None
+
+    async def of_member(self, member_id: str, most: int) -> list[Redemption]:
+        """The newest first."""
+        async with passing_failures():
+            rows = await self._pool.fetch(*_OF_MEMBER(member_id=member_id, most=most))
+        return [Redemption(*row) for row in rows]
+
+    async def shelf(self, member_id: str, wanted: Sequence[Wanted]) -> Shelf:
+        """What is left of these rewards at the moment; nothing is taken."""
+        uses = [Use(each.reward, period) for each in wanted for period in (EVER, each.day.isoformat())]
+        names = [each.pool for each in wanted if each.pool is not None]
+        async with passing_failures(), self._pool.acquire() as connection:
+            used = await connection.fetch(*_USES(**arrays(Use, uses)))
+            mine = await connection.fetch(*_MEMBER_USES(member_id=member_id))
+            free = await connection.fetch(*_FREE(names=names)) if names else []
+        of_member: dict[MemberUse, int] = {}
+        for reward, day, pieces in mine:
+            ever = MemberUse(member_id, reward, None)
+            of_member[ever] = of_member.get(ever, 0) + pieces
+            of_member[MemberUse(member_id, reward, day)] = pieces
+        return Shelf({Use(*row[:2]): row[2] for row in used}, of_member, {name: range(n) for name, n in free})

@@ -1,0 +1,82 @@
+"""Rewards as people write them: read and written again, and every fault with its path."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from abacus.engage.rewards.decide.reward_document import to_document
+from abacus.engage.rewards.decide.reward_reader import RewardFaults, parse_reward, restore_reward
+from tests.support.rewards import COFFEE, NOW, around
+
+WEBHOOK = {"webhook": "vouchers", "partner": "voucher_house", "late_after": "2h"}
+EVERYTHING: Mapping[str, Any] = {
+    **COFFEE,
+    "about": "For loyal members",
+    "weekdays": ["mon"],
+    "hours": ["08:00-11:00"],
+    "picture": "https://example.com/coffee.png",
+    "texts": {"en": {"title": "A coffee", "description": "Hot.", "terms": "Once."}, "id": {"title": "Kopi"}},
+    "price": {
+        "points": 500,
+        "tiers": {"gold": 400},
+        "segments": {"regulars": 450},
+        "money": {"least_points": 200, "point_pays": "0.01"},
+    },
+    "when": {"operator": "in", "lhs": "member.tier", "rhs": ["gold", "platinum"]},
+    "limits": {"uses": {"overall": 100, "member": 2}},
+}
+
+
+@pytest.mark.parametrize("document", [COFFEE, EVERYTHING, {**EVERYTHING, "delivery": WEBHOOK}])
+def test_a_reward_is_read_and_written_again(document: Mapping[str, Any]) -> None:
+    read = parse_reward(document, around())
+    assert parse_reward(to_document(read), around()) == read
+    assert restore_reward(to_document(read), 0) == read
+
+
+@pytest.mark.parametrize(
+    ("changed", "path"),
+    [
+        ({"name": "A Coffee"}, "name"),
+        ({"country": "XX"}, "country"),
+        ({"ends_at": NOW.isoformat()}, "ends_at"),
+        ({"picture": "http://example.com/a.png"}, "picture"),
+        ({"picture": "https:///a.png"}, "picture"),
+        ({"texts": {}}, "texts"),
+        ({"texts": {"English": {"title": "A coffee"}}}, "texts.English"),
+        ({"texts": {"en": {"title": ""}}}, "texts.en.title"),
+        ({"texts": {"en": {"title": "A", "term": "x"}}}, "texts.en.term"),
+        ({"price": {"points": 0}}, "price.points"),
+        ({"price": {"points": 5, "tiers": {"tin": 4}}}, "price.tiers"),
+        ({"price": {"points": 5, "tiers": {"gold": 0}}}, "price.tiers.gold"),
+        ({"price": {"points": 5, "segments": {"irregulars": 4}}}, "price.segments"),
+        ({"price": {"points": 5, "money": {"least_points": 5, "point_pays": "1"}}}, "price.money.least_points"),
+        ({"price": {"points": 5, "money": {"least_points": 1, "point_pays": "0"}}}, "price.money.point_pays"),
+        ({"delivery": {}}, "delivery.pool"),
+        ({"delivery": {"pool": "coffee_codes", **WEBHOOK}}, "delivery.pool"),
+        ({"delivery": {"pool": "tea_codes"}}, "delivery.pool"),
+        ({"delivery": {"pool": "dry_codes"}}, "delivery.pool"),
+        ({"delivery": {**WEBHOOK, "webhook": "nobody"}}, "delivery.webhook"),
+        ({"delivery": {**WEBHOOK, "partner": "nobody"}}, "delivery.partner"),
+        ({"delivery": {**WEBHOOK, "late_after": "soon"}}, "delivery.late_after"),
+        ({"limits": {}}, "limits.uses"),
+        ({"limits": {"uses": {"overall": 0}}}, "limits.uses.overall"),
+        ({"limits": {"money": {"overall": "5"}}}, "limits.money"),
+        ({"when": {"operator": "eq", "lhs": "var.amount", "rhs": 5}}, "when.lhs"),
+        ({"when": {"operator": "eq", "lhs": "segment.irregulars", "rhs": True}}, "when.lhs"),
+        ({"colour": "brown"}, "colour"),
+        ({"about": "a\x00b"}, "about"),
+    ],
+)
+def test_a_fault_is_told_with_its_path(changed: Mapping[str, Any], path: str) -> None:
+    with pytest.raises(RewardFaults) as refused:
+        parse_reward({**COFFEE, **changed}, around())
+    assert path in {fault.path for fault in refused.value.faults}
+
+
+def test_every_fault_is_told_at_once() -> None:
+    with pytest.raises(RewardFaults) as refused:
+        parse_reward({}, around())
+    missing = ["name", "country", "timezone", "starts_at", "ends_at", "texts", "price", "delivery", "limits"]
+    assert [fault.path for fault in refused.value.faults] == missing

@@ -1,0 +1,139 @@
+"""Rewards for tests: documents, what is published around them, and a place where they are redeemed."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final
+
+from abacus.cli.examples import example_cards
+from abacus.core.clock import Clock, SystemClock
+from abacus.core.sources import Agent, partner_source
+from abacus.engage.limits.types import Limits
+from abacus.engage.rewards.decide.price import Lock, Locked, Standing
+from abacus.engage.rewards.decide.publications import RewardPublications
+from abacus.engage.rewards.decide.redemption import Redemption
+from abacus.engage.rewards.decide.reward import Reward
+from abacus.engage.rewards.decide.reward_reader import parse_reward
+from abacus.engage.rewards.offered import Offered
+from abacus.engage.rewards.pools import CodeLoader
+from abacus.engage.rewards.redeemer import CallFulfillers, Redeemer, nobody_to_call
+from abacus.engage.rewards.redemption_desk import Ask, RedemptionDesk
+from abacus.engage.rewards.redemption_rows import RedemptionRows
+from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.post import PostgresLedger
+from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.types.movement import MovesPort
+from abacus.platform.encryption import Secrets, new_keyring_text
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import PublishedCard
+from abacus.signals.segments.sets import Pair
+from tests.support.awards import award
+
+NOW: Final = datetime.now(UTC).replace(microsecond=0)
+DAY: Final = timedelta(days=1)
+CARDS: Final = {card.scope: PublishedCard(card, 1) for card in example_cards()}
+COFFEE: Final[Mapping[str, Any]] = {
+    "name": "coffee",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": (NOW - 30 * DAY).isoformat(),
+    "ends_at": (NOW + 30 * DAY).isoformat(),
+    "texts": {"en": {"title": "A coffee"}},
+    "price": {"points": 500},
+    "delivery": {"pool": "coffee_codes"},
+    "limits": {"unlimited": True},
+}
+SHOP: Final = Agent("shop", partner_source("shop"))
+SECRETS: Final = Secrets.of(new_keyring_text("one"))
+
+
+def around(now: datetime = NOW) -> RewardPublications:
+    return RewardPublications(
+        now=now,
+        cards=CARDS,
+        segments={"regulars"},
+        webhooks={"vouchers"},
+        partners={"voucher_house"},
+        pools={"coffee_codes": 10, "dry_codes": 0},
+    )
+
+
+def reward(**changed: Any) -> Reward:
+    """A reward that is in force."""
+    return parse_reward({**COFFEE, **changed}, around()).numbered(1)
+
+
+class Counter:
+    """A place where rewards are redeemed: a desk on a real ledger, with the rewards that are given."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        rewards: Sequence[Reward],
+        *,
+        moves: MovesPort | None = None,
+        call: CallFulfillers = nobody_to_call,
+        regulars: Sequence[str] = (),
+        clock: Clock | None = None,
+    ) -> None:
+        self.clock = clock or SystemClock()
+        self.pool = pool
+        self._rewards = {each.name: Offered(each) for each in rewards}
+        book = CardBook(list(CARDS.values()))
+
+        async def segments(pairs: Collection[Pair]) -> Mapping[Pair, bool]:
+            return {pair: pair == ("regulars", pair[1]) and pair[1] in regulars for pair in pairs}
+
+        self.redeemer = Redeemer(
+            RedemptionRows(pool),
+            moves or PostgresMoves(pool, self.clock),
+            self._limits_of,
+            lambda: book,
+            self.clock,
+            call=call,
+        )
+        self.desk = RedemptionDesk(
+            pool,
+            self.clock,
+            self.redeemer,
+            offered=lambda: self._rewards,
+            book=lambda: book,
+            segments=segments,
+            secrets=SECRETS,
+        )
+
+    def _limits_of(self, each: Redemption) -> Limits:
+        found = self._rewards.get(each.reward)
+        if found is None:
+            raise Locked(Lock.CLOSED, f"{each.reward} is over")
+        return found.reward.limits
+
+    async def redeem(
+        self, key: str, member: str = "bob", *, name: str = "coffee", quantity: int = 1, points: int | None = None
+    ) -> Redemption:
+        asked = Ask(f"api:shop:{key}", member, name, quantity, points, SHOP)
+        return await self.desk.redeem(asked, await self.standings(member))
+
+    async def standings(self, member: str) -> Mapping[str, Standing]:
+        accounts = await LedgerReader(self.pool).accounts(member)
+        return {each.program: Standing(each.country, "member", each.balance, each.available) for each in accounts}
+
+    async def points(self, member: str = "bob") -> tuple[int, int]:
+        """The balance, and how much of it is held."""
+        (account,) = await LedgerReader(self.pool).accounts(member)
+        return account.balance, account.held
+
+
+async def give_points(pool: Pool, members: Sequence[str], points: int, expires_on: date | None = None) -> None:
+    until = expires_on or (NOW + 90 * DAY).date()
+    ledger = PostgresLedger(pool, SystemClock())
+    awards = [
+        award(key=f"txn:tests:{member}:{points}", member_id=member, points=points, expires_on=until)
+        for member in members
+    ]
+    for first in range(0, len(awards), 500):
+        await ledger.post(awards[first : first + 500])
+
+
+async def load_codes(pool: Pool, codes: Sequence[str], name: str = "coffee_codes") -> None:
+    await CodeLoader(pool, SECRETS).load(name, iter(codes), NOW)
