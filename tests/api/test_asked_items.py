@@ -78,13 +78,18 @@ def test_an_item_is_read(changes: dict[str, Any], currency: str, price: int, var
     ],
 )
 def test_what_is_wrong_is_pointed_at(changes: dict[str, Any], kind: str, pointer: str) -> None:
-    try:
-        items_of(READ({**ASK, **changes}).items, "SGD")
-    except ValidationError as error:
-        problem = problem_of_faults(error, "")
-    except Objection as error:
-        problem = problem_of(error)
-    except ApiProblem as error:
-        problem = error
+    problem = _problem_with({**ASK, **changes})
     assert (problem.kind, problem.status) == (kind, 422)
     assert pointer in {each.pointer for each in problem.errors}
+
+
+def _problem_with(document: dict[str, Any]) -> ApiProblem:
+    try:
+        items_of(READ(document).items, "SGD")
+    except ValidationError as error:
+        return problem_of_faults(error, "")
+    except Objection as error:
+        return problem_of(error)
+    except ApiProblem as error:
+        return error
+    raise AssertionError("nothing is wrong with it")
