@@ -91,6 +91,19 @@ CAMPAIGN_DOCUMENT: Final[dict[str, Any]] = {
     "steps": [{"at": 3, "do": [{"award": {"points": 500}}]}],
     "limits": {"runs": {"overall": 20000, "member": 2}},
 }
+OFFER_DOCUMENT: Final[dict[str, Any]] = {
+    "name": "lunch_20",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": "2026-01-01T00:00:00+08:00",
+    "ends_at": "2027-01-01T00:00:00+08:00",
+    "hours": ["11:00-14:00"],
+    "audience": "public",
+    "benefit": {"percent": "20", "cap": "5"},
+    "scope": {"categories": ["food"]},
+    "limits": {"uses": {"overall": 20000, "member_day": 1}},
+    "paid_by": {"cost_centre": "marketing"},
+}
 BATCH: Final = {
     "results": [
         {"idempotency_key": "w-1", "outcome": "accepted", "award": AWARD},

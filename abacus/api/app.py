@@ -13,6 +13,7 @@ from abacus.api import (
     events,
     members,
     moves,
+    offer_documents,
     point_quotes,
     preferences,
 )
@@ -39,6 +40,7 @@ _ROUTES: Final = (
     adjustments,
     approvals,
     campaigns,
+    offer_documents,
     preferences,
     events,
     members,

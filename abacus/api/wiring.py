@@ -23,6 +23,7 @@ from abacus.core.errors import Unavailable
 from abacus.core.signature import Verifier
 from abacus.engage.campaigns.wiring import campaign_desk
 from abacus.engage.notify.preferences import PreferenceStore
+from abacus.engage.offers.desk import OfferDesk
 from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.awarding.door import Door
 from abacus.intake.partners.award_intake import AwardIntake
@@ -130,14 +131,14 @@ async def _access(wiring: Wiring, patience: Patience, is_open: asyncio.Event) ->
     wiring.at_the_end(batcher.close)
     intake, queue = await award_intake(wiring, await wiring.sqs(within_s=patience.queue_s), register)
     moves, events = large_moves(wiring, pool, batcher.move), await event_desk(wiring, pool, within_s=patience.broker_s)
-    desk = await campaign_desk(wiring, pool, moves.approvals)
+    desks = await campaign_desk(wiring, pool, moves.approvals), OfferDesk(pool, clock, moves.approvals)
     access = Access(
         clock=clock,
         directory=directory,
         people=people,
         signing_secrets=SigningSecrets(wiring.secrets()),
         limiter=wiring.limiter(pool),
-        rooms=Rooms(*_rooms(wiring, pool, cards, register), intake, events, batcher, moves, desk),
+        rooms=Rooms(*_rooms(wiring, pool, cards, register), intake, events, batcher, moves, *desks),
     )
     wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
     if not await until_available(partial(has_sandbox, pool), health):

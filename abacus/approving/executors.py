@@ -12,6 +12,8 @@ from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.desk import tried_campaign
 from abacus.engage.campaigns.publications import publications
 from abacus.engage.notify.renderer import rendering
+from abacus.engage.offers.offer_store import OfferStore
+from abacus.engage.offers.publications import offer_publications
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.large_moves import LargeMoves, Mover
@@ -49,6 +51,7 @@ def approving(
         ApprovalKind.RATE_CARD: _publishing(pool, clock),
         ApprovalKind.LIMITS: _limiting(pool, clock),
         ApprovalKind.CAMPAIGN: _running(pool, clock, tuple(built_in)),
+        ApprovalKind.OFFER: version_approval(OfferStore(pool), clock, lambda: offer_publications(pool, clock.now())),
         ApprovalKind.ASSUMPTION: assuming(pool, clock),
         ApprovalKind.MONTH_CLOSE: signing(pool, clock),
     }

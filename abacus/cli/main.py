@@ -27,6 +27,8 @@ _FOLDERS: Final = (
     "downstreams",
     "events",
     "counters",
+    "categories",
+    "offers",
     "campaigns",
     "segments",
     "members",

@@ -30,8 +30,10 @@ from abacus.console.watch.watch import keep_watching
 from abacus.console.web.parts import Outages
 from abacus.core.errors import Refused, Unavailable
 from abacus.engage.campaigns.wiring import campaign_desk
+from abacus.engage.categories.kind import category_desk
 from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.downstreams.kind import Allowed
+from abacus.engage.offers.desk import OfferDesk
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.desk import WebhookDesk
 from abacus.intake.partners.webhooks.store import WebhookStore
@@ -118,6 +120,8 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         cards,
         CardDesk(pool, clock, large.approvals),
         await campaign_desk(wiring, pool, large.approvals),
+        OfferDesk(pool, clock, large.approvals),
+        category_desk(pool, clock),
         PartnerStore(pool, clock),
         WebhookDesk(WebhookStore(pool, clock, wiring.secrets()), to_private=settings.webhooks_to_private),
         CounterDesk(pool, clock, built_in_sources(settings), counters),

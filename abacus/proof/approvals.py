@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from abacus.ledger.types.transfer import Transfer
-from abacus.people.types.approval import Approval, ApprovalKind
+from abacus.people.types.approval import Approval
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Connection, pages
 from abacus.platform.sql import Statement, columns, row_of
@@ -17,8 +17,8 @@ from abacus.proof.decide.approved import (
     Logged,
     approver_of,
     faults_of_approval,
-    faults_of_campaign,
     faults_of_movement,
+    faults_of_version,
     took_effect,
 )
 from abacus.proof.decide.report import HouseFault, Of, Report
@@ -50,24 +50,28 @@ select {columns(Approval, "a")}, a.before_people,
 from approval a order by a.approval_id
 """
 
+_NOTHING: Final[tuple[Sequence[str], Sequence[int]]] = (), ()
 _CLAIMED: Final = Statement("select key from claim where key = any(:keys::text[])")
 
 _AT_WORK: Final = "select distinct campaign, version from campaign_sum"
 
-# A version was in force when somebody approved it, or when something came of events by it.
-_IN_FORCE: Final = Statement(f"""
-select c.name, c.version, c.document::text as document, c.approved_by,
-    (select json_agg(json_build_array(a.decided_by, a.document)) from approval a
-        where a.kind = '{ApprovalKind.CAMPAIGN}' and a.subject = c.name
-        and a.status in ('approved', 'done'))::text as agreed
-from campaign c
-where c.approved_by is not null
-    or exists (
-        select from unnest(:names::text[], :versions::integer[]) as u (name, version)
-        where u.name = c.name and u.version = c.version
-    )
-order by c.name, c.version
-""")
+# A version was in force when somebody approved it, or when something came of it. The tables of documents whose versions
+# have states are called as their kinds of approvals, and as verifying calls the documents.
+_IN_FORCE: Final = {
+    of: Statement(f"""
+    select d.name, d.version, d.document::text as document, d.approved_by,
+        (select json_agg(json_build_array(a.decided_by, a.document)) from approval a
+            where a.kind = '{of}' and a.subject = d.name and a.status in ('approved', 'done'))::text as agreed
+    from {of} d
+    where d.approved_by is not null
+        or exists (
+            select from unnest(:names::text[], :versions::integer[]) as u (name, version)
+            where u.name = d.name and u.version = d.version
+        )
+    order by d.name, d.version
+    """)
+    for of in (Of.CAMPAIGN, Of.OFFER)
+}
 
 
 async def check_movements(connection: Connection, transfers: Sequence[Transfer], report: Report) -> None:
@@ -84,7 +88,7 @@ async def check_movements(connection: Connection, transfers: Sequence[Transfer],
 
 
 async def check_approvals(sight: Sight) -> Report:
-    """The faults of all approvals, and of campaigns that lack one. In a transaction."""
+    """The faults of all approvals, and of campaigns and offers that lack one. In a transaction."""
     connection, report = sight.shared, Report()
     async for page in pages(connection, _DECIDED):
         posted = await _posted(sight, [row["subject"] for row in page])
@@ -93,13 +97,14 @@ async def check_approvals(sight: Sight) -> Report:
             decided = Decided(row_of(Approval, row), *facts)
             whose = str(decided.approval.approval_id)
             report.note(*(HouseFault(Of.APPROVAL, whose, fault) for fault in faults_of_approval(decided)))
-    names, versions = await _at_work(sight)
-    async for page in pages(connection, *_IN_FORCE(names=names, versions=versions)):
-        for row in page:
-            campaign = row_of(InForce, row)
-            agreed = [Agreed(*each) for each in json.loads(row["agreed"] or "[]")]
-            label = f"{campaign.name}@{campaign.version}"
-            report.note(*(HouseFault(Of.CAMPAIGN, label, fault) for fault in faults_of_campaign(campaign, agreed)))
+    at_work = {Of.CAMPAIGN: await _at_work(sight), Of.OFFER: _NOTHING}
+    for of, (names, versions) in at_work.items():
+        async for page in pages(connection, *_IN_FORCE[of](names=names, versions=versions)):
+            for row in page:
+                version = row_of(InForce, row)
+                agreed = [Agreed(*each) for each in json.loads(row["agreed"] or "[]")]
+                label = f"{version.name}@{version.version}"
+                report.note(*(HouseFault(of, label, fault) for fault in faults_of_version(of, version, agreed)))
     return report
 
 

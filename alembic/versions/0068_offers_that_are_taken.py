@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0068"
-down_revision = "0066"
+down_revision = "0067"
 branch_labels = None
 depends_on = None
 

@@ -28,6 +28,7 @@ PAGES = (
     "country-teams/segments.md",
     "country-teams/downstreams.md",
     "country-teams/campaigns.md",
+    "country-teams/offers.md",
 )
 
 _TRIES = 50

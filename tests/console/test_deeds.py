@@ -20,7 +20,7 @@ ROWS: list[tuple[Deed, str, dict[str, Any], str]] = [
     (Deed.APPROVE, f"approval:{ID}", {"did": "approve", **OF_MARKET}, f"approved {TITLES[ID]}"),
     (Deed.APPROVE, "approval:7", {"did": "reject", **OF_MARKET, "reason": "no"}, "rejected the campaign market: “no”"),
     (Deed.ADJUST, "approval:7", {"did": "ask", "kind": "adjustment"}, "asked for an adjustment of points"),
-    (Deed.SET_ASSUMPTIONS, "approval:7", {"did": "ask", "kind": "offer"}, "asked for what needs a second person"),
+    (Deed.SET_ASSUMPTIONS, "approval:7", {"did": "ask", "kind": "gift"}, "asked for what needs a second person"),
     (
         Deed.ADJUST,
         "member:bob",
@@ -34,6 +34,8 @@ ROWS: list[tuple[Deed, str, dict[str, Any], str]] = [
     (Deed.SET_TIERS, "member:bob", {"did": "set", "tier": "gold"}, "set the tier of bob to gold"),
     (Deed.PUBLISH_RATES, "card:SG@3", {"did": "withdraw"}, "withdrew the rate card SG@3"),
     (Deed.EDIT_CAMPAIGNS, "campaign:market", {"did": "pause"}, "paused the campaign market"),
+    (Deed.EDIT_OFFERS, "offer:lunch_20", {"did": "resume"}, "let the offer lunch_20 hold again"),
+    (Deed.EDIT_OFFERS, "categories:SG", {"changes": ["a"]}, "published the categories of SG"),
     (Deed.CLOSE_BOOKS, "month:2026-06", {"accepted": []}, "signed the close of 2026-06"),
     (Deed.CLOSE_BOOKS, "month:2026-06", {"reopened": True}, "took the close of 2026-06 back"),
     (Deed.CLOSE_BOOKS, "accounts:all", {"changes": ["a"]}, "published the journal's accounts of all"),

@@ -14,6 +14,8 @@ PAGES: Final = {
     "events": "country-teams/events.md",
     "counters": "country-teams/counters.md",
     "downstreams": "country-teams/downstreams.md",
+    "offers": "country-teams/offers.md",
+    "categories": "country-teams/offers.md",
     "campaigns": "country-teams/campaigns.md",
     "accounts": "finance-audit/finance.md",
 }

@@ -53,6 +53,18 @@ _CAMPAIGN: Final[Documents] = {
     "steps": [{"at": 3, "do": [{"award": {"points": 500}}]}],
     "limits": {"runs": {"overall": 1000}},
 }
+_OFFER: Final[Documents] = {
+    "name": "lunch_20",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": "2026-01-01T00:00:00+08:00",
+    "ends_at": _SOON.isoformat(),
+    "audience": "public",
+    "benefit": {"percent": "20", "cap": "5"},
+    "scope": {"categories": ["pizza"]},
+    "limits": {"uses": {"overall": 1000}},
+    "paid_by": {"cost_centre": "marketing"},
+}
 _CARD: Final[Documents] = next(card_document(card) for card in example_cards() if card.scope == "SG")
 
 CARDS: Final = Sample(
@@ -109,6 +121,28 @@ CAMPAIGNS: Final = Sample(
     needs=("rates",),
     asks=True,
 )
+CATEGORIES: Final = Sample(
+    command="categories",
+    name="SG",
+    document={"country": "SG", "categories": {"food": {"pizza": ["thin"]}}},
+    changed={"country": "SG", "categories": {"food": {"pizza": ["thin", "deep"]}}},
+    change="categories.food.pizza: thin → thin, deep",
+    bad={"country": "SG", "categories": {"food": {"food": []}}},
+    path="categories.food.food",
+    another=lambda document: {**document, "country": "ID"},
+)
+OFFERS: Final = Sample(
+    command="offers",
+    name="lunch_20",
+    document=_OFFER,
+    changed={**_OFFER, "limits": {"uses": {"overall": 5}}},
+    change='limits.uses: {"overall": 1000} → {"overall": 5}',
+    bad={**_OFFER, "benefit": {"percent": "120"}},
+    path="benefit.percent",
+    another=lambda document: {**document, "name": "dinner"},
+    needs=("rates", "categories"),
+    asks=True,
+)
 ACCOUNTS: Final = Sample(
     command="accounts",
     name="GRP.SG",
@@ -119,4 +153,6 @@ ACCOUNTS: Final = Sample(
     path="issued.credit",
     another=lambda document: {**document, "country": "all"},
 )
-SAMPLES: Final = {each.command: each for each in (CARDS, SOURCES, COUNTERS, DOWNSTREAMS, CAMPAIGNS, ACCOUNTS)}
+SAMPLES: Final = {
+    each.command: each for each in (CARDS, SOURCES, COUNTERS, DOWNSTREAMS, CATEGORIES, OFFERS, CAMPAIGNS, ACCOUNTS)
+}

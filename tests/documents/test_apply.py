@@ -17,6 +17,8 @@ EXPECTED = [
     ("source", None),
     ("definition", None),
     ("downstream", None),
+    ("categories", None),
+    ("offer", None),
     ("campaign", None),
     ("accounts", None),
 ]
@@ -70,6 +72,8 @@ async def test_a_house_is_published_in_the_order_in_which_its_documents_need_eac
         "weather@1",
         "rain@1",
         "coupons@1",
+        "SG@1",
+        "lunch_20@1",
         "market@1",
         "GRP.SG@1",
     ]
@@ -111,8 +115,8 @@ async def test_a_kind_without_a_folder_is_left_alone(command: Command, house: Pa
     refused = await command("apply", tmp_path / "empty")
     assert (refused.code, refused.out) == (2, "")
     assert (
-        "has no folder of documents; the folders are rates, events, counters, downstreams, campaigns, accounts"
-        in refused.err
+        "has no folder of documents; the folders are rates, events, counters, downstreams, categories, offers, "
+        "campaigns, accounts" in refused.err
     )
 
 
@@ -137,10 +141,11 @@ async def test_what_is_over_is_not_exported(command: Command, house: Path, tmp_p
     for words in (
         ("counters", "retire", "rain", "--reason", "over"),
         ("downstreams", "retire", "coupons"),
+        ("offers", "end", "lunch_20", "--reason", "over"),
         ("campaigns", "end", "market", "--reason", "over"),
     ):
         assert (await command(*words)).code == 0
     assert (await command("export", tmp_path / "out")).code == 0
     files = [str(file.relative_to(tmp_path / "out")) for file in (tmp_path / "out").rglob("*.toml")]
-    assert [Path(file).parts[0] for file in sorted(files)] == ["accounts", "events", CARDS.command]
+    assert [Path(file).parts[0] for file in sorted(files)] == ["accounts", "categories", "events", CARDS.command]
     assert (await command("export", tmp_path / "out")).code == 2

@@ -35,6 +35,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "campaign_progress": "select, insert, update(events runs points cost marks variant)",
     "campaign_seen": "select, insert, update(events)",
     "campaign_sum": "select, insert, update(events points cost)",
+    "category_tree": "select, insert",
     "claim": "select, insert",
     "console_alarm": "select, insert, delete, update(since over_at details commands)",
     "console_authenticator": "select, insert, delete, update(secret set_at set_by last_step)",
@@ -86,6 +87,9 @@ RIGHTS: Final[Mapping[str, str]] = {
     "offer_reservation": "select, insert, update(saves points cost status ended_at)",
     "offer_sum": "select, insert, update(times points saves cost)",
     "offer_taker": "select, insert, update(offer)",
+    "offer": "select, insert, update(status changed_at changed_by approved_by approved_at reason)",
+    "offer_invitation": "select, insert, delete, update(offers)",
+    "offer_number": "select, insert",
     "pace": "select, insert, update(free_at)",
     "partner": (
         "select, insert, update(name fixed_points computed_points countries card_scope requests_per_minute"

@@ -26,8 +26,8 @@ _IMPORTED: Final = (
     *("counters.commands", "events.commands", "ledger.commands", "ledger.explain", "ledger.where"),
     *("members.adjustments", "members.commands", "members.expiry", "members.points", "members.tiers"),
     *("partners.commands", "people.approvals", "people.commands", "finance.report", "house.status"),
-    *("quarantine.commands", "rates.commands", "segments.commands", "campaigns.commands"),
-    *("campaigns.campaign_backtest", "campaigns.campaign_report", "campaigns.campaign_simulate"),
+    *("quarantine.commands", "rates.commands", "segments.commands", "campaigns.commands", "offers.commands"),
+    *("categories.commands", "campaigns.campaign_backtest", "campaigns.campaign_report", "campaigns.campaign_simulate"),
 )
 
 # Stands on the path for the command.

@@ -25,8 +25,8 @@ async def apply(
     yes: Annotated[bool, typer.Option("--yes", help="Publish without asking. Only a terminal is asked.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Publish the documents of DIR: cards in rates/, sources in events/, then counters/, downstreams/, campaigns/ and
-    accounts/.
+    """Publish the documents of DIR: cards in rates/, sources in events/, then counters/, downstreams/, categories/,
+    offers/, campaigns/ and accounts/.
 
     What needs a second person is submitted. What is published and has no file stays as it is, and is told.
     """

@@ -3,25 +3,27 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic
+from typing import Annotated, Any, Generic, TypeAlias
 
 import typer
 
+from abacus.cli.documents.commands import AsToml, shown
 from abacus.cli.documents.drafts import FilePlan
 from abacus.cli.documents.family import Family
 from abacus.cli.people.approvals import document as approval_document
-from abacus.cli.terminal.answer import Answer
+from abacus.cli.terminal.answer import Answer, Columns, Table
 from abacus.cli.terminal.command_actor import CommandActor, at_desk
-from abacus.cli.terminal.known import checked_reason
+from abacus.cli.terminal.known import check_priced, checked_reason
 from abacus.cli.terminal.shell import CommandGroup
-from abacus.documents.decide.states import Act
+from abacus.documents.decide.states import Act, State
 from abacus.documents.kind import Around
-from abacus.documents.stated import Running
+from abacus.documents.stated import Running, Stated, stated
 from abacus.documents.stated_desk import StatedDesk
 from abacus.documents.types import DraftOutcome
 from abacus.people.types.approval import Approval
 
 Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
+StatedColumns: TypeAlias = Mapping[str, Callable[[Running], object]]  # cells of a version, from its document
 Reason = Annotated[str, typer.Option(help="For the log.", show_default=False)]
 
 
@@ -71,6 +73,62 @@ def _add_move(app: CommandGroup, family: StatedFamily[Running, Around], act: Act
             record = await desk.move(await _checked(family, desk, at, name), act, why, at.actor)
             label, state = record.document.label, record.state(desk.now())
         return Answer({"name": label, "state": state}, f"{label} is {state}")
+
+
+def add_views(
+    app: CommandGroup, family: StatedFamily[Running, Around], title: str, columns: StatedColumns[Running]
+) -> None:
+    """`list` and `show`. In the table these columns stand between the name and the state."""
+
+    @app.command("list", help=f"List the latest version of each {family.kind.word}, with its state.")
+    async def list_versions(
+        name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Every version of this one.")] = None,
+        state: Annotated[State | None, typer.Option(help="Only those in this state.")] = None,
+        country: Annotated[str | None, typer.Option(help="Only those of this country.")] = None,
+    ) -> Answer:
+        kind = family.kind
+        async with at_desk(family.desk) as (desk, at):
+            await check_priced(at.pool, country)
+            records, now = await (desk.records() if name is None else desk.versions(name)), desk.now()
+        found = [
+            (record, record.state(now))
+            for record in map(stated, records)
+            if state in {None, record.state(now)} and country in {None, kind.country(record.document)}
+        ]
+        readers: Columns[tuple[Stated[Running], State]] = {
+            "name": lambda each: each[0].document.label,
+            **{column: _of_document(read) for column, read in columns.items()},
+            "state": lambda each: each[1],
+        }
+        return Answer([_version(family, *each) for each in found], Table.of(title, found, readers))
+
+    @app.command(help=f"Show {family.one}: the latest version, or another.")
+    async def show(
+        which: Annotated[str, typer.Argument(metavar="NAME[@N]", show_default=False)],
+        as_toml: AsToml = False,
+    ) -> Answer:
+        async with at_desk(family.desk) as (desk, _):
+            record, now = stated(await desk.version(which)), desk.now()
+        document, state = record.document, {"state": record.state(now)}
+        return shown(family, document.label, document, state, as_toml=as_toml)
+
+
+def _of_document(read: Callable[[Running], object]) -> Callable[[tuple[Stated[Running], State]], object]:
+    return lambda each: read(each[0].document)
+
+
+def _version(family: StatedFamily[Running, Around], record: Stated[Running], state: State) -> dict[str, Any]:
+    return {
+        **family.kind.to_document(record.document),
+        "name": record.document.label,
+        "state": state,
+        "drafted": record.drafted_at,
+        "drafted_by": record.drafted_by,
+        "changed": record.changed_at,
+        "changed_by": record.changed_by,
+        "approved_by": record.approved_by,
+        "reason": record.reason,
+    }
 
 
 async def _checked(

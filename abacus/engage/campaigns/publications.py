@@ -1,17 +1,14 @@
 """What is published at the moment, by which campaigns are judged."""
 
 from collections.abc import Iterable
-from contextlib import suppress
 from datetime import datetime
 
-from abacus.core.errors import SetAside, Unavailable
 from abacus.documents.directory import read_moment
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.downstreams.decide.downstream import DownstreamKind
 from abacus.engage.downstreams.kind import DOWNSTREAMS
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
-from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.cards import CardStore
 from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.events.decide.source import Source
@@ -26,18 +23,9 @@ async def publications(pool: Pool, built_in: Iterable[Source], now: datetime) ->
     return Publications(
         sources=by_name(built_in, published.of(SOURCES)),
         now=now,
-        cards=cards_in_force(CardBook(await CardStore(pool).all()), now),
+        cards=CardBook(await CardStore(pool).all()).of_countries(now),
         counters={each.name: each for each in published.of(COUNTERS)},
         webhooks={each.name for each in downstreams if each.kind is DownstreamKind.WEBHOOK and not each.retired},
         externals={each.name: each.service.answers for each in downstreams if each.service and not each.retired},
         segments={segment.name for segment in await SegmentStore(pool).all() if not segment.dropped},
     )
-
-
-def cards_in_force(book: CardBook, now: datetime) -> dict[str, PublishedCard]:
-    """The card of each country that has one."""
-    cards = {}
-    for country in book.countries():
-        with suppress(SetAside, Unavailable):
-            cards[country] = book.in_force(country, now)
-    return cards

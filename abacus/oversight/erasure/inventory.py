@@ -29,8 +29,8 @@ from abacus.oversight.kinds import KINDS
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
 
-# Messages and preferences: none of them is needed any more.
-DELETED: Final = ("notice", "notification", "notification_preference")
+# Messages, preferences and invitations: none of them is needed any more.
+DELETED: Final = ("notice", "notification", "notification_preference", "offer_invitation")
 
 # Kept under the pseudonym, with the columns that change beside the name. A change of tier that is not published yet
 # never will be: it is news of nobody.
@@ -90,6 +90,7 @@ NAMELESS: Final = frozenset(
         "key_slice",
         "month_close",
         "offer_sum",
+        "offer_number",
         "pace",
         "partner",
         "partner_key",

@@ -12,6 +12,7 @@ ABOUT: Final[Mapping[ApprovalKind, str]] = {
     ApprovalKind.RATE_CARD: "card",
     ApprovalKind.LIMITS: "partner",
     ApprovalKind.CAMPAIGN: "campaign",
+    ApprovalKind.OFFER: "offer",
     ApprovalKind.ASSUMPTION: "assumption",
     ApprovalKind.MONTH_CLOSE: "month",
 }

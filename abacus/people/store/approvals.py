@@ -51,6 +51,7 @@ _DEEDS: Final[Mapping[str, Deed]] = {
     ApprovalKind.RATE_CARD: Deed.PUBLISH_RATES,
     ApprovalKind.LIMITS: Deed.EDIT_LIMITS,
     ApprovalKind.CAMPAIGN: Deed.EDIT_CAMPAIGNS,
+    ApprovalKind.OFFER: Deed.EDIT_OFFERS,
     ApprovalKind.ASSUMPTION: Deed.SET_ASSUMPTIONS,
     ApprovalKind.MONTH_CLOSE: Deed.CLOSE_BOOKS,
 }

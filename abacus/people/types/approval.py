@@ -17,6 +17,7 @@ class ApprovalKind(StrEnum):
     RATE_CARD = "rate_card"
     LIMITS = "limits"
     CAMPAIGN = "campaign"
+    OFFER = "offer"
     ASSUMPTION = "assumption"
     MONTH_CLOSE = "month_close"
 

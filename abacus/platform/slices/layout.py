@@ -15,6 +15,7 @@ CUT: Final = (
     *("notice", "notification", "notification_preference"),
     *("campaign_claim", "campaign_progress", "action"),
     *("offer_reservation", "offer_redemption", "offer_taker"),
+    "offer_invitation",
     *("allowance_member", "rejection", "webhook_delivery"),
 )
 
@@ -22,6 +23,7 @@ CUT: Final = (
 GUARDED: Final = (
     *("account", "account_tier", "membership", "notice", "notification_preference", "campaign_claim", "rejection"),
     "offer_reservation",
+    "offer_invitation",
 )
 
 WHOLE: Final = "public"  # the schema with the tables, or with the views of all slices

@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
@@ -88,6 +89,14 @@ class CardBook:
     def countries(self) -> list[str]:
         """The scopes of countries, without partners' scopes."""
         return [scope for scope in self.scopes() if not scope.startswith("partner:")]
+
+    def of_countries(self, now: datetime) -> dict[str, PublishedCard]:
+        """The card of each country that has one in force."""
+        cards = {}
+        for country in self.countries():
+            with suppress(SetAside, Unavailable):
+                cards[country] = self.in_force(country, now)
+        return cards
 
     def by_start(self, scope: str) -> list[PublishedCard]:
         """The cards of the scope that are not withdrawn, in the order in which they begin."""

@@ -1,4 +1,4 @@
-"""What took somebody's word: movements by hand, campaigns, approvals and who decided. Pure."""
+"""What took somebody's word: movements by hand, campaigns and offers, approvals and who decided. Pure."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -130,19 +130,19 @@ class InForce(NamedTuple):
 
 
 class Agreed(NamedTuple):
-    """An approval of the campaign that took effect: who decided, and the text that was agreed to."""
+    """An approval of the document that took effect: who decided, and the text that was agreed to."""
 
     decided_by: str | None
     document: str
 
 
-def faults_of_campaign(campaign: InForce, agreed: Iterable[Agreed]) -> Iterator[str]:
-    """The faults of a version, beside all approvals of its campaign that took effect."""
-    by = campaign.approved_by
+def faults_of_version(word: str, version: InForce, agreed: Iterable[Agreed]) -> Iterator[str]:
+    """The faults of a version, beside all approvals of its document that took effect. `word` names the kind."""
+    by = version.approved_by
     if by is None:
         yield "it was in force, and nobody approved it"
         return
-    content = {"campaign": json.loads(campaign.document), "version": campaign.version}
+    content = {word: json.loads(version.document), "version": version.version}
     documents = [each.document for each in agreed if each.decided_by == by]
     if not documents:
         yield f"{by} approved it, it says, and no approval of {by} lets it run"

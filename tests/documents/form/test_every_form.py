@@ -18,7 +18,11 @@ from abacus.documents.form.types import Fixed, Form, held
 from abacus.documents.form.view import view
 from abacus.documents.kind import DocumentKind
 from abacus.engage.campaigns.kind import CAMPAIGNS
+from abacus.engage.categories.decide.category_form import Countries
+from abacus.engage.categories.kind import CATEGORIES
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
+from abacus.engage.offers.decide.publications import OfferPublications
+from abacus.engage.offers.kind import OFFERS
 from abacus.oversight.closing.decide.accounts_form import Known
 from abacus.oversight.closing.decide.journal_accounts import KINDS
 from abacus.oversight.closing.kind import JOURNAL_ACCOUNTS
@@ -103,6 +107,48 @@ _DOWNSTREAM: Final[Mapping[str, Any]] = {
 }
 _OWN: Final[Mapping[str, Any]] = {"name": "awards", "kind": "own", "pace": "500/s"}
 
+_OFFER: Final[Mapping[str, Any]] = {
+    **{name: _CAMPAIGN[name] for name in ("name", "about", "country", "timezone", "starts_at", "ends_at")},
+    "weekdays": ["mon", "sun"],
+    "hours": ["11:00-14:00"],
+    "currency": "SGD",
+    "audience": "code",
+    "code": "LUNCH-20",
+    "benefit": {"percent": "12.5", "cap": "5.00"},
+    "scope": {
+        "products": ["A-1"],
+        "merchants": ["m1"],
+        "brands": ["b"],
+        "categories": ["food"],
+        "except": {"products": ["A-2"], "merchants": ["m2"], "brands": ["c"], "categories": ["wine"]},
+    },
+    "price": {"from": "4.50", "below": "9"},
+    "quantity": {"from": 2, "below": 6},
+    "basket_minimum": "20",
+    "when": {
+        "operator": "and",
+        "conditions": [_RULE, {"operator": "between", "lhs": "var.weight", "rhs": ["1.5", "20"]}],
+    },
+    "limits": {"uses": {"overall": 10, "day": 5, "member": 2, "member_day": 1}, "money": {"overall": "50.00"}},
+    "stack": "group:lunch",
+    "priority": 7,
+    "paid_by": {"partner": "acme"},
+}
+_POINTS: Final[Mapping[str, Any]] = {
+    **{name: value for name, value in _OFFER.items() if name not in {"code", "limits"}},
+    "audience": "invitation",
+    "benefit": {"points_plus": 50, "cap": 500},
+    "scope": {"everything": True},
+    "limits": {"unlimited": True},
+    "stack": "always",
+    "paid_by": {"cost_centre": "marketing"},
+}
+
+_CATEGORIES: Final[Mapping[str, Any]] = {
+    "country": "SG",
+    "categories": {"food": {"pizza": ["deep", "thin"], "noodles": ["soup"]}, "rides": {"taxi": ["xl"]}},
+}
+
 _ACCOUNTS: Final[Mapping[str, Any]] = {
     "program": "GRP",
     "country": "SG",
@@ -135,6 +181,9 @@ class Row(NamedTuple):
 
 ROWS: Final = {
     "campaigns": Row(CAMPAIGNS, AROUND, _CAMPAIGN),
+    "offers": Row(OFFERS, OfferPublications(AROUND.now, AROUND.cards), _OFFER),
+    "offers of points": Row(OFFERS, OfferPublications(AROUND.now, AROUND.cards), _POINTS),
+    "categories": Row(CATEGORIES, Countries({"SG"}), _CATEGORIES),
     "counters": Row(COUNTERS, SOURCES, _COUNTER),
     "downstreams": Row(DOWNSTREAMS, Allowed(to_private=False), _DOWNSTREAM),
     "own downstreams": Row(DOWNSTREAMS, Allowed(to_private=False), _OWN),

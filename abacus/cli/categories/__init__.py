@@ -1,0 +1,7 @@
+"""The commands of categories."""
+
+from typing import Final
+
+COMMANDS: Final = {
+    "categories": "commands:app",
+}

@@ -1,0 +1,7 @@
+"""The commands of offers."""
+
+from typing import Final
+
+COMMANDS: Final = {
+    "offers": "commands:app",
+}
