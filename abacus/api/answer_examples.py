@@ -104,6 +104,17 @@ OFFER_DOCUMENT: Final[dict[str, Any]] = {
     "limits": {"uses": {"overall": 20000, "member_day": 1}},
     "paid_by": {"cost_centre": "marketing"},
 }
+REWARD_DOCUMENT: Final[dict[str, Any]] = {
+    "name": "coffee",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": "2026-01-01T00:00:00+08:00",
+    "ends_at": "2027-01-01T00:00:00+08:00",
+    "texts": {"en": {"title": "A coffee", "terms": "At any of our counters."}},
+    "price": {"points": 500, "tiers": {"gold": 400}},
+    "delivery": {"pool": "coffee_codes", "low": 500},
+    "limits": {"uses": {"overall": 20000, "member": 2}},
+}
 BATCH: Final = {
     "results": [
         {"idempotency_key": "w-1", "outcome": "accepted", "award": AWARD},

@@ -60,6 +60,7 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "approval-expired": (409, "Nobody decided in time", "Ask for it again; a movement under a new key."),
     "campaign-state": (409, "The campaign is in another state", "See its state and its versions."),
     "offer-state": (409, "The offer is in another state", "See its state and its versions."),
+    "reward-state": (409, "The reward is in another state", "See its state and its versions."),
     "digest-mismatch": (409, "It is not what you looked at", "Read it again, and send the digest that it has now."),
     "counter-retired": (410, "The counter is retired", "Ask the operator which counter took its place."),
     "unsupported-media-type": (415, "The body is not JSON", "Send it as `Content-Type: application/json`."),

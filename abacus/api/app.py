@@ -16,6 +16,7 @@ from abacus.api import (
     offer_documents,
     point_quotes,
     preferences,
+    rewards,
 )
 from abacus.api.auth import Access
 from abacus.api.document_schemas import document_schemas
@@ -41,6 +42,7 @@ _ROUTES: Final = (
     approvals,
     campaigns,
     offer_documents,
+    rewards,
     preferences,
     events,
     members,

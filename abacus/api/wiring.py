@@ -24,6 +24,7 @@ from abacus.core.signature import Verifier
 from abacus.engage.campaigns.wiring import campaign_desk
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.engage.offers.desk import OfferDesk
+from abacus.engage.rewards.desk import RewardDesk
 from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.awarding.door import Door
 from abacus.intake.partners.award_intake import AwardIntake
@@ -131,7 +132,8 @@ async def _access(wiring: Wiring, patience: Patience, is_open: asyncio.Event) ->
     wiring.at_the_end(batcher.close)
     intake, queue = await award_intake(wiring, await wiring.sqs(within_s=patience.queue_s), register)
     moves, events = large_moves(wiring, pool, batcher.move), await event_desk(wiring, pool, within_s=patience.broker_s)
-    desks = await campaign_desk(wiring, pool, moves.approvals), OfferDesk(pool, clock, moves.approvals)
+    documents = OfferDesk(pool, clock, moves.approvals), RewardDesk(pool, clock, moves.approvals)
+    desks = await campaign_desk(wiring, pool, moves.approvals), *documents
     access = Access(
         clock=clock,
         directory=directory,

@@ -14,6 +14,9 @@ from abacus.engage.campaigns.publications import publications
 from abacus.engage.notify.renderer import rendering
 from abacus.engage.offers.offer_store import OfferStore
 from abacus.engage.offers.publications import offer_publications
+from abacus.engage.rewards.decide.publications import RewardPublications
+from abacus.engage.rewards.publications import reward_publications
+from abacus.engage.rewards.reward_store import RewardStore
 from abacus.intake.partners.award_intake import KeyReused
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.store.large_moves import LargeMoves, Mover
@@ -52,6 +55,7 @@ def approving(
         ApprovalKind.LIMITS: _limiting(pool, clock),
         ApprovalKind.CAMPAIGN: _running(pool, clock, tuple(built_in)),
         ApprovalKind.OFFER: version_approval(OfferStore(pool), clock, lambda: offer_publications(pool, clock.now())),
+        ApprovalKind.REWARD: _rewarding(pool, clock),
         ApprovalKind.ASSUMPTION: assuming(pool, clock),
         ApprovalKind.MONTH_CLOSE: signing(pool, clock),
     }
@@ -125,6 +129,13 @@ def _running(pool: Pool, clock: Clock, sources: Sequence[Source]) -> Executor:
             await tried_campaign(document, published, renderer)
 
     return version_approval(CampaignStore(pool), clock, around, tried)
+
+
+def _rewarding(pool: Pool, clock: Clock) -> Executor:
+    async def around() -> RewardPublications:
+        return await reward_publications(pool, clock.now())
+
+    return version_approval(RewardStore(pool), clock, around)
 
 
 def _card(approval: Approval) -> RateCard:

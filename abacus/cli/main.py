@@ -30,6 +30,7 @@ _FOLDERS: Final = (
     "categories",
     "offers",
     "campaigns",
+    "rewards",
     "segments",
     "members",
     "finance",

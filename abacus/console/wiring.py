@@ -34,6 +34,7 @@ from abacus.engage.categories.kind import category_desk
 from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.downstreams.kind import Allowed
 from abacus.engage.offers.desk import OfferDesk
+from abacus.engage.rewards.desk import RewardDesk
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.desk import WebhookDesk
 from abacus.intake.partners.webhooks.store import WebhookStore
@@ -122,6 +123,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         await campaign_desk(wiring, pool, large.approvals),
         OfferDesk(pool, clock, large.approvals),
         category_desk(pool, clock),
+        RewardDesk(pool, clock, large.approvals),
         PartnerStore(pool, clock),
         WebhookDesk(WebhookStore(pool, clock, wiring.secrets()), to_private=settings.webhooks_to_private),
         CounterDesk(pool, clock, built_in_sources(settings), counters),

@@ -1,6 +1,7 @@
 """Every kind of documents, in the order in which they need each other.
 
-A counter counts events of sources; offers and campaigns need a card, counters and downstreams, and offers categories.
+A counter counts events of sources; offers and campaigns need a card, counters and downstreams, offers also categories;
+a reward needs a card and downstreams.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.engage.categories.kind import CATEGORIES
 from abacus.engage.downstreams.kind import DOWNSTREAMS
 from abacus.engage.offers.kind import OFFERS
+from abacus.engage.rewards.kind import REWARDS
 from abacus.oversight.closing.kind import JOURNAL_ACCOUNTS
 from abacus.pricing.kind import CARDS
 from abacus.signals.counters.kind import COUNTERS
@@ -24,5 +26,6 @@ KINDS: Final[Sequence[DocumentKind[Any, Any]]] = (
     CATEGORIES,
     OFFERS,
     CAMPAIGNS,
+    REWARDS,
     JOURNAL_ACCOUNTS,
 )

@@ -35,6 +35,7 @@ from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.downstreams.kind import Allowed
 from abacus.engage.notify.renderer import rendering
+from abacus.engage.rewards.desk import RewardDesk
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.desk import WebhookDesk
@@ -259,6 +260,7 @@ async def desk(
                 DraftStore(pool),
                 cards,
                 CardDesk(pool, clock, large.approvals),
+                RewardDesk(pool, clock, large.approvals),
                 CampaignDesk(pool, clock, SOURCES, large.approvals, await stack.enter_async_context(rendering())),
                 Places(pool, None, None, "abacus-", "abacus.points.v1", [], ("calculator", "awarder")),
                 WatchStore(pool),

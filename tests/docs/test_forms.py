@@ -17,6 +17,7 @@ PAGES: Final = {
     "offers": "country-teams/offers.md",
     "categories": "country-teams/offers.md",
     "campaigns": "country-teams/campaigns.md",
+    "rewards": "country-teams/rewards.md",
     "accounts": "finance-audit/finance.md",
 }
 

@@ -65,6 +65,17 @@ _OFFER: Final[Documents] = {
     "limits": {"uses": {"overall": 1000}},
     "paid_by": {"cost_centre": "marketing"},
 }
+_REWARD: Final[Documents] = {
+    "name": "coffee",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": "2026-01-01T00:00:00+08:00",
+    "ends_at": _SOON.isoformat(),
+    "texts": {"en": {"title": "A coffee"}},
+    "price": {"points": 500},
+    "delivery": {"webhook": "coupons"},
+    "limits": {"uses": {"overall": 1000}},
+}
 _CARD: Final[Documents] = next(card_document(card) for card in example_cards() if card.scope == "SG")
 
 CARDS: Final = Sample(
@@ -143,6 +154,18 @@ OFFERS: Final = Sample(
     needs=("rates", "categories"),
     asks=True,
 )
+REWARDS: Final = Sample(
+    command="rewards",
+    name="coffee",
+    document=_REWARD,
+    changed={**_REWARD, "limits": {"uses": {"overall": 5}}},
+    change='limits.uses: {"overall": 1000} → {"overall": 5}',
+    bad={**_REWARD, "limits": {}},
+    path="limits.uses",
+    another=lambda document: {**document, "name": "tea"},
+    needs=("rates", "downstreams"),
+    asks=True,
+)
 ACCOUNTS: Final = Sample(
     command="accounts",
     name="GRP.SG",
@@ -154,5 +177,6 @@ ACCOUNTS: Final = Sample(
     another=lambda document: {**document, "country": "all"},
 )
 SAMPLES: Final = {
-    each.command: each for each in (CARDS, SOURCES, COUNTERS, DOWNSTREAMS, CATEGORIES, OFFERS, CAMPAIGNS, ACCOUNTS)
+    each.command: each
+    for each in (CARDS, SOURCES, COUNTERS, DOWNSTREAMS, CATEGORIES, OFFERS, CAMPAIGNS, REWARDS, ACCOUNTS)
 }

@@ -20,6 +20,7 @@ EXPECTED = [
     ("categories", None),
     ("offer", None),
     ("campaign", None),
+    ("reward", None),
     ("accounts", None),
 ]
 
@@ -75,6 +76,7 @@ async def test_a_house_is_published_in_the_order_in_which_its_documents_need_eac
         "SG@1",
         "lunch_20@1",
         "market@1",
+        "coffee@1",
         "GRP.SG@1",
     ]
     assert "market@1 is submitted: another person approves it with" in applied.err
@@ -116,7 +118,7 @@ async def test_a_kind_without_a_folder_is_left_alone(command: Command, house: Pa
     assert (refused.code, refused.out) == (2, "")
     assert (
         "has no folder of documents; the folders are rates, events, counters, downstreams, categories, offers, "
-        "campaigns, accounts" in refused.err
+        "campaigns, rewards, accounts" in refused.err
     )
 
 
@@ -143,6 +145,7 @@ async def test_what_is_over_is_not_exported(command: Command, house: Path, tmp_p
         ("downstreams", "retire", "coupons"),
         ("offers", "end", "lunch_20", "--reason", "over"),
         ("campaigns", "end", "market", "--reason", "over"),
+        ("rewards", "end", "coffee", "--reason", "over"),
     ):
         assert (await command(*words)).code == 0
     assert (await command("export", tmp_path / "out")).code == 0

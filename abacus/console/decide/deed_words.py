@@ -21,6 +21,7 @@ KINDS_OF_DEED: Final[Mapping[Deed, str]] = {
     Deed.PUBLISH_RATES: "Rates",
     Deed.EDIT_CAMPAIGNS: "Campaigns",
     Deed.EDIT_OFFERS: "Offers",
+    Deed.EDIT_REWARDS: "Rewards",
     Deed.PUBLISH_SEGMENTS: "Segments",
     Deed.PUBLISH_COUNTERS: "Counters",
     Deed.PUBLISH_SOURCES: "Sources of events",
@@ -63,6 +64,7 @@ UNTITLED: Final[Mapping[str, str]] = {
     "limits": "limits of the partner {of}",
     "campaign": "the campaign {of}",
     "offer": "the offer {of}",
+    "reward": "the reward {of}",
     "assumption": "assumptions",
     "month_close": "the close of {of}",
 }
@@ -121,6 +123,16 @@ DONE: Final[Mapping[Deed, Mapping[str, str]]] = {
         "exhausted": "reached a limit and stopped",
         "categories": "published the categories of {about}",
         "": "changed the offer {about}",
+    },
+    Deed.EDIT_REWARDS: {
+        "draft": "drafted the reward {about}",
+        "submit": "submitted the reward {about}",
+        "withdraw": "withdrew the reward {about}",
+        "pause": "paused the reward {about}",
+        "resume": "offered the reward {about} again",
+        "end": "ended the reward {about}",
+        "load-codes": "loaded codes into the pool {about}[ from {file}]",
+        "": "changed the reward {about}",
     },
     Deed.PUBLISH_DOWNSTREAMS: {
         "retire": "retired the downstream {about}",

@@ -13,6 +13,8 @@ _KINDS: Final[Mapping[str, str]] = {
     "login": "command line",
     "partner": "partner",
     "campaign": "campaign",
+    "reward": "reward",
+    "reward_pool": "pool of codes",
     "counter": "counter",
     "source": "source of events",
     "segment": "segment",

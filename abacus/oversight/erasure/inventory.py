@@ -99,7 +99,6 @@ NAMELESS: Final = frozenset(
         "person_token",
         "points_pulse",
         "quarantine_tally",
-        "reward",
         "reward_pool",
         "reward_use",
         "rate_limit",

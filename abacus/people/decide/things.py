@@ -13,6 +13,7 @@ ABOUT: Final[Mapping[ApprovalKind, str]] = {
     ApprovalKind.LIMITS: "partner",
     ApprovalKind.CAMPAIGN: "campaign",
     ApprovalKind.OFFER: "offer",
+    ApprovalKind.REWARD: "reward",
     ApprovalKind.ASSUMPTION: "assumption",
     ApprovalKind.MONTH_CLOSE: "month",
 }

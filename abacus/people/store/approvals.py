@@ -52,6 +52,7 @@ _DEEDS: Final[Mapping[str, Deed]] = {
     ApprovalKind.LIMITS: Deed.EDIT_LIMITS,
     ApprovalKind.CAMPAIGN: Deed.EDIT_CAMPAIGNS,
     ApprovalKind.OFFER: Deed.EDIT_OFFERS,
+    ApprovalKind.REWARD: Deed.EDIT_REWARDS,
     ApprovalKind.ASSUMPTION: Deed.SET_ASSUMPTIONS,
     ApprovalKind.MONTH_CLOSE: Deed.CLOSE_BOOKS,
 }

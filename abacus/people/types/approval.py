@@ -18,6 +18,7 @@ class ApprovalKind(StrEnum):
     LIMITS = "limits"
     CAMPAIGN = "campaign"
     OFFER = "offer"
+    REWARD = "reward"
     ASSUMPTION = "assumption"
     MONTH_CLOSE = "month_close"
 

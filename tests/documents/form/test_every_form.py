@@ -23,6 +23,7 @@ from abacus.engage.categories.kind import CATEGORIES
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
 from abacus.engage.offers.decide.publications import OfferPublications
 from abacus.engage.offers.kind import OFFERS
+from abacus.engage.rewards.kind import REWARDS
 from abacus.oversight.closing.decide.accounts_form import Known
 from abacus.oversight.closing.decide.journal_accounts import KINDS
 from abacus.oversight.closing.kind import JOURNAL_ACCOUNTS
@@ -32,6 +33,7 @@ from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.events.kind import SOURCES as SOURCE_KIND
 from abacus.signals.events.kind import Reserved
 from tests.engage.campaigns.offers import AROUND, SOURCES
+from tests.support.rewards import COFFEE, around
 
 _RULE: Final = {"operator": "not", "conditions": [{"operator": "in", "lhs": "var.vertical", "rhs": ["food"]}]}
 _CAMPAIGN: Final[Mapping[str, Any]] = {
@@ -159,6 +161,26 @@ _ACCOUNTS: Final[Mapping[str, Any]] = {
 _CARD: Final = to_document(next(each for each in example_cards() if each.tier_policy is not None))
 
 
+_FULFILLED: Final = {"webhook": "vouchers", "partner": "voucher_house", "late_after": "2h"}
+_REWARD: Final[Mapping[str, Any]] = {
+    **COFFEE,
+    "about": "For loyal members",
+    "weekdays": ["mon"],
+    "hours": ["08:00-11:00"],
+    "picture": "https://example.com/coffee.png",
+    "texts": {"en": {"title": "A coffee", "description": "Hot.", "terms": "Once."}},
+    "price": {
+        "points": 500,
+        "tiers": {"gold": 400},
+        "segments": {"regulars": 450},
+        "money": {"least_points": 200, "point_pays": "0.01"},
+    },
+    "delivery": {"pool": "coffee_codes", "low": 5},
+    "when": {"operator": "in", "lhs": "member.tier", "rhs": ["gold", "platinum"]},
+    "limits": {"uses": {"overall": 100, "day": 10, "member": 2, "member_day": 1}},
+}
+
+
 class Row(NamedTuple):
     """A kind, what its documents are judged by, and a document with all its fields."""
 
@@ -184,6 +206,8 @@ ROWS: Final = {
     "offers": Row(OFFERS, OfferPublications(AROUND.now, AROUND.cards), _OFFER),
     "offers of points": Row(OFFERS, OfferPublications(AROUND.now, AROUND.cards), _POINTS),
     "categories": Row(CATEGORIES, Countries({"SG"}), _CATEGORIES),
+    "rewards": Row(REWARDS, around(), _REWARD),
+    "fulfilled rewards": Row(REWARDS, around(), {**_REWARD, "delivery": _FULFILLED}),
     "counters": Row(COUNTERS, SOURCES, _COUNTER),
     "downstreams": Row(DOWNSTREAMS, Allowed(to_private=False), _DOWNSTREAM),
     "own downstreams": Row(DOWNSTREAMS, Allowed(to_private=False), _OWN),

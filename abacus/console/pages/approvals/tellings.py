@@ -16,12 +16,13 @@ from abacus.console.pages.finance.close_telling import MONTH_CLOSE
 from abacus.console.pages.members.move_telling import ADJUSTMENT, REVERSAL
 from abacus.console.pages.partners.limits_telling import LIMITS
 from abacus.console.pages.rates.card_telling import CARD
+from abacus.console.pages.rewards.reward_telling import REWARD
 from abacus.console.web.calls import Call
 from abacus.core.errors import Refused
 from abacus.people.types.approval import Approval, CannotExecute
 
 # A capability whose deeds need a second person takes its place here.
-TELLINGS: Final = (ADJUSTMENT, REVERSAL, CARD, CAMPAIGN, LIMITS, ASSUMPTION, MONTH_CLOSE)
+TELLINGS: Final = (ADJUSTMENT, REVERSAL, CARD, CAMPAIGN, REWARD, LIMITS, ASSUMPTION, MONTH_CLOSE)
 UNREADABLE: Final = (CannotExecute, Refused, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 

@@ -28,6 +28,8 @@ _KINDS: Final = {
     "member": "a member",
     "approval": "an approval",
     "campaign": "a campaign",
+    "reward": "a reward",
+    "reward_pool": "a pool of codes",
     "card": "a rate card",
     "segment": "a segment",
     "counter": "a counter",

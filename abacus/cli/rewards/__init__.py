@@ -1,0 +1,8 @@
+"""The commands of rewards."""
+
+from typing import Final
+
+COMMANDS: Final = {
+    "rewards": "commands:app",
+    "rewards codes": "codes:app",
+}
