@@ -178,7 +178,7 @@ async def opened_ground(services: Services, nursery: Nursery, plan: Build) -> As
         if Need.WRONG_CLOCKS in plan.needs:
             clock = logs / "clock"
         crew = await stack.enter_async_context(Crew(nursery, environment(crew_settings), logs))
-        _hire(crew, clock, CAMPAIGNERS if plan.campaigns else ())
+        _hire(crew, clock, plan.lapse.first_over, CAMPAIGNERS if plan.campaigns else ())
         await crew.ready(READY_WITHIN_S)
         built = proxies, disk, clock, bool(plan.campaigns)
         yield ProvingGround(settings, pool, client, crew, nursery, logs, plan.lapse, *built)
@@ -215,16 +215,16 @@ async def _begin_campaigns(settings: Settings, pool: Pool, documents: Sequence[M
         await run_campaign(Stack(settings, pool), approved_at=SINCE, **document)
 
 
-def _hire(crew: Crew, clock: Path | None, more: Sequence[str]) -> None:
-    """Each with a clock of its own, where clocks are wrong; they are right at first."""
+def _hire(crew: Crew, clock: Path | None, moment: datetime, more: Sequence[str]) -> None:
+    """Each with a clock of its own, where clocks are wrong; they stand at this moment at first."""
     if clock is None:
         for name in (*CREW, *more):
             crew.hire(name)
         return
-    set_to(clock, now(), now())
+    set_to(clock, moment, now())
     for place, name in enumerate((*CREW, "expirer")):
         own = clock.with_name(f"clock-{place}")
-        set_to(own, now(), now())
+        set_to(own, moment, now())
         crew.hire(name, clock=own)
 
 

@@ -20,9 +20,7 @@ async def _jump(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
     lapse = ground.lapse
     first, last = lapse.first_over - _AROUND, lapse.last_over + _AROUND
     set_to(ground.command_clock, last + timedelta(minutes=10), now())
-    stands = dict.fromkeys(ground.crew.workers, first)
-    for worker in ground.crew.workers:
-        set_to(worker.clock or ground.command_clock, first, now())
+    stands = dict.fromkeys(ground.crew.workers, lapse.first_over)
 
     async def strike(struck: Struck) -> None:
         worker = rng.choice(ground.crew.workers)
