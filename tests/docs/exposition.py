@@ -3,18 +3,21 @@
 import ast
 import inspect
 import sys
+from collections.abc import Mapping
+from functools import cache
 
 from prometheus_client import Counter, Gauge, Histogram, generate_latest
 
 from tests.support.metric_lists import declared_metrics, metric_lists
 
 
-def labels() -> dict[str, set[str]]:
+@cache
+def labels() -> Mapping[str, frozenset[str]]:
     """The labels of every metric, by its name as the code declares it."""
     trees = [ast.parse(inspect.getsource(module)) for module in metric_lists()]
     calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call) and len(node.args) > 1]
     literals = [[ast.literal_eval(argument) for argument in call.args] for call in calls if _declares(call)]
-    return {name: set(more[0] if more else ()) for name, _, *more in literals}
+    return {name: frozenset(more[0] if more else ()) for name, _, *more in literals}
 
 
 def _declares(call: ast.Call) -> bool:

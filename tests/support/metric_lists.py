@@ -1,5 +1,6 @@
 """The lists of metrics: that of the platform, and one beside each capability."""
 
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -7,9 +8,10 @@ from typing import Any
 from tests.support.paths import ROOT
 
 
-def metric_lists() -> list[ModuleType]:
+@cache
+def metric_lists() -> tuple[ModuleType, ...]:
     paths = sorted((ROOT / "abacus").rglob("metrics.py"))
-    return [import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)) for path in paths]
+    return tuple(import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)) for path in paths)
 
 
 def declared_metrics() -> list[Any]:
