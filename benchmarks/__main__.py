@@ -124,7 +124,7 @@ PARTS: Final[Parts] = {
 # Each takes many minutes, but for the profile, which needs py-spy.
 _ONLY_ASKED_FOR: Final = {"console", "cut", "cut-house", "growth", "hour", "profile", "relays", "reports", "slices"}
 # Minutes instead of half an hour. Such small sizes show that everything works, not how fast it is.
-_IN_SHORT: Final = ("calculation", against_revision.COST, "throughput", "plain")
+IN_SHORT: Final = ("calculation", against_revision.COST, "throughput", "plain")
 _SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 4}
 # What is measured against a revision when nothing is named: by processor time, which a busy machine changes least.
 _AGAINST: Final = (against_revision.COST,)
@@ -199,7 +199,7 @@ def _chosen(arguments: Sequence[str] | None, parts: Parts) -> argparse.Namespace
     parser.add_argument(
         "--short",
         action="store_true",
-        help=f"{', '.join(_IN_SHORT)} at small sizes; rates are shown, and only what holds on any machine is judged",
+        help=f"{', '.join(IN_SHORT)} at small sizes; rates are shown, and only what holds on any machine is judged",
     )
     parser.add_argument(
         "--write",
@@ -230,7 +230,7 @@ def _chosen(arguments: Sequence[str] | None, parts: Parts) -> argparse.Namespace
     if not chosen.only and chosen.against:
         chosen.only = _AGAINST
     elif not chosen.only:
-        chosen.only = _IN_SHORT if chosen.short else [name for name in parts if name not in _ONLY_ASKED_FOR]
+        chosen.only = IN_SHORT if chosen.short else [name for name in parts if name not in _ONLY_ASKED_FOR]
     return chosen
 
 

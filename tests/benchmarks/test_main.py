@@ -1,6 +1,7 @@
 """`python -m benchmarks`: the measurements, and the exit code that judges them."""
 
 import argparse
+import re
 import signal
 from collections.abc import Sequence
 from functools import partial
@@ -14,6 +15,7 @@ from abacus.core.errors import Unavailable
 from benchmarks import against_revision
 from benchmarks.pages import read_runs
 from benchmarks.report import Figure
+from tests.support.paths import ROOT
 
 SLOW = Figure("posting", "5/s", wanted=">= 18,000/s", reached=False)
 LOST = Figure("all posted once", "no", wanted="all", reached=False, anywhere=True)
@@ -147,3 +149,10 @@ def test_what_was_measured_is_kept_where_it_is_asked_for(tmp_path: Path) -> None
 def test_only_whole_runs_of_this_tree_are_kept(tmp_path: Path, other: list[str]) -> None:
     with pytest.raises(SystemExit):
         bench.main([*other, "--write", str(tmp_path)], {"posting": lambda *_: [KEPT]})
+
+
+def test_ci_measures_all_that_is_measured_in_short() -> None:
+    """In two runs, because faults stand beside one of them."""
+    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    measured = [part for line in ci.splitlines() if "make bench" in line for part in re.findall(r"--only (\w+)", line)]
+    assert sorted(measured) == sorted(bench.IN_SHORT)
