@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 
+from abacus.engage.limits.types import Bound, Limits
 from abacus.engage.offers.decide.asker import Wanted
 from abacus.engage.offers.decide.basket import Item
 from abacus.engage.offers.decide.choice import best
@@ -41,6 +42,7 @@ def _index() -> OfferIndex:
                 ),
                 price=Gate(Decimal(least), Decimal(below) if below else None),
                 ends_at=datetime.fromisoformat(each["ends"]).replace(tzinfo=UTC),
+                limits=Limits(overall=Bound(runs=1000)),
                 audience=Audience.INVITATION if "invited" in each else Audience.PUBLIC,
             ),
             Condition(Operator.IN, _TIER, frozenset(each["tiers"])) if "tiers" in each else None,

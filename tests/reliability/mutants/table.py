@@ -8,6 +8,7 @@ from tests.reliability.mutants import (
     of_duplicates,
     of_limits,
     of_lots,
+    of_offers,
     of_reversals,
     of_silence,
     of_spending,
@@ -30,6 +31,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *of_verifying.MUTANTS,
     *of_silence.MUTANTS,
     *of_campaigns.MUTANTS,
+    *of_offers.MUTANTS,
     *of_the_console.MUTANTS,
 )
 

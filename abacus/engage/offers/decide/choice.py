@@ -1,6 +1,7 @@
 """The best offers for an item, and the offers that came close. Pure."""
 
-from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 from abacus.engage.offers.decide.armed import Armed, Rank
@@ -10,10 +11,10 @@ from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.offer_index import OfferIndex
 from abacus.engage.offers.decide.reason import Reason
 from abacus.engage.offers.decide.refusal import Refusal, failures, near_misses, refusal
-from abacus.engage.offers.decide.shelf import Group, Ranking, group_of
+from abacus.engage.offers.decide.shelf import group_of
+from abacus.engage.offers.decide.shortlist import Shortlist
 
 NEXT_BEST: Final = 2  # offers beside the best
-_ALL: Final = 10**9
 
 
 class Found(NamedTuple):
@@ -44,12 +45,26 @@ class Choice(NamedTuple):
 
 def best(index: OfferIndex, asker: Asker, question: Question, *, explain: bool = False) -> Choice | Wanted:
     """The best offer and the next best. Offers that cannot save as much are not looked at."""
-    return _choice(index, asker, question, 1 + NEXT_BEST, explain=explain)
+    asked = index.ask(asker, question)
+    shortlist = Shortlist(1 + NEXT_BEST)
+    for group in index.admitted(asked):
+        shortlist.look_at(group, asked)
+    shortlist.walk(index.in_money(asked), asked)
+    shortlist.walk_points(index.in_points(asked), asked)
+    return _choice(index, asked, shortlist.armed, explain=explain)
 
 
 def every(index: OfferIndex, asker: Asker, question: Question, *, explain: bool = False) -> Choice | Wanted:
     """All offers that fit, in order."""
-    return _choice(index, asker, question, _ALL, explain=explain)
+    asked = index.ask(asker, question)
+    found: dict[Rank, Armed] = {}
+    for group in chain(index.admitted(asked), index.groups(asked)):
+        formula = group.terms.formula
+        given = asked.given(formula)
+        if given and group.admits(asked):
+            worth, points = asked.rank_of(given, in_points=formula.in_points)
+            found.update({(worth, points, each.order): each for each in group.offers if each.admits(asked)})
+    return _choice(index, asked, [found[rank] for rank in sorted(found)], explain=explain)
 
 
 def judge(armed: Armed, asked: Asked) -> Found | Refusal | Wanted:
@@ -66,18 +81,12 @@ def judge(armed: Armed, asked: Asked) -> Found | Refusal | Wanted:
     return _found(armed, asked) if failed is None else refusal(failed, armed, asked)
 
 
-def _choice(index: OfferIndex, asker: Asker, question: Question, most: int, *, explain: bool) -> Choice | Wanted:
-    asked = index.ask(asker, question)
-    shortlist = _Shortlist(most)
-    for group in index.admitted(asked):
-        shortlist.look_at(group, asked)
-    for ranking in index.rankings(asked):
-        shortlist.walk(ranking, asked)
+def _choice(index: OfferIndex, asked: Asked, fitting: Sequence[Armed], *, explain: bool) -> Choice | Wanted:
     is_uncertain = asked.is_uncertain
     refused = tuple(near_misses(index, asked)) if explain else ()
     if asked.wanted:
         return Wanted(frozenset(asked.wanted))
-    found = [_found(armed, asked) for armed in shortlist.armed]
+    found = [_found(armed, asked) for armed in fitting]
     return Choice(found[0] if found else None, tuple(found[1:]), refused, is_uncertain)
 
 
@@ -86,48 +95,3 @@ def _found(armed: Armed, asked: Asked) -> Found:
     given = asked.given(formula)
     worth, _ = asked.rank_of(given, in_points=formula.in_points)
     return Found(armed.offer, 0 if formula.in_points else given, given if formula.in_points else 0, -worth)
-
-
-class _Shortlist:
-    """The best offers so far, in order, and at most so many."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._ranks: list[Rank] = []
-        self.armed: list[Armed] = []
-
-    def walk(self, ranking: Ranking, asked: Asked) -> None:
-        """Looks at groups until even the most that they give is less than what the last offer of a full list gives."""
-        ranks = self._ranks
-        for bound, group in zip(ranking.bounds, ranking.groups, strict=True):
-            if len(ranks) == self._most:
-                highest = asked.rank_of(-bound, in_points=group.terms.formula.in_points)
-                if highest > ranks[-1][:2]:
-                    return
-            self.look_at(group, asked)
-
-    def look_at(self, group: Group, asked: Asked) -> None:
-        formula = group.terms.formula
-        given = asked.given(formula)
-        if not given or not group.admits(asked):
-            return
-        rank = asked.rank_of(given, in_points=formula.in_points)
-        for armed in group.offers:
-            if self._is_beyond((*rank, armed.order)):
-                return
-            if armed.admits(asked):
-                self._add((*rank, armed.order), armed)
-
-    def _is_beyond(self, rank: Rank) -> bool:
-        return len(self._ranks) == self._most and rank > self._ranks[-1]
-
-    def _add(self, rank: Rank, armed: Armed) -> None:
-        """An offer that is found by two keys is there once."""
-        place = bisect_left(self._ranks, rank)
-        if place < len(self._ranks) and self._ranks[place] == rank:
-            return
-        self._ranks.insert(place, rank)
-        self.armed.insert(place, armed)
-        if len(self._ranks) > self._most:
-            self._ranks.pop()
-            self.armed.pop()

@@ -1,6 +1,7 @@
 """The offers in force, found by country and by what an item is. Pure."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Final
 
 from abacus.engage.offers.decide.armed import Armed
@@ -8,9 +9,10 @@ from abacus.engage.offers.decide.asked import Asked
 from abacus.engage.offers.decide.asker import Asker, Question
 from abacus.engage.offers.decide.keys import Key
 from abacus.engage.offers.decide.offer import Audience, Offer
-from abacus.engage.offers.decide.shelf import Group, Ranking, Shelf, group_of
+from abacus.engage.offers.decide.shelf import Bucket, Group, Ranking, Shelf, bucket_of, group_of
 from abacus.signals.rules.decide.types import Rule
 
+_FIRST: Final = attrgetter("first")
 _NONE_APART: Final[frozenset[int]] = frozenset()
 
 
@@ -83,9 +85,9 @@ class OfferIndex:
                 del shelves[key]
 
     def warm(self) -> None:
-        """Ranks the offers for the prices that they speak of, so that no first question has to."""
+        """Ranks the offers in money for the prices that they speak of, so that no first question has to."""
         for market in self._markets.values():
-            for shelf in (*market.money.values(), *market.points.values()):
+            for shelf in market.money.values():
                 shelf.warm()
 
     def named(self, name: str) -> Armed | None:
@@ -98,22 +100,19 @@ class OfferIndex:
     def ask(self, asker: Asker, question: Question) -> Asked:
         return Asked(asker, question, self.spent)
 
-    def rankings(self, asked: Asked) -> Iterator[Ranking]:
-        """The groups that may fit, ranked under each key of the item: those in money, then those in points."""
+    def in_money(self, asked: Asked) -> list[Ranking]:
+        """The groups in money that may fit, ranked under each key of the item; what may save most comes first."""
         market = self._market(asked)
         if market is None:
-            return
-        priced = asked.pieces == 1
-        for key in asked.keys:
-            shelf = market.money.get(key)
-            if shelf is not None:
-                yield shelf.ranking(asked.line, priced=priced)
-        if not market.points:
-            return
-        for key in asked.keys:
-            shelf = market.points.get(key)
-            if shelf is not None:
-                yield shelf.ranking(asked.question.earns, priced=False)
+            return []
+        return _ranked(market.money, asked.keys, bucket_of(asked.line, priced=asked.pieces == 1))
+
+    def in_points(self, asked: Asked) -> list[Ranking]:
+        """The same for groups in points."""
+        market = self._market(asked)
+        if market is None or not market.points:
+            return []
+        return _ranked(market.points, asked.keys, bucket_of(asked.question.earns, priced=False))
 
     def groups(self, asked: Asked) -> Iterator[Group]:
         """All groups under the keys of the item, offers apart included, each of them alone."""
@@ -140,3 +139,9 @@ class OfferIndex:
 
     def _market(self, asked: Asked) -> _Market | None:
         return self._markets.get((asked.asker.country, asked.item.currency))
+
+
+def _ranked(shelves: Mapping[Key, Shelf], keys: Iterable[Key], bucket: Bucket) -> list[Ranking]:
+    rankings = [shelves[key].ranking(bucket) for key in keys if key in shelves]
+    rankings.sort(key=_FIRST)
+    return rankings

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from heapq import nsmallest
+from itertools import islice
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
@@ -49,7 +50,7 @@ def _near(index: OfferIndex, asked: Asked) -> Iterator[_Near]:
         if len(of_terms) <= 1:
             rank = asked.rank_of(asked.given(group.terms.formula), in_points=group.terms.formula.in_points)
             for armed in group.offers:
-                failed = [*of_terms, *_own_failures(armed, asked)]
+                failed = [*of_terms, *islice(_own_failures(armed, asked), 2)]
                 if len(failed) == 1:
                     yield (*rank, armed.order), armed, failed[0]
 

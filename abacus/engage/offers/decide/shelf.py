@@ -7,7 +7,7 @@ wider than the last; for each bucket its groups are ranked by what they give at 
 from array import array
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import count, islice
 from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple
 
@@ -23,31 +23,33 @@ _BOUND: Final = itemgetter(0)
 
 
 class Bucket(NamedTuple):
-    """Prices from `least` to `most`."""
+    """Amounts from `least` to `most`. With `priced` they are the price of a piece, of which the line has one."""
 
+    number: int
     least: int
     most: int
+    priced: bool
 
 
-def _buckets() -> Iterator[Bucket]:
-    least = 0
+def _buckets(*, priced: bool) -> Iterator[Bucket]:
+    least, numbers = 0, count(int(priced), 2)
     while least < UNBOUND:
         beyond = min(max(least + 1, int(least * _RATIO)), UNBOUND)
-        yield Bucket(least, beyond - 1)
+        yield Bucket(next(numbers), least, beyond - 1, priced)
         least = beyond
 
 
-_BUCKETS: Final = (*_buckets(),)
-_LEAST: Final = [each.least for each in _BUCKETS]
-_WHOLE: Final = Bucket(0, UNBOUND)
+_BUCKETS: Final = {priced: (*_buckets(priced=priced),) for priced in (False, True)}
+_LEAST: Final = [each.least for each in _BUCKETS[True]]
+_WHOLE: Final = {priced: Bucket(-1 - int(priced), 0, UNBOUND, priced) for priced in (False, True)}
 
 
-def bucket_of(amount: int) -> Bucket:
-    return _BUCKETS[bisect_right(_LEAST, amount) - 1]
+def bucket_of(amount: int, *, priced: bool) -> Bucket:
+    return _BUCKETS[priced][bisect_right(_LEAST, amount) - 1]
 
 
-def buckets_between(least: int, most: int) -> Iterable[Bucket]:
-    return _BUCKETS[bisect_right(_LEAST, least) - 1 : bisect_right(_LEAST, most)]
+def _prices_between(least: int, most: int) -> Iterable[Bucket]:
+    return _BUCKETS[True][bisect_right(_LEAST, least) - 1 : bisect_right(_LEAST, most)]
 
 
 class Group:
@@ -62,18 +64,19 @@ class Group:
 
     def admits(self, asked: Asked) -> bool:
         terms = self.terms
-        return all(gate.opens(terms, asked) for gate in self.gates)
+        for gate in self.gates:  # noqa: SIM110  # `all` of a generator takes three times as long
+            if not gate.opens(terms, asked):
+                return False
+        return True
 
-    def most(self, bucket: Bucket, *, priced: bool) -> int:
-        """The most that is given in the bucket; 0 where nothing is. With `priced` the bucket is of the price of a
-        piece, of which the line has one.
-        """
-        most = bucket.most
-        if priced:
-            if self.terms.price_from > most or self.terms.price_below <= bucket.least:
+    def most(self, bucket: Bucket) -> int:
+        """The most that is given in the bucket; 0 where nothing is."""
+        most, terms = bucket.most, self.terms
+        if bucket.priced:
+            if terms.price_from > most or terms.price_below <= bucket.least:
                 return 0
-            most = min(most, self.terms.price_below - 1)
-        return self.terms.formula.given(most, most, 1)
+            most = min(most, terms.price_below - 1)
+        return terms.formula.given(most, most, 1)
 
 
 def group_of(armed: Armed) -> Group:
@@ -84,35 +87,34 @@ def group_of(armed: Armed) -> Group:
 
 
 class Ranking:
-    """Groups by what they give at most in a bucket, the most first. The bounds are below 0, so that they rise."""
+    """Groups by what they give at most in a bucket, the most first. The bounds are below 0, so that they rise; `first`
+    is the first of them, and 0 where no group gives anything. `seen` groups were looked at.
+    """
 
-    __slots__ = ("_bucket", "_priced", "_seen", "bounds", "groups")
+    __slots__ = ("_bucket", "bounds", "first", "groups", "seen")
 
-    def __init__(self, bucket: Bucket, *, priced: bool) -> None:
+    def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
-        self._priced = priced
-        self._seen = 0
+        self.seen = 0
+        self.first = 0
         self.bounds = array("q")
         self.groups: list[Group] = []
 
     def catch_up(self, groups: Mapping[Terms, Group]) -> None:
         """Takes in the groups that came since."""
-        if self._seen == len(groups):
-            return
-        fresh = [(-most, group) for group in islice(groups.values(), self._seen, None) if (most := self._most(group))]
-        self._seen = len(groups)
+        came = islice(groups.values(), self.seen, None)
+        fresh = [(-most, group) for group in came if (most := group.most(self._bucket))]
+        self.seen = len(groups)
         if not self.groups:
             fresh.sort(key=_BOUND)
             self.bounds.extend(bound for bound, _ in fresh)
             self.groups.extend(group for _, group in fresh)
-            return
-        for bound, group in fresh:
-            place = bisect_left(self.bounds, bound)
-            self.bounds.insert(place, bound)
-            self.groups.insert(place, group)
-
-    def _most(self, group: Group) -> int:
-        return group.most(self._bucket, priced=self._priced)
+        else:
+            for bound, group in fresh:
+                place = bisect_left(self.bounds, bound)
+                self.bounds.insert(place, bound)
+                self.groups.insert(place, group)
+        self.first = self.bounds[0] if self.bounds else 0
 
 
 class Shelf:
@@ -123,7 +125,7 @@ class Shelf:
     def __init__(self) -> None:
         self._groups: dict[Terms, Group] = {}
         self._empty = 0  # groups whose offers are all gone
-        self._rankings: dict[tuple[Bucket, bool], Ranking] = {}
+        self._rankings: dict[int, Ranking] = {}  # by the numbers of their buckets
 
     def __bool__(self) -> bool:
         return self._empty < len(self._groups)
@@ -150,19 +152,20 @@ class Shelf:
             self._empty = 0
             self._rankings.clear()
 
-    def ranking(self, amount: int, *, priced: bool) -> Ranking:
-        """The groups ranked for a line of this amount, or for so many points."""
-        bucket = bucket_of(amount) if len(self._groups) > _FEW else _WHOLE
-        ranking = self._rankings.get((bucket, priced))
+    def ranking(self, bucket: Bucket) -> Ranking:
+        """The groups ranked for amounts of the bucket."""
+        if len(self._groups) <= _FEW:
+            bucket = _WHOLE[bucket.priced]
+        ranking = self._rankings.get(bucket.number)
         if ranking is None:
-            ranking = self._rankings[bucket, priced] = Ranking(bucket, priced=priced)
-        ranking.catch_up(self._groups)
+            ranking = self._rankings[bucket.number] = Ranking(bucket)
+        if ranking.seen < len(self._groups):
+            ranking.catch_up(self._groups)
         return ranking
 
     def warm(self) -> None:
         """Ranks the groups for prices from the least to the greatest sum that their terms name."""
-        if len(self._groups) <= _FEW:
-            return
-        sums = [each for terms in self._groups for each in terms.sums()]
-        for bucket in buckets_between(min(sums, default=0), max(sums, default=0)):
-            self.ranking(bucket.least, priced=True)
+        if len(self._groups) > _FEW:
+            sums = [each for terms in self._groups for each in terms.sums()]
+            for bucket in _prices_between(min(sums, default=0), max(sums, default=0)):
+                self.ranking(bucket)

@@ -1,0 +1,80 @@
+"""The best offers for an item so far. Pure."""
+
+from bisect import bisect_left
+from collections.abc import Iterable
+
+from abacus.engage.offers.decide.armed import Armed, Rank
+from abacus.engage.offers.decide.asked import Asked
+from abacus.engage.offers.decide.shelf import Group, Ranking
+
+
+class Shortlist:
+    """At most so many offers, in order. Groups that cannot come among them any more are passed over."""
+
+    __slots__ = ("_last", "_least", "_most", "_ranks", "armed")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._ranks: list[Rank] = []
+        self._last: Rank | None = None  # of a full list
+        self._least = 0  # the rank by worth that an offer needs at least; ranks by worth are below 0
+        self.armed: list[Armed] = []
+
+    def walk(self, rankings: Iterable[Ranking], asked: Asked) -> None:
+        """Looks at groups in money, until even the most that they save is too little. The first ranking begins with
+        the most.
+        """
+        line, price, pieces = asked.line, asked.price, asked.pieces
+        least = self._least
+        for ranking in rankings:
+            if ranking.first > least:
+                return
+            for bound, group in zip(ranking.bounds, ranking.groups, strict=True):
+                if bound > least:
+                    break
+                worth = -group.terms.formula.given(line, price, pieces)
+                if worth and worth <= least and group.admits(asked):
+                    self._offer(group, worth, 0, asked)
+                    least = self._least
+
+    def walk_points(self, rankings: Iterable[Ranking], asked: Asked) -> None:
+        """The same for groups in points."""
+        for ranking in rankings:
+            if self._is_too_little(ranking.first, asked):
+                return
+            for bound, group in zip(ranking.bounds, ranking.groups, strict=True):
+                if self._is_too_little(bound, asked):
+                    break
+                self.look_at(group, asked)
+
+    def look_at(self, group: Group, asked: Asked) -> None:
+        formula = group.terms.formula
+        given = asked.given(formula)
+        worth, points = asked.rank_of(given, in_points=formula.in_points)
+        if given and worth <= self._least and group.admits(asked):
+            self._offer(group, worth, points, asked)
+
+    def _is_too_little(self, bound: int, asked: Asked) -> bool:
+        return self._last is not None and asked.rank_of(-bound, in_points=True) > self._last[:2]
+
+    def _offer(self, group: Group, worth: int, points: int, asked: Asked) -> None:
+        for armed in group.offers:
+            rank = worth, points, armed.order
+            if self._last is not None and rank > self._last:
+                return
+            if armed.admits(asked):
+                self._add(rank, armed)
+
+    def _add(self, rank: Rank, armed: Armed) -> None:
+        """An offer that is found by two keys is there once."""
+        place = bisect_left(self._ranks, rank)
+        if place < len(self._ranks) and self._ranks[place] == rank:
+            return
+        self._ranks.insert(place, rank)
+        self.armed.insert(place, armed)
+        if len(self._ranks) > self._most:
+            self._ranks.pop()
+            self.armed.pop()
+        if len(self._ranks) == self._most:
+            self._last = self._ranks[-1]
+            self._least = self._last[0]

@@ -1,0 +1,119 @@
+"""Any offers with their rules, and any questions about them: few values, so that much is equal and much fits."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from abacus.engage.limits.types import Bound, Limits
+from abacus.engage.offers.decide.asker import Asker, Question
+from abacus.engage.offers.decide.offer import Audience, Benefit, Gate, Offer, Scope, Values
+from abacus.signals.events.types import VariableType
+from abacus.signals.facts.decide.catalog import MEMBER, SEGMENT, TIER
+from abacus.signals.facts.decide.counter_sides import COUNTER
+from abacus.signals.rules.decide.types import AllOf, Condition, FactPlace, Not, Operator, Rule, Side, looked_up
+from tests.engage.offers.examples import AMOUNT, ASKER, EVERYTHING, FIXED, FREE, NOW, PERCENT, PLUS, TIMES, item, offer
+
+COUNT: Final = looked_up(COUNTER, "counter.orders(1d)", VariableType.INTEGER)
+_CITY: Final = Side("var.city", VariableType.TEXT, FactPlace.VARIABLE, "city")
+_COUNTRY: Final = Side("country", VariableType.TEXT, FactPlace.FIELD, "country")
+_VIP: Final = looked_up(SEGMENT, "segment.vip", VariableType.BOOLEAN)
+_TIERED: Final = looked_up(MEMBER, TIER, VariableType.TEXT)
+_NUMBERS: Final = range(1, 40)
+
+_CONDITIONS: Final[tuple[Rule, ...]] = (
+    Condition(Operator.IN, _TIERED, frozenset({"gold", "platinum"})),
+    Condition(Operator.EQ, _TIERED, "gold"),
+    Not(Condition(Operator.EQ, _TIERED, "gold")),
+    Condition(Operator.EQ, _VIP, rhs=True),
+    Condition(Operator.EQ, _VIP, rhs=False),
+    Condition(Operator.EQ, _CITY, "kl"),
+    Condition(Operator.EQ, _COUNTRY, "SG"),
+    Condition(Operator.GTE, COUNT, 3),
+)
+_SOME: Final = ("product p1", "merchant m1", "brand b1", "brand b2", "category food", "category noodles")
+
+
+def _values(*, least: int) -> st.SearchStrategy[Values]:
+    def of(keys: frozenset[str]) -> Values:
+        kinds = "product", "merchant", "brand", "category"
+        split = [each.split(" ") for each in keys]
+        return Values(*(frozenset(value for kind, value in split if kind == each) for each in kinds))
+
+    return st.frozensets(st.sampled_from(_SOME), min_size=least, max_size=2).map(of)
+
+
+_caps: Final = st.sampled_from((None, Decimal(4), Decimal(12)))
+_benefits: Final = st.one_of(
+    st.tuples(st.just(PERCENT), st.sampled_from(("5", "12.5", "33.333", "50", "100")).map(Decimal), _caps),
+    st.tuples(st.just(AMOUNT), st.sampled_from((Decimal(1), Decimal(4), Decimal(25))), st.none()),
+    st.tuples(st.just(FIXED), st.sampled_from((Decimal("3.95"), Decimal(10))), _caps),
+    st.tuples(st.just(FREE), st.just(Decimal(0)), st.none()),
+    st.tuples(st.just(TIMES), st.sampled_from((Decimal("1.5"), Decimal(3))), _caps),
+    st.tuples(st.just(PLUS), st.sampled_from((Decimal(10), Decimal(400))), st.none()),
+).map(lambda parts: Benefit(*parts))
+_rules: Final = st.lists(st.sampled_from(_CONDITIONS), max_size=2).map(
+    lambda parts: None if not parts else parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+)
+
+
+@st.composite
+def offers(draw: st.DrawFn) -> tuple[Offer, Rule | None]:
+    """An offer of any number and its rule. Two of three have no condition but their scope."""
+    number, benefit = draw(st.sampled_from(_NUMBERS)), draw(_benefits)
+    scope = draw(st.one_of(st.just(EVERYTHING), _values(least=1).map(lambda values: Scope(values=values))))
+    changes: Mapping[str, Any] = {
+        "scope": scope,
+        "priority": draw(st.sampled_from((0, 0, 1))),
+        "ends_at": NOW + timedelta(days=draw(st.sampled_from((3, 3, 4)))),
+        "limits": Limits(overall=Bound(runs=9), member=Bound(runs=2)),
+    }
+    if draw(st.integers(0, 2)):
+        return offer(number, benefit, **changes), None
+    gates = st.sampled_from((Gate(), Gate(), Gate(Decimal(8)), Gate(Decimal(5), Decimal(20)), Gate(below=Decimal(8))))
+    pieces = st.sampled_from((Gate(), Gate(), Gate(Decimal(2)), Gate(Decimal(1), Decimal(3))))
+    conditions: Mapping[str, Any] = {
+        "scope": scope._replace(excepted=draw(_values(least=0))),
+        "price": draw(gates),
+        "quantity": draw(pieces),
+        "basket_minimum": draw(st.sampled_from((Decimal(0), Decimal(30)))),
+        "audience": draw(st.sampled_from(Audience)),
+        "starts_at": NOW + timedelta(hours=draw(st.sampled_from((-1, 0, 1)))),
+        "approved_at": NOW + timedelta(hours=draw(st.sampled_from((-2, 1)))),
+        "weekdays": draw(st.sampled_from((frozenset(), frozenset({4}), frozenset({5})))),  # it is Friday
+        "hours": draw(st.sampled_from(((), ((0, 20 * 60),), ((20 * 60, 24 * 60),)))),  # eight in the evening
+        "country": draw(st.sampled_from(("SG", "SG", "SG", "MY"))),
+    }
+    return offer(number, benefit, **{**changes, **conditions}), draw(_rules)
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> Question:
+    price = draw(st.one_of(st.integers(1, 9000), st.sampled_from((0, 499, 500, 799, 800, 2000))))
+    of = item(
+        price,
+        draw(st.sampled_from((1, 1, 2, 3))),
+        brand=draw(st.sampled_from(("b1", "b2", "b3"))),
+        variables=draw(st.sampled_from(({}, {"city": "kl"}, {"city": "sg"}, {"city": 7}))),
+    )
+    count = draw(st.sampled_from((None, 2, 3)))
+    basket = of.line + draw(st.sampled_from((0, 2500)))
+    return Question(of, basket, draw(st.sampled_from((0, 30, 700))), {COUNT.text: count})
+
+
+@st.composite
+def askers(draw: st.DrawFn) -> Asker:
+    is_vip = draw(st.booleans())
+    return ASKER._replace(
+        tier=draw(st.sampled_from((None, "member", "gold"))),
+        admitted=draw(st.frozensets(st.sampled_from(_NUMBERS), max_size=20)),
+        in_segment=lambda _: is_vip,
+        uses_left=draw(st.dictionaries(st.sampled_from(_NUMBERS), st.sampled_from((0, 1)), max_size=4)),
+        point_value=draw(st.sampled_from((None, Fraction(1, 200), Fraction(3)))),
+    )
+
+
+spent: Final = st.frozensets(st.sampled_from(_NUMBERS), max_size=4)

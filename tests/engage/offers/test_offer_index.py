@@ -1,0 +1,68 @@
+"""The index finds what a look at every offer finds, in the same order, whatever was put and removed before."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from abacus.engage.offers.decide.asker import Asker, Question
+from abacus.engage.offers.decide.choice import NEXT_BEST, Choice, best, every
+from abacus.engage.offers.decide.offer import Offer
+from abacus.engage.offers.decide.offer_index import OfferIndex
+from abacus.engage.offers.decide.refusal import MOST_REFUSED
+from abacus.signals.rules.decide.types import Rule
+from tests.engage.offers import plain
+from tests.engage.offers.any_offers import askers, offers, questions, spent
+
+_OFFERS = st.lists(offers(), max_size=30)
+
+
+@settings(max_examples=60)
+@given(_OFFERS, _OFFERS, askers(), st.lists(questions(), min_size=1, max_size=4), spent)
+def test_it_agrees_with_a_look_at_each(
+    first: Sequence[tuple[Offer, Rule | None]],
+    then: Sequence[tuple[Offer, Rule | None]],
+    asker: Asker,
+    asked: Sequence[Question],
+    gone: Collection[int],
+) -> None:
+    """Of the second offers each takes the place of a version before it, and every third leaves at once."""
+    index, there = OfferIndex(), dict[int, tuple[Offer, Rule | None]]()
+    index.spent = gone
+    for each in first:
+        index.put(*each)
+        there[each[0].number] = each
+    index.warm()
+    _agree(index, there, asker, asked, gone)
+    for place, each in enumerate(then):
+        index.put(*each)
+        there[each[0].number] = each
+        if not place % 3:
+            index.remove(each[0].number)
+            del there[each[0].number]
+    assert len(index) == len(there)
+    _agree(index, there, asker, asked, gone)
+
+
+def _agree(
+    index: OfferIndex,
+    there: Mapping[int, tuple[Offer, Rule | None]],
+    asker: Asker,
+    asked: Sequence[Question],
+    gone: Collection[int],
+) -> None:
+    for question in asked:
+        expected = [
+            (each.number, each.saves, each.points) for each in plain.fitting(there.values(), asker, question, gone)
+        ]
+        assert _found(best(index, asker, question)) == expected[: 1 + NEXT_BEST]
+        assert _found(every(index, asker, question)) == expected
+        explained = best(index, asker, question, explain=True)
+        assert isinstance(explained, Choice)
+        refused = [(each.offer.number, each.reason) for each in explained.refused]
+        assert refused == plain.near_misses(there.values(), asker, question, gone)[:MOST_REFUSED]
+
+
+def _found(choice: object) -> list[tuple[int, int, int]]:
+    assert isinstance(choice, Choice)
+    return [(each.offer.number, each.saves, each.points) for each in choice.fitting()]

@@ -1,0 +1,185 @@
+"""Without one of the conditions by which offers are chosen, or one of the rules of their order."""
+
+from typing import Final
+
+from tests.reliability.mutants.changes import Node
+from tests.reliability.mutants.mutant import Mutant
+
+_DECIDE: Final = "abacus/engage/offers/decide"
+_ARMED: Final = f"{_DECIDE}/armed.py"
+_TERMS: Final = f"{_DECIDE}/terms.py"
+_SHELF: Final = f"{_DECIDE}/shelf.py"
+_SHORTLIST: Final = f"{_DECIDE}/shortlist.py"
+_STACKING: Final = f"{_DECIDE}/stacking.py"
+_TESTS: Final = "tests/engage/offers"
+_AGREES: Final = (f"{_TESTS}/test_offer_index.py::test_it_agrees_with_a_look_at_each",)
+_NOTHING_MORE: Final = (f"{_TESTS}/test_stacking.py::test_no_combination_saves_more",)
+
+
+def _golden(case: str) -> tuple[str]:
+    return (f"{_TESTS}/test_golden_offers.py::test_golden[{case}]",)
+
+
+def _choice(test: str) -> tuple[str]:
+    return (f"{_TESTS}/test_choice.py::{test}",)
+
+
+MUTANTS: Final = (
+    Mutant(
+        "the price from which an offer holds",
+        _TERMS,
+        "_in_price",
+        Node("terms.price_from <= asked.price < terms.price_below", "asked.price < terms.price_below"),
+        _AGREES,
+    ),
+    Mutant(
+        "the price below which an offer holds",
+        _TERMS,
+        "_in_price",
+        Node("terms.price_from <= asked.price < terms.price_below", "terms.price_from <= asked.price"),
+        _AGREES,
+    ),
+    Mutant("the pieces that an offer is for", _TERMS, "_in_quantity", Node("terms.pieces_from", "0"), _AGREES),
+    Mutant("the least sum of a basket", _TERMS, "_in_basket", Node("terms.basket_from", "0"), _AGREES),
+    Mutant(
+        "the tiers that an offer is for",
+        _TERMS,
+        "_in_tier",
+        Node("asked.has_tier(terms.tiers)", "True"),
+        _golden("the cap decides between two"),
+    ),
+    Mutant(
+        "the budget that is gone",
+        _ARMED,
+        "_has_budget",
+        Node("armed.number not in asked.spent", "True"),
+        _golden("a spent offer is not there"),
+    ),
+    Mutant(
+        "the uses that a member has left",
+        _ARMED,
+        "_has_uses",
+        Node("asked.asker.uses_left.get(armed.number, 1) > 0", "True"),
+        _AGREES,
+    ),
+    Mutant(
+        "the period of an offer",
+        _ARMED,
+        "_in_period",
+        Node("armed.starts <= asked.at < armed.ends", "True"),
+        _AGREES,
+    ),
+    Mutant(
+        "the approval before which an offer does not hold",
+        _ARMED,
+        "Armed.__init__",
+        Node("max(offer.starts_at, offer.approved_at)", "offer.starts_at"),
+        _AGREES,
+    ),
+    Mutant(
+        "the members who are invited",
+        _ARMED,
+        "_is_admitted",
+        Node("armed.number in asked.asker.admitted", "True"),
+        _choice("test_why_not"),
+    ),
+    Mutant(
+        "the numbers of the offers to which an asker is admitted",
+        f"{_DECIDE}/offer_index.py",
+        "OfferIndex.admitted",
+        Node("there & admitted", "there"),
+        _choice("test_an_offer_by_code_is_found_by_its_code"),
+    ),
+    Mutant(
+        "the days of the week of an offer",
+        _ARMED,
+        "_in_hours",
+        Node("local.weekday() not in offer.weekdays", "False"),
+        _AGREES,
+    ),
+    Mutant(
+        "the hours of an offer",
+        _ARMED,
+        "_in_hours",
+        Node("any(begin <= minute < end for begin, end in offer.hours)", "True"),
+        _AGREES,
+    ),
+    Mutant(
+        "the exceptions of a scope",
+        _ARMED,
+        "_is_not_excepted",
+        Node("armed.excepted.isdisjoint(asked.keys)", "True"),
+        _AGREES,
+    ),
+    Mutant(
+        "the segments that an offer is for",
+        _ARMED,
+        "_in_segments",
+        Node("all(map(asked.is_in, armed.parts.segments))", "True"),
+        _AGREES,
+    ),
+    Mutant("the rest of an offer's rule", _ARMED, "_rule_holds", Node("asked.holds(armed.plan)", "True"), _AGREES),
+    Mutant(
+        "the values that cannot be told",
+        f"{_DECIDE}/asked.py",
+        "Asked.has_tier",
+        Node("TIER in self.asker.not_now", "False"),
+        _choice("test_what_cannot_be_told_leaves_an_offer_out"),
+    ),
+    Mutant(
+        "the end of the search, where offers save as much",
+        _SHORTLIST,
+        "Shortlist.walk",
+        Node("bound > least", "bound >= least"),
+        _AGREES,
+    ),
+    Mutant(
+        "the groups that came after a ranking was made",
+        _SHELF,
+        "Shelf.ranking",
+        Node("ranking.seen < len(self._groups)", "not ranking.seen"),
+        _AGREES,
+    ),
+    Mutant(
+        "the order within a group",
+        _SHELF,
+        "Shelf.put",
+        Node("insort(group.offers, armed, key=_ORDER)", "group.offers.append(armed)"),
+        _AGREES,
+    ),
+    Mutant(
+        "the priority of an offer",
+        _ARMED,
+        "Armed.__init__",
+        Node("-offer.priority", "0"),
+        _choice("test_higher_priority_goes_first_where_the_saving_is_equal"),
+    ),
+    Mutant(
+        "the line that no saving passes",
+        f"{_DECIDE}/saving.py",
+        "Formula.given",
+        Node("min(given, cap, line)", "min(given, cap)"),
+        _golden("never more off than the price"),
+    ),
+    Mutant(
+        "the rounding half up",
+        f"{_DECIDE}/saving.py",
+        "half_up",
+        Node("(2 * numerator + denominator) // (2 * denominator)", "numerator // denominator"),
+        _golden("rounded half up to the currency's cents"),
+    ),
+    Mutant(
+        "the offers that stand alone in a basket",
+        _STACKING,
+        "_Basket.beside_others",
+        Node("each.stack.stacking is not Stacking.ALONE", "True"),
+        _NOTHING_MORE,
+    ),
+    Mutant(
+        "the line that offers do not pass together",
+        _STACKING,
+        "_Basket.settled",
+        Node("min(found.saves, left[place])", "found.saves"),
+        _NOTHING_MORE,
+    ),
+)
