@@ -143,6 +143,8 @@ def _posted(transaction: Completed) -> tuple[Claim, Transfer]:
         None,
         STREAM,
         lifetime=False,
+        vests_on=None,
+        vests_at=None,
         format=CURRENT,
         hash=NO_HASH,
     )

@@ -198,6 +198,8 @@ def _event(member: str, seq: int, number: int) -> bytes:
             None,
             STREAM,
             lifetime=False,
+            vests_on=None,
+            vests_at=None,
             format=CURRENT,
             hash=NO_HASH,
         )

@@ -37,6 +37,7 @@ TRANSFER: Final = {
     "occurred_at": "2026-01-10T04:30:00Z",
     "posted_at": "2026-01-10T04:30:00Z",
     "expires_on": None,
+    "vests_on": None,
     "reverses": None,
     "actor": "acme",
     "explanation": {"v": 1, "points": -80, "reason": "A coffee", "spent_by": "acme", "available": 200},
@@ -136,7 +137,8 @@ MEMBER: Final = {
             "program": "GRP",
             "balance": 280,
             "held": 80,
-            "available": 200,
+            "pending": 60,
+            "available": 140,
             "tier": "platinum",
             "expires_on": "2026-07-31",
         }

@@ -113,11 +113,14 @@ class EventBatchAnswer(BaseModel):
 
 
 class AccountAnswer(BaseModel):
-    """A member's points in one program."""
+    """A member's points in one program. `pending` points can be spent later: they vest on a day of their own.
+    `available` is the balance less the held and the pending points.
+    """
 
     program: str
     balance: int
     held: int
+    pending: int
     available: int
     tier: str
     expires_on: date | None
@@ -134,8 +137,8 @@ class MemberAnswer(BaseModel):
 
 
 class TransferAnswer(BaseModel):
-    """One change of an account. Of a transfer that is another's, `key`, `actor` and `explanation` are null, and so is
-    `reverses` unless it names a key of yours.
+    """One change of an account. Points with `vests_on` can be spent from that day on. Of a transfer that is another's,
+    `key`, `actor` and `explanation` are null, and so is `reverses` unless it names a key of yours.
     """
 
     id: str
@@ -149,6 +152,7 @@ class TransferAnswer(BaseModel):
     occurred_at: datetime
     posted_at: datetime
     expires_on: date | None
+    vests_on: date | None
     reverses: str | None
     actor: str | None
     explanation: Document | None

@@ -98,7 +98,7 @@ async def member(member_id: MemberId, request: Request, query: Annotated[AsOfQue
     that had no transfer by then is left out.
     """
     partner, access = call_of(request)
-    accounts = [holding.now for holding in await _holdings(member_id, partner, access)]
+    accounts = [holding.at(access.clock.now()) for holding in await _holdings(member_id, partner, access)]
     if query.as_of is None:
         return answers.json_answer(answers.member(member_id, accounts))
     if query.as_of > access.clock.now():

@@ -151,6 +151,8 @@ def test_whose_a_transfer_is(key: str, source: str | None, actor: str | None, ow
         ),
         source=source,
         lifetime=False,
+        vests_on=None,
+        vests_at=None,
         format=CURRENT,
         hash=b"",
     )

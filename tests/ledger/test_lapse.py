@@ -12,6 +12,7 @@ from abacus.ledger.decide.account_with_lots import AccountWithLots
 from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapse import MonthEnd
 from abacus.ledger.decide.lapse import lapse as lapse_purse
+from abacus.ledger.decide.lots import Lot, OpenLot
 from abacus.ledger.decide.transfer import apply
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.award_envelope import Award
@@ -52,6 +53,17 @@ def test_what_is_held_stays_with_its_date() -> None:
     account, transfer = changed
     assert (transfer.points, account.balance, account.held) == (-130, 50, 50)
     assert account.expires_on == transfer.expires_on == date(2026, 7, 31)
+
+
+def test_pending_points_of_lots_stay() -> None:
+    """No more lapse than are available, of the oldest lots first."""
+    lots = [Lot(seq, f"txn:rides:{seq}", 100, 0, NOW, JULY.last_day) for seq in (1, 2)]
+    account = BOB._replace(balance=200, lifetime=True, vesting=[int(LATER.timestamp()) + 1, 130])
+    change = lapse_purse(AccountWithLots(account, tuple(OpenLot(each, 100) for each in lots)), JULY, LATER)
+    assert change is not None
+    assert (change.transfer.points, change.after.account.pending) == (-70, 130)
+    assert [(each.lot_seq, each.points) for each in change.draws] == [(1, 70)]
+    assert orjson.loads(change.transfer.explanation)["pending"] == 130
 
 
 @pytest.mark.parametrize(

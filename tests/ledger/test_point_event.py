@@ -41,6 +41,7 @@ def test_an_event_as_other_programs_see_it() -> None:
             "occurred_at": "2026-01-10T12:30:00+08:00",
             "expires_on": "2026-07-31",
             "lifetime": False,
+            "vests_on": None,
             "source": "stream",
             "explanation": {"amount": "15.00", "points": 180},
         },

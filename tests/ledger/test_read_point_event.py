@@ -54,6 +54,7 @@ def test_every_transfer_is_read_as_it_was_told(each: Award) -> None:
         "occurred_at": transfer.occurred_at,
         "expires_on": transfer.expires_on,
         "lifetime": transfer.lifetime,
+        "vests_on": transfer.vests_on,
         "source": transfer.known_source,
     }
     assert (read["type"], read["time"]) == (TYPES[each.kind], transfer.posted_at)

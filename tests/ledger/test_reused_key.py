@@ -129,6 +129,8 @@ def posted(name: str) -> Transfer:
         "acme",
         None,
         None,
+        None,
+        None,
         2,
         b"",
     )

@@ -57,7 +57,7 @@ def test_a_hash_of_the_second_format_stays_what_it_was() -> None:
 
 def test_a_hash_of_an_unknown_format_is_not_guessed() -> None:
     _, transfer = apply(BOB, AWARD, NOW)
-    with pytest.raises(UnknownFormat, match="format 99; this version knows 1, 2, 3"):
+    with pytest.raises(UnknownFormat, match="format 99; this version knows 1, 2, 3, 4"):
         chain(NO_HASH, transfer._replace(format=99)[:-1])
 
 
@@ -80,6 +80,8 @@ def test_the_first_award_of_an_account() -> None:
         actor=None,
         source=STREAM,
         lifetime=False,
+        vests_on=None,
+        vests_at=None,
         format=3,
         hash=bytes.fromhex("d1847479095b825ea3a4206f03c9cd4c151680b01ddc9635f0c4cc8f45f16b60"),
     )
@@ -258,6 +260,8 @@ OTHER: dict[str, Any] = {
     "actor": "ops",
     "source": "import",
     "lifetime": True,
+    "vests_on": date(2026, 6, 2),
+    "vests_at": NOW + timedelta(hours=4),
     "format": 1,
     "hash": b"\0" * 32,
 }

@@ -4,9 +4,12 @@ It shares no decision with the product, so that the two can be held against each
 """
 
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from typing import Final
+
+EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass
@@ -44,6 +47,12 @@ class Model:
     has_day: bool = False  # by activity: whether the account shows its day, which an empty one does not
     lapses: set[date] = field(default_factory=set)
     good_when_taken: dict[str, date | None] = field(default_factory=dict)
+    now: datetime = EARLIEST
+    vests: dict[str, tuple[datetime, int]] = field(default_factory=dict)  # by award: when, and how many points
+
+    @property
+    def pending(self) -> int:
+        return sum(points for at, points in self.vests.values() if at > self.now)
 
     @property
     def balance(self) -> int:
@@ -55,7 +64,7 @@ class Model:
 
     @property
     def available(self) -> int:
-        return self.balance - self.held
+        return self.balance - self.held - self.pending
 
     @property
     def expires_on(self) -> date | None:
@@ -163,12 +172,15 @@ class Model:
             return
         if self.lifetime:
             held = self.held  # rests on the oldest
+            may_go = self.available
             for lot in self.lots:
                 resting = min(lot.left, held)
                 held -= resting
                 if lot.good_until and lot.good_until <= last_day:
-                    lot.lapsed += lot.left - resting
-                    lot.left = resting
+                    gone = min(may_go, lot.left - resting)
+                    may_go -= gone
+                    lot.lapsed += gone
+                    lot.left -= gone
         else:
             may_go = self.available
             for lot in self.lots:
@@ -184,6 +196,9 @@ class Model:
         award.due += due
         lot = next((each for each in self.lots if each.key == of), None)
         left, lapsed = (lot.left, lot.lapsed) if lot else (0, 0)
+        at, pending = self.vests.get(of, (self.now, 0))
+        if at > self.now:
+            self.vests[of] = at, pending - due
         may_take = max(0, self.available) if clip else due
         own = min(due, left, may_take)
         expired = min(due - min(due, left), lapsed - award.expired)

@@ -28,6 +28,7 @@ from abacus.intake.partners.members import MemberReader
 from abacus.ledger.decide.chain import chain
 from abacus.ledger.decide.lapse import MonthEnd
 from abacus.ledger.decide.opening_balance import OpeningBalance
+from abacus.ledger.decide.pending import vested
 from abacus.ledger.types.account import NO_HASH, AccountId
 from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
@@ -102,9 +103,11 @@ class Life(RuleBasedStateMachine):
         last = Month.of(self.clock.now().date()).last_day
         self.clock.set(datetime(last.year, last.month, last.day, 12, tzinfo=UTC))
 
-    @rule(amount=points, months_late=st.integers(0, 7), activity=st.booleans())
-    def earn(self, amount: int, months_late: int, *, activity: bool) -> None:
+    @rule(amount=points, months_late=st.integers(0, 7), activity=st.booleans(), days=st.none() | st.integers(0, 60))
+    def earn(self, amount: int, months_late: int, *, activity: bool, days: int | None) -> None:
+        """Points that vest later, after days, or can be spent at once."""
         key = self._key("txn:rides")
+        vests_on = None if days is None else self.clock.now().date() + timedelta(days=days)
         day = self._month_end(self.months - (months_late if activity else 0))
         worth = calculated(f"{amount}.00", amount * 3)
         award = Award(
@@ -112,7 +115,12 @@ class Life(RuleBasedStateMachine):
             worth if activity else granted(amount * 3),
             "stream",
             self.by_lots,
+            vests_on=vests_on,
+            vests_at=None if vests_on is None else datetime(vests_on.year, vests_on.month, vests_on.day, tzinfo=UTC),
         )
+        self.model.now = self.clock.now()
+        if award.vests_at is not None:
+            self.model.vests[key] = award.vests_at, amount * 3
         (outcome,) = self.run(self.ledger.post([award]))
         assert outcome.status is Status.POSTED
         self.written += 1
@@ -191,7 +199,7 @@ class Life(RuleBasedStateMachine):
         month = Month.of(now.date())
         self.clock.set(datetime(month.after.year, month.after.number, 10, 12, tzinfo=UTC))
         end = MonthEnd(expiry_key(str(month)), month.last_day, month.over_at(UTC))
-        before = self.model.balance
+        before, self.model.now = self.model.balance, self.clock.now()
         self.model.lapse(month.last_day)
         self.written += self.model.balance != before
         for _ in range(2):  # twice is once
@@ -212,6 +220,7 @@ class Life(RuleBasedStateMachine):
         if account is None:
             assert not self.written
             return
+        account, self.model.now = vested(account, self.clock.now()), self.clock.now()
         assert (account.balance, account.held, account.available) == (
             self.model.balance,
             self.model.held,
@@ -301,13 +310,14 @@ def test_a_life_on_postgres(database_url: str) -> None:
             """The last state of each moment."""
             account = self.run(self.ledger.account(self.id))
             if account is not None:
-                self.past[self.clock.now()] = (account.balance, account.held, account.expires_on)
-            for moment, then in self.past.items():
+                then = vested(account, self.clock.now())
+                self.past[self.clock.now()] = (then.balance, then.held, then.pending, then.expires_on)
+            for moment, was in self.past.items():
                 (told,) = self.run(MemberReader(self.pool).as_of(self.id[0], moment))
-                assert (told.balance, told.held, told.expires_on) == then
+                assert (told.balance, told.held, told.pending, told.expires_on) == was
 
         def open(self, stack: ExitStack, clock: FixedClock) -> Living:
-            self.past: dict[datetime, tuple[int, int, date | None]] = {}
+            self.past: dict[datetime, tuple[int, int, int, date | None]] = {}
             self.pool = pool = self.run(open_pool(database_url, size=2))
             owner = self.run(open_pool(database_url, size=1, role=None))
             stack.callback(lambda: self.run(pool.close()))

@@ -10,7 +10,7 @@ from abacus.platform.roles import APPLICATION_ROLE, CONSOLE_ROLE, PEOPLE_ROLE
 RIGHTS: Final[Mapping[str, str]] = {
     "account": (
         "select, insert, update(balance held earned_total expires_on last_seq head_hash last_xid lots_closed lots_drawn"
-        " lapsed_seq lifetime active_until)"
+        " lapsed_seq lifetime active_until vesting)"
     ),
     "account_tier": "select, insert, update(country tier until last_seq changes)",
     "action": "select, insert, update(due_at attempts failing_since done_at refused_at reason)",

@@ -155,6 +155,7 @@ def cards(draw: st.DrawFn) -> RateCard:
         fixed_awards=draw(st.dictionaries(names, st.integers(0, MAX_POINTS).map(Points), max_size=3)),
         tier_policy=draw(st.none() | st.just(policy)) if above else None,
         point_value=draw(st.none() | value),
+        vests_after_days=draw(st.none() | st.integers(1, 28)),
     )
 
 

@@ -70,6 +70,7 @@ SAME_DATE = (
             {"tier_policy": TierPolicy(6, {"silver": Points(600)})},
             ["tier_policy.thresholds.silver: 300 → 600 (+100 %)"],
         ),
+        ({"vests_after_days": 14}, ["vests_after_days: none → 14"]),
         (
             {"point_value": PointValue(Decimal("0.01"))},
             ["point_value.money: added at 0.01", "point_value.step: added at 0.01"],

@@ -194,6 +194,12 @@ FAULTS = [
     ),
     ("{ gold = 1500 }", "{}", "tier_policy.thresholds: empty; write at least one entry"),
     ("thresholds = { gold = 1500 }", "", "tier_policy.thresholds: missing"),
+    ("expiry_months = 6", "expiry_months = 6\nvests_after_days = 0", "vests_after_days: 0 is not between 1 and 365"),
+    (
+        "expiry_months = 6",
+        "expiry_months = 1\nvests_after_days = 29",
+        "vests_after_days: after 29 days, points may have lapsed before they vest",
+    ),
     ("[tier_policy]", "[point_value]\n[tier_policy]", "point_value.money: missing"),
     (
         "[tier_policy]",

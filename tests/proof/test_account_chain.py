@@ -1,6 +1,6 @@
 """Following an account: rows as posting leaves them are sound, and each fault is reported once."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
 import orjson
@@ -122,6 +122,37 @@ def test_a_day_by_activity_goes_never_back(format_: int, *, lifetime: bool | Non
     second = with_hash(first.hash, second)
     account = Account(*BOB, "SG", 600, 0, 600, LATER, 2, second.hash, active_until=LATER)
     assert faults(account, [first, second]) == told
+
+
+VESTS = NOW + timedelta(days=14)
+PENDING = history(award(points=100), award(points=20, vests_on=VESTS.date(), vests_at=VESTS))
+
+
+@pytest.mark.parametrize(
+    ("vesting", "told"),
+    [
+        pytest.param([(VESTS, 20)], [], id="as it came"),
+        pytest.param([(VESTS, 21)], [(VESTS, 21, 20)], id="more than there came"),
+        pytest.param([], [(VESTS, 0, 20)], id="gone too early"),
+        pytest.param([(VESTS, 20), (NOW, 5)], [(NOW, 5, 0)], id="a day on which none came"),
+    ],
+)
+def test_pending_points_are_compared(
+    vesting: list[tuple[datetime, int]], told: list[tuple[datetime, int, int]]
+) -> None:
+    numbers = [number for at, points in vesting for number in (int(at.timestamp()), points)]
+    assert faults(PENDING.account._replace(vesting=numbers), PENDING.transfers) == [
+        f"the account's points that vest at {at.isoformat()} are {points}, its transfers come to {followed}"
+        for at, points, followed in told
+    ]
+
+
+def test_pending_points_whose_day_has_begun_are_gone() -> None:
+    last = PENDING.transfers[-1]
+    more = with_hash(last.hash, last._replace(seq=3, points=0, posted_at=VESTS, vests_on=None, vests_at=None, format=3))
+    account = PENDING.account._replace(last_seq=3, head_hash=more.hash)
+    for vesting in (PENDING.account.vesting, None):
+        assert faults(account._replace(vesting=vesting), [*PENDING.transfers, more]) == []
 
 
 def test_transfers_without_an_account() -> None:

@@ -57,7 +57,7 @@ def transfer_of(name: str, text: bytes) -> Transfer:
     day = date(2026, 7, 31)
     key = f"key:{name}"
     row = ("bob", "GRP", 1, kind, points, balance + points, key, "SG", POSTED, POSTED, day, text, reverses, actor)
-    transfer = Transfer(*row, source=None, lifetime=False, format=CURRENT, hash=b"")
+    transfer = Transfer(*row, source=None, lifetime=False, vests_on=None, vests_at=None, format=CURRENT, hash=b"")
     return transfer._replace(hash=chain(b"", transfer[:-1]))
 
 

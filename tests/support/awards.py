@@ -67,11 +67,16 @@ awards = st.builds(
     source=st.sampled_from(["stream", "partner:acme", "campaign:34", "person:ann"]),
     lifetime=st.booleans(),
     transaction=st.none() | st.builds(Transacted, printable(40).map("txn:rides:{}".format), st.just("ab" * 8)),
+    vests_on=st.none() | st.dates(date(2000, 1, 2), date(2099, 12, 30)),
+    vests_at=st.none(),
 ).map(lambda award: _consistent(award._replace(source=source_of_key(award.key) or award.source)))
 
 
 def _consistent(award: Award) -> Award:
-    """Only a partner's award names a transaction, and then its explanation does."""
+    """Only a partner's award names a transaction, and then its explanation does. A day of vesting has its begin."""
+    if award.vests_on is not None:
+        midnight = datetime(award.vests_on.year, award.vests_on.month, award.vests_on.day, tzinfo=UTC)
+        award = award._replace(vests_at=midnight - timedelta(hours=award.points % 14))
     if award.transaction is None or partner_of(award.source) is None:
         return award._replace(transaction=None)
     named = orjson.loads(award.explanation) | {"transaction": award.transaction.key}

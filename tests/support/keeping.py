@@ -57,6 +57,8 @@ def earned(member: str, seq: int, points: int, at: datetime = MARCH, **changed: 
         actor=None,
         source=STREAM,
         lifetime=False,
+        vests_on=None,
+        vests_at=None,
         format=CURRENT,
         hash=NO_HASH,
     )

@@ -83,12 +83,21 @@ def _until(transfer: Transfer) -> str:
     return f", good until {transfer.expires_on}" if has_day else ""
 
 
+def _vests(transfer: Transfer) -> list[str]:
+    if transfer.vests_on is None:
+        return []
+    if transfer.points < 0:
+        return [f"  taken back before {transfer.vests_on}, the day on which they would have vested"]
+    return [f"  can be spent from {transfer.vests_on} on"]
+
+
 def explained(transfer: Transfer, difference: str | None, checks: Sequence[Check] = ()) -> list[str]:
     """The calculation in a few lines, as a person would write it down."""
     lines = [
         f"{transfer.key}: {transfer.points} points ({transfer.program}) for {transfer.member_id}",
         f"  occurred {transfer.occurred_at.isoformat()}, posted {transfer.posted_at.isoformat()}",
         f"  as #{transfer.seq} of the account: balance {transfer.balance_after}{_until(transfer)}",
+        *_vests(transfer),
     ]
     try:
         lines += [f"  {line}" for line in in_words(read(transfer.explanation), transfer.actor)]

@@ -52,17 +52,17 @@ async def show(
     async with pool() as opened:
         reader = MemberReader(opened)
         if at is None:
-            accounts = [holding.now for holding in await reader.holdings(member)]
+            accounts = [holding.at(SystemClock().now()) for holding in await reader.holdings(member)]
         else:
             accounts = list(await reader.as_of(member, at))
         if not (accounts or (at is not None and await reader.holdings(member))):
             raise absent("account of", member)
     documents = [{**each._asdict(), "available": each.available} for each in accounts]
     rows = [
-        [each.program, each.country, each.balance, each.held, each.available, each.tier, each.expires_on]
+        [each.program, each.country, each.balance, each.held, each.pending, each.available, each.tier, each.expires_on]
         for each in accounts
     ]
-    columns = ["program", "country", "balance", "held", "available", "tier", "good until"]
+    columns = ["program", "country", "balance", "held", "pending", "available", "tier", "good until"]
     return Answer(
         {"member_id": member, "as_of": at and at.isoformat(), "accounts": documents},
         Table(f"Accounts of {member}" + (f" as of {at.isoformat()}" if at is not None else ""), columns, rows),

@@ -66,6 +66,7 @@ def facts_of(transfer: Transfer) -> dict[str, Any]:
         "occurred_at": transfer.occurred_at,
         "posted_at": transfer.posted_at,
         "expires_on": transfer.expires_on,
+        "vests_on": transfer.vests_on,
         "reverses": transfer.reverses,
         "actor": transfer.actor,
         "explanation": json.loads(transfer.explanation),

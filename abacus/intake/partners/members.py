@@ -8,6 +8,8 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from abacus.core.sources import source_sql
+from abacus.ledger.decide.pending import vested
+from abacus.ledger.store.pending_sql import pending
 from abacus.ledger.types.account import Account
 from abacus.ledger.types.kinds import OF_HELD
 from abacus.platform import slices
@@ -68,6 +70,9 @@ select u.program, u.country, t.balance_after as balance,
     (select coalesce(sum({number("held", "h")}), 0)::bigint from transfer h
         where h.member_id = u.member_id and h.program = u.program and h.seq <= t.seq
             and h.kind in ({_HOLDING_KINDS})) as held,
+    (select coalesce(sum({pending("p")}), 0)::bigint from transfer p
+        where p.member_id = u.member_id and p.program = u.program and p.seq <= t.seq
+            and p.vests_at > :moment) as pending,
     {_DAY_THEN} as expires_on
 from account u
 cross join lateral (
@@ -95,13 +100,14 @@ class AccountAsOf(NamedTuple):
     held: int
     tier: str
     expires_on: date | None
+    pending: int = 0
 
     def shown(self) -> "AccountAsOf":
         return self if self.balance > 0 else self._replace(expires_on=None)
 
     @property
     def available(self) -> int:
-        return self.balance - self.held
+        return self.balance - self.held - self.pending
 
 
 class MemberAccount(NamedTuple):
@@ -110,12 +116,17 @@ class MemberAccount(NamedTuple):
     account: Account
     tier: str
 
-    @property
-    def now(self) -> AccountAsOf:
+    def at(self, now: datetime) -> AccountAsOf:
         """The account at present, in the same type as its past."""
-        account = self.account
+        account = vested(self.account, now)
         held = AccountAsOf(
-            account.program, account.country, account.balance, account.held, self.tier, account.expires_on
+            program=account.program,
+            country=account.country,
+            balance=account.balance,
+            held=account.held,
+            pending=account.pending,
+            tier=self.tier,
+            expires_on=account.expires_on,
         )
         return held.shown()
 

@@ -16,6 +16,7 @@ from abacus.core.sources import Agent
 from abacus.intake.earning.decide.transaction import AmountText, Country, Id
 from abacus.intake.partners.decide.ask import Objection, ProgramName, ReasonText
 from abacus.intake.partners.decide.till import PointQuote, pays, tender_of
+from abacus.ledger.decide.pending import vested
 from abacus.ledger.decide.reversal import amount_of
 from abacus.ledger.decide.spend import release_of
 from abacus.ledger.types.account import Account
@@ -189,7 +190,7 @@ def target_of(
             detail = f"the member's account of {account.program} is one of {account.country}, not of {country}"
             raise Objection("contradiction", detail, "/country")
         card = card_now(book, account.country, now)
-        return Target(member_id, account.program, account.country, card, account.available)
+        return Target(member_id, account.program, account.country, card, vested(account, now).available)
     if fitting:
         held = ", ".join(account.program for account in fitting)
         raise Objection("unknown-program", f"the member has {held}: say which with `program`", "/program")

@@ -40,6 +40,8 @@ class Entry(NamedTuple):
     held: int = 0
     reverses: str | None = None
     actor: str | None = None
+    vests_on: date | None = None
+    vests_at: datetime | None = None
 
 
 _NONE: Final[Mapping[int, int]] = {}
@@ -130,4 +132,6 @@ def _moved(
         reverses=entry.reverses,
         source=entry.source,
         actor=entry.actor,
+        vests_on=entry.vests_on,
+        vests_at=entry.vests_at,
     )

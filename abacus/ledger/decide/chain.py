@@ -17,10 +17,13 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 _EXPLANATION: Final = 11  # its place in a transfer's body
+_VESTS_ON: Final = 16
+_VESTS_AT: Final = 17
 _OF_FORMAT_1: Final = 13  # how many of `_facts` the hash covers
 _OF_FORMAT_2: Final = 15
 
 CURRENT: Final = 3  # the format of new transfers
+VESTING: Final = 4  # of those with a day on which their points vest
 
 
 class UnknownFormat(Exception):
@@ -32,11 +35,13 @@ def chain(previous: bytes, body: TransferBody) -> bytes:
     text_of = FORMATS.get(body[-1])
     if text_of is None:
         raise UnknownFormat(f"format {body[-1]}; this version knows {', '.join(map(str, FORMATS))}")
+    if body[_VESTS_AT] is not None or body[_VESTS_ON] is not None:
+        text_of = _with_vesting  # a row of an earlier format has no such day
     return hashlib.sha256(previous + text_of(body)).digest()
 
 
 def _facts(body: TransferBody) -> list[object]:
-    """All that a hash covers besides the explanation, the oldest fields first."""
+    """All that a hash of format 3 covers besides the explanation, the oldest fields first."""
     (
         member_id,
         program,
@@ -54,6 +59,8 @@ def _facts(body: TransferBody) -> list[object]:
         actor,
         source,
         lifetime,
+        _vests_on,
+        _vests_at,
         format_,
     ) = body
     return [
@@ -89,9 +96,16 @@ def _with_lifetime(body: TransferBody) -> bytes:
     return orjson.dumps(_facts(body)) + body[_EXPLANATION]
 
 
+def _with_vesting(body: TransferBody) -> bytes:
+    vests_at = body[_VESTS_AT]
+    moment = None if vests_at is None else (vests_at - _EPOCH) // _MICROSECOND
+    return orjson.dumps([*_facts(body), body[_VESTS_ON], moment]) + body[_EXPLANATION]
+
+
 # The text that is hashed, by format. A format is never changed once rows have it.
 FORMATS: Final[dict[int, Callable[[TransferBody], bytes]]] = {
     1: _first,
     2: _with_source,
     3: _with_lifetime,
+    4: _with_vesting,
 }

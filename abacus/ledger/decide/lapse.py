@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from abacus.core.sources import CLOCK
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, take
+from abacus.ledger.decide.pending import vested
 from abacus.ledger.types.kinds import TransferKind
 from abacus.pricing.explanation.text import text_of
 from abacus.pricing.explanation.types import Lapsed, LapsedByLots, LapsedWhole
@@ -23,8 +24,10 @@ def lapse(before: AccountWithLots, end: MonthEnd, posted_at: datetime) -> Change
     to lose.
 
     Held points stay, and their date with them: released, they lapse with a later month's end. By lots they rest on the
-    oldest, as the spend that may follow would take them.
+    oldest, as the spend that may follow would take them. Pending points stay until they vest; by lots they are the
+    newest points.
     """
+    before = before._replace(account=vested(before.account, posted_at))
     account = before.account
     day = account.expires_on
     if day is None or day > end.last_day or account.available <= 0:
@@ -41,10 +44,11 @@ def _lapse_whole(before: AccountWithLots, end: MonthEnd, day: date, posted_at: d
         points=-account.available,
         lots_closed=account.lots_closed,
         lots_drawn=account.lots_drawn,
+        pending=account.pending or None,
     )
     change = take(before, account.available, _entry(end, posted_at, explanation))
     after = change.after.account._replace(lapsed_seq=change.transfer.seq)
-    if not account.held:
+    if not account.held and not account.pending:
         after = after._replace(lots_closed=after.last_seq, lots_drawn=0)
     return change._replace(after=AccountWithLots(after))
 
@@ -54,12 +58,15 @@ def _lapse_lots(before: AccountWithLots, end: MonthEnd, posted_at: datetime) -> 
     held = account.held
     lapsing: dict[int, int] = {}
     days: list[date] = []
+    free = account.available
     for each in before.lots:
         resting = min(each.left, held)
         held -= resting
         day = each.lot.expires_on
-        if day is not None and day <= end.last_day and each.left > resting:
-            lapsing[each.lot.seq] = each.left - resting
+        lapses = min(free, each.left - resting)
+        if day is not None and day <= end.last_day and lapses > 0:
+            lapsing[each.lot.seq] = lapses
+            free -= lapses
             days.append(day)
     if not lapsing:
         return None
@@ -70,6 +77,7 @@ def _lapse_lots(before: AccountWithLots, end: MonthEnd, posted_at: datetime) -> 
         expired_on=min(days),
         points=-points,
         lots=tuple(lapsing.items()),
+        pending=account.pending or None,
     )
     change = take(before, points, _entry(end, posted_at, explanation), by_name=lapsing)
     after = change.after.account._replace(lapsed_seq=change.transfer.seq)

@@ -13,6 +13,7 @@ from abacus.ledger.decide.duplicates import Gate
 from abacus.ledger.decide.lots import Draw
 from abacus.ledger.decide.newcomers import NOBODY_REFUSED, check_newcomer
 from abacus.ledger.decide.partner_spending import count
+from abacus.ledger.decide.pending import vested
 from abacus.ledger.decide.reversal import Original, reverse
 from abacus.ledger.decide.spend import capture, check_available, release, reserve, spend
 from abacus.ledger.types.account import Account, AccountId
@@ -127,7 +128,9 @@ def plan_moves(
         id_ = account_of(movement)
         try:
             check_newcomer(movement.member_id, books.refused)
-            change = _change(books, books.accounts[id_], movement, now)
+            before = books.accounts[id_]
+            before = before._replace(account=vested(before.account, now))
+            change = _change(books, before, movement, now)
             original = _original(books, movement)
             alone.check(movement, original, change)
             count(spending, movement, original, change)

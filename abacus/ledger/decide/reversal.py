@@ -16,6 +16,7 @@ from typing import NamedTuple
 from abacus.core.errors import Reason, SetAside
 from abacus.core.points import money, plain
 from abacus.ledger.decide.account_with_lots import AccountWithLots, Change, Entry, put_back, take
+from abacus.ledger.decide.pending import pending_at, without
 from abacus.ledger.types.kinds import KINDS, REVERSIBLE, Effect, TransferKind
 from abacus.ledger.types.movement import Decline, Declined, Refund, Reversal, SecondPersonNeeded
 from abacus.ledger.types.transfer import Transfer
@@ -74,8 +75,12 @@ def reverse(before: AccountWithLots, original: Original | None, reversal: Revers
 
 
 def _take_back(before: AccountWithLots, original: Original, reversal: Reversal, now: datetime) -> Change:
-    account = before.account
+    """Points that did not vest yet are there to be taken, whatever else is held or spent."""
     due = _due(original, reversal)
+    transfer = original.transfer
+    pending = min(due, pending_at(before.account, transfer.vests_at))
+    account = without(before.account, transfer.vests_at, pending)
+    before = before._replace(account=account)
     may_take = due if reversal.on_shortfall is OnShortfall.NEGATIVE else max(0, account.available)
     own = min(due, original.left, may_take)
     expired = min(due - min(due, original.left), original.lapsed - sum(each.expired for each in original.earlier))
@@ -87,8 +92,11 @@ def _take_back(before: AccountWithLots, original: Original, reversal: Reversal, 
         on_shortfall=reversal.on_shortfall,
         clipped=due - expired - own - others,
     )
-    by_name = {original.transfer.seq: own} if own else {}
-    return take(before, own + others, _entry(original, reversal, explanation, now), by_name=by_name)
+    by_name = {transfer.seq: own} if own else {}
+    entry = _entry(original, reversal, explanation, now)
+    if pending:
+        entry = entry._replace(vests_on=transfer.vests_on, vests_at=transfer.vests_at)
+    return take(before, own + others, entry, by_name=by_name)
 
 
 def _give_back(before: AccountWithLots, original: Original, reversal: Reversal, now: datetime) -> Change:

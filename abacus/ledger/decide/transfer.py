@@ -4,7 +4,8 @@ from datetime import date, datetime
 from typing import Final
 
 from abacus.core.errors import Reason, SetAside
-from abacus.ledger.decide.chain import CURRENT, chain
+from abacus.ledger.decide.chain import CURRENT, VESTING, chain
+from abacus.ledger.decide.pending import with_pending
 from abacus.ledger.types.account import MAX_BALANCE, Account
 from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
@@ -44,7 +45,9 @@ def apply(account: Account, award: Award, posted_at: datetime) -> tuple[Account,
         None,
         award.source,
         account.lifetime,
-        CURRENT,
+        award.vests_on,
+        award.vests_at,
+        CURRENT if award.vests_on is None else VESTING,
     )
     head = chain(account.head_hash, body)
     after = Account(
@@ -62,8 +65,9 @@ def apply(account: Account, award: Award, posted_at: datetime) -> tuple[Account,
         account.lapsed_seq,
         account.lifetime,
         expires_on,
+        account.vesting,
     )
-    return after, Transfer(*body, head)
+    return with_pending(after, award.vests_at, award.points, posted_at), Transfer(*body, head)
 
 
 def _apply_by_lots(account: Account, award: Award, posted_at: datetime) -> tuple[Account, Transfer]:
@@ -79,9 +83,12 @@ def _apply_by_lots(account: Account, award: Award, posted_at: datetime) -> tuple
         good_until=award.expires_on,
         explanation=award.explanation,
         source=award.source,
+        vests_on=award.vests_on,
+        vests_at=award.vests_at,
     )
     until = _latest(account.active_until, award.expires_on) if award.activity else account.active_until
-    return after._replace(earned_total=account.earned_total + award.points, active_until=until), transfer
+    after = after._replace(earned_total=account.earned_total + award.points, active_until=until)
+    return with_pending(after, award.vests_at, award.points, posted_at), transfer
 
 
 def day_with_lot(account: Account, points: int, good_until: date | None) -> date | None:
@@ -110,9 +117,11 @@ def moved(
     good_until: date | None = None,
     reverses: str | None = None,
     actor: str | None = None,
+    vests_on: date | None = None,
+    vests_at: datetime | None = None,
 ) -> tuple[Account, Transfer]:
     """The account after any change, and the transfer. `held` is added to the held points; `good_until` is the lot's own
-    day where it differs from the account's.
+    day where it differs from the account's. Points that vest later are the caller's.
 
     Raises `SetAside` for a balance that cannot be held.
     """
@@ -137,7 +146,9 @@ def moved(
         actor,
         source,
         account.lifetime,
-        CURRENT,
+        vests_on,
+        vests_at,
+        CURRENT if vests_on is None else VESTING,
     )
     head = chain(account.head_hash, body)
     after = account._replace(

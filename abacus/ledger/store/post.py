@@ -70,10 +70,13 @@ class PostgresLedger:
         by_lots = any(award.lifetime for award in awards) or any(account.lifetime for account in accounts.values())
         if by_lots:
             await with_modes_changed(connection, accounts, [award for award in awards if award.key not in earlier])
+        is_pending = any(award.vests_on is not None for award in awards)
         now = self._clock.now()
         decided = plan(awards, earlier, accounts, now, standing, refused=refused)
         decided.spending.in_hand()
-        await write(connection, locked, decided.accounts, decided.claims, decided.transfers, whole=by_lots)
+        await write(
+            connection, locked, decided.accounts, decided.claims, decided.transfers, whole=by_lots or is_pending
+        )
         if partners:
             await write_use(connection, standing, decided.spending)
             await write_rejections(connection, decided.rejections)

@@ -61,8 +61,9 @@ _BY_PLACE: Final = ":place::text::xid8"
 
 _AWARDED: Final = ("balance", "earned_total", "last_seq")
 _LEFT_BY_AWARDS: Final = ("held", "lots_closed", "lots_drawn", "lapsed_seq", "lifetime", "active_until")
+_VESTING: Final = array("vesting", "text")  # each value an array of its own, as text
 _BY_AWARDS: Final = f"{array('rows', 'tid')}, {array('expiry_days', 'int')}, {text_arrays(Account, *_AWARDED)}"
-_WHOLE: Final = f"{_BY_AWARDS}, {text_arrays(Account, *_LEFT_BY_AWARDS)}"
+_WHOLE: Final = f"{_BY_AWARDS}, {text_arrays(Account, *_LEFT_BY_AWARDS)}, {_VESTING}"
 
 
 def _set(stamp: str) -> str:
@@ -91,8 +92,9 @@ def _update_whole(stamp: str) -> Statement:
     """With the columns that awards leave as they are."""
     return Statement(f"""with changed as ({_set(stamp)},
     held = u.held, lots_closed = u.lots_closed, lots_drawn = u.lots_drawn, lapsed_seq = u.lapsed_seq,
-    lifetime = u.lifetime, active_until = u.active_until
-from unnest({_WHOLE}) with ordinality as u (row, expires_on, {", ".join((*_AWARDED, *_LEFT_BY_AWARDS))}, place)
+    lifetime = u.lifetime, active_until = u.active_until, vesting = u.vesting::bigint[]
+from unnest({_WHOLE}) with ordinality
+    as u (row, expires_on, {", ".join((*_AWARDED, *_LEFT_BY_AWARDS))}, vesting, place)
 where a.ctid = u.row returning 1
 ) select count(*) from changed
 """)
@@ -105,9 +107,10 @@ _UPDATE_WHOLE: Final = {False: _update_whole(_BY_ID), True: _update_whole(_BY_PL
 _OPENED: Final = ("member_id", "program", "country", *_AWARDED, "expires_on", "lifetime", "active_until")
 _OPENED_COLUMNS: Final = f"head_hash, {', '.join(_OPENED)}"
 _OPEN: Final = Statement(f"""with changed as (
-insert into account ({_OPENED_COLUMNS}, last_xid)
-select {_OPENED_COLUMNS}, pg_current_xact_id()
-from unnest({array("head_hashes", "bytea")}, {text_arrays(Account, *_OPENED)}) as u ({_OPENED_COLUMNS})
+insert into account ({_OPENED_COLUMNS}, vesting, last_xid)
+select {_OPENED_COLUMNS}, vesting::bigint[], pg_current_xact_id()
+from unnest({array("head_hashes", "bytea")}, {text_arrays(Account, *_OPENED)}, {_VESTING})
+    as u ({_OPENED_COLUMNS}, vesting)
 on conflict do nothing returning 1
 ) select count(*) from changed
 """)
@@ -187,7 +190,7 @@ async def write(
     whole: bool = False,
 ) -> None:
     """Write accounts as they are after these transfers, under these keys, both sorted. An account that has no row yet
-    is opened. `whole` writes also the columns that awards leave as they are: held points, and the lots.
+    is opened. `whole` writes also the columns that most awards leave as they are: held points, lots, pending points.
     """
     if not transfers:
         return
@@ -240,7 +243,7 @@ async def _update(
         **text_columns(Account, accounts, *_AWARDED),
     }
     if whole:
-        values |= text_columns(Account, accounts, *_LEFT_BY_AWARDS)
+        values |= text_columns(Account, accounts, *_LEFT_BY_AWARDS) | {"vesting": _vesting(accounts)}
     has_place = locked.place is not None
     if has_place:
         values["place"] = str(locked.place)
@@ -258,6 +261,11 @@ async def _open(connection: Connection, locked: Locked, accounts: Sequence[Accou
         await _enter(connection, "account", rows, (*Account._fields, "last_xid"))
         return
     hashes = column(f"\\x{account.head_hash.hex()}" for account in ordered)
-    opened = await connection.fetchval(*_OPEN(head_hashes=hashes, **text_columns(Account, ordered, *_OPENED)))
+    values = text_columns(Account, ordered, *_OPENED)
+    opened = await connection.fetchval(*_OPEN(head_hashes=hashes, vesting=_vesting(ordered), **values))
     if opened != len(ordered):
         raise Overtaken
+
+
+def _vesting(accounts: Sequence[Account]) -> str:
+    return column(each.vesting and f"{{{','.join(map(str, each.vesting))}}}" for each in accounts)

@@ -1,5 +1,6 @@
 """An account: the points of a member in one program."""
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Final, NamedTuple, TypeAlias
 
@@ -41,6 +42,7 @@ class Account(NamedTuple):
     lapsed_seq: int = 0  # the last transfer that took lapsed points
     lifetime: bool = False  # each lot lapses after its own day, and `expires_on` is the first of these
     active_until: date | None = None  # its day by activity, which stays when the account is emptied
+    vesting: Sequence[int] | None = None  # points that vest later (`abacus.ledger.decide.pending`)
 
     @classmethod
     def opened(cls, id_: AccountId, country: str) -> "Account":
@@ -51,6 +53,11 @@ class Account(NamedTuple):
         return (self.member_id, self.program)
 
     @property
+    def pending(self) -> int:
+        """The points that vest later than the time at which the account was looked at."""
+        return sum(self.vesting[1::2]) if self.vesting else 0
+
+    @property
     def available(self) -> int:
-        """The points that can be spent: the held ones cannot."""
-        return self.balance - self.held
+        """The points that can be spent: held and pending points cannot."""
+        return self.balance - self.held - self.pending

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired
 
 import orjson
@@ -35,6 +35,7 @@ class Award(NamedTuple):
     A named tuple, because millions pass: it costs a third of a frozen dataclass. `explanation` is JSON text and is
     carried as it was first written; `source` says where the points come from (`abacus.core.sources`). With `lifetime`
     the points lapse after `expires_on`, whatever the member does. An award for a `transaction` claims its key too.
+    Points with `vests_on` are pending until that day begins, at `vests_at`.
     """
 
     key: str
@@ -51,10 +52,13 @@ class Award(NamedTuple):
     source: str
     lifetime: bool = False
     transaction: Transacted | None = None
+    vests_on: date | None = None
+    vests_at: datetime | None = None
 
 
 VERSION: Final = 1
 MOST_AWARDS: Final = 1000  # ten times as many as any envelope of ours has
+_FURTHEST_ZONE: Final = timedelta(hours=14)  # the clocks of no country are further from UTC
 _MOST_MEMBERS: Final = 100  # every fault of an award keeps all of its members
 
 
@@ -85,6 +89,8 @@ class AwardMessage(TypedDict):
     source: NotRequired[Annotated[str, StringConstraints(pattern=SOURCE_PATTERN)]]
     lifetime: NotRequired[Annotated[bool, Field(strict=True)]]
     transaction: NotRequired[TransactedMessage]
+    vests_on: NotRequired[Day]
+    vests_at: NotRequired[Moment]
 
 
 class AwardEnvelope(TypedDict):
@@ -129,6 +135,8 @@ def encode_award(award: Award) -> bytes:
         message["lifetime"] = True
     if award.transaction is not None:
         message["transaction"] = award.transaction._asdict()
+    if award.vests_on is not None:
+        message |= {"vests_on": award.vests_on, "vests_at": award.vests_at}
     return orjson.dumps(message)
 
 
@@ -218,7 +226,18 @@ def _award(message: AwardMessage) -> Award:
     if implied is not None and source != implied:
         raise SetAside(Reason.INVALID, f"source: {source!r}, but the key {message['key']!r} is one of {implied!r}")
     award = Award(**{**message, "explanation": explanation, "source": source})  # type: ignore[arg-type]  # the same fields
+    if award.vests_on is not None or award.vests_at is not None:
+        _check_vesting(award)
     return award if award.transaction is None else _with_transaction(award, message)
+
+
+def _check_vesting(award: Award) -> None:
+    """Raises `SetAside` where the day does not begin at that time anywhere."""
+    on, at = award.vests_on, award.vests_at
+    if on is None or at is None:
+        raise SetAside(Reason.INVALID, "vests_on and vests_at: one is there without the other")
+    if abs(datetime(on.year, on.month, on.day, tzinfo=UTC) - at) > _FURTHEST_ZONE:
+        raise SetAside(Reason.INVALID, f"vests_at: {at.isoformat()}, when {on} begins nowhere")
 
 
 def _with_transaction(award: Award, message: AwardMessage) -> Award:

@@ -31,6 +31,7 @@ class PointEventData(BaseModel):
     occurred_at: datetime
     expires_on: date | None
     lifetime: bool | None  # whether the account lapses by lots: then `expires_on` of a credit is its own day alone
+    vests_on: date | None  # the first day on which the points can be spent; null where that is at once
     source: str | None  # where the points came from: stream, partner:acme, person:ann, import, clock
     explanation: Document
 
@@ -73,6 +74,7 @@ def encode_event(transfer: Transfer) -> bytes:
                 "occurred_at": transfer.occurred_at,
                 "expires_on": transfer.expires_on,
                 "lifetime": transfer.lifetime,
+                "vests_on": transfer.vests_on,
                 "source": transfer.known_source,
                 "explanation": orjson.Fragment(transfer.explanation),
             },

@@ -43,6 +43,7 @@ class PointData(TypedDict):
     # Events that were published before transfers had these lack them.
     source: NotRequired[str | None]
     lifetime: NotRequired[bool | None]
+    vests_on: NotRequired[_Day | None]
 
 
 class ReadEvent(TypedDict):

@@ -27,6 +27,8 @@ TransferBody: TypeAlias = tuple[
     str | None,
     str | None,
     bool | None,
+    date | None,
+    datetime | None,
     int,
 ]
 
@@ -50,6 +52,8 @@ class Transfer(NamedTuple):
     actor: str | None
     source: str | None  # where the points came from; rows of format 1 were written without it
     lifetime: bool | None  # whether the account lapses by lots from here on; rows before format 3 do not say
+    vests_on: date | None  # the first day on which the points can be spent; of a reversal, could have been
+    vests_at: datetime | None  # when that day begins
     format: int  # which fields the hash covers
     hash: bytes
 

@@ -81,7 +81,11 @@ class LifeReader:
 
     async def _accounts(self, asked: Asked) -> Accounts:
         holdings = await self._members.holdings(asked.member_id)
-        return [each.now for each in holdings if asked.countries is None or each.account.country in asked.countries]
+        return [
+            each.at(self._clock.now())
+            for each in holdings
+            if asked.countries is None or each.account.country in asked.countries
+        ]
 
     async def _points(self, member_id: str, accounts: Accounts) -> Sequence[RemainingPoints]:
         found: list[RemainingPoints] = []

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from abacus.ledger.store.pending_sql import pending
 from abacus.oversight.reports.decide.liability import ProgramBalance
 from abacus.oversight.reports.homes import Homes
 from abacus.platform import slices
@@ -11,13 +12,14 @@ from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
 from abacus.programs.expiry.lapsing_sql import lapsing
 
-_STANDING: Final = Statement("""
+_STANDING: Final = Statement(f"""
 with home as (
     select * from unnest(:countries::text[], :until::timestamptz[]) as h (country, until)
 ), held as (
     select a.member_id, a.program, a.country, a.balance,
         coalesce(sum(t.points) filter (where t.posted_at < h.until), 0) as points,
         coalesce(sum(t.points) filter (where t.posted_at >= h.until), 0) as since,
+        coalesce(sum({pending("t")}) filter (where t.posted_at < h.until and t.vests_at >= h.until), 0) as pending,
         coalesce((max(array[t.seq, t.balance_after]) filter (where t.posted_at < h.until))[2], 0) as recorded
     from account a
     join home h on h.country = a.country
@@ -26,7 +28,7 @@ with home as (
 )
 select program, country, count(*) filter (where points > 0) as members,
     sum(greatest(points, 0))::bigint as outstanding, sum(least(points, 0))::bigint as owed,
-    sum(recorded)::bigint as recorded, (sum(balance) - sum(since))::bigint as accounts,
+    sum(pending)::bigint as pending, sum(recorded)::bigint as recorded, (sum(balance) - sum(since))::bigint as accounts,
     count(*) filter (where points <> recorded or points <> balance - since) as apart
 from held
 group by program, country

@@ -22,6 +22,7 @@ V = TypeVar("V")
 
 BASE_TIER: Final = "member"  # the tier of a member who has no other
 MOST_EXPIRY_MONTHS: Final = 60
+MOST_VESTING_DAYS: Final = 365
 TRANSACTION_TYPES: Final = ("transaction.completed", "transaction.refunded")  # earn by amount, so never a fixed award
 
 # A card can be withdrawn until `WITHDRAWN_BEFORE` its start; from `FINAL_BEFORE` on, readers read its final state. The
@@ -33,6 +34,7 @@ _SCOPE: Final = re.compile(r"[A-Z]{2}|partner:[a-z0-9-]+")
 _CARD_NAME: Final = re.compile(rf"(?P<scope>{_SCOPE.pattern})(?:@(?P<version>[1-9][0-9]{{0,8}}))?")
 _PROGRAM: Final = re.compile(r"[A-Z][A-Z0-9_]{0,15}")
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
+_SHORTEST_MONTH: Final = 28
 _ZERO: Final = Multiplier(Decimal(0))
 
 _scope = fields.matching(_SCOPE, "is not a scope; write the two capitals of a country (SG) or partner:name")
@@ -100,6 +102,7 @@ class RateCard:
     expiry: Expiry = Expiry.ACTIVITY
     on_shortfall: OnShortfall = OnShortfall.NEGATIVE
     point_value: PointValue | None = None
+    vests_after_days: int | None = None  # points of a transaction cannot be spent before: its return window
     zone: ZoneInfo = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -188,6 +191,9 @@ def parse_card(document: Mapping[str, object]) -> RateCard:
     fixed_awards = _fixed_awards(top.table("fixed_awards", optional=True))
     tier_policy = _tier_policy(top.table("tier_policy", optional=True), tiers)
     point_value = _point_value(top.table("point_value", optional=True))
+    vests_after_days = top.read_if_there("vests_after_days", fields.whole(1, MOST_VESTING_DAYS), None)
+    if vests_after_days is not None and vests_after_days > _SHORTEST_MONTH * expiry_months:
+        top.note("vests_after_days", f"after {vests_after_days} days, points may have lapsed before they vest")
     top.refuse_unknown()
     if faults:
         raise CardFaults(faults)
@@ -208,6 +214,7 @@ def parse_card(document: Mapping[str, object]) -> RateCard:
         expiry=expiry,
         on_shortfall=on_shortfall,
         point_value=point_value,
+        vests_after_days=vests_after_days,
     )
 
 
@@ -250,6 +257,8 @@ def _chosen(card: RateCard) -> dict[str, object]:
         chosen["expiry"] = card.expiry.value
     if card.on_shortfall is not OnShortfall.NEGATIVE:
         chosen["on_shortfall"] = card.on_shortfall.value
+    if card.vests_after_days is not None:
+        chosen["vests_after_days"] = card.vests_after_days
     return chosen
 
 

@@ -19,7 +19,7 @@ from abacus.documents.form.types import (
     Whole,
 )
 from abacus.documents.form.zones import ZONES, zone_options
-from abacus.pricing.decide.card import BASE_TIER, MOST_EXPIRY_MONTHS, Expiry, OnShortfall
+from abacus.pricing.decide.card import BASE_TIER, MOST_EXPIRY_MONTHS, MOST_VESTING_DAYS, Expiry, OnShortfall
 
 
 def _multipliers(name: str, label: str, noun: str, example: Mapping[str, str]) -> Field:
@@ -110,6 +110,15 @@ CARD_FORM: Final = Form(
             usual="the balance becomes negative",
             begins="when points to take back are spent,",
         ),
+        Field(
+            name="vests_after_days",
+            sort=Whole(1, MOST_VESTING_DAYS),
+            label="Days until points can be spent",
+            help="Of a transaction's points: the time in which it may be refunded.",
+            usual="Points can be spent at once.",
+            begins="points of a transaction can be spent",
+            says="after {} day(s)",
+        ),
         _multipliers("verticals", "Verticals", "vertical", {"food": "1.5", "ride": "1"}),
         _multipliers("payment_types", "Payment types", "payment type", {"wallet": "2", "cash": "1"}),
         _multipliers("tiers", "Tiers", "tier", {BASE_TIER: "1", "gold": "1.5"}),
@@ -168,7 +177,7 @@ CARD_FORM: Final = Form(
     ],
     panels=[
         ("Where and when", ["scope", "program", "currency", "timezone", "effective_from"]),
-        ("What a transaction earns", ["eppf", "rounding", "verticals", "payment_types", "tiers"]),
+        ("What a transaction earns", ["eppf", "rounding", "verticals", "payment_types", "tiers", "vests_after_days"]),
         ("How points lapse", ["expiry_months", "expiry", "on_shortfall"]),
         ("Fixed awards", ["fixed_awards"]),
         ("Tiers", ["tier_policy"]),

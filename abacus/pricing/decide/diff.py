@@ -11,8 +11,18 @@ from abacus.pricing.decide.card import RateCard, TierPolicy
 from abacus.pricing.decide.point_value import PointValue
 
 _THREE_DIGITS: Final = Context(prec=3)  # of a percentage: enough for the eye
-_HEAD: Final = ("scope", "program", "currency", "timezone", "rounding", "expiry_months", "expiry", "on_shortfall")
-_head: Final[Callable[[RateCard], tuple[str | int, ...]]] = attrgetter(*_HEAD)
+_HEAD: Final = (
+    "scope",
+    "program",
+    "currency",
+    "timezone",
+    "rounding",
+    "expiry_months",
+    "expiry",
+    "on_shortfall",
+    "vests_after_days",
+)
+_head: Final[Callable[[RateCard], tuple[str | int | None, ...]]] = attrgetter(*_HEAD)
 _TABLES: Final = ("verticals", "payment_types", "tiers", "fixed_awards")
 
 
@@ -21,7 +31,9 @@ def describe_changes(old: RateCard | None, new: RateCard) -> list[str]:
     if old is None:
         return [f"first card of {new.scope}, effective from {_date(new.effective_from)}", *_contents(new)]
     changes = [
-        f"{name}: {was} → {now}" for name, was, now in zip(_HEAD, _head(old), _head(new), strict=True) if was != now
+        f"{name}: {_said(was)} → {_said(now)}"
+        for name, was, now in zip(_HEAD, _head(old), _head(new), strict=True)
+        if was != now
     ]
     if old.eppf != new.eppf:
         changes.append(f"eppf: {_change(old.eppf, new.eppf)}")
@@ -39,11 +51,15 @@ def _tables(card: RateCard) -> tuple[Mapping[str, Decimal | int], ...]:
 
 
 def _contents(card: RateCard) -> list[str]:
-    lines = [f"{name}: {value}" for name, value in zip(_HEAD[1:], _head(card)[1:], strict=True)]
+    lines = [f"{name}: {value}" for name, value in zip(_HEAD[1:], _head(card)[1:], strict=True) if value is not None]
     lines.append(f"eppf: {plain(card.eppf)}")
     for path, entries in zip(_TABLES, _tables(card), strict=True):
         lines += [f"{path}.{name}: {_number(value)}" for name, value in entries.items()]
     return lines + _policy(None, card.tier_policy) + _entries("point_value", {}, _value(card.point_value))
+
+
+def _said(value: str | int | None) -> str | int:
+    return "none" if value is None else value
 
 
 def _value(value: PointValue | None) -> Mapping[str, Decimal]:

@@ -7,7 +7,7 @@ from abacus.pricing.explanation.types import VERSION, FactorName
 
 # The fields that statements read.
 TextField: TypeAlias = Literal["spent_by", "lots", "granted_by", "transaction", "campaign"]
-NumberField: TypeAlias = Literal["held", "lots_closed", "lots_drawn"]
+NumberField: TypeAlias = Literal["held", "lots_closed", "lots_drawn", "due"]
 
 _USUAL_PLACES: Final = get_args(FactorName)
 _MOST_FACTORS: Final = 8

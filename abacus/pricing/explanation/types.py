@@ -134,7 +134,7 @@ class Reversed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LapsedWhole:
     """All available points lapsed together. `lots_closed` and `lots_drawn` say where the account's lots stood, from
-    which it can be worked out later how much of one of them lapsed.
+    which it can be worked out later how much of one of them lapsed. `pending` points had not vested, and stay.
     """
 
     balance: int
@@ -143,17 +143,21 @@ class LapsedWhole:
     points: int
     lots_closed: int = 0
     lots_drawn: int = 0
+    pending: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LapsedByLots:
-    """Lots lapsed, each on a day of its own: the number of each lot's transfer, and how many points of it."""
+    """Lots lapsed, each on a day of its own: the number of each lot's transfer, and how many points of it. `pending`
+    points had not vested, and stay.
+    """
 
     balance: int
     held: int
     expired_on: date
     points: int
     lots: tuple[tuple[int, int], ...]
+    pending: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

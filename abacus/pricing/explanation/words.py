@@ -32,6 +32,8 @@ def in_words(explanation: Explanation, actor: str | None) -> Iterator[str]:
             yield from _reversal(explanation, by)
         case LapsedWhole(balance=balance, held=held) | LapsedByLots(balance=balance, held=held):
             yield f"good until {explanation.expired_on}: of {balance} points {held} were held and stay"
+            if explanation.pending is not None:
+                yield f"and {explanation.pending} had not vested and stay"
         case Spent(reason=reason):
             yield f"spent{by}{_because(reason)}"
             if explanation.money is not None:

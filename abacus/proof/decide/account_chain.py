@@ -5,12 +5,13 @@ field of an account needs a field of `Follower`, moved by `follow` and compared 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Final, NamedTuple
 
 from abacus.core.errors import SetAside
 from abacus.ledger.decide.chain import UnknownFormat, chain
 from abacus.ledger.decide.lots import Lot, first_day, open_lots
+from abacus.ledger.decide.pending import portions
 from abacus.ledger.types.account import NO_HASH, Account, AccountId
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import Hold
@@ -32,6 +33,7 @@ from abacus.proof.decide.holds import Holds
 Recompute = Callable[[Transfer], str | None]
 
 _EARN: Final = str(TransferKind.EARN)
+_CLOCKS_APART: Final = timedelta(minutes=5)
 
 
 class Drawn(NamedTuple):
@@ -62,6 +64,8 @@ class Follower:
         "_lifetime",
         "_lots",
         "_opened_at",
+        "_pending",
+        "_posted_at",
         "_recompute",
         "_seq",
         "_taken",
@@ -91,6 +95,8 @@ class Follower:
         self._expires_on: date | None = None
         self._active_until: date | None = None
         self._lifetime = account is not None and account.lifetime
+        self._pending: dict[int, int] = {}  # the points that vest later, by the second
+        self._posted_at: datetime | None = None
 
     @property
     def seq(self) -> int:
@@ -127,6 +133,9 @@ class Follower:
         else:
             self._taken -= points
         faults += self._follow_day(transfer)
+        if transfer.vests_at is not None:
+            self._follow_vesting(transfer, transfer.vests_at)
+        self._posted_at = transfer.posted_at
         self._hash = transfer.hash
         return faults
 
@@ -151,6 +160,7 @@ class Follower:
                 yield f"the account's {name} is {recorded}, its transfers come to {followed}"
         if self._countries and account.country not in self._countries:
             yield f"the account's country is {account.country}, it was opened in {', '.join(sorted(self._countries))}"
+        yield from self._finish_vesting(account)
         yield from self._holds.finish(account.held)
 
     def _follow_opening(self, transfer: Transfer) -> None:
@@ -193,6 +203,29 @@ class Follower:
             self._active_until = day
         elif day < latest and transfer.lifetime is False:
             yield f"its day is {day}, but the account's points were good until {latest} before"
+
+    def _follow_vesting(self, transfer: Transfer, vests_at: datetime) -> None:
+        """An award's points are pending until then, and a reversal takes its own from them."""
+        begins = int(vests_at.timestamp())
+        if transfer.kind != TransferKind.REVERSE:
+            added = transfer.points if vests_at > transfer.posted_at else 0
+        else:
+            try:
+                explanation = read(transfer.explanation)
+            except SetAside:  # recomputing tells
+                return
+            added = -explanation.due if isinstance(explanation, Reversed) else 0
+        self._pending[begins] = self._pending.get(begins, 0) + added
+
+    def _finish_vesting(self, account: Account) -> Iterator[str]:
+        """Points whose day has begun since may have left the account's pending points."""
+        recorded = portions(account.vesting)
+        over = 0.0 if self._posted_at is None else (self._posted_at + _CLOCKS_APART).timestamp()
+        for begins in sorted(recorded.keys() | self._pending.keys()):
+            points, followed = recorded.get(begins, 0), self._pending.get(begins, 0)
+            if points != followed and (points or begins > over):
+                moment = datetime.fromtimestamp(begins, UTC).isoformat()
+                yield f"the account's points that vest at {moment} are {points}, its transfers come to {followed}"
 
     def _is_activity(self, transfer: Transfer) -> bool:
         """Whether it is a transaction's, and no gift. Where that cannot be read, which recomputing tells, the recorded

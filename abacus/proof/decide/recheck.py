@@ -34,7 +34,7 @@ class Recheck:
         return None if self._is_as_calculated(transfer) else recompute(transfer, self._book)
 
     def _is_as_calculated(self, transfer: Transfer) -> bool:
-        if transfer.kind != _EARN:
+        if transfer.kind != _EARN or transfer.vests_on is not None:
             return False
         try:
             text = _in_v1(transfer.explanation.decode())
@@ -52,6 +52,8 @@ class Recheck:
             raise UnreadableExplanation("it is not calculated")
         card = self._book.by_name(explanation.card)
         rate = rate_of(card, explanation.entry("vertical"), explanation.entry("cashless"), explanation.entry("tier"))
+        if card.card.vests_after_days is not None:
+            raise UnreadableExplanation("its points vest, which the explanation does not say")
         if rate.explained_before == f"{_AFTER_AMOUNT}{named}{_BEFORE_PRODUCT}":
             self._rates[named] = rate
         return rate

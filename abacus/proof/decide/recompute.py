@@ -13,6 +13,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.decide.formula import CAMPAIGN_ENTRY, campaign_worth, entry_on_card, factors_of
 from abacus.pricing.decide.point_value import worth_at_till
+from abacus.pricing.decide.vesting import vesting_of
 from abacus.pricing.explanation.text import UnknownExplanation, read
 from abacus.pricing.explanation.types import (
     Adjusted,
@@ -60,7 +61,7 @@ def _faults(explanation: Explanation, transfer: Transfer, book: CardBook) -> Ite
         case Reversed():
             return _taken_back(explanation, transfer)
         case Calculated() | Fixed() | Granted() | Campaigned():
-            return _earned(explanation, book)
+            return [*_earned(explanation, book), *_vests(explanation, transfer, book)]
         case Spent(card=str(card)):
             return [*_moved(explanation, transfer), *_paid(explanation, book.by_name(card).card)]
         case _:
@@ -76,13 +77,23 @@ def _earned(explanation: Earned, book: CardBook) -> Iterable[str]:
     return _fixed(explanation, card) if isinstance(explanation, Fixed) else _calculated(explanation, card)
 
 
+def _vests(explanation: Earned, transfer: Transfer, book: CardBook) -> Iterable[str]:
+    """Points of a transaction vest as its card says; others can be spent at once."""
+    is_calculated = isinstance(explanation, Calculated)
+    vesting = vesting_of(book.by_name(explanation.card).card, transfer.occurred_at) if is_calculated else None
+    on, at = vesting or (None, None)
+    if (transfer.vests_on, transfer.vests_at) != (on, at):
+        yield f"it vests on {transfer.vests_on} at {transfer.vests_at}, by its card on {on} at {at}"
+
+
 def _lapsed(explanation: Lapsed, transfer: Transfer) -> Iterable[str]:
     """All available points have to be gone, on a day after the last on which they were good."""
     balance, held = explanation.balance, explanation.held
-    gone = balance - held
+    free = balance - held - (explanation.pending or 0)
+    gone = free
     if isinstance(explanation, LapsedByLots):  # an account that lapses by lots may keep some
         gone = sum(points for _, points in explanation.lots)
-    if balance != transfer.balance_after - transfer.points or gone != -transfer.points or gone > balance - held:
+    if balance != transfer.balance_after - transfer.points or gone != -transfer.points or gone > free:
         yield f"of {balance} points {held} are held, so {-transfer.points} may not lapse"
     if explanation.expired_on >= transfer.posted_at.date() + _A_DAY:
         yield f"good until {explanation.expired_on}, but gone on {transfer.posted_at.date()}"

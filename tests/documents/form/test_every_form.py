@@ -213,7 +213,7 @@ ROWS: Final = {
     "own downstreams": Row(DOWNSTREAMS, Allowed(to_private=False), _OWN),
     "events": Row(SOURCE_KIND, Reserved((), "abacus.events.v1"), _SOURCE),
     "accounts": Row(JOURNAL_ACCOUNTS, Known(["GRP"], ["SG"]), _ACCOUNTS),
-    "rates": Row(CARDS, None, {**_CARD, "point_value": {"money": "0.01", "step": "0.05"}}),
+    "rates": Row(CARDS, None, {**_CARD, "vests_after_days": 14, "point_value": {"money": "0.01", "step": "0.05"}}),
 }
 each_kind: Final = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 

@@ -68,6 +68,8 @@ def given(of: Campaign, event: Event, looked_up: LookedUp = LOOKED_UP) -> Given:
         None,
         award.source,
         award.lifetime,
+        award.vests_on,
+        award.vests_at,
         3,
         b"",
     )

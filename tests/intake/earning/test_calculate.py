@@ -1,6 +1,7 @@
 """The calculator's decision on a transaction: an award, nothing, or set aside."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -14,7 +15,9 @@ from abacus.intake.earning.decide.calculate import Calculator
 from abacus.intake.earning.decide.transaction import Transaction
 from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
-from tests.support.cards import BOOK, CANCELLED, LUNCH, cancelled, lunch, read
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import PublishedCard
+from tests.support.cards import BOOK, CANCELLED, LUNCH, SINGAPORE, cancelled, lunch, read
 
 
 def decided(facts: dict[str, Any], tier: str = "member") -> Award | None:
@@ -99,6 +102,29 @@ AWARDED: list[tuple[str, dict[str, Any], str, tuple[int, str, str] | None]] = [
 def test_awarded_or_ignored(facts: dict[str, Any], tier: str, outcome: tuple[int, str, str] | None) -> None:
     award = decided(facts, tier)
     assert (award and (award.points, json.loads(award.explanation)["card"], award.program)) == outcome
+
+
+# The card's days, when it happened, and the day on which its points vest with the moment at which that begins.
+VESTS: list[tuple[str, int | None, str, tuple[date, str] | None]] = [
+    ("at once", None, "2026-01-10T12:30:00+08:00", None),
+    ("after two weeks", 14, "2026-01-10T12:30:00+08:00", (date(2026, 1, 24), "2026-01-23T16:00:00Z")),
+    ("the last moment of a day there", 1, "2026-01-10T23:59:59+08:00", (date(2026, 1, 11), "2026-01-10T16:00:00Z")),
+    ("the first moment of the next", 1, "2026-01-11T00:00:00+08:00", (date(2026, 1, 12), "2026-01-11T16:00:00Z")),
+    ("told in UTC", 1, "2026-01-10T16:00:00Z", (date(2026, 1, 12), "2026-01-11T16:00:00Z")),
+]
+
+
+@pytest.mark.parametrize(("days", "at", "vests"), [pytest.param(*row, id=name) for name, *row in VESTS])
+def test_when_the_points_of_a_transaction_vest(days: int | None, at: str, vests: tuple[date, str] | None) -> None:
+    calculator = Calculator(CardBook([PublishedCard(replace(SINGAPORE, vests_after_days=days), 1)]))
+    lunch = read(LUNCH | {"occurred_at": at})
+    award = calculator.award(lunch, calculator.card_for(lunch), "member")
+    expected = (None, None) if vests is None else (vests[0], datetime.fromisoformat(vests[1]))
+    assert award is not None
+    assert (award.vests_on, award.vests_at) == expected
+    fixed = calculator.award(cancelled(), calculator.card_for(cancelled()), "member")
+    assert fixed is not None
+    assert (fixed.vests_on, fixed.vests_at) == (None, None)
 
 
 SET_ASIDE: list[tuple[str, dict[str, Any], Reason, str]] = [

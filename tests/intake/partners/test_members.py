@@ -48,6 +48,6 @@ async def test_a_day_is_shown_where_there_are_points(pool: Pool, name: str) -> N
             await ledger.post([order])
         else:
             await moves.move([order])
-    shown = [(each.balance, each.expires_on) for each in [held.now for held in await reader.holdings("bob")]]
+    shown = [(each.balance, each.expires_on) for each in [held.at(NOW) for held in await reader.holdings("bob")]]
     was = [(each.balance, each.expires_on) for each in await reader.as_of("bob", NOW)]
     assert (shown, was) == ([(balance, day)], [(balance, day)])

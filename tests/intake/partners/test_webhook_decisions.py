@@ -51,6 +51,8 @@ def transfer(key: str = "api:acme:w:1") -> Transfer:
         actor=None,
         source=source_of_key(key),
         lifetime=False,
+        vests_on=None,
+        vests_at=None,
         format=CURRENT,
         hash=b"",
     )

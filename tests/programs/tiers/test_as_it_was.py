@@ -123,6 +123,7 @@ def shown(each: AccountAsOf) -> dict[str, Any]:
         "program": each.program,
         "balance": each.balance,
         "held": each.held,
+        "pending": 0,
         "available": each.balance - each.held,
         "tier": each.tier,
         "expires_on": each.expires_on.isoformat() if each.expires_on else None,

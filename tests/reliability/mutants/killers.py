@@ -17,6 +17,10 @@ def day(row: str) -> str:
     return f"{_LEDGER}/test_days_by_lots.py::test_the_day_of_an_account_by_lots[memory-{row}]"
 
 
+def pending(row: str) -> str:
+    return f"{_LEDGER}/test_pending.py::test_what_becomes_of_pending_points[memory-{row}-by activity]"
+
+
 def limits(row: str, ledger: str = "memory") -> str:
     return f"{_LEDGER}/test_limits.py::test_limits[{ledger}-{row}]"
 

@@ -67,7 +67,7 @@ MUTANTS: Final = (
         "what is held, in what is available",
         "abacus/ledger/types/account.py",
         "Account.available",
-        Node("self.balance - self.held", "self.balance"),
+        Node("self.balance - self.held - self.pending", "self.balance - self.pending"),
         (fate("what is held cannot be spent"),),
     ),
     Mutant(

@@ -94,7 +94,7 @@ MUTANTS: Final = (
         _LAPSING,
         "_lapse_lots",
         Node("min(each.left, held)", "0"),
-        (day("what is held keeps its day"),),
+        (day("what is held rests on the oldest"),),
     ),
     Mutant(
         "the day that an emptied account remembers for what is put back",

@@ -150,7 +150,7 @@ MUTANTS: Final = (
         "the rule that refunds take no more than was earned",
         _REVERSAL,
         "_share",
-        Node("refunded >= amount", "False"),
+        Node("refunded >= money(amount)", "False"),
         (fate("refunds take what was earned and no more"),),
     ),
     Mutant(
@@ -165,23 +165,23 @@ MUTANTS: Final = (
         _REVERSAL,
         "_share",
         Node(
-            "floor(original.transfer.points * Fraction(refunded) / Fraction(amount))",
-            "-floor(-original.transfer.points * Fraction(refunded) / Fraction(amount))",
+            "floor(points * Fraction(refunded) / Fraction(money(amount)))",
+            "-floor(-points * Fraction(refunded) / Fraction(money(amount)))",
         ),
         (taken("a refund's share is rounded down"),),
     ),
     Mutant(
         "the look whether an amount earned it",
         _REVERSAL,
-        "_calculated",
-        Node("not isinstance(explanation, Calculated)", "False"),
+        "amount_of",
+        Node("raise SetAside(...)", "return '100.00', 'SGD'"),
         (fate("a refund of what no amount earned"),),
     ),
     Mutant(
         "the comparison of currencies",
         _REVERSAL,
         "_share",
-        Node("refund.currency != explanation.currency", "False"),
+        Node("refund.currency != currency", "False"),
         (fate("a refund in another currency"),),
     ),
     Mutant(

@@ -79,7 +79,7 @@ def served(act: MemberAct) -> tuple[Served, Served]:
 async def _known(call: Call, act: MemberAct) -> Known:
     member_id = member_of(call)
     holdings = await call.reading.members.holdings(member_id)
-    return Known(member_id, tuple(each.now for each in holdings if call.may(act.deed, each.account.country)))
+    return Known(member_id, tuple(each.at(call.now) for each in holdings if call.may(act.deed, each.account.country)))
 
 
 async def _page(call: Call, act: MemberAct, known: Known) -> MemberActPage:

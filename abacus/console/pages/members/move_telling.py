@@ -69,9 +69,9 @@ async def _expected(call: Call, move: Adjustment | Reversal) -> Sequence[FieldLi
         original = await call.reading.ledger.transfer(claim) if claim is not None else None
     points = _points(move, original)
     for holding in await call.reading.members.holdings(move.member_id):
-        now = holding.now
+        now = holding.at(call.now)
         if now.program == move.program:
-            held = [changed("Free to spend", now.available, now.available + points)] if now.held else []
+            held = [changed("Free to spend", now.available, now.available + points)] if now.held or now.pending else []
             return [changed(f"Balance of {move.program}", now.balance, now.balance + points), *held]
     return [changed(f"Balance of {move.program}", "no account", points)]
 

@@ -11,6 +11,7 @@ from abacus.ledger.types.port import Claim
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import Expiry, PublishedCard
 from abacus.pricing.decide.formula import Rate, Worth, fixed_worth, rate_of, worth
+from abacus.pricing.decide.vesting import vesting_of
 from abacus.pricing.explanation.text import naming_transaction
 from abacus.programs.expiry.decide.month import last_good_day
 
@@ -58,7 +59,7 @@ class Calculator:
     def _award(self, transaction: Completed | Event, published: PublishedCard, earned: Worth) -> Award:
         card, activity = published.card, True
         points, explanation = earned
-        return Award(
+        award = Award(
             transaction.key,
             transaction.member_id,
             card.program,
@@ -73,6 +74,10 @@ class Calculator:
             STREAM,
             card.expiry is Expiry.LIFETIME,
         )
+        if card.vests_after_days is None or not isinstance(transaction, Completed):
+            return award
+        vesting = vesting_of(card, transaction.occurred_at)
+        return award if vesting is None else award._replace(vests_on=vesting.on, vests_at=vesting.at)
 
 
 def for_partner(award: Award, transaction: Completed, key: str, source: str) -> Award:

@@ -10,13 +10,16 @@ from abacus.oversight.reports.decide.assumption import AssumptionBook, Pair, per
 
 
 class ProgramBalance(NamedTuple):
-    """The balances of one program in one country. `owed` is the sum of the negative balances, which members owe."""
+    """The balances of one program in one country. `owed` is the sum of the negative balances, which members owe, and
+    `pending` the points in the balances that had not vested.
+    """
 
     program: str
     country: str
     members: int
     outstanding: int
     owed: int
+    pending: int
     recorded: int
     accounts: int
     apart: int
@@ -35,7 +38,8 @@ _AMOUNTS: Final = Context(prec=EXACT.prec, rounding=ROUND_HALF_UP)
 
 
 class Liability(NamedTuple):
-    """Members' points in one program and country. `owed` is what members owe, negative, and never set off.
+    """Members' points in one program and country. `owed` is what members owe, negative, and never set off. `pending`
+    points are among the balances, and cannot be spent before they vest.
 
     `liability` = outstanding × expected use × cost of a point, by the assumption in force that day; empty without one.
     """
@@ -45,6 +49,7 @@ class Liability(NamedTuple):
     members: int
     outstanding: int
     owed: int
+    pending: int
     expected_use: str | None
     cost_per_point: Decimal | None
     liability: Decimal | None
@@ -70,6 +75,7 @@ def liability(balances: Iterable[ProgramBalance], book: AssumptionBook, day: dat
             each.members,
             each.outstanding,
             each.owed,
+            each.pending,
             *cost(each.outstanding, (each.program, each.country), book, day, decimals),
         )
         for each in balances
