@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0070"
-down_revision = "0072"
+down_revision = "0069"
 branch_labels = None
 depends_on = None
 

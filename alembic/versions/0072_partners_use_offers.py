@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0072"
-down_revision = "0069"
+down_revision = "0070"
 branch_labels = None
 depends_on = None
 
