@@ -16,7 +16,18 @@ if TYPE_CHECKING:
 # In the order of a transaction's way. The demo, the crash points and the benchmarks run the pipeline alone.
 PIPELINE: Final = ("calculator", "retrier", "awarder", "expirer", "relay")  # from the stream to the ledger and back
 FOLLOWERS: Final = ("tierkeeper", "notifier")  # the followers of the points stream
-WORKERS: Final = (*PIPELINE, *FOLLOWERS, "substream", "counter", "counts", "campaigner", "api", "webhooks", "console")
+WORKERS: Final = (
+    *PIPELINE,
+    *FOLLOWERS,
+    "substream",
+    "counter",
+    "counts",
+    "campaigner",
+    "offers",
+    "api",
+    "webhooks",
+    "console",
+)
 
 
 def wires(names: Iterable[str]) -> "dict[str, Wire]":

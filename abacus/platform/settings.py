@@ -153,6 +153,8 @@ class Settings(BaseSettings):
     counts_late_hours: Annotated[float, Field(ge=0, le=24 * 30)] = 3
     counts_cache_parts: Annotated[int, Field(ge=0, le=10_000_000)] = 100_000
     counts_redis_url: Annotated[str, AfterValidator(_redis_url)] | None = None
+    offers_host: str = "127.0.0.1"
+    offers_port: Annotated[int, Field(ge=0, le=65535)] = 8084
     console_host: str = "127.0.0.1"
     console_port: Annotated[int, Field(ge=0, le=65535)] = 8083
     # The address that browsers use. With https, cookies go over https alone.

@@ -11,7 +11,8 @@ import pytest
 
 from tests.support.counters import RAIN, publish_counter, publish_weather
 from tests.support.house import House
-from tests.support.shop import Shop, count_desk, register, shop
+from tests.support.offers import document, run_offers
+from tests.support.shop import Shop, count_desk, offer_desk, register, shop
 from tests.support.staff import hire
 
 pytestmark = pytest.mark.once
@@ -21,7 +22,7 @@ EXAMPLES = 5  # an operation and phase; some 1,250 requests in all, most to cove
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 
 
-@pytest.mark.parametrize(("application", "fewest"), [(shop, 100), (count_desk, 10)])
+@pytest.mark.parametrize(("application", "fewest"), [(shop, 100), (count_desk, 10), (offer_desk, 20)])
 async def test_every_body_and_every_error_has_an_example(
     house: House, application: Callable[[House], AbstractAsyncContextManager[Shop]], fewest: int
 ) -> None:
@@ -69,6 +70,14 @@ async def test_the_counts_are_as_their_document_says(house: House, tmp_path: Pat
     await publish_counter(house.pool, RAIN, await publish_weather(house.pool))
     async with count_desk(house) as opened:
         await _as_documented(opened, tmp_path, await register(house, may_count=True), operations=1)
+
+
+@pytest.mark.long
+async def test_the_offers_are_as_their_document_says(house: House, tmp_path: Path) -> None:
+    await run_offers(house.pool, document(limits={"unlimited": True}))
+    key = await register(house, may_use_offers=True, may_explain_offers=True)
+    async with offer_desk(house) as opened:
+        await _as_documented(opened, tmp_path, key, operations=2)
 
 
 async def _as_documented(opened: Shop, folder: Path, key: str, *options: str, operations: int) -> None:

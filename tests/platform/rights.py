@@ -85,6 +85,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "notification_preference": "select, insert, update(locale channels set_by set_at)",
     "offer_redemption": "select, insert, update(saves_back points_back rolled_back_at rollbacks)",
     "offer_reservation": "select, insert, update(saves points cost status ended_at)",
+    "offer_spent": "select, insert, delete",
     "offer_sum": "select, insert, update(times points saves cost)",
     "offer_taker": "select, insert, update(offer)",
     "offer": "select, insert, update(status changed_at changed_by approved_by approved_at reason)",

@@ -35,6 +35,8 @@ def test_what_holds_when_nothing_is_set() -> None:
         "api_public_url": None,
         "counts_host": "127.0.0.1",
         "counts_port": 8082,
+        "offers_host": "127.0.0.1",
+        "offers_port": 8084,
         "counts_timeout_seconds": 1,
         "counts_late_hours": 3,
         "counts_cache_parts": 100_000,

@@ -5,10 +5,14 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from abacus.cli.examples import example_cards
+from abacus.core.clock import SystemClock
+from abacus.documents.stated import Change
 from abacus.engage.categories.decide.tree import parse_categories
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.offer_reader import parse_offer
 from abacus.engage.offers.decide.publications import OfferPublications
+from abacus.engage.offers.offer_store import OfferStore
+from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import PublishedCard
 from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.events.types import VariableType
@@ -52,3 +56,13 @@ def document(**changes: Any) -> dict[str, Any]:
 
 def offer(**changes: Any) -> Offer:
     return parse_offer(document(**changes), publications())
+
+
+async def run_offers(pool: Pool, *documents: Mapping[str, Any]) -> None:
+    """Publishes these offers, or versions of them, and approves each at once."""
+    now = SystemClock().now()
+    store, around = OfferStore(pool), publications(now)
+    for each in documents:
+        (submitted,) = await store.publish([parse_offer(each, around)], around, Change("person:ann", now))
+        made = submitted.document
+        await store.approve(made.name, made.version, around, Change("person:ann", now, approved_by="person:ben"))

@@ -62,7 +62,7 @@ async def register(house: House, partner_id: str = "acme", limits: Limits | None
 
 @dataclass(frozen=True)
 class Shop:
-    """A running API, counts, or console."""
+    """A running API, counts, offers, or console."""
 
     url: str
     health: Health
@@ -87,6 +87,11 @@ def shop(
 def count_desk(house: House, settings: Settings | None = None) -> AbstractAsyncContextManager[Shop]:
     """The counts, in this process."""
     return _serving(house, ("counts",), "counts_port", settings)
+
+
+def offer_desk(house: House, settings: Settings | None = None, *beside: str) -> AbstractAsyncContextManager[Shop]:
+    """The offers, and other workers beside them, in this process."""
+    return _serving(house, ("offers", *beside), "offers_port", settings)
 
 
 def console_of(house: House, settings: Settings | None = None) -> AbstractAsyncContextManager[Shop]:

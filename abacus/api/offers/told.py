@@ -53,7 +53,7 @@ _BEST: Final[dict[str, Any]] = {
     "version": 1,
     "saves": "2.40",
     "pays": "9.60",
-    "until": "2026-12-01T00:00:00+08:00",
+    "until": "2026-11-30T16:00:00Z",
     "points": 19,
 }
 
@@ -126,7 +126,7 @@ class ValidateAnswer(BaseModel):
                             "offer": "lunch_20",
                             "version": 1,
                             "saves": "2.40",
-                            "until": "2026-12-01T00:00:00+08:00",
+                            "until": "2026-11-30T16:00:00Z",
                             "items": [{"id": "1", "saves": "2.40", "pays": "9.60", "points": 19}],
                         },
                         {"offer": "gold_day", "refused": {"offer": "gold_day", "reason": "member"}},

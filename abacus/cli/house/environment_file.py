@@ -23,7 +23,7 @@ _IF_CHOSEN: Final = (
     "console_public_url",
 )
 # As they were bound. That of the probes is left out: each worker that is started in the other terminal would want it.
-_BOUND: Final = ("api_host", "api_port", "counts_host", "counts_port", "console_host", "console_port")
+_BOUND: Final = tuple(f"{who}_{what}" for who in ("api", "counts", "offers", "console") for what in ("host", "port"))
 
 
 def environment_file(data_dir: Path) -> Path:

@@ -13,6 +13,7 @@ from abacus.platform.settings import PREFIX, Settings
 _LISTENERS: Final = {
     "api_port": "api_host",
     "counts_port": "counts_host",
+    "offers_port": "offers_host",
     "console_port": "console_host",
     "health_port": "api_host",
 }

@@ -64,6 +64,7 @@ def _announce(config: Settings, environment: Path, link: str | None, *, as_json:
     addresses = {
         "api": f"http://{config.api_host}:{config.api_port}",
         "counts": f"http://{config.counts_host}:{config.counts_port}",
+        "offers": f"http://{config.offers_host}:{config.offers_port}",
         "console": link or console_url(config),
         "health": f"http://{config.api_host}:{config.health_port}",
         "kafka": config.kafka_bootstrap,

@@ -21,6 +21,7 @@ _WORKERS: Final[Mapping[str, str]] = {
     "campaigner": "Campaigns do nothing meanwhile; their events wait. Points for transactions are booked as ever.",
     "counter": "Counters stand still, and campaigns that need them wait.",
     "counts": "Counters stand still, and campaigns that need them wait.",
+    "offers": "Shops are told of no offers. Points are booked as ever.",
     "webhooks": "Partners hear of nothing meanwhile; their messages wait.",
     "api": "Partners and apps get no answer.",
 }

@@ -13,6 +13,7 @@ from abacus.engage.offers.decide.basket import Item, sum_of
 from abacus.engage.offers.decide.choice import Found
 from abacus.engage.offers.decide.purchase import Purchases
 from abacus.engage.offers.facts import OfferSubject
+from abacus.engage.offers.metrics import OFFER_QUESTIONS
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.signals.events.types import Event, Value
 from abacus.signals.facts.types import NOT_NOW, FactRegistry
@@ -20,6 +21,8 @@ from abacus.signals.facts.types import Found as FoundValue
 from abacus.signals.rules.decide.at_least import AtLeast
 from abacus.signals.rules.decide.types import Origin, Side
 
+_WHOLE: Final = OFFER_QUESTIONS.labels("whole")
+_DEGRADED: Final = OFFER_QUESTIONS.labels("degraded")
 _ASKED: Final = ("offers", "asked")  # source and type of the facts of an item
 
 Told: TypeAlias = Value | AtLeast | None
@@ -80,7 +83,9 @@ class Conversation:
         return Shown(found.offer, found.saves, pays, None if earned is None else earned + found.points)
 
     def reading(self, *, is_uncertain: bool, is_exact: bool = True) -> Reading:
-        return Reading(self.is_degraded or is_uncertain, is_exact, self.as_of)
+        is_degraded = self.is_degraded or is_uncertain
+        (_DEGRADED if is_degraded else _WHOLE).inc()
+        return Reading(is_degraded, is_exact, self.as_of)
 
     def _subject(self, item: Item) -> OfferSubject:
         asker = self.asker

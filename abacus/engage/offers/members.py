@@ -28,18 +28,22 @@ _NONE: Final[frozenset[int]] = frozenset()
 
 
 class Known(NamedTuple):
-    """A member in a program, as of a moment. There may be no account yet. `invited` has the numbers of the offers to
-    which the member is invited.
+    """A member in a program, as of a moment. There may be no account yet, and only members of segments have a number
+    in these. `invited` has the numbers of the offers to which the member is invited.
     """
 
     tier: str
     account: AccountBalance | None
     invited: frozenset[int]
+    number: int | None
     at: datetime
 
 
 # The offers to which members are invited, by their numbers. Members without any are left out. Raises `Unavailable`.
 Invited: TypeAlias = Callable[[Collection[str]], Awaitable[Mapping[str, frozenset[int]]]]
+
+# The numbers of members in segments. Members without one are left out. Raises `Unavailable`.
+Numbers: TypeAlias = Callable[[Collection[str]], Awaitable[Mapping[str, int]]]
 
 _Pending: TypeAlias = PendingRequest[AccountId, Known]
 
@@ -54,6 +58,7 @@ class Members:
         tiers: Look[str],
         standings: Look[AccountBalance],
         invited: Invited,
+        numbers: Numbers,
         clock: Clock,
         monotonic: Callable[[], float],
         health: Health | None = None,
@@ -64,6 +69,7 @@ class Members:
         self._tiers = tiers
         self._standings = standings
         self._invited = invited
+        self._numbers = numbers
         self._clock = clock
         self._monotonic = monotonic
         self._age_s = age_s
@@ -113,9 +119,12 @@ class Members:
 
     async def _in_slice(self, _: slices.Slice, part: Sequence[AccountId]) -> list[tuple[AccountId, Known]]:
         now = self._clock.now()
+        members = {member_id for member_id, _ in part}
         tiers, standings = await self._tiers(part), await self._standings(part)
-        invited = await self._invited({member_id for member_id, _ in part})
-        return [
-            (each, Known(tiers.get(each, BASE_TIER), standings.get(each), invited.get(each[0], _NONE), now))
-            for each in part
-        ]
+        invited, numbers = await self._invited(members), await self._numbers(members)
+        found = []
+        for account in part:
+            tier, standing, member_id = tiers.get(account, BASE_TIER), standings.get(account), account[0]
+            known = Known(tier, standing, invited.get(member_id, _NONE), numbers.get(member_id), now)
+            found.append((account, known))
+        return found

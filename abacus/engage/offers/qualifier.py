@@ -1,6 +1,6 @@
 """Answers which offers there are for items: from memory as far as that tells, and for the rest with few look-ups."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from abacus.core.clock import Clock
@@ -24,6 +24,7 @@ from abacus.signals.facts.decide.catalog import BALANCE, COUNTRY, TIER
 from abacus.signals.facts.types import FactRegistry
 from abacus.signals.rules.decide.types import Side
 from abacus.signals.segments.sets import SegmentMoment
+from abacus.signals.segments.types import Members as Segment
 
 _LOOK_WITHIN_S: Final = 0.25  # a page does not wait longer for what rules ask
 _OF_MEMBER: Final = frozenset({TIER, BALANCE, COUNTRY})
@@ -43,12 +44,6 @@ class MemberReader(Protocol):
     def of(self, account: AccountId) -> Awaitable[Known]: ...
 
 
-class SegmentReader(Protocol):
-    """Tells the segments of members. Raises `Unavailable`."""
-
-    def look_for(self, member_ids: Collection[str]) -> Awaitable[SegmentMoment]: ...
-
-
 class Qualifier:
     """One for each process. Its methods raise `OtherCountry`, and `Unavailable` only where the offers or the cards were
     never read: where less can be read, the answer is degraded.
@@ -60,7 +55,7 @@ class Qualifier:
         cards: Callable[[], CardBook],
         *,
         members: MemberReader,
-        segments: SegmentReader,
+        segments: Callable[[], Mapping[str, Segment]],
         facts: FactRegistry[OfferSubject],
         clock: Clock,
         look_within_s: float = _LOOK_WITHIN_S,
@@ -153,16 +148,16 @@ class Qualifier:
         asker = Asker(card.scope, now, ask.member_id, admitted=admitted, point_value=worth_of_a_point(ask.card))
         if ask.member_id is None:
             return Conversation(ask, asker, BASE_TIER, _OF_NOBODY, self._purchases)
-        asker = asker._replace(in_segment=await self._in_segment(ask.member_id))
         try:
             known = await self._members.of((ask.member_id, card.program))
         except Unavailable:
-            asker = asker._replace(not_now=_OF_MEMBER)
+            asker = asker._replace(not_now=_OF_MEMBER, in_segment=lambda _: None)
             return Conversation(ask, asker, None, {}, self._purchases, is_degraded=True)
         account = known.account
         if account is not None and account.country != card.scope:
             raise OtherCountry(f"the member's points are not in {card.scope}")
-        asker = asker._replace(tier=known.tier, admitted=admitted | known.invited)
+        in_segment = self._in_segment(ask.member_id, known)
+        asker = asker._replace(tier=known.tier, admitted=admitted | known.invited, in_segment=in_segment)
         balance, country = (account.balance, account.country) if account is not None else (0, None)
         told = {BALANCE: balance, COUNTRY: country}
         return Conversation(ask, asker, known.tier, told, self._purchases, known.at)
@@ -173,11 +168,12 @@ class Qualifier:
         found = (self._index().by_code(ask.card.card.scope, code) for code in ask.codes)
         return frozenset(armed.number for armed in found if armed is not None)
 
-    async def _in_segment(self, member_id: str) -> InSegment:
+    def _in_segment(self, member_id: str, known: Known) -> InSegment:
         try:
-            moment = await self._segments.look_for([member_id])
+            segments = self._segments()
         except Unavailable:
             return lambda _: None
+        moment = SegmentMoment(segments, {} if known.number is None else {member_id: known.number})
 
         def in_segment(name: str) -> bool | None:
             try:

@@ -26,6 +26,7 @@ from abacus.engage.offers.decide.reservation import (
     reservation_id,
 )
 from abacus.engage.offers.reservation_rows import enter, lock_uses, of_keys
+from abacus.engage.offers.spent import WatchedPots
 from abacus.engage.offers.sums import add_sums, taken_before
 from abacus.platform import slices
 from abacus.platform.gatherer import Gatherer, PendingRequest
@@ -66,9 +67,9 @@ def drawn_slot() -> int:
     return _RNG.randrange(SLOTS)
 
 
-def pots_of_offers(pool: Pool, slot: int) -> PotStore:
+def pots_of_offers(pool: Pool, slot: int) -> WatchedPots:
     """The pots of offers, for a process that has this slot."""
-    return PotStore(pool, slot, taken_before, remembers_s=_REMEMBERS_S)
+    return WatchedPots(pool, slot, taken_before, remembers_s=_REMEMBERS_S)
 
 
 class Reservations:

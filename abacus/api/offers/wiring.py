@@ -1,0 +1,66 @@
+"""How offers are served: the application, who is let in, and the qualifier that is asked."""
+
+from functools import partial
+from typing import Final
+
+from starlette.types import ASGIApp
+
+from abacus.api.auth import Access
+from abacus.api.entrance import Entrance
+from abacus.api.guarded_app import guarded_app
+from abacus.api.http.wiring import http_limits
+from abacus.api.offers import routes
+from abacus.api.server import bound
+from abacus.engage.offers.wiring import offer_qualifier
+from abacus.intake.partners.requests.journal import RequestJournal
+from abacus.intake.partners.signing_secrets import SigningSecrets
+from abacus.intake.partners.wiring import partner_directory, request_journal
+from abacus.ledger.store.read import LedgerReader
+from abacus.people.wiring import people_directory
+from abacus.platform.health import Health
+from abacus.platform.postgres import LOOKUPS_BY_KEY
+from abacus.platform.rooms import Rooms
+from abacus.platform.wiring import Run, Wiring
+
+_DESCRIPTION: Final = """
+Which offers does a member get for these products, now? And what would named offers save on a basket?
+
+Money is a decimal text. A time is a text of RFC 3339 with an offset. Every error is an `application/problem+json`
+document with a stable `type`.
+"""
+_KEYS: Final = "The key of a partner that may ask for offers, `abk_live_…`; or a person's token, `abp_…`"
+_DATABASE_WITHIN_S: Final = 5.0
+_READING: Final = 4  # connections
+_LETTING_IN: Final = 2
+
+
+def offer_app(access: Access, health: Health, journal: RequestJournal | None = None) -> ASGIApp:
+    return guarded_app(
+        "Abacus offers", _DESCRIPTION, [routes.router], access, health, keys=_KEYS, journal=journal, hot=routes.HOT
+    )
+
+
+async def offers(wiring: Wiring) -> Run:
+    settings = wiring.settings
+    listener = bound(settings.offers_host, settings.offers_port, "ABACUS_OFFERS_HOST and ABACUS_OFFERS_PORT")
+    return Entrance(wiring.process_health, listener, http_limits(settings)).to(partial(_opened, wiring))
+
+
+async def _opened(wiring: Wiring) -> ASGIApp:
+    opened = partial(wiring.pool, settings=LOOKUPS_BY_KEY, keeps_nothing=True, within_s=_DATABASE_WITHIN_S)
+    # Callers are let in over a pool of their own: it has room while members are read slowly.
+    letting_in, reading = await opened(size=_LETTING_IN), await opened(size=_READING)
+    directory, people = partner_directory(wiring, letting_in), people_directory(wiring, letting_in)
+    limiter, journal = wiring.limiter(letting_in, apart="offers:"), request_journal(wiring, letting_in)
+    qualifier = await offer_qualifier(wiring, reading, LedgerReader(reading).standings_of)
+    access = Access(
+        clock=wiring.clock,
+        directory=directory,
+        people=people,
+        signing_secrets=SigningSecrets(wiring.secrets()),
+        limiter=limiter,
+        rooms=Rooms(qualifier),
+    )
+    app = offer_app(access, wiring.process_health, journal)
+    wiring.health.ready()
+    return app

@@ -1,0 +1,76 @@
+"""How asking for offers is put together: the offers in force, what is known of members, and what rules look up."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from abacus.engage.downstreams.wiring import outside
+from abacus.engage.offers.directory import OfferDirectory
+from abacus.engage.offers.facts import Countable, offer_facts
+from abacus.engage.offers.invited import invited
+from abacus.engage.offers.members import Members
+from abacus.engage.offers.qualifier import Qualifier
+from abacus.engage.offers.spent import TABLE, SpentOffers
+from abacus.ledger.types.account import AccountBalance
+from abacus.platform.patience import until_available
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
+from abacus.platform.wiring import Wiring
+from abacus.pricing.wiring import cards_in_use
+from abacus.programs.tiers.store import MembershipStore
+from abacus.signals.counters.wiring import counter_store, counting_service
+from abacus.signals.facts.counters import CounterFacts
+from abacus.signals.facts.members import Look
+from abacus.signals.segments.numbers import MemberNumbers
+from abacus.signals.segments.wiring import segments_in_use
+
+_COUNTING_CONNECTIONS: Final = 2
+
+
+async def offer_qualifier(wiring: Wiring, pool: Pool, standings_of: Look[AccountBalance]) -> Qualifier:
+    """What it answers from is in memory before this returns."""
+    clock = wiring.clock
+    cards, segments = cards_in_use(wiring, pool), segments_in_use(wiring, pool)
+    offers = OfferDirectory(pool, clock, segments.use)
+    wiring.keep(offers, on=offers.tables)
+    members = Members(
+        pool,
+        tiers=MembershipStore(pool, clock).tiers_of,
+        standings=standings_of,
+        invited=partial(invited, pool),
+        numbers=MemberNumbers(pool).known,
+        clock=clock,
+        monotonic=time.monotonic,
+        health=wiring.process_health,
+    )
+    wiring.at_the_end(members.close)
+    reached = await outside(wiring, pool, webhooks_at_once=0)
+    counters = await _counter_facts(wiring, pool, lambda: Countable(offers.around().counters))
+    await until_available(cards.refresh, wiring.health)
+    await until_available(offers.refresh, wiring.health)
+    await until_available(segments.refresh, wiring.health)
+    spent = wiring.keep(SpentOffers(pool, offers.value, clock), on=(TABLE,))
+    await until_available(spent.refresh, wiring.health)
+    return Qualifier(
+        offers.value,
+        cards.book,
+        members=members,
+        segments=segments.value,
+        facts=offer_facts(counters=counters, services=reached.services.ask),
+        clock=clock,
+    )
+
+
+async def _counter_facts(wiring: Wiring, pool: Pool, published: Callable[[], Countable]) -> CounterFacts:
+    """Counts as they are now."""
+    settings = wiring.settings
+    asking = await wiring.pool(
+        size=_COUNTING_CONNECTIONS,
+        settings=LOOKUPS_BY_KEY,
+        keeps_nothing=True,
+        within_s=settings.counts_timeout_seconds,
+    )
+    store, _ = await counter_store(wiring, asking)
+    counting = await counting_service(wiring, pool, store)
+    wiring.at_the_end(counting.close)
+    return CounterFacts(pool, published, counting.counts, events_topic=settings.events_topic)
