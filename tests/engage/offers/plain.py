@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from abacus.engage.offers.decide.asker import Asker, ItemFacts, Question
 from abacus.engage.offers.decide.basket import Item
-from abacus.engage.offers.decide.offer import Audience, BenefitKind, Gate, Offer, Values
+from abacus.engage.offers.decide.offer import Audience, Benefit, BenefitKind, Gate, Offer, Values
 from abacus.engage.offers.decide.reason import Reason
+from abacus.signals.events.types import Value
 from abacus.signals.facts.decide.catalog import SEGMENT, TIER
+from abacus.signals.rules.decide.at_least import AtLeast
 from abacus.signals.rules.decide.compiler import compile_rule
 from abacus.signals.rules.decide.types import AllOf, Condition, Operator, Rule
 
@@ -17,7 +19,7 @@ from abacus.signals.rules.decide.types import AllOf, Condition, Operator, Rule
 class Standing(NamedTuple):
     """Where an offer stands, the lowest first, and what it gives."""
 
-    rank: tuple[Fraction | int, ...]
+    rank: tuple[float, ...]
     number: int
     saves: int
     points: int
@@ -60,25 +62,29 @@ def standing(offer: Offer, asker: Asker, question: Question) -> Standing:
 
 
 def given_by(offer: Offer, question: Question) -> int:
-    kind, figure, cap = offer.benefit
-    line, price, pieces = Fraction(question.item.line), question.item.price, question.item.quantity
-    share = Fraction(figure)
-    match kind:
-        case BenefitKind.PERCENT:
-            given = line * share / 100
-        case BenefitKind.AMOUNT_OFF:
-            given = share * 100
-        case BenefitKind.FIXED_PRICE:
-            given = line - share * 100 * pieces
-        case BenefitKind.FREE_ITEM:
-            given = Fraction(price)
-        case BenefitKind.POINTS_TIMES:
-            given = question.earns * (share - 1)
-        case BenefitKind.POINTS_PLUS:
-            given = share
+    kind, _, cap = offer.benefit
+    given = _uncapped(offer.benefit, question)
     if cap is not None:
         given = min(given, Fraction(cap) * (1 if kind.is_points else 100))
-    return max(0, rounded(given if kind.is_points else min(given, line)))
+    return max(0, rounded(given if kind.is_points else min(given, Fraction(question.item.line))))
+
+
+def _uncapped(benefit: Benefit, question: Question) -> Fraction:
+    line, price, pieces = Fraction(question.item.line), question.item.price, question.item.quantity
+    figure = Fraction(benefit.figure)
+    match benefit.kind:
+        case BenefitKind.PERCENT:
+            return line * figure / 100
+        case BenefitKind.AMOUNT_OFF:
+            return figure * 100
+        case BenefitKind.FIXED_PRICE:
+            return line - figure * 100 * pieces
+        case BenefitKind.FREE_ITEM:
+            return Fraction(price)
+        case BenefitKind.POINTS_TIMES:
+            return question.earns * (figure - 1)
+        case BenefitKind.POINTS_PLUS:
+            return figure
 
 
 def rounded(value: Fraction) -> int:
@@ -120,8 +126,11 @@ def failures(
     ):
         yield Reason.TIME
     parts = rule.conditions if isinstance(rule, AllOf) else () if rule is None else (rule,)
-    known = {text: value for text, value in question.looked_up.items() if value is not None}
-    known["segment.vip"] = asker.in_segment("vip")
+    looked_up = question.looked_up.items()
+    known: dict[str, Value] = {
+        text: value for text, value in looked_up if value is not None and not isinstance(value, AtLeast)
+    }
+    known["segment.vip"] = bool(asker.in_segment("vip"))
     if asker.tier is not None:
         known[TIER] = asker.tier
     facts = ItemFacts(asker.country, item.variables)

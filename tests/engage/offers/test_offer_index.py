@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from abacus.engage.offers.decide.asker import Asker, Question
@@ -17,7 +17,7 @@ from tests.engage.offers.any_offers import askers, offers, questions, spent
 _OFFERS = st.lists(offers(), max_size=30)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40, phases=[Phase.explicit, Phase.generate])  # so many offers take minutes to shrink
 @given(_OFFERS, _OFFERS, askers(), st.lists(questions(), min_size=1, max_size=4), spent)
 def test_it_agrees_with_a_look_at_each(
     first: Sequence[tuple[Offer, Rule | None]],

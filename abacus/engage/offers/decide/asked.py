@@ -10,7 +10,9 @@ from abacus.engage.offers.decide.keys import keys_of, keys_of_scope
 from abacus.engage.offers.decide.offer import Scope
 from abacus.engage.offers.decide.rule_parts import plan_of
 from abacus.engage.offers.decide.saving import Formula, half_up
+from abacus.signals.events.types import Value
 from abacus.signals.facts.decide.catalog import SEGMENT, TIER
+from abacus.signals.rules.decide.at_least import AtLeast
 from abacus.signals.rules.decide.plan import RulePlan
 from abacus.signals.rules.decide.types import Rule, Side
 
@@ -62,7 +64,7 @@ class Asked:
         self.wanted: set[Side] = set()
         self.is_uncertain = False
         self._facts = ItemFacts(asker.country, item.variables)
-        self._looked_up = dict(question.looked_up)
+        self._looked_up: dict[str, Value | AtLeast | None] | None = None  # until a rule asks
 
     def given(self, formula: Formula) -> int:
         """What a benefit gives: a share of the line, or of the points that it earns."""
@@ -99,6 +101,8 @@ class Asked:
 
     def holds(self, plan: RulePlan) -> bool:
         """Whether a rule holds. Where that depends on a value that is not known yet, the value is wanted."""
+        if self._looked_up is None:
+            self._looked_up = dict(self.question.looked_up)
         while True:
             try:
                 decision = plan.decide(self._facts, self._looked_up)
@@ -107,26 +111,26 @@ class Asked:
             if decision.wanted is None:
                 self.is_uncertain |= decision.is_open
                 return decision.holds is True
-            if not self._learns(decision.wanted):
+            if not self._learns(decision.wanted, self._looked_up):
                 return False
 
     def failing(self, parts: Iterable[Rule]) -> list[Rule]:
         """The parts of a rule that do not hold."""
         return [each for each in parts if not self.holds(plan_of((each,)))]
 
-    def _learns(self, side: Side) -> bool:
+    def _learns(self, side: Side, looked_up: dict[str, Value | AtLeast | None]) -> bool:
         """Whether the value of a left side is known by itself."""
         if side.text in self.asker.not_now:
             self.is_uncertain = True
         elif side.text == TIER:
-            self._looked_up[TIER] = self.tier
+            looked_up[TIER] = self.tier
             return True
         elif side.place == SEGMENT:
             answer = self.asker.in_segment(side.name)
             if answer is None:
                 self.is_uncertain = True
                 return False
-            self._looked_up[side.text] = answer
+            looked_up[side.text] = answer
             return True
         else:
             self.wanted.add(side)

@@ -50,7 +50,8 @@ def best(index: OfferIndex, asker: Asker, question: Question, *, explain: bool =
     for group in index.admitted(asked):
         shortlist.look_at(group, asked)
     shortlist.walk(index.in_money(asked), asked)
-    shortlist.walk_points(index.in_points(asked), asked)
+    if not shortlist.is_beyond_points(index.most_points(asked), asked):
+        shortlist.walk_points(index.in_points(asked), asked)
     return _choice(index, asked, shortlist.armed, explain=explain)
 
 
@@ -59,7 +60,7 @@ def every(index: OfferIndex, asker: Asker, question: Question, *, explain: bool 
     asked = index.ask(asker, question)
     found: dict[Rank, Armed] = {}
     for group in chain(index.admitted(asked), index.groups(asked)):
-        formula = group.terms.formula
+        formula = group.formula
         given = asked.given(formula)
         if given and group.admits(asked):
             worth, points = asked.rank_of(given, in_points=formula.in_points)

@@ -9,6 +9,7 @@ from abacus.engage.offers.decide.asked import Asked
 from abacus.engage.offers.decide.asker import Asker, Question
 from abacus.engage.offers.decide.keys import Key
 from abacus.engage.offers.decide.offer import Audience, Offer
+from abacus.engage.offers.decide.saving import UNBOUND
 from abacus.engage.offers.decide.shelf import Bucket, Group, Ranking, Shelf, bucket_of, group_of
 from abacus.signals.rules.decide.types import Rule
 
@@ -19,14 +20,39 @@ _NONE_APART: Final[frozenset[int]] = frozenset()
 class _Market:
     """The offers of one country in one currency: those for all in money and in points, and those for some members."""
 
-    __slots__ = ("apart", "money", "points")
+    __slots__ = ("apart", "money", "most_points", "points")
 
     def __init__(self) -> None:
         self.money: dict[Key, Shelf] = {}
         self.points: dict[Key, Shelf] = {}
         self.apart: dict[Key, set[int]] = {}
+        self.most_points = 0  # that any offer ever gave
 
-    def shelves(self, armed: Armed) -> dict[Key, Shelf]:
+    def put(self, armed: Armed) -> None:
+        if armed.terms.formula.in_points:
+            self.most_points = max(self.most_points, armed.terms.formula.given(UNBOUND, UNBOUND, 1))
+        shelves = self._shelves(armed)
+        for key in armed.places():
+            if armed.is_apart:
+                self.apart.setdefault(key, set()).add(armed.number)
+            else:
+                if key not in shelves:
+                    shelves[key] = Shelf()
+                shelves[key].put(armed)
+
+    def remove(self, armed: Armed) -> None:
+        shelves = self._shelves(armed)
+        for key in armed.places():
+            if armed.is_apart:
+                self.apart[key].remove(armed.number)
+                if not self.apart[key]:
+                    del self.apart[key]
+            else:
+                shelves[key].remove(armed)
+                if not shelves[key]:
+                    del shelves[key]
+
+    def _shelves(self, armed: Armed) -> dict[Key, Shelf]:
         return self.points if armed.terms.formula.in_points else self.money
 
 
@@ -46,6 +72,9 @@ class OfferIndex:
     def __len__(self) -> int:
         return len(self._armed)
 
+    def __iter__(self) -> Iterator[Armed]:
+        return iter(self._armed.values())
+
     def put(self, offer: Offer, rule: Rule | None) -> None:
         """From now on this version of the offer is in force, and none before it. `rule` is that of `offer.when`."""
         self.remove(offer.number)
@@ -53,15 +82,7 @@ class OfferIndex:
         self._armed[armed.number] = self._names[offer.name] = armed
         if offer.audience is Audience.CODE and offer.code is not None:
             self._codes[offer.country, offer.code] = armed
-        market = self._markets.setdefault((offer.country, offer.currency), _Market())
-        for key in armed.places():
-            if armed.is_apart:
-                market.apart.setdefault(key, set()).add(armed.number)
-                continue
-            shelves = market.shelves(armed)
-            if key not in shelves:
-                shelves[key] = Shelf()
-            shelves[key].put(armed)
+        self._markets.setdefault((offer.country, offer.currency), _Market()).put(armed)
 
     def remove(self, number: int) -> None:
         """Leaves out the offer with this number, if there is any."""
@@ -72,17 +93,7 @@ class OfferIndex:
         del self._names[offer.name]
         if offer.code is not None and self._codes.get((offer.country, offer.code)) is armed:
             del self._codes[offer.country, offer.code]
-        market = self._markets[offer.country, offer.currency]
-        for key in armed.places():
-            if armed.is_apart:
-                market.apart[key].remove(number)
-                if not market.apart[key]:
-                    del market.apart[key]
-                continue
-            shelves = market.shelves(armed)
-            shelves[key].remove(armed)
-            if not shelves[key]:
-                del shelves[key]
+        self._markets[offer.country, offer.currency].remove(armed)
 
     def warm(self) -> None:
         """Ranks the offers in money for the prices that they speak of, so that no first question has to."""
@@ -107,10 +118,15 @@ class OfferIndex:
             return []
         return _ranked(market.money, asked.keys, bucket_of(asked.line, priced=asked.pieces == 1))
 
+    def most_points(self, asked: Asked) -> int:
+        """No offer gives more points; 0 where none gives any."""
+        market = self._market(asked)
+        return market.most_points if market is not None else 0
+
     def in_points(self, asked: Asked) -> list[Ranking]:
         """The same for groups in points."""
         market = self._market(asked)
-        if market is None or not market.points:
+        if market is None:
             return []
         return _ranked(market.points, asked.keys, bucket_of(asked.question.earns, priced=False))
 
@@ -142,6 +158,6 @@ class OfferIndex:
 
 
 def _ranked(shelves: Mapping[Key, Shelf], keys: Iterable[Key], bucket: Bucket) -> list[Ranking]:
-    rankings = [shelves[key].ranking(bucket) for key in keys if key in shelves]
+    rankings = [shelf.ranking(bucket) for key in keys if (shelf := shelves.get(key)) is not None]
     rankings.sort(key=_FIRST)
     return rankings

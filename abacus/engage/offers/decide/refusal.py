@@ -41,14 +41,14 @@ def refusal(reason: Reason, armed: Armed, asked: Asked) -> Refusal:
 def failures(group: Group, asked: Asked) -> list[Reason]:
     """The conditions of the terms that fail."""
     failed = [gate.reason for gate in group.gates if not gate.opens(group.terms, asked)]
-    return failed if asked.given(group.terms.formula) else [*failed, Reason.NOTHING]
+    return failed if asked.given(group.formula) else [*failed, Reason.NOTHING]
 
 
 def _near(index: OfferIndex, asked: Asked) -> Iterator[_Near]:
     for group in index.groups(asked):
         of_terms = failures(group, asked)
         if len(of_terms) <= 1:
-            rank = asked.rank_of(asked.given(group.terms.formula), in_points=group.terms.formula.in_points)
+            rank = asked.rank_of(asked.given(group.formula), in_points=group.formula.in_points)
             for armed in group.offers:
                 failed = [*of_terms, *islice(_own_failures(armed, asked), 2)]
                 if len(failed) == 1:

@@ -16,8 +16,9 @@ from abacus.engage.offers.decide.asked import Asked
 from abacus.engage.offers.decide.saving import UNBOUND
 from abacus.engage.offers.decide.terms import Terms, gates_of_terms
 
-_RATIO: Final = 1.35  # of the edges of a bucket
-_FEW: Final = 8  # groups for which one bucket will do
+_RATIO: Final = 1.1  # of the edges of a bucket
+_FEW: Final = 2  # groups for which one bucket will do
+_MANY: Final = 32  # groups that take so long to rank that no first question should have to wait for it
 _ORDER: Final = attrgetter("order")
 _BOUND: Final = itemgetter(0)
 
@@ -55,10 +56,11 @@ def _prices_between(least: int, most: int) -> Iterable[Bucket]:
 class Group:
     """Offers with equal terms, in the order in which they stand where they save as much."""
 
-    __slots__ = ("gates", "offers", "terms")
+    __slots__ = ("formula", "gates", "offers", "terms")
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
+        self.formula = terms.formula
         self.gates = gates_of_terms(terms)
         self.offers: list[Armed] = []
 
@@ -164,8 +166,8 @@ class Shelf:
         return ranking
 
     def warm(self) -> None:
-        """Ranks the groups for prices from the least to the greatest sum that their terms name."""
-        if len(self._groups) > _FEW:
+        """Ranks many groups for prices from the least to the greatest sum that their terms name."""
+        if len(self._groups) >= _MANY:
             sums = [each for terms in self._groups for each in terms.sums()]
             for bucket in _prices_between(min(sums, default=0), max(sums, default=0)):
                 self.ranking(bucket)

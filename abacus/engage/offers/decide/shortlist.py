@@ -32,7 +32,7 @@ class Shortlist:
             for bound, group in zip(ranking.bounds, ranking.groups, strict=True):
                 if bound > least:
                     break
-                worth = -group.terms.formula.given(line, price, pieces)
+                worth = -group.formula.given(line, price, pieces)
                 if worth and worth <= least and group.admits(asked):
                     self._offer(group, worth, 0, asked)
                     least = self._least
@@ -40,30 +40,33 @@ class Shortlist:
     def walk_points(self, rankings: Iterable[Ranking], asked: Asked) -> None:
         """The same for groups in points."""
         for ranking in rankings:
-            if self._is_too_little(ranking.first, asked):
+            if self.is_beyond_points(-ranking.first, asked):
                 return
             for bound, group in zip(ranking.bounds, ranking.groups, strict=True):
-                if self._is_too_little(bound, asked):
+                if self.is_beyond_points(-bound, asked):
                     break
                 self.look_at(group, asked)
 
+    def is_beyond_points(self, most: int, asked: Asked) -> bool:
+        """Whether no offer that gives so many points at most can come among these."""
+        return not most or (self._last is not None and asked.rank_of(most, in_points=True) > self._last[:2])
+
     def look_at(self, group: Group, asked: Asked) -> None:
-        formula = group.terms.formula
+        formula = group.formula
         given = asked.given(formula)
         worth, points = asked.rank_of(given, in_points=formula.in_points)
         if given and worth <= self._least and group.admits(asked):
             self._offer(group, worth, points, asked)
 
-    def _is_too_little(self, bound: int, asked: Asked) -> bool:
-        return self._last is not None and asked.rank_of(-bound, in_points=True) > self._last[:2]
-
     def _offer(self, group: Group, worth: int, points: int, asked: Asked) -> None:
+        last = self._last
         for armed in group.offers:
             rank = worth, points, armed.order
-            if self._last is not None and rank > self._last:
+            if last is not None and rank > last:
                 return
             if armed.admits(asked):
                 self._add(rank, armed)
+                last = self._last
 
     def _add(self, rank: Rank, armed: Armed) -> None:
         """An offer that is found by two keys is there once."""
