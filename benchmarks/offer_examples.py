@@ -1,7 +1,7 @@
 """Offers of one country, as many as asked for, and items and members that ask for them."""
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -138,7 +138,9 @@ def _scope(rng: random.Random) -> Scope:
             some = frozenset(f"product-{rng.randrange(PRODUCTS)}" for _ in range(rng.randrange(1, 4)))
             return Scope(values=Values(products=some))
         case each if each < 75:  # noqa: PLR2004
-            return Scope(values=Values(merchants=frozenset({f"merchant-{rng.randrange(_MERCHANTS)}"})), excepted=_excepted(rng))
+            return Scope(
+                values=Values(merchants=frozenset({f"merchant-{rng.randrange(_MERCHANTS)}"})), excepted=_excepted(rng)
+            )
         case each if each < 87:  # noqa: PLR2004
             return Scope(values=Values(brands=frozenset({f"brand-{rng.randrange(_BRANDS)}"})))
         case each if each < 97:  # noqa: PLR2004
