@@ -26,7 +26,14 @@ _IMPORTED: Final = (
     *("counters.commands", "events.commands", "ledger.commands", "ledger.explain", "ledger.where"),
     *("members.adjustments", "members.commands", "members.expiry", "members.points", "members.tiers"),
     *("partners.commands", "people.approvals", "people.commands", "finance.report", "house.status"),
-    *("quarantine.commands", "rates.commands", "segments.commands", "campaigns.commands", "offers.commands"),
+    *(
+        "quarantine.commands",
+        "rates.commands",
+        "segments.commands",
+        "campaigns.commands",
+        "offers.commands",
+        "offers.offer_invitations",
+    ),
     *("categories.commands", "campaigns.campaign_backtest", "campaigns.campaign_report", "campaigns.campaign_simulate"),
 )
 

@@ -9,6 +9,7 @@ from abacus.core.ids import award_id
 from abacus.core.sources import Agent
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.preferences import PreferenceStore
+from abacus.engage.offers.invitations import InvitationStore
 from abacus.ledger.decide.opening_balance import OpeningBalance, Origin
 from abacus.ledger.store.large_moves import LargeMoves
 from abacus.ledger.store.moves import PostgresMoves
@@ -97,6 +98,7 @@ async def live(pool: Pool, member: str) -> None:
     )
     key = f"campaign:market:transactions:transaction.completed:mart:{member[:1]}1"
     await pool.execute("insert into campaign_claim values ($1, $2, 'market', 1, $3)", key, member, NOW)
+    await InvitationStore(pool).add(1, [member])
     await pool.execute("insert into campaign_progress values ($1, 'market', '', 1, 1, 500, 0, '', 'a')", member)
     await pool.execute(
         "insert into action (member_id, key, number, owner_kind, owner, version, step, kind, receiver, decided_at,"

@@ -4,4 +4,5 @@ from typing import Final
 
 COMMANDS: Final = {
     "offers": "commands:app",
+    "offers invite": "offer_invitations:invite_members",
 }

@@ -1,6 +1,6 @@
 """The members that a command names: in its line, in a file, or both; every fault told before anything is changed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -9,7 +9,7 @@ from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Aside, counted
 from abacus.cli.terminal.known import check_member
 from abacus.cli.terminal.progress import percents
 from abacus.core.errors import Refused
-from abacus.signals.segments.member_files import Lines, check, member_ids, number, open_members
+from abacus.signals.segments.member_files import Lines, batches, check, member_ids, number, open_members
 from abacus.signals.segments.types import NOBODY, BadLine, Give, Members
 
 _SHOWN: Final = 10  # bad lines
@@ -57,6 +57,17 @@ def check_wanted(wanted: Wanted) -> tuple[Lines, list[BadLine]]:
     with open_members(wanted.file, wanted.column, named=wanted.named) as rows, _progress("checking") as progress:
         lines = check(member_ids(rows), tell, lambda: progress(rows.done / max(1, rows.total)))
     return lines, shown
+
+
+def listed(wanted: Wanted, checked: tuple[Lines, list[BadLine]]) -> Iterator[Sequence[str]]:
+    """The members, in batches. Raises `Refused` when the file is no longer as it was checked."""
+    if wanted.members:
+        yield wanted.members
+    if wanted.file is not None:
+        with open_members(wanted.file, wanted.column, named=wanted.named) as rows, _progress("loading") as progress:
+            for batch in batches(member_ids(rows), checked[0]):
+                yield batch
+                progress(rows.done / max(1, rows.total))
 
 
 async def found(wanted: Wanted, checked: tuple[Lines, list[BadLine]], give: Give) -> Found:

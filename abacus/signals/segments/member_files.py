@@ -70,9 +70,11 @@ def check(members: Iterable[str | BadLine], tell: Callable[[BadLine], None], tic
     return Lines(total, bad)
 
 
-async def number(members: Iterable[str | BadLine], give: Give, checked: Lines, tick: Callable[[], None]) -> Members:
-    """The numbers of the members, the bad lines left out. Raises `Refused` when the file is not as it was checked."""
-    numbers, batch, total, bad = BitMap(), dict[str, None](), 0, 0
+def batches(members: Iterable[str | BadLine], checked: Lines) -> Iterator[Sequence[str]]:
+    """The members, each once in a batch, the bad lines left out. Raises `Refused` when the file is not as it was
+    checked, before the last batch.
+    """
+    batch, total, bad = dict[str, None](), 0, 0
     for each in members:
         total += 1
         if isinstance(each, BadLine):
@@ -80,11 +82,18 @@ async def number(members: Iterable[str | BadLine], give: Give, checked: Lines, t
             continue
         batch[each] = None
         if len(batch) == BATCH:
-            numbers |= BitMap((await give(batch)).values())
+            yield list(batch)
             batch.clear()
-            tick()
-    numbers |= BitMap((await give(batch)).values())
     if (total, bad) != checked:
-        raise Refused("the file was changed while it was read; nothing is loaded")
+        raise Refused("the file was changed while it was read; do it again")
+    yield list(batch)
+
+
+async def number(members: Iterable[str | BadLine], give: Give, checked: Lines, tick: Callable[[], None]) -> Members:
+    """The numbers of the members. Raises `Refused` when the file is not as it was checked."""
+    numbers = BitMap()
+    for batch in batches(members, checked):
+        numbers |= BitMap((await give(batch)).values())
+        tick()
     numbers.run_optimize()
     return Members(numbers)
