@@ -16,6 +16,7 @@ from abacus.api import (
     offer_documents,
     point_quotes,
     preferences,
+    redemptions,
     rewards,
 )
 from abacus.api.auth import Access
@@ -43,6 +44,7 @@ _ROUTES: Final = (
     campaigns,
     offer_documents,
     rewards,
+    redemptions,
     preferences,
     events,
     members,

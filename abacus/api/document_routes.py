@@ -24,8 +24,8 @@ from abacus.intake.partners.decide.ask import ReasonText
 from abacus.people.decide.rights import countries_of
 from abacus.people.types.deed import Deed
 
-_MOST_ON_PAGE: Final = 100
-_PAGE: Final = 50
+MOST_ON_PAGE: Final = 100
+PAGE: Final = 50
 
 
 class Moving(BaseModel):
@@ -66,13 +66,14 @@ class DocumentRoutes(Generic[Running, Around]):
             __config__=ConfigDict(extra="allow", json_schema_extra={"examples": [dict(example)]}),
         )
 
-    def router(self) -> APIRouter:
+    def router(self, *, page: Callable[..., Awaitable[Response]] | None = None) -> APIRouter:
+        """`page` takes the place of the route of all documents, and may hand on to it."""
         answers, word, plural = self._answers, self._kind.word, self._kind.plural
         router = APIRouter(prefix="/v1", tags=[plural], default_response_class=Response)
         waits = {202: (answers.submitted, "It waits for a second person")}
         router.add_api_route(
             f"/{plural}",
-            self._page,
+            page or self.page,
             name=plural,
             summary=f"The {plural}",
             description=f"The latest version of each {word} of the countries that your roles open, by name.",
@@ -148,13 +149,13 @@ class DocumentRoutes(Generic[Running, Around]):
             raise ApiProblem("not-found", f"no such {self._kind.word} is open to you")
         return history
 
-    async def _page(
+    async def page(
         self,
         request: Request,
         state: Annotated[State | None, Query()] = None,
         country: Annotated[str | None, Query(pattern="^[A-Z]{2}$")] = None,
         after: Annotated[str | None, Query(description="The last name of the page before.", max_length=64)] = None,
-        limit: Annotated[int, Query(ge=1, le=_MOST_ON_PAGE)] = _PAGE,
+        limit: Annotated[int, Query(ge=1, le=MOST_ON_PAGE)] = PAGE,
     ) -> Response:
         call = person_of(request)
         desk, countries = call.rooms[self._desk], countries_of(call.actor, Deed.SEE)

@@ -25,6 +25,7 @@ from abacus.engage.campaigns.wiring import campaign_desk
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.rewards.desk import RewardDesk
+from abacus.engage.rewards.wiring import redemption_desk
 from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.awarding.door import Door
 from abacus.intake.partners.award_intake import AwardIntake
@@ -128,8 +129,10 @@ async def _access(wiring: Wiring, patience: Patience, is_open: asyncio.Event) ->
     directory, people = partner_directory(wiring, pool), people_directory(wiring, pool)
     await until_available(cards.refresh, health)
     await until_available(directory.refresh, health)
-    batcher = MovementBatcher(CountedMoves(PostgresMoves(moving, clock)), register)
+    counted = CountedMoves(PostgresMoves(moving, clock))
+    batcher = MovementBatcher(counted, register)
     wiring.at_the_end(batcher.close)
+    redeeming = await redemption_desk(wiring, pool, counted, cards.book)
     intake, queue = await award_intake(wiring, await wiring.sqs(within_s=patience.queue_s), register)
     moves, events = large_moves(wiring, pool, batcher.move), await event_desk(wiring, pool, within_s=patience.broker_s)
     documents = OfferDesk(pool, clock, moves.approvals), RewardDesk(pool, clock, moves.approvals)
@@ -140,7 +143,7 @@ async def _access(wiring: Wiring, patience: Patience, is_open: asyncio.Event) ->
         people=people,
         signing_secrets=SigningSecrets(wiring.secrets()),
         limiter=wiring.limiter(pool),
-        rooms=Rooms(*_rooms(wiring, pool, cards, register), intake, events, batcher, moves, *desks),
+        rooms=Rooms(*_rooms(wiring, pool, cards, register), intake, events, batcher, moves, redeeming, *desks),
     )
     wiring.beside(_watch_dependencies(wiring, pool, queue, is_open))
     if not await until_available(partial(has_sandbox, pool), health):

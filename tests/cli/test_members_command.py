@@ -119,6 +119,7 @@ async def test_everything_of_a_member_in_one_answer(bob: House) -> None:
         "transfers": 3,
         "messages": 0,
         "campaigns": 0,
+        "redemptions": 0,
         "approvals": 0,
     }
     assert all(each["why"] and each["remaining"] == 10 for each in shown.json["points"])

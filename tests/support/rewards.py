@@ -1,13 +1,15 @@
 """Rewards for tests: documents, what is published around them, and a place where they are redeemed."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 from abacus.cli.examples import example_cards
 from abacus.core.clock import Clock, SystemClock
 from abacus.core.sources import Agent, partner_source
+from abacus.documents.stated import Change
 from abacus.engage.limits.types import Limits
+from abacus.engage.rewards.decide.draft import Ask
 from abacus.engage.rewards.decide.price import Lock, Locked, Standing
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.engage.rewards.decide.redemption import Redemption
@@ -15,9 +17,11 @@ from abacus.engage.rewards.decide.reward import Reward
 from abacus.engage.rewards.decide.reward_reader import parse_reward
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.pools import CodeLoader
+from abacus.engage.rewards.publications import reward_publications
 from abacus.engage.rewards.redeemer import CallFulfillers, Redeemer, nobody_to_call
-from abacus.engage.rewards.redemption_desk import Ask, RedemptionDesk
+from abacus.engage.rewards.redemption_desk import RedemptionDesk
 from abacus.engage.rewards.redemption_rows import RedemptionRows
+from abacus.engage.rewards.reward_store import RewardStore
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import LedgerReader
@@ -28,6 +32,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.signals.segments.sets import Pair
 from tests.support.awards import award
+from tests.support.running_campaigns import Place
 
 NOW: Final = datetime.now(UTC).replace(microsecond=0)
 DAY: Final = timedelta(days=1)
@@ -135,5 +140,17 @@ async def give_points(pool: Pool, members: Sequence[str], points: int, expires_o
         await ledger.post(awards[first : first + 500])
 
 
-async def load_codes(pool: Pool, codes: Sequence[str], name: str = "coffee_codes") -> None:
-    await CodeLoader(pool, SECRETS).load(name, iter(codes), NOW)
+async def load_codes(
+    pool: Pool, codes: Iterable[str], name: str = "coffee_codes", *, secrets: Secrets = SECRETS
+) -> None:
+    await CodeLoader(pool, secrets).load(name, iter(codes), NOW)
+
+
+async def run_reward(place: Place, **fields: Any) -> None:
+    """A reward that is in force."""
+    now = SystemClock().now()
+    around_, store = await reward_publications(place.pool, now), RewardStore(place.pool)
+    (draft,) = await store.draft([parse_reward({**COFFEE, **fields}, around_)], around_, Change("person:ann", now))
+    await store.submit(draft.name, around_, Change("person:ann", now))
+    approved = Change("person:ann", now - timedelta(minutes=1), approved_by="person:eve")
+    await store.approve(draft.name, draft.version, around_, approved)

@@ -9,6 +9,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import absent
 from abacus.engage.campaigns.progress_rows import MemberProgress
 from abacus.engage.notify.notifications import MemberMessage
+from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.intake.partners.members import AccountAsOf
 from abacus.ledger.types.movement import Hold
 from abacus.oversight.life.decide.tier_progress import TierProgress
@@ -82,6 +83,14 @@ _CAMPAIGN: Final[Columns[MemberProgress]] = {
     "points": lambda each: each.points,
     "arm": lambda each: each.variant,
 }
+_REDEMPTION: Final[Columns[Redemption]] = {
+    "asked for": lambda each: each.asked_at,
+    "reward": lambda each: each.reward,
+    "pieces": lambda each: each.quantity,
+    "points": lambda each: each.points,
+    "stage": lambda each: each.stage,
+    "by": lambda each: each.source,
+}
 _APPROVAL: Final[Columns[Approval]] = {
     "asked for": lambda each: each.asked_at,
     "what": lambda each: each.summary,
@@ -107,6 +116,7 @@ async def life_of(pool: Pool, member_id: str) -> Answer:
         ("transfers", transfers, _TRANSFER, vars),
         ("messages", life.messages, _MESSAGE, lambda each: each._asdict()),
         ("campaigns", life.campaigns, _CAMPAIGN, lambda each: each._asdict()),
+        ("redemptions", life.redemptions, _REDEMPTION, lambda each: each._asdict()),
         ("approvals", life.approvals, _APPROVAL, approval_document),
     ]
     document = {name: _document(value, as_document) for name, value, _, as_document in parts}

@@ -17,6 +17,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
 from abacus.core.points import MAX_POINTS
 from abacus.engage.downstreams.store import SECRET_COLUMNS as OF_DOWNSTREAMS
+from abacus.engage.rewards.pools import POOL_KEYS, rewrap_codes
 from abacus.intake.partners.decide.partner import LIVE_KEY, MOST_REQUESTS_PER_MINUTE, Partner, new_signing_secret
 from abacus.intake.partners.sandbox import new_test_access
 from abacus.intake.partners.store import SECRET_COLUMNS as OF_PARTNERS
@@ -222,11 +223,14 @@ async def enable(partner: PartnerId) -> Answer:
 
 @app.command("rewrap")
 async def rewrap_secrets() -> Answer:
-    """Encrypt every stored secret, of partners and of downstreams, under the first key of ABACUS_SECRETS_KEY."""
+    """Encrypt every stored secret, pools of codes among them, under the first key of ABACUS_SECRETS_KEY."""
     async with actor() as at, pool(session=SESSION) as own:
         live = at.pool
         await at.begins(Deed.EDIT_PARTNERS, "partners", did="rewrap")
-        changed, current, unreadable = await rewrap(live, secrets(), [*OF_PARTNERS, *OF_DOWNSTREAMS])
+        here = await rewrap(live, secrets(), [*OF_PARTNERS, *OF_DOWNSTREAMS, POOL_KEYS])
+        codes = await rewrap_codes(live, secrets())
+        changed, current = here.changed + codes.changed, here.current + codes.current
+        unreadable = [*here.unreadable, *codes.unreadable]
         if await has_sandbox(live):
             more = await rewrap(own, secrets(), OF_PARTNERS)
             changed, current = changed + more.changed, current + more.current

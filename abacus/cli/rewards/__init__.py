@@ -5,4 +5,5 @@ from typing import Final
 COMMANDS: Final = {
     "rewards": "commands:app",
     "rewards codes": "codes:app",
+    "rewards reconcile": "reconcile:reconcile_rewards",
 }

@@ -119,11 +119,13 @@ class ActionRunner:
 
 
 def guarded_by(guards: Mapping[str, Guards]) -> Guards:
-    """The guards of each kind of owners. An action of another kind waits for a process that knows its kind."""
+    """The guards of each kind of owners. An action without an event has no guard; one of another kind waits for a
+    process that knows its kind.
+    """
 
     async def refusals(actions: Sequence[DueAction]) -> Refusals:
         by_kind: dict[str, list[DueAction]] = {}
-        for each in actions:
+        for each in (one for one in actions if one.event is not None):
             by_kind.setdefault(each.owner_kind, []).append(each)
         against: dict[DueAction, str] = {}
         unknown: set[DueAction] = set()

@@ -15,7 +15,7 @@ from abacus.engage.actions.types import DueAction, PlannedAction
 from abacus.platform import slices
 from abacus.platform.delivery.types import Backlog
 from abacus.platform.postgres import Connection, Pool
-from abacus.platform.sql import Statement, arrays, columns, unnested
+from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
 
 class _Ended(NamedTuple):
@@ -63,11 +63,24 @@ where a.member_id = u.member_id and a.key = u.key and a.number = u.number
 _BACKLOG: Final = Statement(f"select count(*) as actions, min(due_at) as oldest from action where {_DUE}")
 
 
+_PLAN_ANEW: Final = Statement(f"""
+insert into action ({columns(PlannedAction)}, decided_at) values ({parameters(PlannedAction)}, :decided_at)
+on conflict do nothing
+""")
+
+
 async def plan(connection: Connection, actions: Sequence[PlannedAction], decided_at: datetime) -> None:
     """In the transaction of the decision, which is led to the slice of the members."""
     rows = [(*each, decided_at) for each in actions]
     if rows:
         await connection.copy_records_to_table("action", records=rows, columns=(*PlannedAction._fields, "decided_at"))
+
+
+async def plan_anew(connection: Connection, action: PlannedAction, decided_at: datetime) -> None:
+    """For a decision of another transaction, which may be gone on with again: an action that is there stays. The
+    connection is led to the slice of the member.
+    """
+    await connection.execute(*_PLAN_ANEW(**action._asdict(), decided_at=decided_at))
 
 
 class ActionStore:

@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from abacus.core.errors import Refused
-from abacus.platform.encryption import SecretPlace, Secrets
+from abacus.platform.encryption import SecretPlace, Secrets, SecretUnreadable
 from abacus.platform.postgres import Connection, Pool, passing_failures
-from abacus.platform.secret_rotation import SecretColumn
-from abacus.platform.sql import Statement
+from abacus.platform.secret_rotation import Rewrapped, SecretColumn
+from abacus.platform.sql import Statement, arrays, unnested
 
 LONGEST: Final = 200  # characters of a code
 AT_ONCE: Final = 20_000  # codes that are loaded in one transaction
@@ -38,6 +38,22 @@ class Loaded(NamedTuple):
 
     new: int
     known: int
+
+
+class _Place(NamedTuple):
+    """Where a code stands."""
+
+    pool: str
+    place: int
+
+
+class _Anew(NamedTuple):
+    """A code as it is stored, and as it is to be."""
+
+    pool: str
+    place: int
+    old: str
+    new: str
 
 
 _POOLS: Final = Statement("""
@@ -69,6 +85,15 @@ _GROW: Final = Statement("update reward_pool set loaded = loaded + :new where na
 _CODES: Final = Statement("""
 select redemption_id, pool, digest, secret from reward_code
 where redemption_id = any(:ids::uuid[]) and secret is not null order by redemption_id, place
+""")
+
+_PAGE: Final = Statement("""
+select pool, place, digest, secret from reward_code
+where (pool, place) > (:pool, :place) and secret is not null order by pool, place limit :most
+""")
+_REWRAP: Final = Statement(f"""
+update reward_code c set secret = u.new from {unnested(_Anew)}
+where c.pool = u.pool and c.place = u.place and c.secret = u.old
 """)
 
 
@@ -143,6 +168,31 @@ async def codes_of(through: Pool | Connection, ids: Sequence[UUID], secrets: Sec
         code = await secrets.read(secret, code_place(pool, digest))
         found.setdefault(redemption_id, []).append(code)
     return found
+
+
+async def rewrap_codes(pool: Pool, secrets: Secrets) -> Rewrapped:
+    """Encrypts every code anew that is not under the current key, as `rewrap` does of other secrets. Raises
+    `Unavailable`.
+    """
+    changed = current = 0
+    unreadable: list[str] = []
+    after = _Place("", 0)
+    async with passing_failures():
+        while rows := await pool.fetch(*_PAGE(**after._asdict(), most=AT_ONCE)):
+            anew: list[_Anew] = []
+            for name, place, digest, stored in rows:
+                after = _Place(name, place)
+                if secrets.is_current(stored):
+                    current += 1
+                    continue
+                at = code_place(name, digest)
+                try:
+                    anew.append(_Anew(name, place, stored, await secrets.to_store(await secrets.read(stored, at), at)))
+                except SecretUnreadable as fault:
+                    unreadable.append(str(fault))
+            await pool.execute(*_REWRAP(**arrays(_Anew, anew)))
+            changed += len(anew)
+    return Rewrapped(changed, current, unreadable)
 
 
 async def _entered(connection: Connection, name: str, rows: Sequence[tuple[bytes, str, int]]) -> int:

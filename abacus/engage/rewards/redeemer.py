@@ -38,7 +38,7 @@ STALE_AFTER: Final = timedelta(seconds=10)
 _LOOK_EVERY_S: Final = 1.0
 _DONE: Final = frozenset({Status.POSTED, Status.DUPLICATE})
 
-# Calls the fulfillers of paid redemptions, each once by its key. Raises `Unavailable`.
+# Asks fulfillers for what was paid, and calls off what is cancelled; each once. Raises `Unavailable`.
 CallFulfillers: TypeAlias = Callable[[Sequence[Redemption]], Awaitable[None]]
 
 log = structlog.get_logger(__name__)
@@ -147,7 +147,7 @@ class Redeemer:
         until = now + timedelta(days=HELD_FOR_DAYS)
         moved = await self._moved([hold_of(each, until) for each in opened])
         refused = [
-            Step(each.key, Stage.OPENED, Stage.REFUSED, Lock.POINTS, str(one.fault))
+            Step(each.key, Stage.OPENED, Stage.REFUSED, Lock.POINTS, None if one.fault is None else one.fault.detail)
             for each, one in zip(opened, moved, strict=True)
             if one.status in {Status.REFUSED, Status.CONFLICT}
         ]
@@ -171,7 +171,8 @@ class Redeemer:
             for each, one in zip(waiting, moved, strict=True)
             if each.stage == Stage.TAKEN and one.status is Status.REFUSED
         ]
-        await self._call([each for each in done if each.stage == Stage.TAKEN and each.webhook is not None])
+        called = {Stage.TAKEN, Stage.CANCELLING}
+        await self._call([each for each in done if each.stage in called and each.webhook is not None])
         cancelled = [each.key for each in done if each.stage == Stage.CANCELLING]
         steps = [_step(each) for each in done if each.stage != Stage.CANCELLING]
         if steps:

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal
 from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable, absent
 from abacus.core.sources import Agent
+from abacus.engage.rewards.decide.draft import Ask, draft_of, wanted_of
 from abacus.engage.rewards.decide.facts import RewardFacts
 from abacus.engage.rewards.decide.price import (
     Lock,
@@ -20,12 +20,12 @@ from abacus.engage.rewards.decide.price import (
     piece_price,
     quote,
 )
-from abacus.engage.rewards.decide.redemption import PAID, Redemption, Stage, facts_of, redemption_id
-from abacus.engage.rewards.decide.reward import ByWebhook, FromPool, Reward
+from abacus.engage.rewards.decide.redemption import PAID, Redemption, Stage, facts_of
+from abacus.engage.rewards.decide.reward import Reward
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.pools import codes_of
 from abacus.engage.rewards.redeemer import Order, Redeemer
-from abacus.engage.rewards.redemption_reader import RedemptionReader, Wanted
+from abacus.engage.rewards.redemption_reader import RedemptionReader
 from abacus.engage.rewards.redemption_rows import RedemptionRows, Step
 from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import Pool
@@ -41,17 +41,6 @@ MOST_PIECES: Final = 100
 
 # What is known of a member, by the program of each of its accounts.
 Standings: TypeAlias = Mapping[str, Standing]
-
-
-class Ask(NamedTuple):
-    """What a caller asks for. With `points`, the member pays no more points than that, and the rest in money."""
-
-    key: str
-    member_id: str
-    reward: str
-    quantity: int
-    points: int | None
-    agent: Agent
 
 
 class Listed(NamedTuple):
@@ -185,13 +174,13 @@ class RedemptionDesk:
         open_ = [(each, program, standing) for each, program, standing in there if _is_open(each, standing, now)]
         seen = await self._audiences(member_id, [(each, standing) for each, _, standing in open_])
         mine = [one for one, holds in zip(open_, seen, strict=True) if holds][:MOST_LISTED]
-        shelf = await self._reader.shelf(member_id, [_wanted(each.reward, now) for each, _, _ in mine])
+        shelf = await self._reader.shelf(member_id, [wanted_of(each.reward, now) for each, _, _ in mine])
         found = []
         for each, program, standing in mine:
             points = piece_price(each.reward, standing.tier, await self._own_segments(each.reward, member_id))
             agent = Agent("", "")
             ask = Ask("", member_id, each.reward.name, 1, None, agent)
-            draft = _redemption(each.reward, ask, Quote(points), facts="", program=program, now=now)
+            draft = draft_of(each.reward, ask, Quote(points), facts="", program=program, now=now)
             locks = list(shelf.lacking(draft, each.reward.limits))
             if points > standing.available:
                 locks.insert(0, Locked(Lock.POINTS, f"{points - standing.available} points are missing"))
@@ -210,7 +199,7 @@ class RedemptionDesk:
         check_audience(reward, holds=holds)
         piece = piece_price(reward, standing.tier, await self._own_segments(reward, ask.member_id))
         price = quote(reward, piece, ask.quantity, ask.points)
-        return _redemption(reward, ask, price, facts=facts, program=program, now=now)
+        return draft_of(reward, ask, price, facts=facts, program=program, now=now)
 
     async def _audiences(self, member_id: str, some: Sequence[tuple[Offered, Standing]]) -> list[bool]:
         """Whether the rule of each holds for the member. Raises `Unavailable` where that cannot be told now."""
@@ -275,38 +264,3 @@ def _is_open(offered: Offered, standing: Standing, now: datetime) -> bool:
     except Locked:
         return False
     return True
-
-
-def _wanted(reward: Reward, now: datetime) -> Wanted:
-    pool = reward.delivery.pool if isinstance(reward.delivery, FromPool) else None
-    return Wanted(reward.name, now.astimezone(reward.zone).date(), pool)
-
-
-def _redemption(reward: Reward, ask: Ask, price: Quote, *, facts: str, program: str, now: datetime) -> Redemption:
-    called = reward.delivery if isinstance(reward.delivery, ByWebhook) else None
-    wanted = _wanted(reward, now)
-    return Redemption(
-        key=ask.key,
-        redemption_id=redemption_id(ask.key),
-        fingerprint=facts,
-        member_id=ask.member_id,
-        program=program,
-        country=reward.country,
-        reward=reward.name,
-        version=reward.version,
-        quantity=ask.quantity,
-        points=price.points,
-        money=Decimal(price.money),
-        day=wanted.day,
-        pool=wanted.pool,
-        webhook=called.webhook if called is not None else None,
-        partner=called.partner if called is not None else None,
-        late_at=now + called.late_after if called is not None else None,
-        actor=ask.agent.actor,
-        source=ask.agent.source,
-        stage=Stage.OPENED.value,
-        reason=None,
-        detail=None,
-        asked_at=now,
-        changed_at=now,
-    )

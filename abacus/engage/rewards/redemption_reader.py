@@ -1,10 +1,10 @@
 """Reading redemptions, and what is left of rewards for a member."""
 
 from collections.abc import Sequence
-from datetime import date
-from typing import Final, NamedTuple
+from typing import Final
 from uuid import UUID
 
+from abacus.engage.rewards.decide.draft import Wanted
 from abacus.engage.rewards.decide.redemption import USING, Redemption
 from abacus.engage.rewards.decide.stock import EVER, MemberUse, Shelf, Use
 from abacus.platform.postgres import Pool, passing_failures
@@ -33,14 +33,6 @@ select p.name, least(p.loaded - p.given + (
     select count(*) from (select from reward_code c where c.pool = p.name and c.is_spare limit {_MOST_CODES}) s
 ), {_MOST_CODES})::bigint as free from reward_pool p where p.name = any(:names::text[])
 """)
-
-
-class Wanted(NamedTuple):
-    """A reward that is looked at, on a day of its zone."""
-
-    reward: str
-    day: date
-    pool: str | None
 
 
 class RedemptionReader:

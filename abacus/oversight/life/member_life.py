@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from abacus.engage.campaigns.progress_rows import MemberProgress
 from abacus.engage.notify.notifications import MemberMessage
+from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.intake.partners.members import AccountAsOf
 from abacus.ledger.types.movement import Hold
 from abacus.oversight.life.decide.tier_progress import TierProgress
@@ -56,4 +57,5 @@ class MemberLife:
     transfers: Transfers | Away
     messages: Sequence[MemberMessage] | Away
     campaigns: Sequence[MemberProgress] | Away
+    redemptions: Sequence[Redemption] | Away
     approvals: Sequence[Approval] | Away

@@ -9,6 +9,8 @@ from abacus.core.clock import Clock
 from abacus.core.errors import SetAside, Unavailable
 from abacus.engage.campaigns.progress_rows import progress_of
 from abacus.engage.notify.notifications import messages_of
+from abacus.engage.rewards.decide.redemption import Redemption
+from abacus.engage.rewards.redemption_reader import RedemptionReader
 from abacus.intake.partners.members import MemberReader
 from abacus.ledger.store.holds import HoldReader
 from abacus.ledger.store.read import WHOLE, LedgerReader, Narrowing
@@ -26,7 +28,7 @@ from abacus.programs.tiers.store import MembershipStore, Shown
 
 MOST: Final = 20  # of lots, messages, campaigns and approvals
 ON_PAGE: Final = 25  # transfers
-_PARTS: Final = 8  # of a life, which all need the accounts
+_PARTS: Final = 9  # of a life, which all need the accounts
 
 Value = TypeVar("Value")
 
@@ -51,7 +53,7 @@ class LifeReader:
         self._book = book
         self._clock = clock
         self._members, self._ledger, self._holds = MemberReader(pool), LedgerReader(pool), HoldReader(pool)
-        self._tiers = MembershipStore(pool, clock)
+        self._tiers, self._redeemed = MembershipStore(pool, clock), RedemptionReader(pool)
 
     async def of(self, asked: Asked, approvals: Approvals) -> MemberLife:
         """A member without an account in these countries looks like nobody."""
@@ -64,13 +66,14 @@ class LifeReader:
             _part(self._progress(member_id, accounts)),
             _part(self._open_holds(member_id, accounts)),
         )
-        transfers, messages, campaigns, agreed = await asyncio.gather(
+        transfers, messages, campaigns, redeemed, agreed = await asyncio.gather(
             _part(self._transfers(asked, accounts)),
             _part(messages_of(self._pool, member_id, MOST if accounts else 0)),
             _part(progress_of(self._pool, member_id, asked.countries, MOST)),
+            _part(self._redemptions(asked)),
             _part(approvals.of_member(member_id, countries=asked.countries, limit=MOST)),
         )
-        return MemberLife(member_id, accounts, points, tiers, holds, transfers, messages, campaigns, agreed)
+        return MemberLife(member_id, accounts, points, tiers, holds, transfers, messages, campaigns, redeemed, agreed)
 
     def told(self, transfer: Transfer) -> Told:
         """Calculated again, where the cards can be read."""
@@ -110,6 +113,10 @@ class LifeReader:
         programs = {each.program for each in accounts}
         found = await self._holds.open_holds(member_id) if programs else ()
         return [each for each in found if each.program in programs]
+
+    async def _redemptions(self, asked: Asked) -> Sequence[Redemption]:
+        found = await self._redeemed.of_member(asked.member_id, MOST)
+        return [each for each in found if asked.countries is None or each.country in asked.countries]
 
     async def _transfers(self, asked: Asked, accounts: Accounts) -> Transfers:
         programs = [each.program for each in accounts if asked.program in {None, each.program}]

@@ -7,6 +7,7 @@ from typing import Final
 from abacus.core.clock import Clock
 from abacus.core.status import LATE, Overdue, Undelivered
 from abacus.engage.notify.status import STATUS as NOTIFY
+from abacus.engage.rewards.status import STATUS as REWARDS
 from abacus.intake.earning.status import STATUS as EARNING
 from abacus.intake.partners.webhooks.status import STATUS as WEBHOOKS
 from abacus.platform.postgres import Pool, passing_failures
@@ -16,7 +17,7 @@ from abacus.programs.tiers.status import STATUS as TIERS
 from abacus.proof.status import STATUS as PROOF
 
 # A capability whose state people look at takes its place here.
-CAPABILITIES: Final[Sequence[CapabilityStatus]] = (EARNING, EXPIRY, TIERS, PROOF, WEBHOOKS, NOTIFY)
+CAPABILITIES: Final[Sequence[CapabilityStatus]] = (EARNING, EXPIRY, TIERS, PROOF, WEBHOOKS, NOTIFY, REWARDS)
 
 
 _BEGAN: Final = "select min(at) from audit_log"

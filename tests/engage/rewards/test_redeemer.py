@@ -11,12 +11,15 @@ import pytest
 from abacus.core.errors import Absent, Unavailable
 from abacus.engage.rewards.decide.price import Lock, Locked
 from abacus.engage.rewards.decide.redemption import Redemption
+from abacus.engage.rewards.pools import POOL_KEYS, CodeLoader, rewrap_codes
 from abacus.engage.rewards.redeemer import KeyReused
 from abacus.engage.rewards.redemption_desk import RedemptionState
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.movement import Because, Capture, Moved, Movement, Release, Reserve
+from abacus.platform.encryption import Secrets, SecretUnreadable, new_keyring_text
 from abacus.platform.postgres import Pool
-from tests.support.rewards import Counter, give_points, load_codes, reward
+from abacus.platform.secret_rotation import rewrap
+from tests.support.rewards import NOW, Counter, give_points, load_codes, reward
 
 AT_ONCE = timedelta(0)
 
@@ -244,3 +247,16 @@ async def test_a_server_that_is_away_leaves_it_to_be_gone_on_with(pool: Pool) ->
     at = Counter(pool, [reward()])
     await at.redeemer.finish_stale(AT_ONCE)
     assert (await at.redeem("1")).stage == "given"
+
+
+async def test_codes_are_encrypted_anew_under_another_key(pool: Pool) -> None:
+    """And a code that is there is known whatever key it is under."""
+    old, new = new_keyring_text("old"), new_keyring_text("new")
+    before, both, after = (Secrets.of(each) for each in (old, f"{new},{old}", new))
+    await load_codes(pool, ["A", "B"], secrets=before)
+    await rewrap(pool, both, [POOL_KEYS])
+    assert (await rewrap_codes(pool, both))[:2] == (2, 0)
+    assert (await rewrap_codes(pool, both))[:2] == (0, 2)
+    assert await CodeLoader(pool, after).load("coffee_codes", iter(["B", "C"]), NOW) == (1, 1)
+    with pytest.raises(SecretUnreadable):
+        await CodeLoader(pool, before).load("coffee_codes", iter(["B"]), NOW)

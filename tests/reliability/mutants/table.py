@@ -11,6 +11,7 @@ from tests.reliability.mutants import (
     of_offers,
     of_pending,
     of_reversals,
+    of_rewards,
     of_silence,
     of_spending,
     of_the_console,
@@ -34,6 +35,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *of_silence.MUTANTS,
     *of_campaigns.MUTANTS,
     *of_offers.MUTANTS,
+    *of_rewards.MUTANTS,
     *of_the_console.MUTANTS,
 )
 

@@ -5,6 +5,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar
 
 from abacus.console.errands.types import ERASE
@@ -23,6 +24,7 @@ from abacus.console.web.parts import Part
 from abacus.core.ids import ID_PATTERN
 from abacus.engage.campaigns.progress_rows import MemberProgress
 from abacus.engage.notify.notifications import MemberMessage
+from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.intake.partners.members import AccountAsOf
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.positions import read_positions
@@ -49,6 +51,21 @@ class Button:
     path: str
 
 
+@dataclass(frozen=True)
+class RedemptionRow:
+    """A redemption, with its state of the moment; its code is not told here."""
+
+    redemption_id: str
+    reward: str
+    country: str
+    quantity: int
+    points: int
+    status: str
+    why: str | None
+    asked_at: datetime
+    asked_by: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class MemberPage(Page):
     """One member, as far as its countries are open to the person, and what the person may do. `erase` is the command,
@@ -66,6 +83,7 @@ class MemberPage(Page):
     narrowed: TimelineForm
     messages: Part[Sequence[MemberMessage]]
     campaigns: Part[Sequence[MemberProgress]]
+    redemptions: Part[Sequence[RedemptionRow]]
     approvals: Part[Sequence[Approval]]
     buttons: Sequence[Button]
     may_move: bool
@@ -117,6 +135,7 @@ async def member(call: Call) -> MemberPage:
         narrowed=form.among(accounts),
         messages=call.told_part(life.messages),
         campaigns=call.told_part(life.campaigns),
+        redemptions=call.told_part(_redeemed(call, life.redemptions)),
         approvals=call.told_part(life.approvals),
         buttons=_buttons(call, member_id, countries),
         may_move=any(call.may(Deed.MOVE_POINTS, each) for each in countries),
@@ -125,6 +144,25 @@ async def member(call: Call) -> MemberPage:
         erasing=erasing,
         form=form.typed,
     )
+
+
+def _redeemed(call: Call, found: Sequence[Redemption] | Away) -> Sequence[RedemptionRow] | Away:
+    if isinstance(found, Away):
+        return found
+    return [
+        RedemptionRow(
+            redemption_id=str(each.redemption_id),
+            reward=each.reward,
+            country=each.country,
+            quantity=each.quantity,
+            points=each.points,
+            status=each.status(call.now),
+            why=each.detail,
+            asked_at=each.asked_at,
+            asked_by=each.source,
+        )
+        for each in found
+    ]
 
 
 def _buttons(call: Call, member_id: str, countries: set[str]) -> list[Button]:

@@ -14,6 +14,7 @@ from abacus.documents.decide.version_words import Labels
 from abacus.engage.limits.decide.limit_reader import LimitWords
 from abacus.engage.limits.types import Limits
 
+OWNER_KIND: Final = "reward"  # of calls of fulfillers
 LIMIT_WORDS: Final = LimitWords("uses")
 LABELS: Final = Labels("reward", NAME_PATTERN, "coffee")
 

@@ -1,0 +1,52 @@
+"""How redemptions are put together: the rewards in force, the redeemer, and what goes on with unfinished ones."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from abacus.engage.limits.types import Limits
+from abacus.engage.rewards.decide.price import Lock, Locked
+from abacus.engage.rewards.decide.redemption import Redemption
+from abacus.engage.rewards.directory import RewardDirectory
+from abacus.engage.rewards.fulfillers import call_fulfillers
+from abacus.engage.rewards.redeemer import Redeemer
+from abacus.engage.rewards.redemption_desk import RedemptionDesk
+from abacus.engage.rewards.redemption_rows import RedemptionRows
+from abacus.engage.rewards.status import keep_measuring
+from abacus.ledger.types.movement import MovesPort
+from abacus.platform.patience import until_available
+from abacus.platform.postgres import Pool
+from abacus.platform.wiring import Wiring
+from abacus.pricing.decide.book import CardBook
+from abacus.signals.segments.wiring import segments_in_use
+
+
+async def redemption_desk(wiring: Wiring, pool: Pool, moves: MovesPort, book: Callable[[], CardBook]) -> RedemptionDesk:
+    """It goes on beside with what any process left unfinished."""
+    clock, directory = wiring.clock, RewardDirectory(pool, wiring.clock)
+    wiring.keep(directory, on=directory.tables)
+    await until_available(directory.refresh, wiring.health)
+
+    async def call(redemptions: Sequence[Redemption]) -> None:
+        await call_fulfillers(pool, redemptions, clock.now())
+
+    redeemer = Redeemer(RedemptionRows(pool), moves, partial(limits_of, directory), book, clock, call=call)
+    wiring.at_the_end(redeemer.close)
+    wiring.beside(redeemer.keep_finishing())
+    wiring.beside(keep_measuring(pool, clock))
+    return RedemptionDesk(
+        pool,
+        clock,
+        redeemer,
+        offered=directory.value,
+        book=book,
+        segments=segments_in_use(wiring, pool).look,
+        secrets=wiring.secrets(),
+    )
+
+
+def limits_of(directory: RewardDirectory, redemption: Redemption) -> Limits:
+    """Those of the version in force. Raises `Locked` where there is none any more, and `Unavailable`."""
+    found = directory.value().get(redemption.reward)
+    if found is None:
+        raise Locked(Lock.CLOSED, f"{redemption.reward} is not there any more")
+    return found.reward.limits

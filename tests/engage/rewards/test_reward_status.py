@@ -1,0 +1,65 @@
+"""What people have to look at: late and unfinished redemptions, and pools that run low; and whether all comes out."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import orjson
+import pytest
+
+from abacus.engage.rewards.decide.redemption import Redemption
+from abacus.engage.rewards.fulfillers import call_fulfillers
+from abacus.engage.rewards.status import PoolLevel, RewardState, reward_state, told_of
+from abacus.oversight.reconcile.rewards import reward_books
+from abacus.platform.postgres import Pool
+from tests.support.rewards import Counter, give_points, load_codes, reward
+
+
+@pytest.mark.parametrize(
+    ("state", "fault"),
+    [
+        (RewardState(0, 0, [PoolLevel("tea", 5, 5)]), None),
+        (RewardState(0, 0, [PoolLevel("tea", 4, 5)]), "free codes run low: tea (4)"),
+        (RewardState(2, 0, []), "2 redemptions were not reported by their fulfillers in time"),
+        (RewardState(2, 1, [PoolLevel("tea", 0, 1)]), "1 redemptions are not gone on with"),
+    ],
+)
+def test_the_worst_is_told(state: RewardState, fault: str | None) -> None:
+    problem = told_of(state).problem
+    assert (problem.fault if problem is not None else None) == fault
+
+
+async def test_a_fulfiller_is_called_once_and_called_off_once(pool: Pool) -> None:
+    await give_points(pool, ["bob"], 1200)
+
+    async def call(redemptions: Sequence[Redemption]) -> None:
+        for _ in range(2):  # a process that dies behind the call leaves it to another one
+            await call_fulfillers(pool, redemptions, at.clock.now())
+
+    at = Counter(pool, [reward(delivery={"webhook": "vouchers", "partner": "voucher_house"})], call=call)
+    sent = await at.redeem("1")
+    state = await reward_state(pool, at.clock.now() + timedelta(hours=2))
+    assert (state.late, state.unfinished) == (1, 0)
+    await at.desk.cancel(sent)
+    rows = await pool.fetch("select number, receiver, event, document from action order by number")
+    said = [(row["number"], row["receiver"], orjson.loads(row["document"])["state"]) for row in rows]
+    assert said == [(1, "webhook:vouchers", "asked"), (2, "webhook:vouchers", "cancelled")]
+    assert (await reward_state(pool, at.clock.now() + timedelta(hours=2))).late == 0
+    assert await reward_books(pool) == (1, 0, [])
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ("update reward_use set pieces = 2 where period = ''", "2 pieces are counted, 1 were redeemed"),
+        ("update reward_code set redemption_id = null", "it has 0 codes for 1 pieces"),
+        ("update reward_redemption set stage = 'refused'", "it is refused, and its points are paid"),
+        ("update reward_redemption set stage = 'returned'", "it is returned, and its points are not back"),
+    ],
+)
+async def test_what_does_not_come_out_is_found(pool: Pool, change: str, fault: str) -> None:
+    await give_points(pool, ["bob"], 1200)
+    await load_codes(pool, ["A"])
+    await Counter(pool, [reward()]).redeem("1")
+    assert await reward_books(pool) == (1, 0, [])
+    await pool.execute(change)
+    assert fault in {each.fault for each in (await reward_books(pool)).faults}
