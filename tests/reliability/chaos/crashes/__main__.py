@@ -18,7 +18,18 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedC
 from rich.table import Table
 
 from tests.reliability.chaos.crashes.crossing import Stage, crossing_of, stage_of
-from tests.reliability.chaos.crashes.run import Crash, Fate, Unfit, Verdict, Yard, crashes_of, sample_of, yard
+from tests.reliability.chaos.crashes.run import (
+    VISITS,
+    VISITS_OF_A_SAMPLE,
+    Crash,
+    Fate,
+    Unfit,
+    Verdict,
+    Yard,
+    crashes_of,
+    sample_of,
+    yard,
+)
 from tests.reliability.chaos.crashes.work import Work
 from tests.reliability.chaos.crashes.works import WORKS
 
@@ -77,7 +88,7 @@ async def _run(
         async with yard(lanes) as opened:
             works = _concerned(only or ())
             recording = progress.add_task("visiting points", total=None)
-            visits = await opened.visits(works)
+            visits = await opened.visits(works, VISITS if sample is None else VISITS_OF_A_SAMPLE)
             progress.remove_task(recording)
             crashes = [crash for crash in crashes_of(visits) if not only or any(part in _words(crash) for part in only)]
             return visits, await _crash(opened, sample_of(crashes, sample, seed), progress)

@@ -26,7 +26,8 @@ from tests.support.services import Services
 
 _TRIES: Final = 3  # where a service does not answer the trial
 _CHANCES: Final = 6  # of a worker to come by its point, which is a matter of moments on a busy machine
-_VISITS: Final = 3  # a point that a work visits only now and then cannot be where its worker dies
+VISITS: Final = 3  # a point that a work visits only now and then cannot be where its worker dies
+VISITS_OF_A_SAMPLE: Final = 2  # most of the time of a sample is that of its visits
 
 
 class Fate(StrEnum):
@@ -99,10 +100,10 @@ class Yard:
         self._lanes = lanes
         self._broken_off: Counter[Crash] = Counter()
 
-    async def visits(self, works: Sequence[type[Work]]) -> dict[type[Work], frozenset[str]]:
+    async def visits(self, works: Sequence[type[Work]], times: int = VISITS) -> dict[type[Work], frozenset[str]]:
         """The points that each work visits every time. Raises `Unfit`."""
         points: dict[type[Work], frozenset[str]] = {}
-        waiting = deque(Crash(work, "") for work in works for _ in range(_VISITS))
+        waiting = deque(Crash(work, "") for work in works for _ in range(times))
 
         def note(crash: Crash, outcome: Outcome) -> None:
             if outcome.faults:
