@@ -60,34 +60,36 @@ _rules: Final = st.lists(st.sampled_from(_CONDITIONS), max_size=2).map(
 )
 
 
+_conditions: Final[Mapping[str, st.SearchStrategy[Any]]] = {
+    "price": st.sampled_from((Gate(Decimal(8)), Gate(Decimal(5), Decimal(20)), Gate(below=Decimal(8)))),
+    "quantity": st.sampled_from((Gate(Decimal(2)), Gate(Decimal(1), Decimal(3)))),
+    "basket_minimum": st.just(Decimal(30)),
+    "audience": st.sampled_from((Audience.INVITATION, Audience.CODE)),
+    "starts_at": st.sampled_from((NOW, NOW + timedelta(hours=1))),
+    "approved_at": st.sampled_from((NOW, NOW + timedelta(hours=1))),
+    "ends_at": st.sampled_from((NOW, NOW + timedelta(hours=1))),
+    "weekdays": st.sampled_from((frozenset({4}), frozenset({5}))),  # it is Friday
+    "hours": st.sampled_from((((0, 20 * 60),), ((20 * 60, 24 * 60),))),  # eight in the evening
+    "country": st.just("MY"),
+}
+_RULED: Final = ("rule", "excepted")  # conditions of which more is drawn
+
+
 @st.composite
 def offers(draw: st.DrawFn) -> tuple[Offer, Rule | None]:
-    """An offer of any number and its rule. Two of three have no condition but their scope."""
-    number, benefit = draw(st.sampled_from(_NUMBERS)), draw(_benefits)
+    """An offer of any number, with two conditions at most beside its scope, and its rule."""
     scope = draw(st.one_of(st.just(EVERYTHING), _values(least=1).map(lambda values: Scope(values=values))))
-    changes: Mapping[str, Any] = {
-        "scope": scope,
+    changes: dict[str, Any] = {
         "priority": draw(st.sampled_from((0, 0, 1))),
         "ends_at": NOW + timedelta(days=draw(st.sampled_from((3, 3, 4)))),
         "limits": Limits(overall=Bound(runs=9), member=Bound(runs=2)),
     }
-    if draw(st.integers(0, 2)):
-        return offer(number, benefit, **changes), None
-    gates = st.sampled_from((Gate(), Gate(), Gate(Decimal(8)), Gate(Decimal(5), Decimal(20)), Gate(below=Decimal(8))))
-    pieces = st.sampled_from((Gate(), Gate(), Gate(Decimal(2)), Gate(Decimal(1), Decimal(3))))
-    conditions: Mapping[str, Any] = {
-        "scope": scope._replace(excepted=draw(_values(least=0))),
-        "price": draw(gates),
-        "quantity": draw(pieces),
-        "basket_minimum": draw(st.sampled_from((Decimal(0), Decimal(30)))),
-        "audience": draw(st.sampled_from(Audience)),
-        "starts_at": NOW + timedelta(hours=draw(st.sampled_from((-1, 0, 1)))),
-        "approved_at": NOW + timedelta(hours=draw(st.sampled_from((-2, 1)))),
-        "weekdays": draw(st.sampled_from((frozenset(), frozenset({4}), frozenset({5})))),  # it is Friday
-        "hours": draw(st.sampled_from(((), ((0, 20 * 60),), ((20 * 60, 24 * 60),)))),  # eight in the evening
-        "country": draw(st.sampled_from(("SG", "SG", "SG", "MY"))),
-    }
-    return offer(number, benefit, **{**changes, **conditions}), draw(_rules)
+    some = draw(st.lists(st.sampled_from((*_conditions, *_RULED, *_RULED)), max_size=2, unique=True))
+    changes |= {each: draw(_conditions[each]) for each in some if each in _conditions}
+    if "excepted" in some:
+        scope = scope._replace(excepted=draw(_values(least=1)))
+    rule = draw(_rules) if "rule" in some else None
+    return offer(draw(st.sampled_from(_NUMBERS)), draw(_benefits), scope=scope, **changes), rule
 
 
 @st.composite

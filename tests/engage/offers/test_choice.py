@@ -86,6 +86,21 @@ def test_higher_priority_goes_first_where_the_saving_is_equal() -> None:
     assert numbers(best(index, ASKER, ASKED)) == [3, 2, 1]
 
 
+def test_offers_that_save_as_much_stand_in_one_order_however_they_came() -> None:
+    """Whatever terms save as much, and in whatever order their offers came."""
+    index = index_of(*(offer(number, TEN) for number in (4, 3, 2)), offer(1, benefit(AMOUNT, "2")))
+    assert numbers(best(index, ASKER, ASKED)) == [1, 2, 3]
+
+
+def test_an_offer_with_terms_of_its_own_that_comes_after_a_question_is_found() -> None:
+    index = index_of(*(offer(number, benefit(PERCENT, str(number))) for number in range(1, 6)))
+    assert numbers(best(index, ASKER, ASKED)) == [5, 4, 3]
+    index.put(offer(6, benefit(PERCENT, "6")), None)
+    assert numbers(best(index, ASKER, ASKED)) == [6, 5, 4]
+    index.remove(5)
+    assert numbers(best(index, ASKER, ASKED)) == [6, 4, 3]
+
+
 def test_what_has_to_be_looked_up_is_wanted_all_at_once() -> None:
     other = replace(COUNT, text="counter.rides(1d)", name="rides(1d)")
     index = index_of((offer(1, TEN), ORDERS), (offer(2, TEN), Condition(Operator.GTE, other, 3)), offer(3, TEN))

@@ -14,10 +14,10 @@ from abacus.signals.rules.decide.types import Rule
 from tests.engage.offers import plain
 from tests.engage.offers.any_offers import askers, offers, questions, spent
 
-_OFFERS = st.lists(offers(), max_size=30)
+_OFFERS = st.lists(offers(), min_size=4, max_size=30)
 
 
-@settings(max_examples=40, phases=[Phase.explicit, Phase.generate])  # so many offers take minutes to shrink
+@settings(max_examples=25, phases=[Phase.explicit, Phase.generate])  # so many offers take minutes to shrink
 @given(_OFFERS, _OFFERS, askers(), st.lists(questions(), min_size=1, max_size=4), spent)
 def test_it_agrees_with_a_look_at_each(
     first: Sequence[tuple[Offer, Rule | None]],

@@ -12,7 +12,7 @@ _SHELF: Final = f"{_DECIDE}/shelf.py"
 _SHORTLIST: Final = f"{_DECIDE}/shortlist.py"
 _STACKING: Final = f"{_DECIDE}/stacking.py"
 _TESTS: Final = "tests/engage/offers"
-_AGREES: Final = (f"{_TESTS}/test_offer_index.py::test_it_agrees_with_a_look_at_each",)
+_WHY_NOT: Final = (f"{_TESTS}/test_choice.py::test_why_not",)
 _NOTHING_MORE: Final = (f"{_TESTS}/test_stacking.py::test_no_combination_saves_more",)
 
 
@@ -30,17 +30,17 @@ MUTANTS: Final = (
         _TERMS,
         "_in_price",
         Node("terms.price_from <= asked.price < terms.price_below", "asked.price < terms.price_below"),
-        _AGREES,
+        _WHY_NOT,
     ),
     Mutant(
         "the price below which an offer holds",
         _TERMS,
         "_in_price",
         Node("terms.price_from <= asked.price < terms.price_below", "terms.price_from <= asked.price"),
-        _AGREES,
+        _WHY_NOT,
     ),
-    Mutant("the pieces that an offer is for", _TERMS, "_in_quantity", Node("terms.pieces_from", "0"), _AGREES),
-    Mutant("the least sum of a basket", _TERMS, "_in_basket", Node("terms.basket_from", "0"), _AGREES),
+    Mutant("the pieces that an offer is for", _TERMS, "_in_quantity", Node("terms.pieces_from", "0"), _WHY_NOT),
+    Mutant("the least sum of a basket", _TERMS, "_in_basket", Node("terms.basket_from", "0"), _WHY_NOT),
     Mutant(
         "the tiers that an offer is for",
         _TERMS,
@@ -60,65 +60,58 @@ MUTANTS: Final = (
         _ARMED,
         "_has_uses",
         Node("asked.asker.uses_left.get(armed.number, 1) > 0", "True"),
-        _AGREES,
+        _WHY_NOT,
     ),
     Mutant(
         "the period of an offer",
         _ARMED,
         "_in_period",
         Node("armed.starts <= asked.at < armed.ends", "True"),
-        _AGREES,
+        _WHY_NOT,
     ),
     Mutant(
         "the approval before which an offer does not hold",
         _ARMED,
         "Armed.__init__",
         Node("max(offer.starts_at, offer.approved_at)", "offer.starts_at"),
-        _AGREES,
+        _WHY_NOT,
     ),
     Mutant(
         "the members who are invited",
         _ARMED,
         "_is_admitted",
         Node("armed.number in asked.asker.admitted", "True"),
-        _choice("test_why_not"),
-    ),
-    Mutant(
-        "the numbers of the offers to which an asker is admitted",
-        f"{_DECIDE}/offer_index.py",
-        "OfferIndex.admitted",
-        Node("there & admitted", "there"),
-        _choice("test_an_offer_by_code_is_found_by_its_code"),
+        _WHY_NOT,
     ),
     Mutant(
         "the days of the week of an offer",
         _ARMED,
         "_in_hours",
         Node("local.weekday() not in offer.weekdays", "False"),
-        _AGREES,
+        _WHY_NOT,
     ),
     Mutant(
         "the hours of an offer",
         _ARMED,
         "_in_hours",
         Node("any(begin <= minute < end for begin, end in offer.hours)", "True"),
-        _AGREES,
+        _WHY_NOT,
     ),
     Mutant(
         "the exceptions of a scope",
         _ARMED,
         "_is_not_excepted",
         Node("armed.excepted.isdisjoint(asked.keys)", "True"),
-        _AGREES,
+        _WHY_NOT,
     ),
     Mutant(
         "the segments that an offer is for",
         _ARMED,
         "_in_segments",
         Node("all(map(asked.is_in, armed.parts.segments))", "True"),
-        _AGREES,
+        _WHY_NOT,
     ),
-    Mutant("the rest of an offer's rule", _ARMED, "_rule_holds", Node("asked.holds(armed.plan)", "True"), _AGREES),
+    Mutant("the rest of an offer's rule", _ARMED, "_rule_holds", Node("asked.holds(armed.plan)", "True"), _WHY_NOT),
     Mutant(
         "the values that cannot be told",
         f"{_DECIDE}/asked.py",
@@ -131,21 +124,21 @@ MUTANTS: Final = (
         _SHORTLIST,
         "Shortlist.walk",
         Node("bound > least", "bound >= least"),
-        _AGREES,
+        _choice("test_offers_that_save_as_much_stand_in_one_order_however_they_came"),
     ),
     Mutant(
         "the groups that came after a ranking was made",
         _SHELF,
         "Shelf.ranking",
         Node("ranking.seen < len(self._groups)", "not ranking.seen"),
-        _AGREES,
+        _choice("test_an_offer_with_terms_of_its_own_that_comes_after_a_question_is_found"),
     ),
     Mutant(
         "the order within a group",
         _SHELF,
         "Shelf.put",
         Node("insort(group.offers, armed, key=_ORDER)", "group.offers.append(armed)"),
-        _AGREES,
+        _choice("test_offers_that_save_as_much_stand_in_one_order_however_they_came"),
     ),
     Mutant(
         "the priority of an offer",
