@@ -94,6 +94,7 @@ async def number(members: Iterable[str | BadLine], give: Give, checked: Lines, t
     numbers = BitMap()
     for batch in batches(members, checked):
         numbers |= BitMap((await give(batch)).values())
-        tick()
+        if len(batch) == BATCH:
+            tick()
     numbers.run_optimize()
     return Members(numbers)
