@@ -11,7 +11,7 @@ from abacus.api.guarded_app import guarded_app
 from abacus.api.http.wiring import http_limits
 from abacus.api.offers import routes
 from abacus.api.server import bound
-from abacus.engage.offers.wiring import offer_qualifier
+from abacus.engage.offers.wiring import asked_offers
 from abacus.intake.partners.requests.journal import RequestJournal
 from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.wiring import partner_directory, request_journal
@@ -52,14 +52,14 @@ async def _opened(wiring: Wiring) -> ASGIApp:
     letting_in, reading = await opened(size=_LETTING_IN), await opened(size=_READING)
     directory, people = partner_directory(wiring, letting_in), people_directory(wiring, letting_in)
     limiter, journal = wiring.limiter(letting_in, apart="offers:"), request_journal(wiring, letting_in)
-    qualifier = await offer_qualifier(wiring, reading, LedgerReader(reading).standings_of)
+    asked = await asked_offers(wiring, reading, LedgerReader(reading).standings_of)
     access = Access(
         clock=wiring.clock,
         directory=directory,
         people=people,
         signing_secrets=SigningSecrets(wiring.secrets()),
         limiter=limiter,
-        rooms=Rooms(qualifier),
+        rooms=Rooms(asked.qualifier),
     )
     app = offer_app(access, wiring.process_health, journal)
     wiring.health.ready()

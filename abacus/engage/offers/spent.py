@@ -7,10 +7,10 @@ import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
-from functools import partial
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
+from abacus.core.errors import Unavailable
 from abacus.engage.limits.decide.pots import EVER, Limited, Pot, limited_by
 from abacus.engage.limits.pot_store import DoneBefore, Locked, PotStore
 from abacus.engage.limits.types import Amounts
@@ -18,8 +18,6 @@ from abacus.engage.offers.decide.offer import OWNER_KIND
 from abacus.engage.offers.decide.offer_index import OfferIndex
 from abacus.platform import slices
 from abacus.platform.fresh_copy import FreshCopy
-from abacus.platform.health import WorkerHealth
-from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
@@ -118,17 +116,24 @@ class SpentWatch:
         self._index = index
         self._clock = clock
 
-    async def run(self, stop: asyncio.Event, health: WorkerHealth) -> None:
-        """Runs until `stop` is set."""
-        looked_at = float("-inf")
-        while not stop.is_set():
-            touched = self._pots.touched()
-            if self._monotonic() - looked_at > _LOOK_AT_ALL_EVERY_S:  # a new version may have a higher limit
-                looked_at = self._monotonic()
-                touched |= {Pot(OWNER_KIND, *mark) for mark in self._spent.value()}
-            if touched:
-                await unless_stopped(until_available(partial(self.look, touched), health), stop)
-            await unless_stopped(asyncio.sleep(_LOOK_EVERY_S), stop)
+    async def keep_looking(self) -> None:
+        """Runs until cancelled."""
+        looked_at, touched = float("-inf"), set[Pot]()
+        while True:
+            touched |= self._pots.touched()
+            try:
+                if self._monotonic() - looked_at > _LOOK_AT_ALL_EVERY_S:  # a new version may have a higher limit
+                    touched |= self.marked()
+                    looked_at = self._monotonic()
+                await self.look(touched)
+                touched = set()
+            except Unavailable:
+                pass  # they are looked at later
+            await asyncio.sleep(_LOOK_EVERY_S)
+
+    def marked(self) -> set[Pot]:
+        """The pots that are marked."""
+        return {Pot(OWNER_KIND, *mark) for mark in self._spent.value()}
 
     async def look(self, touched: Collection[Pot]) -> None:
         """Marks the pots among these that are empty, and takes the marks of others away. Raises `Unavailable`."""

@@ -2,16 +2,15 @@
 
 import time
 from collections.abc import Callable
-from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from abacus.engage.downstreams.wiring import outside
 from abacus.engage.offers.directory import OfferDirectory
 from abacus.engage.offers.facts import Countable, offer_facts
-from abacus.engage.offers.invited import invited
+from abacus.engage.offers.invitations import InvitationStore
 from abacus.engage.offers.members import Members
 from abacus.engage.offers.qualifier import Qualifier
-from abacus.engage.offers.spent import TABLE, SpentOffers
+from abacus.engage.offers.spent import TABLE, SpentOffers, SpentWatch, WatchedPots
 from abacus.ledger.types.account import AccountBalance
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
@@ -27,8 +26,16 @@ from abacus.signals.segments.wiring import segments_in_use
 _COUNTING_CONNECTIONS: Final = 2
 
 
-async def offer_qualifier(wiring: Wiring, pool: Pool, standings_of: Look[AccountBalance]) -> Qualifier:
-    """What it answers from is in memory before this returns."""
+class AskedOffers(NamedTuple):
+    """What answers which offers there are, and what it leaves out because its budget is gone."""
+
+    qualifier: Qualifier
+    offers: OfferDirectory
+    spent: SpentOffers
+
+
+async def asked_offers(wiring: Wiring, pool: Pool, standings_of: Look[AccountBalance]) -> AskedOffers:
+    """What is answered from is in memory before this returns."""
     clock = wiring.clock
     cards, segments = cards_in_use(wiring, pool), segments_in_use(wiring, pool)
     offers = OfferDirectory(pool, clock, segments.use)
@@ -37,7 +44,7 @@ async def offer_qualifier(wiring: Wiring, pool: Pool, standings_of: Look[Account
         pool,
         tiers=MembershipStore(pool, clock).tiers_of,
         standings=standings_of,
-        invited=partial(invited, pool),
+        invited=InvitationStore(pool).of,
         numbers=MemberNumbers(pool).known,
         clock=clock,
         monotonic=time.monotonic,
@@ -51,7 +58,7 @@ async def offer_qualifier(wiring: Wiring, pool: Pool, standings_of: Look[Account
     await until_available(segments.refresh, wiring.health)
     spent = wiring.keep(SpentOffers(pool, offers.value, clock), on=(TABLE,))
     await until_available(spent.refresh, wiring.health)
-    return Qualifier(
+    qualifier = Qualifier(
         offers.value,
         cards.book,
         members=members,
@@ -59,6 +66,13 @@ async def offer_qualifier(wiring: Wiring, pool: Pool, standings_of: Look[Account
         facts=offer_facts(counters=counters, services=reached.services.ask),
         clock=clock,
     )
+    return AskedOffers(qualifier, offers, spent)
+
+
+def watch_pots(wiring: Wiring, pool: Pool, pots: WatchedPots, asked: AskedOffers) -> None:
+    """Offers that this process empties are left out everywhere."""
+    watch = SpentWatch(pool, pots, asked.spent, index=asked.offers.value, clock=wiring.clock)
+    wiring.beside(watch.keep_looking())
 
 
 async def _counter_facts(wiring: Wiring, pool: Pool, published: Callable[[], Countable]) -> CounterFacts:

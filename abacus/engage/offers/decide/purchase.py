@@ -6,6 +6,7 @@ An item says its vertical by `var.vertical`, or by a category that the card pric
 
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from abacus.core.errors import SetAside
@@ -47,7 +48,12 @@ class Purchases:
 def worth_of_a_point(published: PublishedCard) -> Fraction | None:
     """What a point pays, in the smallest units of the currency, where the card says so."""
     card = published.card
-    return None if card.point_value is None else exact_units(card.point_value.money, card.currency)
+    return None if card.point_value is None else _exact_units(card.point_value.money, card.currency)
+
+
+@lru_cache  # of which there are as many as cards with such a value: every question needs it
+def _exact_units(money: Decimal, currency: str) -> Fraction:
+    return exact_units(money, currency)
 
 
 def _vertical(item: Item, card: RateCard) -> str | None:
