@@ -88,7 +88,7 @@ def test_higher_priority_goes_first_where_the_saving_is_equal() -> None:
 
 def test_offers_that_save_as_much_stand_in_one_order_however_they_came() -> None:
     """Whatever terms save as much, and in whatever order their offers came."""
-    index = index_of(*(offer(number, TEN) for number in (4, 3, 2)), offer(1, benefit(AMOUNT, "2")))
+    index = index_of(*(offer(number, TEN) for number in (3, 4, 5, 6, 2)), offer(1, benefit(AMOUNT, "2")))
     assert numbers(best(index, ASKER, ASKED)) == [1, 2, 3]
 
 

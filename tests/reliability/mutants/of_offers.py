@@ -12,8 +12,8 @@ _SHELF: Final = f"{_DECIDE}/shelf.py"
 _SHORTLIST: Final = f"{_DECIDE}/shortlist.py"
 _STACKING: Final = f"{_DECIDE}/stacking.py"
 _TESTS: Final = "tests/engage/offers"
+_BASKETS: Final = (f"{_TESTS}/test_stacking.py::test_what_saves_most",)
 _WHY_NOT: Final = (f"{_TESTS}/test_choice.py::test_why_not",)
-_NOTHING_MORE: Final = (f"{_TESTS}/test_stacking.py::test_no_combination_saves_more",)
 
 
 def _golden(case: str) -> tuple[str]:
@@ -164,15 +164,22 @@ MUTANTS: Final = (
     Mutant(
         "the offers that stand alone in a basket",
         _STACKING,
-        "_Basket.beside_others",
-        Node("each.stack.stacking is not Stacking.ALONE", "True"),
-        _NOTHING_MORE,
+        "combination",
+        Node("basket.alone()", "()"),
+        _BASKETS,
+    ),
+    Mutant(
+        "the groups of which a basket has one offer",
+        _STACKING,
+        "_together",
+        Node("each.stack.group", "each.name"),
+        _BASKETS,
     ),
     Mutant(
         "the line that offers do not pass together",
         _STACKING,
         "_Basket.settled",
         Node("min(found.saves, left[place])", "found.saves"),
-        _NOTHING_MORE,
+        _BASKETS,
     ),
 )
