@@ -50,6 +50,18 @@ def campaign_key(campaign: str, event_key: str) -> str:
     return f"{CAMPAIGNS}{campaign}:{event_key}"
 
 
+REDEMPTIONS: Final = "redemption:"  # how the keys of the points of redemptions begin
+
+
+def redemption_key(redemption_id: UUID) -> str:
+    return f"{REDEMPTIONS}{redemption_id}"
+
+
+def rollback_key(redemption: str) -> str:
+    """The key under which the points of a redemption, under this key, are taken back."""
+    return f"{redemption}:back"
+
+
 PARTNERS: Final = "api:"  # how the keys of partners' awards begin
 
 

@@ -6,11 +6,12 @@ STREAM: Final = "stream"  # the transactions topic, and refunds on it
 IMPORT: Final = "import"  # opening balances of another system
 CLOCK: Final = "clock"  # a date that has passed: points lapse, holds are let go
 
-# The pattern of a source. A campaign, a person and a login follow a partner's pattern.
-SOURCE_PATTERN: Final = r"^(stream|import|clock|(partner|campaign|person|login):[^\x00-\x1f\x7f]{1,128})$"
+# The pattern of a source. A campaign, an offer, a person and a login follow a partner's pattern.
+SOURCE_PATTERN: Final = r"^(stream|import|clock|(partner|campaign|offer|person|login):[^\x00-\x1f\x7f]{1,128})$"
 
 PARTNER_PREFIX: Final = "partner:"
 CAMPAIGN_PREFIX: Final = "campaign:"
+OFFER_PREFIX: Final = "offer:"
 _PERSON: Final = "person:"
 _LOGIN: Final = "login:"
 _BY_HAND: Final = ("adjust", "ops")  # how keys made by the command line begin
@@ -30,6 +31,10 @@ def partner_source(partner_id: str) -> str:
 
 def campaign_source(name: str) -> str:
     return CAMPAIGN_PREFIX + name
+
+
+def offer_source(name: str) -> str:
+    return OFFER_PREFIX + name
 
 
 def person_source(person_id: str) -> str:

@@ -32,6 +32,8 @@ WRITTEN: dict[str, tuple[TransferKind, int, str | None, str | None]] = {
     "granted": (TransferKind.EARN, 0, None, None),
     "by a campaign": (TransferKind.EARN, 0, None, None),
     "by a campaign's formula": (TransferKind.EARN, 0, None, None),
+    "by an offer": (TransferKind.EARN, 0, None, None),
+    "by an offer, so many times": (TransferKind.EARN, 0, None, None),
     "refunded": (TransferKind.REVERSE, 180, "txn:rides:T-1001", None),
     "reversed": (TransferKind.REVERSE, 180, "txn:rides:T-1001", None),
     "given back": (TransferKind.REVERSE, 180, "api:acme:order-1001", "acme"),

@@ -25,6 +25,14 @@ VERSION_0: Final[dict[str, bytes]] = {
         b'"campaign","3"],["eppf","SG","1"],["cashless","wallet","2"],["tier","platinum","3"]],"product":"270.00",'
         b'"rounding":"floor","multiple":"1.5"},"points":405}'
     ),
+    "by an offer": (
+        b'{"offer":"tea_bonus@1","redemption":"05c0e7f0-a3b8-8a44-8f2b-6b9f6d1f2a33","benefit":"points_plus",'
+        b'"figure":"50","card":"SG@7","points":50}'
+    ),
+    "by an offer, so many times": (
+        b'{"offer":"tea_triple@1","redemption":"05c0e7f0-a3b8-8a44-8f2b-6b9f6d1f2a33","benefit":"points_times",'
+        b'"figure":"3","cap":"100","earned":42,"card":"SG@7","points":84}'
+    ),
     "refunded": (
         b'{"points":-60,"of":"txn:rides:T-1001","of_kind":"earn","earned":180,"occurred_at":"2026-01-10T04:30:00+00:00",'
         b'"card":"SG@7","due":60,"amount":"5.00","currency":"SGD","of_amount":"15.00","own_lot":60,"expired":0,'

@@ -76,19 +76,16 @@ class Door:
         """Raises `SetAside` when the envelope cannot be read, or nobody vouches for all of it."""
         producer = self._verifier.producer_of(body)
         opened = decode_envelope(body)
+        reversals, bad = _read_reversals(opened.reversals)
         if producer is not None:
-            sources = {award.source for award in opened.awards} | ({STREAM} if opened.reversals else set())
-            check_vouched(producer, sources)
+            sources = {award.source for award in opened.awards} | {reversal.source for reversal in reversals}
+            check_vouched(producer, sources | ({STREAM} if bad else set()))
         into.awards.extend(opened.awards)
         into.envelopes_of_awards.extend([place] * len(opened.awards))
         into.bad.extend(Item.of(Stage.AWARD, AWARD_QUEUE, bad.body, bad.fault) for bad in opened.bad)
-        for text in opened.reversals:
-            try:
-                into.reversals.append(decode_reversal(text))
-            except SetAside as fault:
-                into.bad.append(Item.of(Stage.AWARD, AWARD_QUEUE, text, fault))
-            else:
-                into.envelopes_of_reversals.append(place)
+        into.bad.extend(bad)
+        into.reversals.extend(reversals)
+        into.envelopes_of_reversals.extend([place] * len(reversals))
 
     def _issued_now(self) -> Issued:
         book = self._cards.book()
@@ -131,6 +128,17 @@ class Door:
             if (fault := issued.fault_of_reversal(reversal, now)) is not None
         }
         return issued.faults_of_awards(opened.awards, now), refunds
+
+
+def _read_reversals(texts: Sequence[bytes]) -> tuple[list[Reversal], list[Item]]:
+    """The reversals, and those that cannot be read."""
+    reversals, bad = list[Reversal](), list[Item]()
+    for text in texts:
+        try:
+            reversals.append(decode_reversal(text))
+        except SetAside as fault:
+            bad.append(Item.of(Stage.AWARD, AWARD_QUEUE, text, fault))
+    return reversals, bad
 
 
 def item_of_award(award: Award, fault: SetAside) -> Item:

@@ -1,7 +1,7 @@
 """A reversal as it stands in an award envelope, beside awards. Pure."""
 
 from decimal import Decimal
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NotRequired
 
 import orjson
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import ID_PATTERN, KEY_PATTERN, PROGRAM_PATTERN
 from abacus.core.points import plain
-from abacus.core.sources import STREAM
+from abacus.core.sources import SOURCE_PATTERN, STREAM
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.movement import Refund, Reversal
 from abacus.platform.validation import Day, Moment, first_fault
@@ -18,7 +18,9 @@ from abacus.pricing.decide.card import OnShortfall
 
 
 class ReversalMessage(TypedDict):
-    """The reversal of a refund: the share of `amount` in the points that `reverses` earned, known when it is posted."""
+    """A reversal of points that `reverses` earned: the share of `amount`, known when it is posted; or all that is left
+    of them, where something else than the stream, a `source`, takes back what it gave.
+    """
 
     key: Annotated[str, StringConstraints(pattern=KEY_PATTERN)]
     member_id: Annotated[str, StringConstraints(pattern=ID_PATTERN)]
@@ -26,8 +28,9 @@ class ReversalMessage(TypedDict):
     country: Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
     kind: Literal[TransferKind.REVERSE]
     reverses: Annotated[str, StringConstraints(pattern=KEY_PATTERN)]
-    amount: Annotated[str, StringConstraints(pattern=r"^[0-9]{1,15}(\.[0-9]{1,8})?$")]
-    currency: Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
+    amount: NotRequired[Annotated[str, StringConstraints(pattern=r"^[0-9]{1,15}(\.[0-9]{1,8})?$")]]
+    currency: NotRequired[Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]]
+    source: NotRequired[Annotated[str, StringConstraints(pattern=SOURCE_PATTERN)]]
     on_shortfall: OnShortfall
     card: str
     occurred_at: Moment
@@ -41,7 +44,11 @@ _REVERSAL: Final[TypeAdapter[ReversalMessage]] = TypeAdapter(ReversalMessage)
 
 def encode_reversal(reversal: Reversal) -> bytes:
     refund = reversal.part
-    assert isinstance(refund, Refund)  # noqa: S101  # only refunds come by the queue
+    if isinstance(refund, Refund):
+        part = {"amount": plain(refund.amount), "currency": refund.currency}
+    else:
+        assert refund is None  # noqa: S101  # what is taken back by the queue is a share, or all that is left
+        part = {"source": reversal.source}
     message: dict[str, Any] = {
         "key": reversal.key,
         "member_id": reversal.member_id,
@@ -49,8 +56,7 @@ def encode_reversal(reversal: Reversal) -> bytes:
         "country": reversal.country,
         "kind": TransferKind.REVERSE,
         "reverses": reversal.reverses,
-        "amount": plain(refund.amount),
-        "currency": refund.currency,
+        **part,
         "on_shortfall": reversal.on_shortfall,
         "card": reversal.card,
         "occurred_at": reversal.occurred_at,
@@ -67,6 +73,7 @@ def decode_reversal(text: bytes) -> Reversal:
         message = _REVERSAL.validate_json(text)
     except ValidationError as error:
         raise SetAside(Reason.INVALID, first_fault(error)) from None
+    source = message.get("source", STREAM)
     return Reversal(
         key=message["key"],
         member_id=message["member_id"],
@@ -74,13 +81,22 @@ def decode_reversal(text: bytes) -> Reversal:
         country=message["country"],
         fingerprint=message["fingerprint"],
         reverses=message["reverses"],
-        part=Refund(Decimal(message["amount"]), message["currency"]),
+        part=_part(message, source),
         on_shortfall=message["on_shortfall"],
         card=message["card"],
         reason=None,
         actor=None,
-        source=STREAM,
+        source=source,
         occurred_at=message["occurred_at"],
         expires_on=message["expires_on"],
         lifetime=message["lifetime"],
     )
+
+
+def _part(message: ReversalMessage, source: str) -> Refund | None:
+    """Raises `SetAside` where neither a refund nor another source says how much it is."""
+    if source != STREAM and "amount" not in message and "currency" not in message:
+        return None
+    if source == STREAM and "amount" in message and "currency" in message:
+        return Refund(Decimal(message["amount"]), message["currency"])
+    raise SetAside(Reason.INVALID, "a refund of the stream has an amount and a currency; another source has neither")

@@ -101,6 +101,24 @@ class Campaigned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Offered:
+    """An offer gave points when it was redeemed; `card` says in which program, and until when they are good.
+
+    The `benefit` gives `figure` points, or that many times the points that the purchase `earned` by itself, of which
+    the purchase itself brings the first; never more than `cap`.
+    """
+
+    offer: str
+    redemption: str
+    benefit: Literal["points_times", "points_plus"]
+    figure: str
+    cap: str | None = None
+    earned: int | None = None
+    card: str
+    points: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reversed:
     """An earlier transfer was taken back, or a part of it: `of` its key, `earned` its points, `due` how many of them
     this takes back.
@@ -234,7 +252,7 @@ class Imported:
     imported_from: Annotated[str, Field(alias="import")]  # as it is called in the text; Python reserves the word
 
 
-Earned: TypeAlias = Calculated | Fixed | Granted | Campaigned
+Earned: TypeAlias = Calculated | Fixed | Granted | Campaigned | Offered
 Lapsed: TypeAlias = LapsedWhole | LapsedByLots
 Explanation: TypeAlias = Earned | Reversed | Lapsed | Spent | Captured | Held | Released | Adjusted | Imported
 
@@ -242,6 +260,7 @@ Explanation: TypeAlias = Earned | Reversed | Lapsed | Spent | Captured | Held | 
 BY_FIELD: Final[Mapping[str, type[Explanation]]] = {
     "granted_by": Granted,
     "campaign": Campaigned,
+    "offer": Offered,
     "fixed": Fixed,
     "factors": Calculated,
     "of": Reversed,

@@ -16,6 +16,7 @@ from abacus.pricing.explanation.types import (
     Imported,
     LapsedByLots,
     LapsedWhole,
+    Offered,
     Released,
     Reversed,
     Spent,
@@ -26,7 +27,7 @@ def in_words(explanation: Explanation, actor: str | None) -> Iterator[str]:
     """A few lines. The actor is the transfer's."""
     by = f" by {actor}" if actor else ""
     match explanation:
-        case Calculated() | Fixed() | Granted() | Campaigned():
+        case Calculated() | Fixed() | Granted() | Campaigned() | Offered():
             yield from _earned(explanation)
         case Reversed():
             yield from _reversal(explanation, by)
@@ -57,6 +58,8 @@ def _earned(explanation: Earned) -> Iterator[str]:
             yield f"granted by the partner {partner}: {reason}"
         case Campaigned():
             yield from _campaign(explanation)
+        case Offered():
+            yield from _offer(explanation)
 
 
 def _campaign(explanation: Campaigned) -> Iterator[str]:
@@ -73,6 +76,16 @@ def _campaign(explanation: Campaigned) -> Iterator[str]:
     yield f"{formula.amount} {formula.currency}{factors}"
     times = f", x {formula.multiple}" if formula.multiple != "1" else ""
     yield f"= {formula.product}, {formula.rounding}{times} = {explanation.points} points, by card {explanation.card}"
+
+
+def _offer(explanation: Offered) -> Iterator[str]:
+    yield f"by the offer {explanation.offer}, redemption {explanation.redemption}"
+    cap = f", at most {explanation.cap}" if explanation.cap is not None else ""
+    if explanation.earned is None:
+        how = f"{explanation.figure} points"
+    else:
+        how = f"{explanation.figure} times the {explanation.earned} points that the purchase earns, without these"
+    yield f"{how}{cap} = {explanation.points} points, under card {explanation.card}"
 
 
 def _calculation(explanation: Calculated) -> Iterator[str]:

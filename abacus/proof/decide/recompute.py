@@ -12,6 +12,7 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.decide.formula import CAMPAIGN_ENTRY, campaign_worth, entry_on_card, factors_of
+from abacus.pricing.decide.offered import offered_points
 from abacus.pricing.decide.point_value import worth_at_till
 from abacus.pricing.decide.vesting import vesting_of
 from abacus.pricing.explanation.text import UnknownExplanation, read
@@ -30,6 +31,7 @@ from abacus.pricing.explanation.types import (
     Lapsed,
     LapsedByLots,
     LapsedWhole,
+    Offered,
     Released,
     Reversed,
     Spent,
@@ -60,7 +62,7 @@ def _faults(explanation: Explanation, transfer: Transfer, book: CardBook) -> Ite
             return _lapsed(explanation, transfer)
         case Reversed():
             return _taken_back(explanation, transfer)
-        case Calculated() | Fixed() | Granted() | Campaigned():
+        case Calculated() | Fixed() | Granted() | Campaigned() | Offered():
             return [*_earned(explanation, book), *_vests(explanation, transfer, book)]
         case Spent(card=str(card)):
             return [*_moved(explanation, transfer), *_paid(explanation, book.by_name(card).card)]
@@ -74,6 +76,8 @@ def _earned(explanation: Earned, book: CardBook) -> Iterable[str]:
         return []  # a partner named the points; there is nothing to multiply
     if isinstance(explanation, Campaigned):
         return _campaigned(explanation, card)
+    if isinstance(explanation, Offered):
+        return _offered(explanation)
     return _fixed(explanation, card) if isinstance(explanation, Fixed) else _calculated(explanation, card)
 
 
@@ -172,6 +176,13 @@ def _campaigned(explanation: Campaigned, card: RateCard) -> Iterable[str]:
     for name, recorded, expected in compared:
         if recorded != expected:
             yield f"{name} is {recorded}, not {expected}"
+
+
+def _offered(explanation: Offered) -> Iterable[str]:
+    cap = None if explanation.cap is None else Decimal(explanation.cap)
+    expected = offered_points(explanation.benefit, Decimal(explanation.figure), cap, explanation.earned)
+    if explanation.points != expected:
+        yield f"{explanation.benefit} {explanation.figure} gives {expected} points, not {explanation.points}"
 
 
 def _calculated(explanation: Calculated, card: RateCard) -> Iterable[str]:

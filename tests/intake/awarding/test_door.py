@@ -48,6 +48,9 @@ def partners(**changed: Any) -> Award:
     return award(key="api:acme:1", **changed)
 
 
+ROLLED_BACK: Final = refund("5.00", key="redemption:1:back", of="redemption:1")._replace(
+    part=None, source="offer:lunch_20"
+)
 FORGED: Final[dict[str, tuple[Award | Reversal, Reason]]] = {
     "a country without a card": (award(country="ZZ"), Reason.UNKNOWN_COUNTRY),
     "a program that no card issues": (award(program="EVIL"), Reason.UNKNOWN_PROGRAM),
@@ -71,6 +74,14 @@ FORGED: Final[dict[str, tuple[Award | Reversal, Reason]]] = {
         refund("5.00", key="refund:rides:1", of="api:acme:order-1"),
         Reason.UNKNOWN_SOURCE,
     ),
+    "a reversal of an offer's points by the stream": (
+        refund("5.00", key="redemption:1:back", of="redemption:1"),
+        Reason.UNKNOWN_SOURCE,
+    ),
+    "a reversal of a transaction by an offer": (
+        refund("5.00", key="refund:rides:1")._replace(part=None, source="offer:lunch_20"),
+        Reason.UNKNOWN_SOURCE,
+    ),
     "a reversal of a time to come": (
         refund("5.00", key="refund:rides:1", occurred_at=datetime(2099, 1, 1, tzinfo=UTC)),
         Reason.IN_THE_FUTURE,
@@ -81,9 +92,11 @@ OURS: Final[dict[str, Award | Reversal]] = {
     "a fixed award": award(key="event:rides:booking.cancelled_by_driver:1"),
     "a partner's": partners(),
     "a campaign's": award(key="campaign:summer:app:lunch:1:1"),
+    "an offer's": award(key="redemption:1", source="offer:lunch_20"),
     "a partner's, by a card of another country": partners(program="OVO"),
     "the last day of the longest card": award(expires_on=date(2031, 1, 31)),
     "a refund": refund("5.00", key="refund:rides:1"),
+    "an offer's points, taken back": ROLLED_BACK,
 }
 
 
@@ -162,6 +175,7 @@ async def test_before_a_card_was_ever_read_it_waits() -> None:
         (Producer.CALCULATOR, [award(), refund("5.00", key="refund:rides:1")]),
         (Producer.RETRIER, [award(), partners()]),
         (Producer.API, [partners()]),
+        (Producer.CAMPAIGNER, [award(key="redemption:1", source="offer:lunch_20"), ROLLED_BACK]),
         (Producer.OPERATOR, [award(), partners()]),
     ],
 )

@@ -6,8 +6,8 @@ from typing import Final
 
 from abacus.core.clock import CLOCKS_DIFFER_BY, is_to_come
 from abacus.core.errors import Reason, SetAside
-from abacus.core.ids import CAMPAIGNS, EVENTS, PARTNERS, REFUNDS, TRANSACTIONS
-from abacus.core.sources import partner_of
+from abacus.core.ids import CAMPAIGNS, EVENTS, PARTNERS, REDEMPTIONS, REFUNDS, TRANSACTIONS, rollback_key
+from abacus.core.sources import OFFER_PREFIX, STREAM, partner_of
 from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import Reversal
 from abacus.pricing.decide.book import CardBook
@@ -16,7 +16,13 @@ from abacus.pricing.decide.card import MOST_EXPIRY_MONTHS
 # Reasons that a card may take away which was published a moment ago.
 PASSING: Final = frozenset({Reason.UNKNOWN_COUNTRY, Reason.UNKNOWN_PROGRAM})
 
-_AWARDED: Final = (TRANSACTIONS, EVENTS, PARTNERS, CAMPAIGNS)  # how the keys of awards begin that come by the queue
+_AWARDED: Final = (
+    TRANSACTIONS,
+    EVENTS,
+    PARTNERS,
+    CAMPAIGNS,
+    REDEMPTIONS,
+)  # how the keys of awards begin that come by the queue
 _LONGEST_GOOD: Final = 31 * (MOST_EXPIRY_MONTHS + 1)  # days
 
 
@@ -53,9 +59,9 @@ class Issued:
         return faults
 
     def fault_of_reversal(self, reversal: Reversal, now: datetime) -> SetAside | None:
-        """Why the reversal is no refund of a transaction."""
-        if not (reversal.key.startswith(REFUNDS) and reversal.reverses.startswith(TRANSACTIONS)):
-            detail = f"{reversal.key!r} of {reversal.reverses!r} is no refund of the stream"
+        """Why the reversal is neither a refund of a transaction nor a redemption that is rolled back."""
+        if not (_is_refund(reversal) or _is_rollback(reversal)):
+            detail = f"{reversal.key!r} of {reversal.reverses!r} is neither a refund of the stream nor a rollback"
             return SetAside(Reason.UNKNOWN_SOURCE, detail)
         # The country is the refund's own; the points are the transaction's, which a partner's card may have given.
         return _fault_of_time(reversal.occurred_at, reversal.expires_on, now) or self.fault(
@@ -69,6 +75,18 @@ class Issued:
         if country not in self._countries:
             return SetAside(Reason.UNKNOWN_COUNTRY, f"no rate card has the scope {country!r}")
         return SetAside(Reason.UNKNOWN_PROGRAM, f"no rate card issues {program} in {country}")
+
+
+def _is_refund(reversal: Reversal) -> bool:
+    return reversal.key.startswith(REFUNDS) and reversal.reverses.startswith(TRANSACTIONS) and reversal.source == STREAM
+
+
+def _is_rollback(reversal: Reversal) -> bool:
+    return (
+        reversal.reverses.startswith(REDEMPTIONS)
+        and reversal.key == rollback_key(reversal.reverses)
+        and reversal.source.startswith(OFFER_PREFIX)
+    )
 
 
 def no_campaign(name: str) -> SetAside:
