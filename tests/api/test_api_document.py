@@ -77,7 +77,7 @@ async def test_the_offers_are_as_their_document_says(house: House, tmp_path: Pat
     await run_offers(house.pool, document(limits={"unlimited": True}))
     key = await register(house, may_use_offers=True, may_explain_offers=True)
     async with offer_desk(house) as opened:
-        await _as_documented(opened, tmp_path, key, operations=2)
+        await _as_documented(opened, tmp_path, key, operations=7)
 
 
 async def _as_documented(opened: Shop, folder: Path, key: str, *options: str, operations: int) -> None:

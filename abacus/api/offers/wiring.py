@@ -9,8 +9,9 @@ from abacus.api.auth import Access
 from abacus.api.entrance import Entrance
 from abacus.api.guarded_app import guarded_app
 from abacus.api.http.wiring import http_limits
-from abacus.api.offers import routes
+from abacus.api.offers import routes, taking
 from abacus.api.server import bound
+from abacus.engage.offers.till_wiring import offer_till
 from abacus.engage.offers.wiring import asked_offers
 from abacus.intake.partners.requests.journal import RequestJournal
 from abacus.intake.partners.signing_secrets import SigningSecrets
@@ -23,7 +24,8 @@ from abacus.platform.rooms import Rooms
 from abacus.platform.wiring import Run, Wiring
 
 _DESCRIPTION: Final = """
-Which offers does a member get for these products, now? And what would named offers save on a basket?
+Which offers does a member get for these products, now? What would named offers save on a basket? An offer is reserved,
+redeemed with the basket that is paid, and rolled back.
 
 Money is a decimal text. A time is a text of RFC 3339 with an offset. Every error is an `application/problem+json`
 document with a stable `type`.
@@ -36,7 +38,14 @@ _LETTING_IN: Final = 2
 
 def offer_app(access: Access, health: Health, journal: RequestJournal | None = None) -> ASGIApp:
     return guarded_app(
-        "Abacus offers", _DESCRIPTION, [routes.router], access, health, keys=_KEYS, journal=journal, hot=routes.HOT
+        "Abacus offers",
+        _DESCRIPTION,
+        [routes.router, taking.router],
+        access,
+        health,
+        keys=_KEYS,
+        journal=journal,
+        hot=routes.HOT,
     )
 
 
@@ -53,13 +62,14 @@ async def _opened(wiring: Wiring) -> ASGIApp:
     directory, people = partner_directory(wiring, letting_in), people_directory(wiring, letting_in)
     limiter, journal = wiring.limiter(letting_in, apart="offers:"), request_journal(wiring, letting_in)
     asked = await asked_offers(wiring, reading, LedgerReader(reading).standings_of)
+    till = await offer_till(wiring, asked)
     access = Access(
         clock=wiring.clock,
         directory=directory,
         people=people,
         signing_secrets=SigningSecrets(wiring.secrets()),
         limiter=limiter,
-        rooms=Rooms(asked.qualifier),
+        rooms=Rooms(asked.qualifier, till),
     )
     app = offer_app(access, wiring.process_health, journal)
     wiring.health.ready()

@@ -118,6 +118,11 @@ class ActionRunner:
         CAMPAIGN_ACTIONS_OLDEST.labels(self._receiver).set(backlog.age_s(self._clock.now()))
 
 
+async def unguarded(_: Sequence[DueAction]) -> Refusals:
+    """The guards of owners whose actions have none."""
+    return Refusals({}, ())
+
+
 def guarded_by(guards: Mapping[str, Guards]) -> Guards:
     """The guards of each kind of owners. An action without an event has no guard; one of another kind waits for a
     process that knows its kind.

@@ -60,6 +60,10 @@ update action a set due_at = :due_at
 from {unnested(_Key)}
 where a.member_id = u.member_id and a.key = u.key and a.number = u.number
 """)
+_DROP: Final = Statement("""
+update action set refused_at = :now, reason = 'rolled back'
+where member_id = :member_id and key = :key and done_at is null and refused_at is null returning true
+""")
 _BACKLOG: Final = Statement(f"select count(*) as actions, min(due_at) as oldest from action where {_DUE}")
 
 
@@ -81,6 +85,13 @@ async def plan_anew(connection: Connection, action: PlannedAction, decided_at: d
     connection is led to the slice of the member.
     """
     await connection.execute(*_PLAN_ANEW(**action._asdict(), decided_at=decided_at))
+
+
+async def drop(connection: Connection, member_id: str, key: str, now: datetime) -> bool:
+    """Whether the actions under the key were still waiting: they are never done now. Waits while they are done. In the
+    transaction that takes them back, which is led to the slice of the member.
+    """
+    return bool(await connection.fetch(*_DROP(member_id=member_id, key=key, now=now)))
 
 
 class ActionStore:

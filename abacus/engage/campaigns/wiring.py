@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from abacus.core.signature import Producer
+from abacus.engage.actions.action_runner import unguarded
 from abacus.engage.actions.types import DueAction
 from abacus.engage.actions.wiring import RUNS, WEBHOOKS_AT_ONCE, action_runs
 from abacus.engage.campaigns.campaign_store import CampaignStore, CampaignVersions
@@ -28,6 +29,7 @@ from abacus.engage.limits.pot_store import SLOTS, PotStore
 from abacus.engage.notify.decide.message import Words
 from abacus.engage.notify.decide.news import Campaigned, CampaignWords
 from abacus.engage.notify.renderer import rendering
+from abacus.engage.offers.decide.offer import OWNER_KIND as OF_OFFERS
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.ledger.types.account import AccountBalance
 from abacus.people.store.approvals import Approvals
@@ -141,7 +143,10 @@ async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[Account
         sliced,
         client,
         producer=Producer.CAMPAIGNER,
-        guards={OWNER_KIND: CampaignGuards(CampaignVersions(store).of, around, facts, cards.book, clock).refusals},
+        guards={
+            OWNER_KIND: CampaignGuards(CampaignVersions(store).of, around, facts, cards.book, clock).refusals,
+            OF_OFFERS: unguarded,
+        },
         news_of={OWNER_KIND: campaign_news},
         outside=reached,
         slice_map=slice_map,

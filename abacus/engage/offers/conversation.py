@@ -80,7 +80,7 @@ class Conversation:
         """An offer of the item at this place, whose line costs so much with it."""
         item = self.ask.items[place]
         earned = self.purchases.points(pays, item, self.ask.card, self.tier) if self.tier is not None else None
-        return Shown(found.offer, found.saves, pays, None if earned is None else earned + found.points)
+        return Shown(found.offer, found.saves, pays, None if earned is None else earned + found.points, found.points)
 
     def reading(self, *, is_uncertain: bool, is_exact: bool = True) -> Reading:
         is_degraded = self.is_degraded or is_uncertain

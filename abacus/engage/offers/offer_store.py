@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
+from abacus.core.errors import Unavailable
 from abacus.documents.stated import Stated
 from abacus.documents.stated_store import StatedStore
 from abacus.engage.offers.decide.offer import Offer
@@ -26,3 +27,21 @@ class OfferStore(StatedStore[Offer, OfferPublications]):
         """The numbers of these offers, without names that no offer has."""
         async with passing_failures():
             return {row["name"]: row["number"] for row in await self._pool.fetch(*_NUMBERS(names=list(names)))}
+
+
+class OfferVersions:
+    """The versions that this process has read."""
+
+    def __init__(self, store: OfferStore) -> None:
+        self._store = store
+        self._known: dict[tuple[str, int], Offer] = {}
+
+    async def of(self, name: str, version: int) -> Offer:
+        """Raises `Unavailable`, also where there is no such version."""
+        place = name, version
+        if place not in self._known:
+            history = await self._store.history(name)
+            self._known |= {(name, each.document.version): each.document for each in history}
+        if place not in self._known:
+            raise Unavailable("offers", f"there is no {name}@{version}")
+        return self._known[place]

@@ -1,6 +1,7 @@
 """Answers which offers there are for items: from memory as far as that tells, and for the rest with few look-ups."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from abacus.core.clock import Clock
@@ -68,6 +69,17 @@ class Qualifier:
         self._clock = clock
         self._look_within_s = look_within_s
         self._purchases = Purchases()
+
+    def over(self, index: OfferIndex) -> "Qualifier":
+        """The same, about these offers alone."""
+        other = copy(self)
+        other._index = lambda: index  # noqa: SLF001  # of this class
+        return other
+
+    def named(self, name: str) -> Offer | None:
+        """The offer of this name, where it is in force."""
+        armed = self._index().named(name)
+        return None if armed is None else armed.offer
 
     def card(self, country: str) -> PublishedCard:
         """The card that is in force in the country. Raises `SetAside` where there is none, and `Unavailable`."""

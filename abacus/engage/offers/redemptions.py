@@ -3,16 +3,19 @@ transaction in each slice. It locks the reservations first, then what `reservati
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable, absent
-from abacus.engage.actions.action_store import plan
+from abacus.core.ids import redemption_key
+from abacus.engage.actions.action_store import drop, plan
 from abacus.engage.limits.decide.pots import Limited, Pot, limited_by
 from abacus.engage.limits.pot_store import PotStore
 from abacus.engage.offers.decide.grant import Granted, Taken, grant
+from abacus.engage.offers.decide.redemption_points import points_taken_back
 from abacus.engage.offers.decide.reservation import Redemption, Reservation, redemption_id, slice_of_id
 from abacus.engage.offers.decide.settlement import (
     Redeeming,
@@ -48,6 +51,7 @@ _MOST_TOGETHER: Final = 400
 _ROUNDS_AT_ONCE: Final = 2
 _PATIENCE_S: Final = 5.0
 _MOST_WAITING: Final = 10_000
+_AFTER_THE_AWARD: Final = timedelta(minutes=1)  # points are taken back: by then the queue has brought them
 
 Answer: TypeAlias = Settlement | Refused
 _Request: TypeAlias = PendingRequest[Settling, Settlement]
@@ -98,6 +102,14 @@ class Redemptions:
             raise Unavailable("database", "too many redemptions wait for it")
         return await self._gatherer.ask(settling)
 
+    async def redeemed(self, redemption: UUID, caller: str) -> Redemption:
+        """The caller's redemption. Raises `Absent` and `Unavailable`."""
+        async with (await self._slice_of("redemption", redemption)).at() as connection:
+            found = (await redemptions_of(connection, [redemption])).get(redemption)
+        if found is None or found.caller != caller:
+            raise absent("redemption", redemption)
+        return found
+
     async def roll_back(self, order: RollingBack) -> Redemption:
         """Rolls back a redemption, or a part of it, once a key. Raises `Refused` and `Unavailable`."""
         slice_ = await self._slice_of("redemption", order.redemption_id)
@@ -110,15 +122,19 @@ class Redemptions:
             if is_over(order, before) or await has_rolled_back(connection, redemption, order.key):
                 return redemption
             done = rolled_back(order, redemption, before)
-            await self._write_rollback(connection, order.key, before, done)
+            await self._write_rollback(connection, order, before, done)
             return done.redemption
 
     async def close(self) -> None:
         await self._gatherer.close()
 
-    async def _write_rollback(self, connection: Connection, key: str, before: Reservation, done: RolledBack) -> None:
-        now = self._clock.now()
-        await roll_back(connection, done.redemption, key, now)
+    async def _write_rollback(
+        self, connection: Connection, order: RollingBack, before: Reservation, done: RolledBack
+    ) -> None:
+        now, after = self._clock.now(), done.redemption
+        await roll_back(connection, after, order.key, now)
+        if done.less.points and not await drop(connection, after.member_id, redemption_key(after.redemption_id), now):
+            await plan(connection, [points_taken_back(after, order.card, now, now + _AFTER_THE_AWARD)], now)
         await settle(connection, [done.reservation], now)
         await self._pots.give_back(connection, given_back([(before, done.less)]))
         await add_sums(connection, [what_was_rolled_back(done)], self._slot)

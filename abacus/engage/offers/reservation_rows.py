@@ -9,7 +9,13 @@ from abacus.engage.limits.decide.pots import Pot
 from abacus.engage.limits.types import NOTHING, Amounts
 from abacus.engage.offers.decide.grant import TakerPlace, Uses
 from abacus.engage.offers.decide.offer import OWNER_KIND
-from abacus.engage.offers.decide.reservation import Redemption, Reservation, ReservationStatus, periods_of
+from abacus.engage.offers.decide.reservation import (
+    MOST_TOGETHER,
+    Redemption,
+    Reservation,
+    ReservationStatus,
+    periods_of,
+)
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, arrays, columns, row_of, text_arrays, text_columns, unnested
 
@@ -126,6 +132,12 @@ where r.key = overdue.key returning {columns(Overdue, "r")}
 
 async def of_keys(connection: Connection, keys: Sequence[str]) -> dict[str, Reservation]:
     return {row["key"]: Reservation(*row) for row in await connection.fetch(*_BY_KEYS(keys=keys))}
+
+
+async def of_request(connection: Connection, key: str) -> list[Reservation]:
+    """The reservations of a request with this key, in their order."""
+    found = await of_keys(connection, [f"{key}:{number}" for number in range(MOST_TOGETHER)])
+    return sorted(found.values(), key=lambda each: int(each.key.rpartition(":")[2]))
 
 
 async def of_id(connection: Connection, id_: UUID) -> Reservation | None:

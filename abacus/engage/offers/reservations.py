@@ -25,7 +25,7 @@ from abacus.engage.offers.decide.reservation import (
     pots_bits,
     reservation_id,
 )
-from abacus.engage.offers.reservation_rows import enter, lock_uses, of_keys
+from abacus.engage.offers.reservation_rows import enter, lock_uses, of_keys, of_request
 from abacus.engage.offers.spent import WatchedPots
 from abacus.engage.offers.sums import add_sums, taken_before
 from abacus.platform import slices
@@ -103,6 +103,16 @@ class Reservations:
             raise Unavailable("database", "too many reservations wait for it")
         return await self._gatherer.ask(tuple(wishes))
 
+    async def earlier(self, member_id: str, key: str, fingerprint: str) -> Held | None:
+        """What an earlier request with this key has held, if there was one. Raises `OtherFacts` and `Unavailable`."""
+        async with slices.at(self._pool, member_id) as connection:
+            known = await of_request(connection, key)
+        if not known:
+            return None
+        if known[0].fingerprint != fingerprint:
+            raise OtherFacts(key)
+        return Held(known, replayed=True)
+
     async def close(self) -> None:
         await self._gatherer.close()
 
@@ -162,16 +172,17 @@ class Reservations:
         if not new:
             return answers
         granted = await self._grant(connection, new.values(), whole)
-        refused = [
-            wish.key for group, refusal in zip(new.values(), granted.refusals, strict=True) if refusal for wish in group
-        ]
-        if refused and await of_keys(connection, refused):  # they took what is missing here
-            raise _Overtaken
+        refused, made = list[str](), list[Reservation]()
         for (key, group), refusal in zip(new.items(), granted.refusals, strict=True):
-            answers[key] = Held([_reservation(wish, number) for wish in group], replayed=False)
             if refusal is not None:
                 answers[key] = refusal
-        made = [one for key in new if isinstance(held := answers[key], Held) for one in held.reservations]
+                refused += [wish.key for wish in group]
+            else:
+                held = [_reservation(wish, number) for wish in group]
+                answers[key] = Held(held, replayed=False)
+                made += held
+        if refused and await of_keys(connection, refused):  # they took what is missing here
+            raise _Overtaken
         if made:
             if not await enter(connection, made):
                 raise _Overtaken

@@ -3,7 +3,6 @@
 Reservations that a process lets go of are locked by it, and others pass them by; when it dies they are as before.
 """
 
-import asyncio
 import time
 from collections.abc import Sequence
 from typing import Final
@@ -14,12 +13,9 @@ from abacus.engage.offers.decide.outcomes import Outcome, happened
 from abacus.engage.offers.reservation_rows import expire, given_back
 from abacus.engage.offers.sums import add_sums
 from abacus.platform import slices
-from abacus.platform.health import WorkerHealth
-from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Pool
 
 _MOST: Final = 500  # in one transaction
-_LOOK_EVERY_S: Final = 1.0
 _NOT_AGAIN_FOR_S: Final = 0.2  # for an offer whose limit is short
 
 
@@ -32,13 +28,6 @@ class ReservationSweeper:
         self._pots = pots
         self._slot = slot
         self._looked_at: dict[str, float] = {}
-
-    async def run(self, stop: asyncio.Event, health: WorkerHealth) -> None:
-        """Runs until `stop` is set."""
-        while not stop.is_set():
-            swept = await unless_stopped(until_available(self.sweep, health), stop, grace_s=5.0)
-            if not swept:
-                await unless_stopped(asyncio.sleep(_LOOK_EVERY_S), stop)
 
     async def sweep(self, offers: Sequence[str] | None = None) -> int:
         """Lets go of what is overdue, of these offers or of all, in slices whose servers can be reached; returns how

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from abacus.core.clock import Clock
 from abacus.engage.limits.pot_rows import used
 from abacus.engage.limits.types import UNBOUND, Bound, Limits
 from abacus.engage.offers.decide.offer import OWNER_KIND, Benefit, BenefitKind, Offer, Payer, Scope
@@ -15,11 +16,13 @@ from abacus.engage.offers.redemptions import Redemptions
 from abacus.engage.offers.reservations import Reservations, pots_of_offers
 from abacus.engage.offers.sweeper import ReservationSweeper
 from abacus.platform.postgres import Pool
-from tests.support.fixed_clock import FixedClock
+from abacus.pricing.decide.card import PublishedCard
+from tests.support.cards import SINGAPORE
 
 NOW: Final = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)  # noon of a Monday in Singapore
 MINUTES: Final = timedelta(minutes=10)
 ITEMS: Final = json.dumps([{"id": "1", "price": "21.00"}])
+CARD: Final = PublishedCard(SINGAPORE, 7)
 GAIN: Final = Gain("SGD", 4_200_000)
 LUNCH: Final = Offer(
     name="lunch_20",
@@ -55,7 +58,7 @@ def limited(
     return lunch(limits=Limits(overall, day, member, member_day))
 
 
-def desk(pool: Pool, clock: FixedClock, slot: int = 1) -> Desk:
+def desk(pool: Pool, clock: Clock, slot: int = 1) -> Desk:
     pots = pots_of_offers(pool, slot)
     sweeper = ReservationSweeper(pool, clock, pots, slot=slot)
     return Desk(
@@ -101,7 +104,7 @@ def releasing(of: Reservation) -> Releasing:
 
 
 def rolling_back(of: Redemption, key: str, saves: int | None = None) -> RollingBack:
-    return RollingBack(of.redemption_id, of.caller, key, saves)
+    return RollingBack(of.redemption_id, of.caller, key, saves, CARD)
 
 
 async def held(taking: Desk, *wishes: Wish) -> Reservation:

@@ -34,13 +34,15 @@ class Ask(NamedTuple):
 
 class Shown(NamedTuple):
     """An offer of an item: what it saves on the line, what the line costs with it, and the points that the purchase
-    earns with it, as far as that can be told. Money is in the smallest units of the currency.
+    earns with it, as far as that can be told; of these, the offer `gives` so many. Money is in the smallest units of
+    the currency.
     """
 
     offer: Offer
     saves: int
     pays: int
     points: int | None
+    gives: int = 0
 
 
 class ItemAnswer(NamedTuple):

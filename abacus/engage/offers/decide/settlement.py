@@ -23,6 +23,7 @@ from abacus.engage.offers.decide.reservation import (
     amounts_of,
     redemption_id,
 )
+from abacus.pricing.decide.card import PublishedCard
 
 _LET_GO: Final = (ReservationStatus.RELEASED, ReservationStatus.EXPIRED)
 
@@ -67,12 +68,15 @@ class Settlement(NamedTuple):
 
 
 class RollingBack(NamedTuple):
-    """A redemption is rolled back: as far as it is not yet, or so much of what it saved, in millionths."""
+    """A redemption is rolled back: as far as it is not yet, or so much of what it saved, in millionths. Points are
+    taken back by the `card` that is in force.
+    """
 
     redemption_id: UUID
     caller: str
     key: str
     saves: int | None
+    card: PublishedCard
 
 
 class TooMuch(Refused):

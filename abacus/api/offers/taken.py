@@ -1,0 +1,170 @@
+"""The bodies of what takes offers, and what is answered."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from abacus.api.offers.asked import AskedItem, Code, Id, Items, OfferName
+from abacus.engage.limits.types import MICROS
+from abacus.engage.offers.decide.currencies import decimals_of
+from abacus.engage.offers.decide.reservation import MOST_TOGETHER, Gain, Redemption, Reservation
+
+Money = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,11}(\.[0-9]{1,4})?$")]
+
+_ITEM: Final[dict[str, Any]] = {
+    "id": "1",
+    "product": "laksa",
+    "merchant": "m-17",
+    "brand": "hawker",
+    "categories": ["food", "noodles"],
+    "price": "12.00",
+    "currency": "SGD",
+}
+
+
+class ReserveOrder(BaseModel):
+    """An item for which a member wants to take the offer. `code` admits to an offer by code."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"member_id": "bob", "item": _ITEM}]})
+
+    member_id: Id
+    item: AskedItem
+    code: Code | None = None
+
+
+class ReserveSeveralOrder(BaseModel):
+    """Offers that a member wants to take together for these items: all of them, or none."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"member_id": "bob", "items": [_ITEM], "offers": ["lunch_20", "tea_bonus"]}]},
+    )
+
+    member_id: Id
+    items: Items
+    offers: Annotated[list[OfferName], Field(min_length=1, max_length=MOST_TOGETHER)]
+    codes: Annotated[list[Code], Field(max_length=MOST_TOGETHER)] = []
+
+
+class RedeemOrder(BaseModel):
+    """The basket that is paid. Name what it saves, or the points, where that is not what was reserved."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"items": [_ITEM], "saves": "2.40"}]})
+
+    items: Items
+    saves: Money | None = None
+    points: Annotated[int, Field(strict=True, ge=0)] | None = None
+
+
+class RollbackOrder(BaseModel):
+    """How much of what was saved is taken back; without it, all that is left, and the points."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"saves": "1.20"}]})
+
+    saves: Money | None = None
+
+
+_RESERVATION: Final[dict[str, Any]] = {
+    "reservation_id": "03c0e7f0-a3b8-8a44-8f2b-6b9f6d1f2a33",
+    "offer": "lunch_20",
+    "version": 1,
+    "member_id": "bob",
+    "status": "held",
+    "saves": "2.40",
+    "points": 0,
+    "currency": "SGD",
+    "until": "2026-11-27T04:10:00Z",
+}
+_REDEMPTION: Final[dict[str, Any]] = {
+    "redemption_id": "03d1a7f0-51b8-8b44-9f2b-1c9f6d1f2a35",
+    "offer": "lunch_20",
+    "version": 1,
+    "member_id": "bob",
+    "saves": "2.40",
+    "points": 0,
+    "currency": "SGD",
+    "redeemed_at": "2026-11-27T04:05:00Z",
+    "saves_rolled_back": "0.00",
+    "points_rolled_back": 0,
+}
+
+
+class ReservationAnswer(BaseModel):
+    """A reservation: what the offer gives, and until when it is held."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_RESERVATION]})
+
+    reservation_id: UUID
+    offer: str
+    version: int
+    member_id: str
+    status: str
+    saves: str
+    points: int
+    currency: str
+    until: datetime
+
+
+class ReservationsAnswer(BaseModel):
+    """Reservations that were made together, in the order of the offers."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"reservations": [_RESERVATION]}]})
+
+    reservations: list[ReservationAnswer]
+
+
+class RedemptionAnswer(BaseModel):
+    """A redemption: what it gave, and what of that was rolled back."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_REDEMPTION]})
+
+    redemption_id: UUID
+    offer: str
+    version: int
+    member_id: str
+    saves: str
+    points: int
+    currency: str
+    redeemed_at: datetime
+    saves_rolled_back: str
+    points_rolled_back: int
+
+
+def _money(micros: int, currency: str) -> str:
+    return f"{Decimal(micros) / MICROS:.{decimals_of(currency)}f}"
+
+
+def gain_told(gain: Gain) -> dict[str, Any]:
+    return {"saves": _money(gain.saves, gain.currency), "points": gain.points}
+
+
+def reservation_told(row: Reservation) -> dict[str, Any]:
+    return {
+        "reservation_id": str(row.reservation_id),  # the driver has a type of its own
+        "offer": row.offer,
+        "version": row.version,
+        "member_id": row.member_id,
+        "status": row.status,
+        "saves": _money(row.saves, row.currency),
+        "points": row.points,
+        "currency": row.currency,
+        "until": row.until,
+    }
+
+
+def redemption_told(row: Redemption) -> dict[str, Any]:
+    return {
+        "redemption_id": str(row.redemption_id),
+        "offer": row.offer,
+        "version": row.version,
+        "member_id": row.member_id,
+        "saves": _money(row.saves, row.currency),
+        "points": row.points,
+        "currency": row.currency,
+        "redeemed_at": row.redeemed_at,
+        "saves_rolled_back": _money(row.saves_back, row.currency),
+        "points_rolled_back": row.points_back,
+    }
