@@ -102,7 +102,7 @@ PARTS: Final[Parts] = {
     "partners-slices": lambda directory, _: uvloop.run(partner_slices.measure(directory)),
     "campaigns-due": lambda _, chosen: uvloop.run(campaigns_due.measure(chosen.actions)),
     "campaigns-backtest": lambda directory, chosen: uvloop.run(campaigns_backtest.measure(directory, chosen.events)),
-    "offers": lambda _, __: list(offers.measure()),
+    "offers": lambda directory, _: uvloop.run(offers.measure(directory)),
     "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
     "throughput": lambda _, chosen: uvloop.run(
         throughput.measure(

@@ -1,10 +1,10 @@
-"""Offers: the choice in memory. What serves it over HTTP is measured beside it."""
+"""Offers: the choice in memory, and asking over HTTP."""
 
-from collections.abc import Iterator
+from pathlib import Path
 
-from benchmarks import offer_choice
+from benchmarks import offer_asking, offer_choice
 from benchmarks.report import Figure
 
 
-def measure() -> Iterator[Figure]:
-    yield from offer_choice.measure()
+async def measure(directory: Path) -> list[Figure]:
+    return [*offer_choice.measure(), *await offer_asking.measure(directory)]

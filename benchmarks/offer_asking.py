@@ -1,0 +1,286 @@
+"""Asking for offers over HTTP: one process with 100,000 offers in force, and a million members who are invited to some.
+
+One request in ten is of a member that the process has not read lately. Processor time is that of the process: callers
+and Postgres are beside it on the machine.
+"""
+
+import json
+import random
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import cycle
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import psutil
+
+from abacus.cli.house.stack import make_ready
+from abacus.core.clock import SystemClock
+from abacus.documents.decide.states import Status
+from abacus.engage.offers.decide.basket import Item
+from abacus.engage.offers.decide.currencies import money_text
+from abacus.engage.offers.decide.document import to_document
+from abacus.intake.partners.decide.partner import LIVE_KEY, MOST_REQUESTS_PER_MINUTE, Partner
+from abacus.intake.partners.store import PartnerStore
+from abacus.ledger.types.limits import Limits
+from abacus.platform.embedded import EmbeddedStack
+from abacus.platform.postgres import Pool, open_pool
+from abacus.platform.settings import Settings
+from abacus.signals.rules.decide.document import rule_document
+from benchmarks.api import Load, free_port, is_up, load, request
+from benchmarks.offer_examples import COUNTRY, INVITED_TO, offers, questions
+from benchmarks.paced import paced
+from benchmarks.pipeline import worker
+from benchmarks.report import Figure, rate
+
+OFFERS: Final = 100_000
+FEW: Final = 1_000
+MEMBERS: Final = 1_000_000
+HOT_MEMBERS: Final = 500
+COLD: Final = 0.1  # a share of the requests
+CALLERS: Final = 32
+SECONDS: Final = 10.0
+LISTED: Final = 20  # products of a page
+DIFFERENT: Final = 5_000  # requests
+
+WANTED_PER_CORE: Final = 5_000
+WANTED_P99_MS: Final = 20
+WANTED_START_S: Final = 10
+WANTED_LISTING_MS: Final = 1
+MOST_MEMORY: Final = 600 * 1024 * 1024
+MOST_GROWTH: Final = 2
+_PACED: Final = 0.7  # of what a core answers
+
+_INVITE: Final = """
+insert into offer_invitation (member_id, offers)
+select 'm' || lpad(each::text, 8, '0'),
+    array(select 1 + (each::bigint * 7919 + place * 104729) % $2::bigint from generate_series(1, $3) place)::integer[]
+from generate_series(0, $1 - 1) each
+"""
+_ENTER: Final = f"""
+insert into account (member_id, program, country, balance)
+select 'm' || lpad(each::text, 8, '0'), 'GRP', '{COUNTRY}', each % 1000 from generate_series(0, $1 - 1) each
+"""
+
+_CLEAR: Final = "; ".join(
+    f"alter table {table} disable trigger user; delete from {table}; alter table {table} enable trigger user"
+    for table in ("offer", "offer_number")
+)
+_COLUMNS: Final = (
+    *("name", "version", "country", "starts_at", "ends_at", "document", "status"),
+    *("drafted_at", "drafted_by", "changed_at", "changed_by", "approved_by", "approved_at"),
+)
+
+
+class _Served(NamedTuple):
+    """Requests that one process answered, with the processor seconds that it took for them."""
+
+    load: Load
+    cpu_s: float
+
+    @property
+    def cpu_us(self) -> float:
+        """Of one request."""
+        return 1e6 * self.cpu_s / len(self.load.latencies_s)
+
+    @property
+    def per_core(self) -> float:
+        return 1e6 / self.cpu_us
+
+
+class _Runs(NamedTuple):
+    """What was measured with so many offers, and beside them."""
+
+    number: int
+    started_s: float
+    memory: int
+    with_few: _Served
+    by_framework: _Served
+    hot: _Served
+    listing: _Served
+    steady: Load
+
+
+class _Desk(NamedTuple):
+    """A process that answers."""
+
+    process: psutil.Process
+    port: int
+    started_s: float
+
+    async def serve(self, requests: Iterator[bytes], seconds: float = SECONDS) -> _Served:
+        before = self._cpu_s()
+        done = await load(self.port, requests, CALLERS, seconds)
+        return _Served(done, self._cpu_s() - before)
+
+    def _cpu_s(self) -> float:
+        times = self.process.cpu_times()
+        return float(times.user + times.system)
+
+
+async def measure(directory: Path, number: int = OFFERS, members: int = MEMBERS) -> list[Figure]:
+    async with AsyncExitStack() as stack:
+        embedded = await stack.enter_async_context(EmbeddedStack(directory, kafka=False))
+        settings = Settings(database_url=embedded.database_url, sqs_endpoint_url=embedded.sqs_endpoint_url)
+        await make_ready(settings)
+        pool = await open_pool(settings.required("database_url"), size=1, role=None)
+        stack.push_async_callback(pool.close)
+        key = await _partner(pool)
+        await pool.execute(_ENTER, members)
+        await pool.execute(_INVITE, members, number, INVITED_TO)
+        await put_in_force(pool, FEW)
+        await pool.execute("vacuum analyze account")
+        await pool.execute("vacuum analyze offer_invitation")
+        asked, listed = _requests(key, members, 1), _requests(key, members, LISTED)
+        async with _desk(settings) as few:
+            await few.serve(asked, SECONDS / 2)
+            with_few = await few.serve(asked)
+        await pool.execute(_CLEAR)
+        await put_in_force(pool, number)
+        async with _desk(settings, ("benchmarks.offers_by_framework",)) as plain:
+            await plain.serve(asked, SECONDS / 2)
+            by_framework = await plain.serve(asked)
+        async with _desk(settings) as desk:
+            await desk.serve(asked, SECONDS / 2)
+            hot, listing = await desk.serve(asked), await desk.serve(listed)
+            steady = await paced(desk.port, asked, _PACED * hot.per_core, SECONDS)
+            memory = desk.process.memory_info().rss
+            return _figures(_Runs(number, desk.started_s, memory, with_few, by_framework, hot, listing, steady))
+
+
+def _figures(runs: _Runs) -> list[Figure]:
+    number, started_s, memory, with_few, by_framework, hot, listing, steady = runs
+    growth = hot.cpu_us / with_few.cpu_us
+    return [
+        Figure(
+            f"qualify over HTTP, {number:,} offers, one request in ten of a cold member",
+            f"{rate(hot.per_core, 'requests')} a core, {hot.cpu_us:.0f} µs of CPU",
+            f"{by_framework.cpu_us / hot.cpu_us:.2f} times those by the framework",
+            f">= {WANTED_PER_CORE:,}/s a core",
+            hot.per_core >= WANTED_PER_CORE,
+        ),
+        Figure("… by the framework's route", f"{by_framework.cpu_us:.0f} µs of CPU"),
+        Figure(
+            f"… with {FEW:,} offers",
+            f"{with_few.cpu_us:.0f} µs of CPU",
+            f"{growth:.2f} times that with {number:,}",
+            f"<= {MOST_GROWTH} times",
+            growth <= MOST_GROWTH,
+            anywhere=True,
+        ),
+        Figure(
+            f"… at {_PACED:.0%} of what a core answers",
+            f"{rate(steady.per_s, 'requests')}, p99 {steady.p99_ms:.1f} ms",
+            "",
+            f"p99 < {WANTED_P99_MS} ms",
+            steady.p99_ms < WANTED_P99_MS,
+        ),
+        Figure(
+            f"a listing of {LISTED} products",
+            f"{listing.cpu_us / 1000:.2f} ms of CPU",
+            f"{listing.cpu_us / hot.cpu_us:.1f} times one product",
+            f"<= {WANTED_LISTING_MS} ms",
+            listing.cpu_us <= 1000 * WANTED_LISTING_MS,
+        ),
+        Figure(
+            f"start with {number:,} offers",
+            f"{started_s:.1f} s",
+            "",
+            f"<= {WANTED_START_S} s",
+            started_s <= WANTED_START_S,
+        ),
+        Figure(
+            f"memory with {number:,} offers",
+            f"{memory / 1024 / 1024:.0f} MiB",
+            "",
+            "<= 600 MiB",
+            memory <= MOST_MEMORY,
+        ),
+    ]
+
+
+@asynccontextmanager
+async def _desk(settings: Settings, module: Sequence[str] = ("abacus", "worker")) -> AsyncIterator[_Desk]:
+    port = free_port()
+    began, name = time.perf_counter(), "offers" if module[0] == "abacus" else ""
+    async with worker(name, settings.model_copy(update={"offers_port": port}), module=module) as process:
+        await is_up(port)
+        yield _Desk(psutil.Process(process.pid), port, time.perf_counter() - began)
+
+
+async def put_in_force(pool: Pool, number: int) -> None:
+    """So many offers hold from now on, with the numbers from 1 on: written as the store writes them, because to approve
+    a hundred thousand takes long.
+    """
+    now = datetime.now(UTC)
+    made = [
+        replace(offer, when=rule_document(rule) if rule is not None else None, ends_at=now.replace(year=now.year + 1))
+        for offer, rule in offers(number)
+    ]
+    approved = Status.APPROVED.value, now, "bench", now, "bench", "bench", now
+    async with pool.acquire() as connection:
+        await connection.execute("alter table offer disable trigger user")
+        await connection.copy_records_to_table(
+            "offer",
+            columns=_COLUMNS,
+            records=[
+                (each.name, 1, each.country, each.starts_at, each.ends_at, json.dumps(to_document(each)), *approved)
+                for each in made
+            ],
+        )
+        await connection.execute("alter table offer enable trigger user")
+        await connection.execute(
+            "insert into offer_number (name, number) select name, substring(name from 7)::integer from offer"
+        )
+    await pool.execute("vacuum analyze offer")
+    await pool.execute("vacuum analyze offer_number")
+
+
+def _requests(key: str, members: int, items: int) -> Iterator[bytes]:
+    rng = random.Random(items)
+    lines = cycle([_line(each.item) for each in questions(DIFFERENT)])
+    while True:
+        member = rng.randrange(members) if rng.random() < COLD else rng.randrange(HOT_MEMBERS)
+        body = {
+            "member_id": f"m{member:08}",
+            "country": COUNTRY,
+            "scenario": "best",
+            "items": [next(lines) for _ in range(items)],
+        }
+        yield request("POST", "/v1/offers/qualify", key, body)
+
+
+def _line(item: Item) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "product": item.product,
+        "merchant": item.merchant,
+        "brand": item.brand,
+        "categories": list(item.categories),
+        "price": money_text(item.price, item.currency),
+        "currency": item.currency,
+        "var": dict(item.variables),
+    }
+
+
+async def _partner(pool: Pool) -> str:
+    key, clock = LIVE_KEY.new(), SystemClock()
+    partner = Partner(
+        partner_id="acme",
+        name="Acme",
+        fixed_points=True,
+        computed_points=True,
+        countries=(),
+        card_scope=None,
+        requests_per_minute=MOST_REQUESTS_PER_MINUTE,
+        signing_secret=None,
+        created_at=clock.now(),
+        created_by="benchmark",
+        disabled_at=None,
+        may_use_offers=True,
+    )
+    await PartnerStore(pool, clock).create(partner, Limits(), key)
+    return key.text
