@@ -9,7 +9,9 @@ from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Account, Fi
 from abacus.oversight.reconcile.decide.verdict import FAULTS, verdict_of
 from abacus.oversight.reconcile.events import EventTable
 from abacus.oversight.reconcile.messages import AsOf, MessageTable
+from abacus.oversight.reconcile.offers import compared_offers
 from abacus.oversight.reconcile.transfers import Transfers
+from abacus.platform.postgres import Connection
 
 
 class Evidence(NamedTuple):
@@ -19,6 +21,7 @@ class Evidence(NamedTuple):
     events: EventTable
     transfers: Transfers
     campaigns: CampaignEffects
+    connection: Connection
 
 
 async def tell(account: Account, evidence: Evidence, as_of: AsOf) -> None:
@@ -32,6 +35,7 @@ async def tell(account: Account, evidence: Evidence, as_of: AsOf) -> None:
     account.add_asks(account.campaigns, awards.groups)
     account.actions += await evidence.campaigns.actions()
     account.totals += await evidence.campaigns.totals()
+    account.offers += await compared_offers(evidence.connection)
     account.posted += await evidence.transfers.posted()
     account.published = await evidence.events.published()
     for finding in doubled:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from abacus.core.sources import CAMPAIGN_PREFIX, STREAM, is_partner_sql, source_sql
+from abacus.core.sources import CAMPAIGN_PREFIX, OFFER_PREFIX, STREAM, is_partner_sql, source_sql
 from abacus.ledger.relay.cursor import START, Position
 from abacus.ledger.types.kinds import TransferKind
 from abacus.oversight.reconcile.messages import LONG_S, long_pages
@@ -23,12 +23,20 @@ _DECIDED: Final = """(
 
 _EARNED: Final = f"t.kind = '{TransferKind.EARN}'"
 _OF_CAMPAIGNS: Final = f"coalesce({_EARNED} and starts_with({source_sql('t')}, '{CAMPAIGN_PREFIX}'), false)"
+
+# Points that an offer gave, or that were taken back from it, go back to its redemption.
+_REDEEMED: Final = """exists (
+    select from offer_redemption d where d.member_id = t.member_id
+    and t.key in ('redemption:' || d.redemption_id, 'redemption:' || d.redemption_id || ':back'))"""
+_OF_OFFERS: Final = f"starts_with({source_sql('t')}, '{OFFER_PREFIX}')"
 _FROM_LEDGER: Final = f"""
 select t.member_id, t.program, t.seq, t.kind, t.key, t.points, t.balance_after,
     coalesce({source_sql("t")} = '{STREAM}', false) as of_messages,
     coalesce({_EARNED} and {is_partner_sql("t")}, false) as of_partners,
     {_OF_CAMPAIGNS} as of_campaigns,
     case when {_OF_CAMPAIGNS} then {_DECIDED} else false end as is_decided,
+    coalesce({_OF_OFFERS}, false) as of_offers,
+    case when {_OF_OFFERS} then {_REDEEMED} else false end as is_redeemed,
     (t.xid, t.member_id, t.program, t.seq) > (:xid::text::xid8, :member_id, :program, :seq) as not_yet
 from transfer t where t.posted_at >= :start and t.posted_at < :end
 """
@@ -45,6 +53,8 @@ _COLUMNS: Final = {
     "of_partners": "boolean",
     "of_campaigns": "boolean",
     "is_decided": "boolean",
+    "of_offers": "boolean",
+    "is_redeemed": "boolean",
     "not_yet": "boolean",
 }
 _CREATE: Final = f"""

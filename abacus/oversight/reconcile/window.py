@@ -111,7 +111,7 @@ class Reconciliation:
                 ]
                 settled, overdue = now - SETTLES_IN, now - self._overdue_after
                 # One moment for all queries of the ledger. It writes nothing, so the relay need not wait for it.
-                evidence = Evidence(messages, events, transfers, CampaignEffects(connection, start, end))
+                evidence = Evidence(messages, events, transfers, CampaignEffects(connection, start, end), connection)
                 async with connection.transaction(isolation="repeatable_read", readonly=True):
                     await tell(account, evidence, AsOf(next_offsets, (), settled, overdue))
                 account.close(next_offsets)

@@ -30,6 +30,7 @@ class Origin(StrEnum):
     ELSEWHERE = "messages outside the window"  # sent before it and posted in it, or replayed from the quarantine
     PARTNERS = "partners"
     CAMPAIGNS = "campaigns"
+    OFFERS = "offers"
     ITSELF = "no message"  # a month's end, or another transfer that no message requested
     NOWHERE = "without a source"
 
@@ -87,6 +88,7 @@ class Account:
     posted: list[Posted] = field(default_factory=list)
     published: Published = field(default_factory=lambda: Published(0, 0, 0, 0, 0, 0, 0))
     sums: list[ComparedCounts] = field(default_factory=list)
+    offers: list[ComparedCounts] = field(default_factory=list)
     findings: list[NamedFault] = field(default_factory=list)
     more_findings: int = 0
 
@@ -173,6 +175,8 @@ class Account:
         self._compare(ComparedCounts("messages read", self.messages, "verdicts by source", by_source))
         self._compare(ComparedCounts("transfers", transfers, "published, not yet published and missing", on_topic))
         self._compare_campaigns()
+        for each in self.offers:
+            self._compare(each)
 
     def _compare_campaigns(self) -> None:
         if self.actions:
