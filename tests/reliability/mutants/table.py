@@ -14,6 +14,7 @@ from tests.reliability.mutants import (
     of_rewards,
     of_silence,
     of_spending,
+    of_taking,
     of_the_console,
     of_the_database,
     of_the_statements,
@@ -36,6 +37,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *of_campaigns.MUTANTS,
     *of_offers.MUTANTS,
     *of_rewards.MUTANTS,
+    *of_taking.MUTANTS,
     *of_the_console.MUTANTS,
 )
 
