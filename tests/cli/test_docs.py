@@ -67,7 +67,9 @@ async def test_the_examples_do_what_the_pages_say(
     key = await register(house, may_count=True)
     shutil.copytree(DOCS / "examples", tmp_path, dirs_exist_ok=True)
     programs = tmp_path_factory.mktemp("programs")
-    async with shop(house, *_WORKERS) as opened, count_desk(house) as counts:
+    keyring = new_keyring_text("one")
+    settings = house.settings.model_copy(update={"secrets_key": keyring})
+    async with shop(house, *_WORKERS, settings=settings) as opened, count_desk(house) as counts:
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")},
             **{name: value for name, value in house.environment().items() if name.startswith("ABACUS_")},
@@ -76,7 +78,7 @@ async def test_the_examples_do_what_the_pages_say(
             "API": opened.url,
             "COUNTS": counts.url,
             "KEY": key,
-            "ABACUS_SECRETS_KEY": new_keyring_text("one"),
+            "ABACUS_SECRETS_KEY": keyring,
             "CLEO": await hire(house.pool, "cleo", "country_editor:SG"),
             "DORA": await hire(house.pool, "dora", "approver:SG"),
         }

@@ -72,12 +72,11 @@ create temporary table loaded_code (digest bytea, secret text, place integer) on
 """
 _ENTER: Final = Statement("""
 with new as (
-    select digest, min(place) as place from loaded_code s
-    where not exists (select from reward_code c where c.pool = :pool and c.digest = s.digest) group by digest
+    select distinct on (digest) digest, secret, place from loaded_code s
+    where not exists (select from reward_code c where c.pool = :pool and c.digest = s.digest) order by digest, place
 ), entered as (
     insert into reward_code (pool, place, digest, secret)
-    select :pool, :loaded::bigint + row_number() over (order by new.place), s.digest, s.secret
-    from new join loaded_code s on s.place = new.place
+    select :pool, :loaded::bigint + row_number() over (order by place), digest, secret from new
     returning true
 ) select count(*) from entered
 """)

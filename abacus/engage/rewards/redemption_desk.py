@@ -24,11 +24,12 @@ from abacus.engage.rewards.decide.redemption import PAID, Redemption, Stage, fac
 from abacus.engage.rewards.decide.reward import Reward
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.pools import codes_of
-from abacus.engage.rewards.redeemer import Order, Redeemer
+from abacus.engage.rewards.redeemer import MOST_TOGETHER, Order, Redeemer
 from abacus.engage.rewards.redemption_reader import RedemptionReader
 from abacus.engage.rewards.redemption_rows import RedemptionRows, Step
 from abacus.platform.encryption import Secrets
-from abacus.platform.postgres import Pool
+from abacus.platform.gatherer import Gatherer, PendingRequest
+from abacus.platform.postgres import Pool, passing_failures
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.facts.decide.catalog import BALANCE, MEMBER, TIER
 from abacus.signals.facts.members import InSegments, SegmentFacts
@@ -36,6 +37,7 @@ from abacus.signals.facts.rounds import Question, decide_all
 from abacus.signals.facts.types import FactRegistry, Found, Wish
 from abacus.signals.rules.decide.types import Origin
 
+_GATHER_S: Final = 0.001
 MOST_LISTED: Final = 200
 MOST_PIECES: Final = 100
 
@@ -98,6 +100,9 @@ class RedemptionDesk:
         self._facts: FactRegistry[RewardMember] = FactRegistry(SegmentFacts(segments), _KnownMembers())
         self._rows = RedemptionRows(pool)
         self._reader = RedemptionReader(pool)
+        self._codes: Gatherer[UUID, Sequence[str]] = Gatherer(
+            self._read_codes, gather_s=_GATHER_S, most_together=MOST_TOGETHER
+        )
 
     def reward(self, name: str) -> Reward | None:
         """A reward that is in force."""
@@ -124,8 +129,7 @@ class RedemptionDesk:
         """What the member has by it. Raises `SecretUnreadable`."""
         if redemption.stage != Stage.GIVEN:
             return []
-        found = await codes_of(self._pool, [redemption.redemption_id], self._secrets)
-        return found.get(redemption.redemption_id, [])
+        return await self._codes.ask(redemption.redemption_id)
 
     async def one(self, member_id: str, redemption_id_: UUID) -> Redemption | None:
         return await self._reader.one(member_id, redemption_id_)
@@ -219,6 +223,13 @@ class RedemptionDesk:
             return set()
         found = await self._segments([(name, member_id) for name in reward.price.segments])
         return {name for (name, _), has in found.items() if has}
+
+    async def _read_codes(self, together: Sequence[PendingRequest[UUID, Sequence[str]]]) -> None:
+        """Redemptions of one batch end together, and their codes are read together."""
+        async with passing_failures():
+            found = await codes_of(self._pool, [each.request for each in together], self._secrets)
+        for each in together:
+            each.answer(found.get(each.request, []))
 
     async def _back(
         self,
