@@ -23,6 +23,7 @@ from abacus.console.pages import (
     partners,
     people,
     rates,
+    rewards,
     search,
     segments,
 )
@@ -72,6 +73,7 @@ _CAPABILITIES: Final = (
     approvals,
     rates,
     campaigns,
+    rewards,
     drafts,
     members,
     partners,

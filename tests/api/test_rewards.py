@@ -24,7 +24,7 @@ def kind(answer: httpx.Response) -> tuple[int, str]:
 @pytest.fixture
 async def opened(house: House) -> AsyncIterator[Shop]:
     await load_codes(house.pool, ["AAA", "BBB", "CCC"], secrets=Secrets.of(KEYRING))
-    await run_reward(house, limits={"uses": {"overall": 3, "member": 2}})
+    await run_reward(house.pool, limits={"uses": {"overall": 3, "member": 2}})
     await give_points(house.pool, ["bob"], 1200)
     settings = house.settings.model_copy(update={"secrets_key": KEYRING})
     async with shop(house, settings=settings) as shop_:

@@ -22,6 +22,7 @@ def address(path: str, approval: Approval) -> str:
         "{file}": FILE,
         "{table}": TABLE,
         "{person}": "eve",
+        "/rewards/{name}": "/rewards/coffee",
         "{name}": MARKET["name"],
         "{member:path}": "bob",
         "{partner}": "acme",

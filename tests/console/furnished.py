@@ -16,6 +16,7 @@ from tests.console.holding import hold_and_select
 from tests.people.approving import ANN, proposal
 from tests.signals.segments.sets_of_members import load
 from tests.support.counters import RAIN, publish_counter, publish_weather
+from tests.support.rewards import run_reward
 from tests.support.staff import ADMIN
 
 
@@ -33,6 +34,7 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await open_desk.partner("acme")
     await publish_counter(open_desk.pool, RAIN, await publish_weather(open_desk.pool))
     await publish_coupons(open_desk)
+    await run_reward(open_desk.pool, delivery={"webhook": "coupons"})
     approval = await open_desk.rooms[Approvals].ask(proposal(country=country), ANN.agent)
     await errand(open_desk, approval.approval_id)
     await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)

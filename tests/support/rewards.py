@@ -32,7 +32,6 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.signals.segments.sets import Pair
 from tests.support.awards import award
-from tests.support.running_campaigns import Place
 
 NOW: Final = datetime.now(UTC).replace(microsecond=0)
 DAY: Final = timedelta(days=1)
@@ -146,10 +145,10 @@ async def load_codes(
     await CodeLoader(pool, secrets).load(name, iter(codes), NOW)
 
 
-async def run_reward(place: Place, **fields: Any) -> None:
+async def run_reward(pool: Pool, **fields: Any) -> None:
     """A reward that is in force."""
     now = SystemClock().now()
-    around_, store = await reward_publications(place.pool, now), RewardStore(place.pool)
+    around_, store = await reward_publications(pool, now), RewardStore(pool)
     (draft,) = await store.draft([parse_reward({**COFFEE, **fields}, around_)], around_, Change("person:ann", now))
     await store.submit(draft.name, around_, Change("person:ann", now))
     approved = Change("person:ann", now - timedelta(minutes=1), approved_by="person:eve")

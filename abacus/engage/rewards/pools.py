@@ -71,12 +71,10 @@ _STAGE: Final = """
 create temporary table loaded_code (digest bytea, secret text, place integer) on commit drop
 """
 _ENTER: Final = Statement("""
-with new as (
-    select distinct on (digest) digest, secret, place from loaded_code s
-    where not exists (select from reward_code c where c.pool = :pool and c.digest = s.digest) order by digest, place
-), entered as (
+with entered as (
     insert into reward_code (pool, place, digest, secret)
-    select :pool, :loaded::bigint + row_number() over (order by place), digest, secret from new
+    select :pool, :loaded::bigint + row_number() over (order by s.place), s.digest, s.secret from loaded_code s
+    where not exists (select from reward_code c where c.pool = :pool and c.digest = s.digest)
     returning true
 ) select count(*) from entered
 """)
@@ -142,11 +140,12 @@ class CodeLoader:
             raise Refused("ABACUS_SECRETS_KEY is not set: codes are kept encrypted, or not at all")
         key, new, seen = await self._digest_key(name, now), 0, 0
         while batch := list(islice(codes, AT_ONCE)):
+            by_digest = {_digest(code, key): code for code in batch}
             rows = [
                 (digest, await self._secrets.to_store(code, code_place(name, digest)), place)
-                for place, (code, digest) in enumerate((code, _digest(code, key)) for code in batch)
+                for place, (digest, code) in enumerate(by_digest.items())
             ]
-            seen += len(rows)
+            seen += len(batch)
             async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
                 new += await _entered(connection, name, rows)
         return Loaded(new, seen - new)

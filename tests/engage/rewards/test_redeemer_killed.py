@@ -41,7 +41,7 @@ async def answered(caller: httpx.AsyncClient, member: str, number: int) -> httpx
 @pytest.mark.long
 async def test_killed_again_and_again(house: House) -> None:
     await load_codes(house.pool, (f"C{n}" for n in range(400)), secrets=Secrets.of(KEYRING))
-    await run_reward(house, limits={"uses": {"overall": STOCK}})
+    await run_reward(house.pool, limits={"uses": {"overall": STOCK}})
     members = [f"m{number}" for number in range(CALLERS)]
     await give_points(house.pool, members, POINTS)
     key, port = await register(house), free_port()

@@ -1,0 +1,54 @@
+"""Rewards in the console: drafted, approved by another person, paused and ended; and what a member redeemed."""
+
+from abacus.platform.postgres import Pool
+from tests.console.campaigning import cards
+from tests.console.desk import desk
+from tests.support.rewards import COFFEE, Counter, give_points, load_codes, reward
+
+TOML = f"""name = "coffee"
+about = "A coffee"
+country = "SG"
+timezone = "Asia/Singapore"
+starts_at = {COFFEE["starts_at"]}
+ends_at = {COFFEE["ends_at"]}
+texts.en = {{ title = "A coffee" }}
+price = {{ points = 500 }}
+delivery = {{ pool = "coffee_codes", low = 2 }}
+limits.uses = {{ overall = 10 }}
+"""
+
+
+async def test_a_reward_from_its_text_to_its_end_by_two_people(pool: Pool) -> None:
+    await load_codes(pool, ["A", "B"])
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        ben = await open_desk.inside("ben", "approver:SG")
+        bad = await ann.submit("/rewards-draft", "/rewards-draft", TOML.replace("coffee_codes", "tea_codes"))
+        assert (bad.status_code, "tea_codes" in bad.text) == (422, True)
+        waiting = (await ann.submit("/rewards-draft", "/rewards-draft", TOML)).headers["location"]
+        told = await ben.see(waiting)
+        assert (told.status_code, "A coffee" in told.text) == (200, True)
+        digest = (await ben.twin(waiting)).json()["digest"]
+        assert (await ben.send(waiting, f"{waiting}/approve", digest=digest)).status_code == 303
+        (row,) = (await ben.twin("/rewards")).json()["list"]["rows"]
+        assert (row["name"], row["state"], row["free"], row["is_low"]) == ("coffee", "running", 2, False)
+        for act, state in (("pause", "paused"), ("resume", "running"), ("end", "ended")):
+            moved = await ann.send("/rewards/coffee", "/rewards/coffee/move", act=act, reason="so")
+            assert moved.status_code == 303
+            assert (await ann.twin("/rewards/coffee")).json()["reward"]["state"] == state
+        assert "/rewards/coffee/move" not in (await ann.see("/rewards/coffee")).text
+
+
+async def test_what_a_member_redeemed_stands_on_its_page(pool: Pool) -> None:
+    await load_codes(pool, ["A"])
+    await give_points(pool, ["bob"], 1200)
+    await Counter(pool, [reward()]).redeem("1")
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        sam = await open_desk.inside("sam", "support:SG")
+        (row,) = (await sam.twin("/members/bob")).json()["redemptions"]["value"]
+        assert (row["reward"], row["points"], row["status"]) == ("coffee", 500, "given")
+        assert "What points bought" in (await sam.see("/members/bob")).text
+        id_ = await open_desk.inside("ida", "support:ID")
+        assert (await id_.twin("/members/bob")).json()["redemptions"]["value"] == []
