@@ -194,11 +194,13 @@ async def _check_country(call: Call | PersonCall, desk: RedemptionDesk, name: st
 
 
 async def _standings(call: Call | PersonCall, member_id: str) -> Mapping[str, Standing]:
-    """By program, of the accounts that are open to the caller."""
+    """By program, of the accounts that are open to the caller, as they are now."""
+    now = call.access.clock.now()
+    accounts = [each.at(now) for each in await call.rooms[MemberReader].holdings(member_id)]
     return {
-        each.account.program: Standing(each.account.country, each.tier, each.account.balance, each.account.available)
-        for each in await call.rooms[MemberReader].holdings(member_id)
-        if call.is_open(Deed.SEE, each.account.country)
+        each.program: Standing(each.country, each.tier, each.balance, each.available)
+        for each in accounts
+        if call.is_open(Deed.SEE, each.country)
     }
 
 

@@ -1,5 +1,6 @@
 """The pages of members: what they show and to whom, and points that are moved through them, once."""
 
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -79,6 +80,28 @@ async def test_what_comes_of_it_is_said_before_and_after(
         sent = await done(ann, act, **typed)
         assert (sent.status_code, sent.headers["location"]) == (303, HERE)
         assert said in (await ann.see(HERE)).text
+
+
+async def test_pending_points_are_shown_apart_and_cannot_be_spent(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await opened(pool, open_desk)
+        ann = await open_desk.inside("ann", "support")
+        at = datetime.combine((open_desk.clock.now() + timedelta(days=14)).date(), time(), UTC)
+        await post(pool, award("txn:rides:later", 40)._replace(vests_on=at.date(), vests_at=at))
+        (account,) = (await ann.twin(HERE)).json()["accounts"]["value"]
+        assert (account["balance"], account["pending"]) == (140, 40)
+        page = (await ann.see(HERE)).text
+        assert "40 pending, 100 available" in page
+        assert f"can be spent from {at.date()} on" in page
+        typed = {"transfer": "txn:rides:later", "points": "10", "reason": "cancelled"}
+        looked = (await ann.send_for_twin(place("reverse"), place("reverse"), **typed)).json()
+        assert [(each["name"], each["before"], each["after"]) for each in looked["effects"]] == [
+            ("Balance", "140", "130"),
+            ("Pending", "40", "30"),
+            ("Available", "100", "100"),
+        ]
+        refused = await asked(ann, "spend", account="GRP", points="101", reason="a reward")
+        assert "The account has 1 points too few." in refused.text
 
 
 async def test_points_are_held_captured_released_and_taken_back(pool: Pool) -> None:

@@ -18,6 +18,7 @@ from abacus.engage.campaigns.explained import given_of
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.transfer import Transfer
 from abacus.oversight.erasure.decide.pseudonym import PSEUDONYM
+from abacus.oversight.life.decide.told import vesting_words
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.explanation.text import UnknownExplanation, UnreadableExplanation, read
@@ -83,21 +84,13 @@ def _until(transfer: Transfer) -> str:
     return f", good until {transfer.expires_on}" if has_day else ""
 
 
-def _vests(transfer: Transfer) -> list[str]:
-    if transfer.vests_on is None:
-        return []
-    if transfer.points < 0:
-        return [f"  taken back before {transfer.vests_on}, the day on which they would have vested"]
-    return [f"  can be spent from {transfer.vests_on} on"]
-
-
 def explained(transfer: Transfer, difference: str | None, checks: Sequence[Check] = ()) -> list[str]:
     """The calculation in a few lines, as a person would write it down."""
     lines = [
         f"{transfer.key}: {transfer.points} points ({transfer.program}) for {transfer.member_id}",
         f"  occurred {transfer.occurred_at.isoformat()}, posted {transfer.posted_at.isoformat()}",
         f"  as #{transfer.seq} of the account: balance {transfer.balance_after}{_until(transfer)}",
-        *_vests(transfer),
+        *(f"  {line}" for line in vesting_words(transfer)),
     ]
     try:
         lines += [f"  {line}" for line in in_words(read(transfer.explanation), transfer.actor)]

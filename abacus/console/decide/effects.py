@@ -29,16 +29,23 @@ class Standing(Protocol):
     def held(self) -> int: ...
 
     @property
+    def pending(self) -> int: ...
+
+    @property
     def expires_on(self) -> date | None: ...
 
 
-def of_account(account: Standing | None, *, points: int = 0, held: int = 0) -> list[Effect]:
-    """The effects of adding `points` to the balance and `held` to what is held."""
-    balance_, held_ = (account.balance, account.held) if account is not None else (0, 0)
+def of_account(account: Standing | None, *, points: int = 0, held: int = 0, pending: int = 0) -> list[Effect]:
+    """The effects of adding `points` to the balance, `held` to what is held and `pending` to what vests later."""
+    balance_, held_, pending_ = (account.balance, account.held, account.pending) if account is not None else (0, 0, 0)
     facts = [("Balance", balance_, balance_ + points)]
     if held_ or held:
         facts.append(("Held", held_, held_ + held))
-        facts.append(("Available", balance_ - held_, balance_ + points - held_ - held))
+    if pending_ or pending:
+        facts.append(("Pending", pending_, pending_ + pending))
+    if len(facts) > 1:
+        available = balance_ - held_ - pending_
+        facts.append(("Available", available, available + points - held - pending))
     return [Effect(name, f"{was:,}" if account is not None else None, f"{is_:,}") for name, was, is_ in facts]
 
 

@@ -57,6 +57,10 @@ class Transfer(NamedTuple):
     format: int  # which fields the hash covers
     hash: bytes
 
+    def is_pending(self, now: datetime) -> bool:
+        """Whether the points that it brought vest later."""
+        return self.points > 0 and self.vests_at is not None and self.vests_at > now
+
     @property
     def known_source(self) -> str | None:
         """The source, also of a row that was written without one; None where its key implies none."""

@@ -71,7 +71,8 @@ async def _expected(call: Call, move: Adjustment | Reversal) -> Sequence[FieldLi
     for holding in await call.reading.members.holdings(move.member_id):
         now = holding.at(call.now)
         if now.program == move.program:
-            held = [changed("Free to spend", now.available, now.available + points)] if now.held or now.pending else []
+            free = 0 if original is not None and original.is_pending(call.now) else points
+            held = [changed("Free to spend", now.available, now.available + free)] if now.held or now.pending else []
             return [changed(f"Balance of {move.program}", now.balance, now.balance + points), *held]
     return [changed(f"Balance of {move.program}", "no account", points)]
 

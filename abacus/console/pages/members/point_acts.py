@@ -185,7 +185,8 @@ async def _reverse(call: Call, known: Known) -> Prepared:
     notes = [of_tier(kind, progress, policy, points, counts=of == now)]
     if points < 0:
         notes.append("Points that have lapsed or were spent since are not taken a second time: then it is less.")
-    effects = of_account(known.account(original.program), points=points)
+    pending = points if original.is_pending(call.now) else 0
+    effects = of_account(known.account(original.program), points=points, pending=pending)
     return Prepared(effects, partial(_move_or_ask, call, movement), (*notes, *_second_person(call, movement)))
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from abacus.core.sources import campaign_of
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.transfer import Transfer
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.explanation.text import UnknownExplanation, UnreadableExplanation, read
@@ -63,7 +64,16 @@ def told(transfer: Transfer, book: CardBook | None) -> Told:
         source=source,
         campaign=campaign_of(source) if source is not None else None,
         reverses=transfer.reverses,
-        words=words,
+        words=[*words, *vesting_words(transfer)],
         recomputed=recompute(transfer, book) if book is not None else None,
         unknown=unknown,
     )
+
+
+def vesting_words(transfer: Transfer) -> Sequence[str]:
+    """From when on its points can be spent, where that is not at once."""
+    if transfer.vests_on is None:
+        return ()
+    if transfer.kind == TransferKind.REVERSE:
+        return (f"taken back before {transfer.vests_on}, the day on which they would have vested",)
+    return (f"can be spent from {transfer.vests_on} on",)
