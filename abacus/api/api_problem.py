@@ -60,7 +60,7 @@ KINDS: Final[Mapping[str, tuple[int, str, str]]] = {
     "offer-refused": (409, "The offer does not fit", "`reason` says which condition of the offer failed first."),
     "offer-limit-reached": (409, "A limit of the offer is reached", "`limit` names it; others may release some."),
     "offer-changed": (409, "The offer gives something else now", "See `now`, and name it to redeem with it."),
-    "reservation-ended": (409, "The reservation is not held any more", "See `status`; reserve the offer again."),
+    "reservation-ended": (409, "The reservation is not held any more", "See `reservation_status`; reserve again."),
     "approval-decided": (409, "It was decided before", "See its status."),
     "approval-void": (409, "It cannot take effect any more", "See its note, and ask again."),
     "approval-expired": (409, "Nobody decided in time", "Ask for it again; a movement under a new key."),

@@ -202,7 +202,7 @@ class _Problems:
             case OtherFacts():
                 raise ApiProblem("idempotency-key-reused") from None
             case Ended():
-                raise ApiProblem("reservation-ended", str(error), extra={"status": error.status}) from None
+                raise ApiProblem("reservation-ended", str(error), extra={"reservation_status": error.status}) from None
             case GainChanged():
                 extra = {"reserved": gain_told(error.reserved), "now": gain_told(error.now)}
                 raise ApiProblem("offer-changed", extra=extra) from None
