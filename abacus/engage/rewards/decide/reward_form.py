@@ -131,15 +131,25 @@ REWARD_FORM: Final = Form(
             label="What members read",
             required=True,
             begins="Members read",
+            says=lambda value, _: _titles(value),
             example={"en": {"title": "A coffee"}},
         ),
-        Field(name="price", sort=_PRICE, label="Price", required=True, begins="for", example={"points": 500}),
+        Field(
+            name="price",
+            sort=_PRICE,
+            label="Price",
+            required=True,
+            begins="for",
+            says=lambda value, _: _price(value),
+            example={"points": 500},
+        ),
         Field(
             name="delivery",
             sort=_DELIVERY,
             label="Delivery",
             required=True,
-            begins="delivered as",
+            begins="delivered",
+            says=lambda value, _: _delivered(value),
             example={"pool": "coffee_codes", "low": 500},
         ),
         Field(
@@ -204,6 +214,33 @@ def _sides(around: RewardPublications, likely: Mapping[str, Sequence[str]]) -> M
         text: side(text, type_, about[text.partition(".")[0]], real=(), likely=likely.get(text, ()), argument=None)
         for text, type_ in sides_there_are(around.segments).items()
     }
+
+
+def _titles(texts: object) -> str:
+    if not isinstance(texts, Mapping):
+        return str(texts)
+    return ", ".join(f"“{each.get('title')}” ({name})" for name, each in texts.items() if isinstance(each, Mapping))
+
+
+def _price(price: object) -> str:
+    if not isinstance(price, Mapping):
+        return str(price)
+    parts = [
+        f"{price.get('points')} points",
+        *(_prices(price[each]) for each in ("tiers", "segments") if each in price),
+    ]
+    if isinstance(money := price.get("money"), Mapping):
+        least, pays = money.get("least_points"), money.get("point_pays")
+        parts.append(f"or at least {least} points and {pays} of money for each that is missing")
+    return ", ".join(parts)
+
+
+def _delivered(delivery: object) -> str:
+    if not isinstance(delivery, Mapping):
+        return str(delivery)
+    if "webhook" in delivery:
+        return f"by the webhook {delivery['webhook']}, late after {delivery.get('late_after', '1h')}"
+    return f"as a code of {delivery.get('pool')}"
 
 
 def _prices(prices: object) -> str:
