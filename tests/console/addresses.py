@@ -5,6 +5,7 @@ from tests.console.asking import FILE, RATES_TRIAL, TABLE, TRIAL
 from tests.console.campaigning import MARKET
 from tests.console.drafting import DRAFT
 from tests.console.holding import ITEM, SELECTION
+from tests.support.offers import LUNCH
 
 
 def address(path: str, approval: Approval) -> str:
@@ -22,6 +23,7 @@ def address(path: str, approval: Approval) -> str:
         "{file}": FILE,
         "{table}": TABLE,
         "{person}": "eve",
+        "/offers/{name}": f"/offers/{LUNCH['name']}",
         "/rewards/{name}": "/rewards/coffee",
         "{name}": MARKET["name"],
         "{member:path}": "bob",

@@ -35,6 +35,7 @@ from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.downstreams.kind import Allowed
 from abacus.engage.notify.renderer import rendering
+from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.rewards.desk import RewardDesk
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
@@ -260,6 +261,7 @@ async def desk(
                 DraftStore(pool),
                 cards,
                 CardDesk(pool, clock, large.approvals),
+                OfferDesk(pool, clock, large.approvals),
                 RewardDesk(pool, clock, large.approvals),
                 CampaignDesk(pool, clock, SOURCES, large.approvals, await stack.enter_async_context(rendering())),
                 Places(pool, None, None, "abacus-", "abacus.points.v1", [], ("calculator", "awarder")),

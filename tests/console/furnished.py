@@ -6,6 +6,7 @@ from abacus.console.decide.waits import RELAY
 from abacus.console.watch.store import WatchStore
 from abacus.engage.downstreams.decide.downstream_document import parse_downstream
 from abacus.engage.downstreams.desk import DownstreamDesk
+from abacus.engage.offers.desk import OfferDesk
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval
 from tests.console.asking import BACKTEST, BACKTESTED, RATES_BACKTEST, RATES_BACKTESTED, RATES_TRIAL, TRIAL, errand
@@ -16,6 +17,7 @@ from tests.console.holding import hold_and_select
 from tests.people.approving import ANN, proposal
 from tests.signals.segments.sets_of_members import load
 from tests.support.counters import RAIN, publish_counter, publish_weather
+from tests.support.offers import LUNCH
 from tests.support.rewards import run_reward
 from tests.support.staff import ADMIN
 
@@ -28,6 +30,11 @@ async def publish_coupons(open_desk: Desk) -> None:
     await desk.publish(await desk.differences([coupons]), ADMIN)
 
 
+async def propose_offer(open_desk: Desk) -> None:
+    desk = open_desk.rooms[OfferDesk]
+    await desk.propose(await desk.read(LUNCH, await desk.around()), ANN)
+
+
 async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     """Returns the approval, which has the id of the errand; `address` names the others."""
     await submitted(open_desk)
@@ -35,6 +42,7 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await publish_counter(open_desk.pool, RAIN, await publish_weather(open_desk.pool))
     await publish_coupons(open_desk)
     await run_reward(open_desk.pool, delivery={"webhook": "coupons"})
+    await propose_offer(open_desk)
     approval = await open_desk.rooms[Approvals].ask(proposal(country=country), ANN.agent)
     await errand(open_desk, approval.approval_id)
     await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)

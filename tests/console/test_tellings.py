@@ -162,9 +162,9 @@ async def test_a_kind_that_nobody_tells_is_told_as_rows(pool: Pool) -> None:
     async with desk(pool) as open_desk:
         ben = await open_desk.inside("ben", "approver")
         approval = await open_desk.rooms[Approvals].ask(proposal(), ANN.agent)
-        unknown = approval._replace(kind="offer", document='{"gift": {"cups_of_tea": 2}}')
+        unknown = approval._replace(kind="gift", document='{"gift": {"cups_of_tea": 2}}')
         listed = EVERY_KIND.listed(unknown)
-        assert (listed.noun, listed.title) == ("offer", approval.summary)
+        assert (listed.noun, listed.title) == ("gift", approval.summary)
         page = await shown(ben, approval)  # of a kind that is known, with a document that is not
         assert page["told"]["value"]["everything"] == [
             {"place": "points", "value": "5", "before": None, "changed": False}

@@ -26,6 +26,7 @@ SECTIONS: Final = (
     Section("Approvals", "/approvals", Deed.SEE),
     Section("Tasks", "/tasks", Deed.SEE),
     Section("Campaigns", "/campaigns", Deed.SEE, "Give points"),
+    Section("Offers", "/offers", Deed.SEE, "Give points"),
     Section("Rewards", "/rewards", Deed.SEE, "Give points"),
     Section("Rates", "/rates", Deed.SEE, "Give points"),
     Section("Counters", "/counters", Deed.SEE, "Give points", everywhere=True),

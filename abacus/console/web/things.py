@@ -32,6 +32,7 @@ THINGS: Final = {
         Thing("member", "Member", "/members/"),
         Thing("transfer", "Transfer", "/transfers/", logged=False),
         Thing("campaign", "Campaign", "/campaigns/", versions=True),
+        Thing("offer", "Offer", "/offers/", versions=True),
         Thing("reward", "Reward", "/rewards/", versions=True),
         Thing("card", "Rate card", "/rates/", versions=True),
         Thing("approval", "Approval", "/approvals/"),

@@ -14,6 +14,7 @@ from abacus.console.pages.campaigns.campaign_telling import CAMPAIGN
 from abacus.console.pages.finance.assumption_telling import ASSUMPTION
 from abacus.console.pages.finance.close_telling import MONTH_CLOSE
 from abacus.console.pages.members.move_telling import ADJUSTMENT, REVERSAL
+from abacus.console.pages.offers.offer_telling import OFFER
 from abacus.console.pages.partners.limits_telling import LIMITS
 from abacus.console.pages.rates.card_telling import CARD
 from abacus.console.pages.rewards.reward_telling import REWARD
@@ -22,7 +23,7 @@ from abacus.core.errors import Refused
 from abacus.people.types.approval import Approval, CannotExecute
 
 # A capability whose deeds need a second person takes its place here.
-TELLINGS: Final = (ADJUSTMENT, REVERSAL, CARD, CAMPAIGN, REWARD, LIMITS, ASSUMPTION, MONTH_CLOSE)
+TELLINGS: Final = (ADJUSTMENT, REVERSAL, CARD, CAMPAIGN, OFFER, REWARD, LIMITS, ASSUMPTION, MONTH_CLOSE)
 UNREADABLE: Final = (CannotExecute, Refused, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 

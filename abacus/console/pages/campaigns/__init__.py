@@ -11,7 +11,7 @@ SERVED: Final = (
     page("/campaigns", campaign_list.campaigns),
     page("/campaigns-calendar", campaign_calendar.calendar),
     page("/campaigns/{name}", campaign.campaign),
-    form("/campaigns/{name}/move", campaign.move, Deed.EDIT_CAMPAIGNS, shows=campaign.campaign),
+    form("/campaigns/{name}/move", campaign.PAGES.move, Deed.EDIT_CAMPAIGNS, shows=campaign.campaign),
     form("/campaigns/{name}/report", campaign.ask_report),
     page("/campaigns/{name}/trials", campaign_trials.trials),
     form("/campaigns/{name}/trials", campaign_trials.attempt, shows=campaign_trials.trials),

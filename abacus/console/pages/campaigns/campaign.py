@@ -8,14 +8,14 @@ from abacus.console.decide.charts import Bar, Chart, bars_of, runs_by_day
 from abacus.console.errands.types import Order
 from abacus.console.pages.campaigns.campaign_calendar import Meets, meets_of
 from abacus.console.pages.campaigns.campaign_list import CampaignRow, row_of
+from abacus.console.pages.drafts.stated_pages import StatedPages
 from abacus.console.pages.drafts.versions import VersionTold, versions_told
 from abacus.console.pages.operations.errands import Done as Asked
 from abacus.console.pages.operations.errands import ask, newest
 from abacus.console.web.calls import Call
-from abacus.console.web.faults import PageFault
-from abacus.console.web.page import ASKED, Page, See
+from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
-from abacus.documents.decide.states import Act, State
+from abacus.documents.decide.states import State
 from abacus.documents.form.sentences import Sentence, sentences
 from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.campaign_form import CAMPAIGN_FORM
@@ -30,14 +30,7 @@ from abacus.people.types.deed import Deed
 
 REPORT: Final = "campaign-report"
 _BESIDE: Final = 200  # versions of other campaigns
-_ACTS: Final[dict[State, tuple[Act, ...]]] = {
-    State.DRAFT: (Act.SUBMIT, Act.END),
-    State.SUBMITTED: (Act.WITHDRAW,),
-    State.SCHEDULED: (Act.PAUSE, Act.END),
-    State.RUNNING: (Act.PAUSE, Act.END),
-    State.PAUSED: (Act.RESUME, Act.END),
-    State.EXHAUSTED: (Act.END,),
-}
+PAGES: Final = StatedPages(CAMPAIGNS, CampaignDesk)
 
 
 @dataclass(frozen=True)
@@ -82,15 +75,14 @@ class CampaignPage(Page):
 
 
 async def campaign(call: Call) -> CampaignPage:
-    history, now = await history_of(call), call.now
-    record = shown_of(history, call.given("version"))
-    name = record.document.name
-    waits = history[-1].state(now) in {State.DRAFT, State.SUBMITTED}
+    history, now = await PAGES.history(call), call.now
+    record = PAGES.shown(call, history)
+    newer, name = PAGES.waiting(call, history, record), record.document.name
     return CampaignPage(
         title=name,
         command=f"abacus campaigns report {name}",
         campaign=row_of(record, now),
-        newer=row_of(history[-1], now) if waits and history[-1] is not record else None,
+        newer=row_of(newer, now) if newer is not None else None,
         sentences=sentences(CAMPAIGN_FORM, to_document(record.document)),
         segments=record.document.segments,
         document=to_toml(record.document),
@@ -99,52 +91,16 @@ async def campaign(call: Call) -> CampaignPage:
         meets=await call.part(_meets(call, record)),
         versions=[row_of(each, now) for each in reversed(history)],
         history=versions_told(CAMPAIGNS, await call.rooms[CampaignDesk].versions(name), now),
-        act_options=[(act, act.capitalize()) for act in _acts(call, record)],
+        act_options=PAGES.act_options(call, record),
         may_edit=call.may(Deed.EDIT_CAMPAIGNS, record.document.country),
     )
 
 
-async def move(call: Call) -> See:
-    """Submits, withdraws, pauses, resumes or ends the version that was shown."""
-    record = shown_of(await history_of(call), call.given("version"))
-    version, desk = record.document, call.rooms[CampaignDesk]
-    call.check(Deed.EDIT_CAMPAIGNS, version.country)
-    act, reason = call.form.get("act"), call.form.get("reason")
-    if act not in _acts(call, record):
-        raise call.wrong(f"{version.label} is {record.state(call.now)} by now.")
-    if act == Act.SUBMIT:
-        _, approval = await desk.submit(version, call.actor)
-        return See(f"/approvals/{approval.approval_id}", ASKED)
-    if not reason:
-        raise call.wrong(reason="Say why, for the log.")
-    moved = await desk.move(version, Act(act), reason, call.actor, version=version.version)
-    said = f"{moved.document.label} is {moved.state(call.now)} now."
-    return See(f"/campaigns/{version.name}?version={version.version}", said)
-
-
 async def ask_report(call: Call) -> See:
     """The whole report: it counts every action, and holds the claims against the ledger."""
-    latest = (await history_of(call))[-1].document
+    latest = (await PAGES.history(call))[-1].document
     order = Order(REPORT, latest.name, latest.country, ("campaigns", "report", latest.name, "--json"))
     return await ask(call, order, f"/campaigns/{latest.name}")
-
-
-async def history_of(call: Call) -> Sequence[CampaignRecord]:
-    """All versions of the page's campaign. Raises `PageFault` if it is not open to the person."""
-    history = await call.rooms[CampaignDesk].history(call.request.path_params["name"])
-    if not history or not call.may(Deed.SEE, history[-1].document.country):
-        raise PageFault("not-found", "No such campaign is open to you.")
-    return history
-
-
-def shown_of(history: Sequence[CampaignRecord], version: str | None) -> CampaignRecord:
-    """The version of this number; without one, that in force, or else the latest. Raises `PageFault`."""
-    if version is None:
-        return next((each for each in history if each.in_force), history[-1])
-    for each in history:
-        if str(each.document.version) == version:
-            return each
-    raise PageFault("not-found", f"{history[-1].document.name} has no version {version}.")
 
 
 async def _meets(call: Call, record: CampaignRecord) -> Meets:
@@ -173,9 +129,3 @@ async def _done(call: Call, record: CampaignRecord) -> Done:
 def _arm(line: ArmLine, arms: Sequence[ArmLine]) -> Arm:
     share = share_interval(line.conversions, line.members)
     return Arm(line, share, against_control(line, arms), line.cost / MICROS)
-
-
-def _acts(call: Call, record: CampaignRecord) -> Sequence[str]:
-    if not call.may(Deed.EDIT_CAMPAIGNS, record.document.country):
-        return ()
-    return tuple(act.value for act in _ACTS.get(record.state(call.now), ()))

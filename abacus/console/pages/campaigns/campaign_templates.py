@@ -1,10 +1,10 @@
 """The demo's campaigns as templates, where the house has their events, in a country that is open."""
 
 from collections.abc import Mapping
-from datetime import datetime, time, timedelta
+from datetime import timedelta
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
+from abacus.console.pages.drafts.begun import place_of
 from abacus.console.pages.drafts.draft_kind import Template
 from abacus.console.web.calls import Call
 from abacus.core.fields import Bad
@@ -20,14 +20,9 @@ _LASTS: Final = timedelta(days=30)
 
 def begun(call: Call, document: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """A document, or the example of the form, in the first country that is open, for a month from tomorrow on."""
-    usual = example(CAMPAIGN_FORM)
-    country = next(iter(call.countries(Deed.EDIT_CAMPAIGNS) or ()), str(usual["country"]))
-    card = call.premises.card_of(country)
-    zone = ZoneInfo(card.timezone if card is not None else str(usual["timezone"]))
-    first = datetime.combine(call.now.astimezone(zone).date() + timedelta(days=1), time(), zone)
-    place = {"country": country, "timezone": zone.key, "starts_at": first, "ends_at": first + _LASTS}
+    place = place_of(call, CAMPAIGN_FORM, Deed.EDIT_CAMPAIGNS, _LASTS)
     if document is None:
-        return {**usual, **place}
+        return {**example(CAMPAIGN_FORM), **place}
     head = {name: document[name] for name in ("name", "about")}
     return {**head, **place, **{name: value for name, value in document.items() if name not in head}}
 

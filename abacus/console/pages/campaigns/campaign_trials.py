@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, Final
 
-from abacus.console.pages.campaigns.campaign import history_of, shown_of
+from abacus.console.pages.campaigns.campaign import PAGES
 from abacus.console.pages.campaigns.campaign_draft import CAMPAIGN_DRAFTS
 from abacus.console.pages.drafts.trials import Trial, TrialForm, trial_forms, trials_of, try_draft
 from abacus.console.web.calls import Call
@@ -49,4 +49,4 @@ async def attempt(call: Call) -> See:
 
 
 async def _shown(call: Call) -> Campaign:
-    return shown_of(await history_of(call), call.given("version")).document
+    return PAGES.shown(call, await PAGES.history(call)).document

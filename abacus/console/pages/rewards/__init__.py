@@ -10,6 +10,6 @@ from abacus.people.types.deed import Deed
 SERVED: Final = (
     page("/rewards", reward_list.rewards),
     page("/rewards/{name}", reward.reward),
-    form("/rewards/{name}/move", reward.move, Deed.EDIT_REWARDS, shows=reward.reward),
+    form("/rewards/{name}/move", reward.PAGES.move, Deed.EDIT_REWARDS, shows=reward.reward),
     *draft_pages(reward_draft.REWARD_DRAFTS),
 )

@@ -44,6 +44,21 @@ def benefit_document(benefit: Benefit) -> dict[str, object]:
     return document
 
 
+def benefit_words(benefit: Benefit, currency: str) -> str:
+    """What is given, as a list shows it."""
+    kind, figure, cap = benefit
+    words = {
+        BenefitKind.PERCENT: f"{plain(figure)} % off",
+        BenefitKind.AMOUNT_OFF: f"{plain(figure)} {currency} off",
+        BenefitKind.FIXED_PRICE: f"{plain(figure)} {currency} a piece",
+        BenefitKind.FREE_ITEM: "one piece free",
+        BenefitKind.POINTS_TIMES: f"{plain(figure)} times the points",
+        BenefitKind.POINTS_PLUS: f"{plain(figure)} points besides",
+    }[kind]
+    unit = "points" if kind.is_points else currency
+    return words if cap is None else f"{words}, at most {plain(cap)} {unit}"
+
+
 def _readers(decimals: int) -> Mapping[BenefitKind, Callable[[object], Decimal]]:
     return {
         BenefitKind.PERCENT: percent,
