@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, Generic, TypeAlias
 
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
+from pydantic import BaseModel, ConfigDict, RootModel, TypeAdapter, create_model
 from starlette.responses import Response
 
 from abacus.api.answers import json_answer
@@ -66,8 +66,16 @@ class DocumentRoutes(Generic[Running, Around]):
             __config__=ConfigDict(extra="allow", json_schema_extra={"examples": [dict(example)]}),
         )
 
-    def router(self, *, page: Callable[..., Awaitable[Response]] | None = None) -> APIRouter:
-        """`page` takes the place of the route of all documents, and may hand on to it."""
+    def router(
+        self,
+        *,
+        page: Callable[..., Awaitable[Response]] | None = None,
+        more: type[BaseModel] | None = None,
+        problems: Sequence[int] = (),
+    ) -> APIRouter:
+        """`page` takes the place of the route of all documents, and may hand on to it; it may answer `more`, and with
+        these problems.
+        """
         answers, word, plural = self._answers, self._kind.word, self._kind.plural
         router = APIRouter(prefix="/v1", tags=[plural], default_response_class=Response)
         waits = {202: (answers.submitted, "It waits for a second person")}
@@ -77,7 +85,7 @@ class DocumentRoutes(Generic[Running, Around]):
             name=plural,
             summary=f"The {plural}",
             description=f"The latest version of each {word} of the countries that your roles open, by name.",
-            responses=answered({200: (answers.page, "A page, by name")}, 422),
+            responses=answered({200: (_either(answers.page, more), "A page, by name")}, *problems, 422),
         )
         router.add_api_route(
             f"/{plural}",
@@ -246,3 +254,11 @@ def _moves(word: str) -> Mapping[Act, tuple[str, str]]:
         Act.END: (f"End a {word}", "It is over for good. What was decided before is still done."),
         Act.WITHDRAW: ("Withdraw a submitted version", "The version is a draft again, and cannot be approved."),
     }
+
+
+def _either(page: type[BaseModel], more: type[BaseModel] | None) -> type[BaseModel]:
+    if more is None:
+        return page
+    examples = [example for each in (page, more) for example in each.model_json_schema()["examples"]]
+    config = {"model_config": ConfigDict(json_schema_extra={"examples": examples}), "__doc__": page.__doc__}
+    return type(f"{page.__name__}OrMore", (RootModel[page | more],), {**config, "__module__": __name__})  # type: ignore[valid-type]  # made here

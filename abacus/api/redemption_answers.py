@@ -30,6 +30,19 @@ _EXAMPLE: Final = {
     "asked_at": "2026-11-27T09:00:00+00:00",
 }
 
+_LOCK: Final = {"reason": "points", "detail": "120 points are missing"}
+_LISTED: Final = {
+    "name": "coffee",
+    "version": 1,
+    "country": "SG",
+    "texts": {"en": {"title": "A coffee", "description": "", "terms": "At any of our counters."}},
+    "picture": None,
+    "points": 500,
+    "ends_at": "2027-01-01T00:00:00+08:00",
+    "affordable": False,
+    "locks": [_LOCK],
+}
+
 # The problem of each lock.
 _PROBLEMS: Final[Mapping[Lock, str]] = {
     Lock.POINTS: "insufficient-points",
@@ -100,6 +113,40 @@ class RedemptionsAnswer(BaseModel):
 
     member_id: str
     redemptions: list[RedemptionAnswer]
+
+
+class LockAnswer(BaseModel):
+    """A reason against a reward for the member, now."""
+
+    model_config = with_example(_LOCK)
+
+    reason: Lock
+    detail: str
+
+
+class ListedRewardAnswer(BaseModel):
+    """A reward as a member sees it. It is `affordable` where no points are missing."""
+
+    model_config = with_example(_LISTED)
+
+    name: str
+    version: int
+    country: str
+    texts: dict[str, dict[str, str]]
+    picture: str | None
+    points: int
+    ends_at: datetime
+    affordable: bool
+    locks: list[LockAnswer]
+
+
+class MemberRewardsAnswer(BaseModel):
+    """The rewards that are there for a member, the cheapest first."""
+
+    model_config = with_example({"member_id": "bob", "rewards": [_LISTED]})
+
+    member_id: str
+    rewards: list[ListedRewardAnswer]
 
 
 def redemption_facts(each: Redemption, now: datetime) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from abacus.api.answer_examples import REWARD_DOCUMENT
 from abacus.api.auth import caller_of
 from abacus.api.document_routes import MOST_ON_PAGE, PAGE, DocumentRoutes
+from abacus.api.redemption_answers import MemberRewardsAnswer
 from abacus.api.redemptions import rewards_of
 from abacus.core.ids import ID_PATTERN
 from abacus.documents.decide.states import State
@@ -38,4 +39,4 @@ async def rewards(
     return await _ROUTES.page(request, state, country, after, limit)
 
 
-router = _ROUTES.router(page=rewards)
+router = _ROUTES.router(page=rewards, more=MemberRewardsAnswer, problems=[404])

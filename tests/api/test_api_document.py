@@ -53,7 +53,7 @@ def _has_example(content: dict[str, Any], schemas: dict[str, Any]) -> bool:
 @pytest.mark.long
 async def test_the_api_is_as_its_document_says_to_a_partner(house: House, tmp_path: Path) -> None:
     async with shop(house, "awarder") as opened:
-        await _as_documented(opened, tmp_path, await register(house), operations=57)
+        await _as_documented(opened, tmp_path, await register(house), operations=63)
 
 
 @pytest.mark.long
