@@ -130,7 +130,7 @@ async def test_home_says_what_waits_for_a_person_and_what_came_of_its_requests(p
             [],
         ]
         assert "Campaign “Bring people back”, SG" in (await bo.see("/")).text
-        assert (await cards(ann))["asked"]["waiting"] == 4
+        assert (await cards(ann))["asked"]["waiting"] == 3
         assert "Nothing waits for you." in (await vic.see("/")).text
         assert "seen" not in await cards(ann)
         await ann.see("/campaigns/market")
