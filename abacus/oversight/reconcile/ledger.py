@@ -27,7 +27,7 @@ _OF_CAMPAIGNS: Final = f"coalesce({_EARNED} and starts_with({source_sql('t')}, '
 # Points that an offer gave, or that were taken back from it, go back to its redemption.
 _REDEEMED: Final = """exists (
     select from offer_redemption d where d.member_id = t.member_id
-    and t.key in ('redemption:' || d.redemption_id, 'redemption:' || d.redemption_id || ':back'))"""
+    and t.key in ('redemption:' || d.redemption_id, 'redemption:' || d.redemption_id || ':' || 'back'))"""
 _OF_OFFERS: Final = f"starts_with({source_sql('t')}, '{OFFER_PREFIX}')"
 _FROM_LEDGER: Final = f"""
 select t.member_id, t.program, t.seq, t.kind, t.key, t.points, t.balance_after,
