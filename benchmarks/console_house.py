@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-from abacus.api.answer_examples import REWARD_DOCUMENT
+from abacus.api.answer_examples import OFFER_DOCUMENT, REWARD_DOCUMENT
 from abacus.cli.examples import example_cards
 from abacus.console.decide.reports import REPORTS, Report
 from abacus.console.errands.command import ERRAND_TOKEN
@@ -71,7 +71,8 @@ async def furnish(settings: Settings, accounts: int) -> None:
         await publish_rides(settings, min(accounts, _IN_SEGMENTS))
         await put_in_force(settings, _CAMPAIGNS)
         await _count(owner)
-        await _reward(owner)
+        await _put_in_force(owner, "offer", OFFER_DOCUMENT)
+        await _put_in_force(owner, "reward", REWARD_DOCUMENT)
         await _enter_partner(owner)
         await _do_tasks(owner)
         async with owner.acquire() as connection:
@@ -107,15 +108,15 @@ def _statements() -> Iterator[str]:
             yield paragraph
 
 
-async def _reward(owner: Pool) -> None:
-    """In force; written as the store writes it."""
+async def _put_in_force(owner: Pool, table: str, document: Mapping[str, Any]) -> None:
+    """Written as the store writes it."""
     await owner.execute(
-        "insert into reward (name, version, country, starts_at, ends_at, document, status, drafted_at, drafted_by,"
+        f"insert into {table} (name, version, country, starts_at, ends_at, document, status, drafted_at, drafted_by,"
         " changed_at, changed_by, approved_by, approved_at)"
         " select $1, 1, 'SG', now(), now() + interval '90 days', $2::jsonb, 'approved', now(), $3, now(), $3, $3,"
         " now()",
-        REWARD_DOCUMENT["name"],
-        json.dumps(REWARD_DOCUMENT),
+        document["name"],
+        json.dumps(document),
         _BY,
     )
 

@@ -36,6 +36,7 @@ _STANDS_FOR: Final[Mapping[str, str]] = {
     "/quarantine/selections/{selection:uuid}": f"/quarantine/selections/{house.SELECTION}",
     "/quarantine/items/{item}": f"/quarantine/items/{house.held_item(7)}",
     "/campaigns/{name}": "/campaigns/armed",
+    "/offers/{name}": "/offers/lunch_20",
     "/rewards/{name}": "/rewards/coffee",
     "/rates/{scope}": "/rates/SG",
     "/finance/reports/{report}": "/finance/reports/cohorts",
