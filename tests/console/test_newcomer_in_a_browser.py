@@ -13,7 +13,7 @@ from abacus.platform.settings import Settings
 from abacus.pricing.store.cards import CardReader
 from tests.console.steps import reload_until, search
 from tests.console.window import Window, office
-from tests.support.house import House
+from tests.support.house import House, until
 
 
 @pytest.mark.long
@@ -57,6 +57,7 @@ async def test_a_newcomer_sees_a_first_award(browser: Browser, bare_house: House
         await window.press("Enter it, and show its key")
         await expect(main).to_contain_text("It is shown this once")
         assert await window.violations() == []
+        await until(lambda: is_ready(settings))
         told = {"$KEY": await main.locator("[data-copied]").first.inner_text(), "$API": api_of(settings)}
         answer = await as_told(await main.locator("pre").inner_text(), told)
         assert answer.json()["status"] == "posted", answer.text
@@ -67,6 +68,12 @@ async def test_a_newcomer_sees_a_first_award(browser: Browser, bare_house: House
         await window.follow("bob")
         row = page.get_by_label("Transfers by day").get_by_role("row").filter(has_text="Welcome")
         assert "+100" in await row.inner_text()
+
+
+async def is_ready(settings: Settings) -> bool:
+    """The API waits for the first card, and looks for one from time to time."""
+    async with httpx.AsyncClient(trust_env=False) as client:
+        return (await client.get(f"{api_of(settings)}/readyz")).is_success
 
 
 async def come_in(window: Window, link: str, person_id: str) -> None:
