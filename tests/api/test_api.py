@@ -46,7 +46,7 @@ async def test_an_award_is_accepted_posted_and_read_back(house: House, open_shop
     (account,) = member["accounts"]
     assert member["member_id"] == "bob"
     assert account.pop("expires_on") > datetime.now(UTC).date().isoformat()
-    assert account == {"program": "GRP", "balance": 100, "held": 0, "available": 100, "tier": "member"}
+    assert account == {"program": "GRP", "balance": 100, "held": 0, "pending": 0, "available": 100, "tier": "member"}
     for statement, tier in (
         ("insert into account_tier (member_id, program, tier) values ('bob', 'GRP', 'silver')", "silver"),
         ("insert into membership values ('bob', 'GRP', 'gold', 'test', 'test', now())", "gold"),

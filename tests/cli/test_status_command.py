@@ -114,7 +114,10 @@ async def test_what_stands_still_is_told(house: House) -> None:
     shown = await abacus("queues", "list", env=house.environment())
     assert "400 s" in shown.out
     assert "Done without" in (await status(house)).out
-    assert "not delivered: 1 notifications parked, 1 webhook messages wait" in (await status(house)).out
+    assert (
+        "not delivered: 1 notifications parked, 0 redemptions late, 0 pools of codes low, 1 webhook messages wait"
+        in (await status(house)).out
+    )
 
 
 @pytest.mark.long

@@ -4,6 +4,7 @@ import pytest
 
 from abacus.engage.limits.types import Bound
 from abacus.oversight.reconcile.offers import compared_offers
+from abacus.platform import slices
 from abacus.platform.postgres import Pool, snapshot
 from tests.engage.offers.taken import (
     NOW,
@@ -52,7 +53,9 @@ async def test_what_does_not_come_out_is_named(pool: Pool, broken: str) -> None:
     await taking.redemptions.roll_back(rolling_back(redemption, "r"))
     await held(taking, wish("tea", offer=tea))
     statement, expected = BROKEN[broken]
-    await pool.execute(statement)
+    for slice_ in await slices.slices_of(pool):
+        async with slice_.at() as connection:
+            await connection.execute(statement)
     async with snapshot(pool) as connection:
         compared = await compared_offers(connection)
     assert {each.what for each in compared if each.counted != each.other} == expected
