@@ -154,14 +154,14 @@ create or replace view {table} as select {names} from watched_by_tests.all_{tabl
 
 _LIKE: Final = """
 select c.relname, c.reloptions, pg_get_partkeydef(c.oid),
-    array(select pg_get_indexdef(i.indexrelid) from pg_index i where i.indrelid = c.oid),
+    array(select pg_get_indexdef(i.indexrelid) from pg_index i where i.indrelid = c.oid order by 1),
     array(select pg_get_triggerdef(t.oid) from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal order by 1),
     array(select (a.attname, a.atttypid, a.attcollation, a.attnotnull, pg_get_expr(d.adbin, d.adrelid))::text
         from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped order by a.attname),
-    array(select (a.attname, x.grantee, x.privilege_type)::text from pg_attribute a, aclexplode(a.attacl) x
-        where a.attrelid = c.oid order by 1),
-    array(select (x.grantee, x.privilege_type)::text from aclexplode(c.relacl) x
+    array(select (a.attname, x.grantee::regrole, x.privilege_type)::text from pg_attribute a, aclexplode(a.attacl) x
+        where a.attrelid = c.oid and not a.attisdropped order by 1),
+    array(select (x.grantee::regrole, x.privilege_type)::text from aclexplode(c.relacl) x
         where x.grantee = 'abacus_app'::regrole order by 1)
 from pg_class c
 where c.relnamespace = $1::text::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by 1
