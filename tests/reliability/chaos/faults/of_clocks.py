@@ -42,7 +42,7 @@ async def _jump(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
 
 CLOCKS: Final = Fault(
     "clocks",
-    "each worker's clock is wrong, and jumps about the end of the last month; `abacus expiry run` of that month meanwhile",
+    "each worker's clock is wrong, and jumps about the last month's end; `abacus expiry run` of that month meanwhile",
     _jump,
     needs=frozenset({Need.WRONG_CLOCKS}),
     counts=("over the month's end", "accounts found to expire"),
