@@ -172,16 +172,17 @@ class Reservations:
         if not new:
             return answers
         granted = await self._grant(connection, new.values(), whole)
-        refused, made = list[str](), list[Reservation]()
+        made: list[Reservation] = []
         for (key, group), refusal in zip(new.items(), granted.refusals, strict=True):
             if refusal is not None:
                 answers[key] = refusal
-                refused += [wish.key for wish in group]
             else:
                 held = [_reservation(wish, number) for wish in group]
                 answers[key] = Held(held, replayed=False)
                 made += held
-        if refused and await of_keys(connection, refused):  # they took what is missing here
+        # Another process may have entered a key meanwhile, and taken what is missing here. Where it settles the
+        # reservation by now, it may wait for these locks, and an insert would wait for it.
+        if await of_keys(connection, [wish.key for group in new.values() for wish in group]):
             raise _Overtaken
         if made:
             if not await enter(connection, made):

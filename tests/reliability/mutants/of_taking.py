@@ -31,10 +31,10 @@ MUTANTS: Final = (
         _reserving("test_a_key_holds_once_and_its_first_answer_is_given_again"),
     ),
     Mutant(
-        "the second look at keys of offers that are refused",
+        "the second look at keys of offers",
         _RESERVATIONS,
         "Reservations._work",
-        Node("refused and await of_keys(connection, refused)", "False"),
+        Node("await of_keys(connection, [wish.key for group in new.values() for wish in group])", "False"),
         _BY_32,
     ),
     Mutant(
