@@ -14,13 +14,10 @@ from typing import Any, Final, NamedTuple
 import psutil
 
 from abacus.cli.house.stack import make_ready
-from abacus.core.clock import SystemClock
-from abacus.intake.partners.decide.partner import LIVE_KEY, MOST_REQUESTS_PER_MINUTE, Partner
-from abacus.intake.partners.store import PartnerStore
-from abacus.ledger.types.limits import Limits
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
+from benchmarks.callers import entered_partner
 from benchmarks.pipeline import worker
 from benchmarks.report import Figure, rate
 
@@ -107,7 +104,7 @@ async def service(stack: AsyncExitStack, directory: Path) -> Service:
     await make_ready(settings)
     pool = await open_pool(settings.required("database_url"), size=2)
     stack.push_async_callback(pool.close)
-    key = await _partner(pool)
+    key = await entered_partner(pool, fixed_points=True, computed_points=True, may_spend=True)
     await stack.enter_async_context(worker("awarder", settings))
     port = free_port()
     process = await stack.enter_async_context(worker("api", settings.model_copy(update={"api_port": port})))
@@ -164,26 +161,6 @@ async def _measure(api: Service, unbatched_port: int) -> list[Figure]:
             memory < MOST_MEMORY,
         ),
     ]
-
-
-async def _partner(pool: Pool) -> str:
-    key, clock = LIVE_KEY.new(), SystemClock()
-    partner = Partner(
-        partner_id="acme",
-        name="Acme",
-        fixed_points=True,
-        computed_points=True,
-        countries=(),
-        card_scope=None,
-        requests_per_minute=MOST_REQUESTS_PER_MINUTE,
-        signing_secret=None,
-        created_at=clock.now(),
-        created_by="benchmark",
-        disabled_at=None,
-        may_spend=True,
-    )
-    await PartnerStore(pool, clock).create(partner, Limits(), key)
-    return key.text
 
 
 def free_port() -> int:

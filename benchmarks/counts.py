@@ -12,9 +12,6 @@ from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import SystemClock
 from abacus.documents.store import DocumentStore
-from abacus.intake.partners.decide.partner import LIVE_KEY, MOST_REQUESTS_PER_MINUTE, Partner
-from abacus.intake.partners.store import PartnerStore
-from abacus.ledger.types.limits import Limits
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import Pool, open_pool
@@ -34,6 +31,7 @@ from abacus.signals.events.decide.source import Source, parse_source
 from abacus.signals.events.kind import SOURCES, Reserved
 from benchmarks import count_caches
 from benchmarks.api import CALLERS, ROUNDS, SECONDS, Load, free_port, is_up, load, request
+from benchmarks.callers import entered_partner
 from benchmarks.paced import paced
 from benchmarks.pipeline import worker
 from benchmarks.report import Figure, rate
@@ -134,7 +132,7 @@ async def _desk(stack: AsyncExitStack, directory: Path, *, cassandra_port: int |
     (weather,) = await DocumentStore(pool, SOURCES).publish(
         [parse_source(_WEATHER)], Reserved((), settings.events_topic).look, by="benchmark", now=now
     )
-    desk = _Desk(pool, settings.counts_port, await _partner(pool), weather.document)
+    desk = _Desk(pool, settings.counts_port, await entered_partner(pool, may_count=True), weather.document)
     await desk.publish(1, FEW + 1)
     if cassandra_port is None:
         await _fill(PostgresCounterStore(pool, SystemClock()), weather.document, _OF_FEW + _OF_MANY)
@@ -262,23 +260,3 @@ def _key(number: int, city: int) -> str:
 
 def _document(number: int) -> dict[str, Any]:
     return {"id": number, "name": f"c{number}", "template": f"c{number}:city:{{city_id}}", "on": ["rain.drop"]}
-
-
-async def _partner(pool: Pool) -> str:
-    key, clock = LIVE_KEY.new(), SystemClock()
-    partner = Partner(
-        partner_id="acme",
-        name="Acme",
-        fixed_points=False,
-        computed_points=False,
-        countries=(),
-        card_scope=None,
-        requests_per_minute=MOST_REQUESTS_PER_MINUTE,
-        signing_secret=None,
-        created_at=clock.now(),
-        created_by="benchmark",
-        disabled_at=None,
-        may_count=True,
-    )
-    await PartnerStore(pool, clock).create(partner, Limits(), key)
-    return key.text

@@ -18,19 +18,16 @@ from typing import Any, Final, NamedTuple
 import psutil
 
 from abacus.cli.house.stack import make_ready
-from abacus.core.clock import SystemClock
 from abacus.documents.decide.states import Status
 from abacus.engage.offers.decide.basket import Item
 from abacus.engage.offers.decide.currencies import money_text
 from abacus.engage.offers.decide.document import to_document
-from abacus.intake.partners.decide.partner import LIVE_KEY, MOST_REQUESTS_PER_MINUTE, Partner
-from abacus.intake.partners.store import PartnerStore
-from abacus.ledger.types.limits import Limits
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
 from abacus.signals.rules.decide.document import rule_document
 from benchmarks.api import Load, free_port, is_up, load, request
+from benchmarks.callers import entered_partner
 from benchmarks.offer_examples import COUNTRY, INVITED_TO, offers, questions
 from benchmarks.paced import paced
 from benchmarks.pipeline import worker
@@ -128,7 +125,7 @@ async def measure(directory: Path, number: int = OFFERS, members: int = MEMBERS)
         await make_ready(settings)
         pool = await open_pool(settings.required("database_url"), size=1, role=None)
         stack.push_async_callback(pool.close)
-        key = await _partner(pool)
+        key = await entered_partner(pool, fixed_points=True, computed_points=True, may_use_offers=True)
         await pool.execute(_ENTER, members)
         await pool.execute(_INVITE, members, number, INVITED_TO)
         await put_in_force(pool, FEW)
@@ -264,23 +261,3 @@ def _line(item: Item) -> dict[str, Any]:
         "currency": item.currency,
         "var": dict(item.variables),
     }
-
-
-async def _partner(pool: Pool) -> str:
-    key, clock = LIVE_KEY.new(), SystemClock()
-    partner = Partner(
-        partner_id="acme",
-        name="Acme",
-        fixed_points=True,
-        computed_points=True,
-        countries=(),
-        card_scope=None,
-        requests_per_minute=MOST_REQUESTS_PER_MINUTE,
-        signing_secret=None,
-        created_at=clock.now(),
-        created_by="benchmark",
-        disabled_at=None,
-        may_use_offers=True,
-    )
-    await PartnerStore(pool, clock).create(partner, Limits(), key)
-    return key.text

@@ -57,7 +57,7 @@ class HotRoutes:
 
 
 async def _content(receive: Receive) -> bytes:
-    """The body. Raises `HTTPException` for one that is too large, and `ClientDisconnect`."""
+    """The body. Raises `HTTPException` where it is too large, and `ClientDisconnect`."""
     message = await receive()
     content: bytes = message.get("body", b"")
     while message.get("more_body", False):

@@ -72,7 +72,7 @@ async def redeem(member_id: MemberId, request: Request) -> Response:
     responses=answered({200: (RedemptionsAnswer, "The newest first, without codes")}, 404, 422),
 )
 async def redemptions(member_id: MemberId, request: Request) -> Response:
-    """A partner sees those that it asked for, and others' if the operator lets it; a person by its roles."""
+    """A partner sees its own redemptions, and all of them where the operator lets it. A person sees its countries."""
     call = _reader(request)
     found = await _desk(call).of_member(member_id)
     shown = [each for each in found if _is_open(call, each)]

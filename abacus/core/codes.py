@@ -34,6 +34,6 @@ def normalized(text: str) -> str:
 
 
 def is_ours(code: str) -> bool:
-    """Whether a normalized code could be one that was drawn: its length, its letters and its check character."""
+    """Whether a normalized code has the length, the letters and the check character of drawn codes."""
     body = code[:-1]
     return len(code) == LENGTH and all(each in _VALUES for each in code) and check_character(body) == code[-1]

@@ -115,7 +115,7 @@ class ValidatedAnswer(BaseModel):
 
 
 class ValidateAnswer(BaseModel):
-    """The offers as they were named, then those of the codes; the rest as in `QualifyAnswer`."""
+    """The named offers in their order, then the offers by code. Other fields mean what they mean in `QualifyAnswer`."""
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -57,7 +57,7 @@ class CategoryDesk(DocumentDesk[Categories, Countries]):
 
 
 async def _countries(connection: Connection) -> Countries:
-    """Categories are judged by themselves; the countries to choose from are those of the cards."""
+    """The countries that have a card can be chosen. Nothing else stands around categories."""
     cards = documents(await Reader(CARDS).latest(connection))
     return Countries({country for each in cards if (country := country_of(each.scope)) is not None})
 

@@ -1,4 +1,4 @@
-"""The offers, with their states, what they give, and for whom."""
+"""The list of offers: state, benefit and audience of each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

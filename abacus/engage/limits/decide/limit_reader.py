@@ -38,7 +38,7 @@ class LimitWords(NamedTuple):
 def read_limits(
     table: Fields, words: LimitWords, card: PublishedCard | None = None, *, decimals: int = _DECIMALS
 ) -> Limits:
-    """The limits; a document has to name one, or to say that it wants none. Money has at most so many `decimals`."""
+    """The limits. A document names one at least, or says that it wants none. Money has at most `decimals` decimals."""
     if table.read_if_there("unlimited", fields.flag, default=False):
         if limited := [name for name in words.all if name in table.values]:
             table.note("unlimited", f"true beside {' and '.join(limited)}; leave out the one or the other")

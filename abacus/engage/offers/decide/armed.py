@@ -47,7 +47,7 @@ class Armed:
         return self.offer.audience is not Audience.PUBLIC
 
     def admits(self, asked: Asked) -> bool:
-        """Whether the offer's own conditions hold; those of its terms aside."""
+        """Whether the conditions hold that the offer does not share with others of its terms."""
         for gate in self.gates:  # noqa: SIM110  # `all` of a generator takes three times as long
             if not gate.opens(self, asked):
                 return False
