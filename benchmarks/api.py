@@ -104,7 +104,7 @@ async def service(stack: AsyncExitStack, directory: Path) -> Service:
     await make_ready(settings)
     pool = await open_pool(settings.required("database_url"), size=2)
     stack.push_async_callback(pool.close)
-    key = await entered_partner(pool, fixed_points=True, computed_points=True, may_spend=True)
+    key = await entered_partner(pool, awards=True, may_spend=True)
     await stack.enter_async_context(worker("awarder", settings))
     port = free_port()
     process = await stack.enter_async_context(worker("api", settings.model_copy(update={"api_port": port})))

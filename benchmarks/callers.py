@@ -7,14 +7,16 @@ from abacus.ledger.types.limits import Limits
 from abacus.platform.postgres import Pool
 
 
-async def entered_partner(pool: Pool, **rights: bool) -> str:
+async def entered_partner(
+    pool: Pool, *, awards: bool = False, may_spend: bool = False, may_count: bool = False, may_use_offers: bool = False
+) -> str:
     """Enters the partner with these rights, and returns its key."""
     key, clock = LIVE_KEY.new(), SystemClock()
     partner = Partner(
         partner_id="acme",
         name="Acme",
-        fixed_points=False,
-        computed_points=False,
+        fixed_points=awards,
+        computed_points=awards,
         countries=(),
         card_scope=None,
         requests_per_minute=MOST_REQUESTS_PER_MINUTE,
@@ -22,6 +24,9 @@ async def entered_partner(pool: Pool, **rights: bool) -> str:
         created_at=clock.now(),
         created_by="benchmark",
         disabled_at=None,
+        may_spend=may_spend,
+        may_count=may_count,
+        may_use_offers=may_use_offers,
     )
-    await PartnerStore(pool, clock).create(partner._replace(**rights), Limits(), key)
+    await PartnerStore(pool, clock).create(partner, Limits(), key)
     return key.text
