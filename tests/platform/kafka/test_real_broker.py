@@ -5,6 +5,7 @@ run where `ABACUS_TEST_KAFKA_BOOTSTRAP` names a broker.
 """
 
 import asyncio
+import gc
 import os
 import signal
 from collections.abc import Sequence
@@ -13,10 +14,12 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
+from aiokafka.consumer.fetcher import PartitionRecords
 from structlog.testing import capture_logs
 
 from abacus.cli.examples.stream import stream
 from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.kafka.reader import Record, StreamReader
 from abacus.platform.metrics import MESSAGES_FORGOTTEN, total
 from tests.support.house import House, until
@@ -25,6 +28,8 @@ from tests.support.outcomes import everything_awarded_once, settled
 pytestmark = pytest.mark.skipif(
     not os.environ.get("ABACUS_TEST_KAFKA_BOOTSTRAP"), reason="ABACUS_TEST_KAFKA_BOOTSTRAP names no broker"
 )
+
+_LONGER_THAN_WAITED_FOR_S = 1.5  # then the partitions are paused
 
 
 @pytest.mark.long
@@ -109,6 +114,40 @@ async def test_messages_that_were_deleted_before_they_were_read_are_told_of(hous
     assert offsets == [12, 14]
     assert [(each["messages"], each["first"], each["after"]) for each in told] == [(7, 5, 12)]
     assert total(MESSAGES_FORGOTTEN, group=group) == 7
+
+
+@pytest.mark.long
+async def test_slow_work_keeps_nothing_of_what_was_fetched_for_paused_partitions(house: House) -> None:
+    bootstrap, topic = house.settings.required("kafka_bootstrap"), f"{house.settings.queue_prefix}slowly"
+    publisher = StreamPublisher(bootstrap)
+    for first in range(0, 12_000, 1_000):
+        await publisher.publish(topic, [StreamMessage(b"%d" % n, bytes(200)) for n in range(first, first + 1_000)])
+    await publisher.close()
+    stop, fetched = asyncio.Event(), list[int]()
+
+    async def handle(_: Sequence[Record]) -> None:
+        fetched.append(sum(isinstance(each, PartitionRecords) for each in gc.get_objects()))
+        await asyncio.sleep(_LONGER_THAN_WAITED_FOR_S)
+        if len(fetched) == 4:
+            stop.set()
+
+    gc.disable()
+    try:
+        await asyncio.wait_for(StreamReader(bootstrap, topic, topic, WorkerHealth("reader")).run(handle, stop), 60)
+        partitions = len(await _partitions(bootstrap, topic))
+    finally:
+        gc.enable()
+    assert max(fetched) <= partitions
+
+
+async def _partitions(bootstrap: str, topic: str) -> list[int]:
+    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
+    await admin.start()
+    try:
+        [described] = await admin.describe_topics([topic])
+        return [each["partition"] for each in described["partitions"]]
+    finally:
+        await admin.close()
 
 
 async def _transfers(house: House, count: int) -> bool:
