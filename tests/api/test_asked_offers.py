@@ -37,6 +37,13 @@ EVERYTHING = {"everything": True}
 GOLD_ONLY = {"lhs": "member.tier", "operator": "in", "rhs": ["gold", "platinum"]}
 OF_CITY = {"lhs": "var.city", "operator": "eq", "rhs": "sg"}
 MERCHANT = {"merchants": ["m1"]}
+ONCE = {"uses": {"member": 1}}
+_USED = """
+insert into offer_reservation (key, member_id, reservation_id, offer, version, country, caller, fingerprint, items,
+    currency, saves, points, cost, day, pots, reserved_at, until, status)
+values ('k', $1, gen_random_uuid(), 'once', 1, 'SG', 'partner:acme', '', '[]', 'SGD', 9000000, 0, 9000000,
+    current_date, 0, now(), now(), 'redeemed')
+"""
 
 
 def other(name: str, **changes: Any) -> dict[str, Any]:
@@ -189,6 +196,21 @@ async def test_what_came_close_is_explained(desk: Desk) -> None:
         "invited_6": ("admission", "an invitation"),
         "by_code": ("admission", "a code"),
     }
+
+
+async def test_an_offer_that_a_member_has_used_up_is_not_shown(desk: Desk) -> None:
+    await run_offers(desk.house.pool, other("once", benefit={"amount_off": "9"}, scope=MERCHANT, limits=ONCE))
+    await desk.house.pool.execute(_USED, "uma")
+
+    async def bob_gets_it() -> bool:
+        return await desk.best(PIZZA, member_id="bob") == ["once"]
+
+    await until(bob_gets_it, within_s=5)
+    (item,) = (await desk.ask(PIZZA, member_id="uma", explain=True))["items"]
+    assert item["best"]["offer"] == "lunch_20"
+    assert [each for each in item["refused"] if each["offer"] == "once"] == [
+        {"offer": "once", "reason": "used", "needs": "the member's limit is reached"}
+    ]
 
 
 async def test_named_offers_are_validated(desk: Desk) -> None:

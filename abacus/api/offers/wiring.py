@@ -16,7 +16,7 @@ from abacus.engage.offers.wiring import asked_offers
 from abacus.intake.partners.requests.journal import RequestJournal
 from abacus.intake.partners.signing_secrets import SigningSecrets
 from abacus.intake.partners.wiring import partner_directory, request_journal
-from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.store.read import STANDING
 from abacus.people.wiring import people_directory
 from abacus.platform.health import Health
 from abacus.platform.postgres import LOOKUPS_BY_KEY
@@ -61,7 +61,7 @@ async def _opened(wiring: Wiring) -> ASGIApp:
     letting_in, reading = await opened(size=_LETTING_IN), await opened(size=_READING)
     directory, people = partner_directory(wiring, letting_in), people_directory(wiring, letting_in)
     limiter, journal = wiring.limiter(letting_in, apart="offers:"), request_journal(wiring, letting_in)
-    asked = await asked_offers(wiring, reading, LedgerReader(reading).standings_of)
+    asked = await asked_offers(wiring, reading, STANDING)
     till = await offer_till(wiring, asked)
     access = Access(
         clock=wiring.clock,

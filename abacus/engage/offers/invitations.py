@@ -1,7 +1,6 @@
 """Who is invited to which offers: one row for each member, in the member's slice."""
 
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from typing import Any, Final
 
 from abacus.platform import slices
@@ -11,7 +10,8 @@ from abacus.platform.sql import Statement
 
 AT_ONCE: Final = 20_000  # members who are looked at again at once
 
-_OF: Final = Statement("select member_id, offers from offer_invitation where member_id = any(:members::text[])")
+# The offers to which the member of a row called `u` is invited.
+INVITED: Final = "select i.offers from offer_invitation i where i.member_id = u.member_id"
 # Members are locked in one order, so that two who invite at once do not wait for each other.
 _ADD: Final = Statement("""
 insert into offer_invitation as i (member_id, offers)
@@ -45,12 +45,6 @@ class InvitationStore:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-
-    async def of(self, members: Collection[str]) -> Mapping[str, frozenset[int]]:
-        """The offers to which members are invited, without members who are invited to none."""
-        fetch = slices.fetched_by(lambda some: _OF(members=list(some)))
-        split = await slices.split(self._pool, members, fetch, member_of=str, reads=True)
-        return {row["member_id"]: frozenset(row["offers"]) for row in chain.from_iterable(split.whole())}
 
     async def add(self, number: int, members: Collection[str]) -> int:
         """Invites members; returns how many were not invited before."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
+from datetime import datetime
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from abacus.core.clock import Clock
@@ -9,8 +10,9 @@ from abacus.core.errors import AbacusError, Unavailable
 from abacus.engage.offers.conversation import Conversation, Told
 from abacus.engage.offers.decide.armed import Armed
 from abacus.engage.offers.decide.ask import Answer, Ask, ItemAnswer, Scenario, Validated, Verdicts
-from abacus.engage.offers.decide.asker import Asker, Wanted
+from abacus.engage.offers.decide.asker import NOTHING_USED, Asker, Wanted
 from abacus.engage.offers.decide.choice import Choice, Found, best, every, judge
+from abacus.engage.offers.decide.member_uses import uses_left
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.offer_index import OfferIndex
 from abacus.engage.offers.decide.purchase import Purchases, worth_of_a_point
@@ -155,21 +157,29 @@ class Qualifier:
         return ItemAnswer(item, shown[0] if shown else None, shown[1:], choice.refused if choice is not None else ())
 
     async def _begun(self, ask: Ask) -> Conversation:
-        card, now = ask.card.card, self._clock.now()
-        admitted = self._admitted_by_codes(ask)
-        asker = Asker(card.scope, now, ask.member_id, admitted=admitted, point_value=worth_of_a_point(ask.card))
-        if ask.member_id is None:
+        card, now, member_id = ask.card.card, self._clock.now(), ask.member_id
+        admitted, worth = self._admitted_by_codes(ask), worth_of_a_point(ask.card)
+        if member_id is None:
+            asker = Asker(card.scope, now, admitted=admitted, point_value=worth)
             return Conversation(ask, asker, BASE_TIER, _OF_NOBODY, self._purchases)
         try:
-            known = await self._members.of((ask.member_id, card.program))
+            known = await self._members.of((member_id, card.program))
         except Unavailable:
-            asker = asker._replace(not_now=_OF_MEMBER, in_segment=lambda _: None)
+            asker = Asker(card.scope, now, member_id, None, admitted, _not_told, not_now=_OF_MEMBER, point_value=worth)
             return Conversation(ask, asker, None, {}, self._purchases, is_degraded=True)
         account = known.account
         if account is not None and account.country != card.scope:
             raise OtherCountry(f"the member's points are not in {card.scope}")
-        in_segment = self._in_segment(ask.member_id, known)
-        asker = asker._replace(tier=known.tier, admitted=admitted | known.invited, in_segment=in_segment)
+        asker = Asker(
+            card.scope,
+            now,
+            member_id,
+            known.tier,
+            admitted | known.invited,
+            self._in_segment(member_id, known),
+            self._uses_left(known, now) if known.used and not ask.takes else NOTHING_USED,
+            point_value=worth,
+        )
         balance, country = (account.balance, account.country) if account is not None else (0, None)
         told = {BALANCE: balance, COUNTRY: country}
         return Conversation(ask, asker, known.tier, told, self._purchases, known.at)
@@ -180,11 +190,19 @@ class Qualifier:
         found = (self._index().by_code(ask.card.card.scope, code) for code in ask.codes)
         return frozenset(armed.number for armed in found if armed is not None)
 
+    def _uses_left(self, known: Known, now: datetime) -> Mapping[int, int]:
+        index, left = self._index(), dict[int, int]()
+        for name, taken in known.used.items():
+            armed = index.named(name)
+            if armed is not None:
+                left[armed.number] = uses_left(armed.offer.limits, taken, now.astimezone(armed.offer.zone).date())
+        return left
+
     def _in_segment(self, member_id: str, known: Known) -> InSegment:
         try:
             segments = self._segments()
         except Unavailable:
-            return lambda _: None
+            return _not_told
         moment = SegmentMoment(segments, {} if known.number is None else {member_id: known.number})
 
         def in_segment(name: str) -> bool | None:
@@ -194,6 +212,10 @@ class Qualifier:
                 return None
 
         return in_segment
+
+
+def _not_told(_: str) -> bool | None:
+    return None
 
 
 class _Judged(NamedTuple):

@@ -111,14 +111,25 @@ order by u.member_id, u.offer for update of t
 """)
 
 # A hold whose time is over takes nothing of a member's limits, whether somebody has let it go or not.
+_TAKES: Final = f"(r.status = '{_REDEEMED}' or r.status = '{_HELD}' and r.until > :now)"
 _USES: Final = Statement(f"""
 select {columns(TakerPlace, "u")}, count(*), sum(r.points)::bigint, sum(r.cost)::bigint,
     count(*) filter (where r.day = u.day), coalesce(sum(r.points) filter (where r.day = u.day), 0)::bigint,
     coalesce(sum(r.cost) filter (where r.day = u.day), 0)::bigint
 from {unnested(TakerPlace)} join offer_reservation r on r.member_id = u.member_id and r.offer = u.offer
-where r.status = '{_REDEEMED}' or r.status = '{_HELD}' and r.until > :now
+where {_TAKES}
 group by {columns(TakerPlace, "u")}
 """)
+# What the member of a row called `u` has taken of each offer: on each day from `:since` on, and before that.
+USED: Final = f"""
+select array_agg(d.offer) as offers, array_agg(d.day) as days, array_agg(d.runs) as runs, array_agg(d.points) as points,
+    array_agg(d.cost) as costs
+from (
+    select r.offer, case when r.day >= :since then r.day end as day, count(*) as runs, sum(r.points)::bigint as points,
+        sum(r.cost)::bigint as cost
+    from offer_reservation r where r.member_id = u.member_id and {_TAKES} group by 1, 2
+) d
+"""
 _EXPIRE: Final = Statement(f"""
 with overdue as (
     select key from offer_reservation

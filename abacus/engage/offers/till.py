@@ -121,7 +121,7 @@ class Till:
             _accepted(paying, of),
         )
         if of.points or paying.basket != of.items:
-            ask = Ask(card, paying.items_of(card), member_id=of.member_id)
+            ask = Ask(card, paying.items_of(card), member_id=of.member_id, takes=True)
             (use,) = _uses(await self._promise(offer).validate(ask, [offer.name]), ask.items)
             gain = _gain(use, of.currency)
             award = _award(use, card, of, self._clock.now()) if gain.points else None
@@ -143,7 +143,7 @@ class Till:
 
     async def _wishes(self, order: Order) -> list[Wish]:
         card = self._qualifier.card(self._country(order))
-        ask = Ask(card, order.items_of(card), member_id=order.member_id, codes=order.codes)
+        ask = Ask(card, order.items_of(card), member_id=order.member_id, codes=order.codes, takes=True)
         verdicts = await self._qualifier.validate(ask, order.offers)
         now = self._clock.now()
         uses = _uses(verdicts, ask.items)

@@ -7,20 +7,15 @@ from typing import Final, NamedTuple
 from abacus.engage.downstreams.wiring import outside
 from abacus.engage.offers.directory import OfferDirectory
 from abacus.engage.offers.facts import Countable, offer_facts
-from abacus.engage.offers.invitations import InvitationStore
 from abacus.engage.offers.members import Members
 from abacus.engage.offers.qualifier import Qualifier
 from abacus.engage.offers.spent import TABLE, SpentOffers, SpentWatch, WatchedPots
-from abacus.ledger.types.account import AccountBalance
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
 from abacus.platform.wiring import Wiring
 from abacus.pricing.wiring import cards_in_use
-from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.counters.wiring import counter_store, counting_service
 from abacus.signals.facts.counters import CounterFacts
-from abacus.signals.facts.members import Look
-from abacus.signals.segments.numbers import MemberNumbers
 from abacus.signals.segments.wiring import segments_in_use
 
 _COUNTING_CONNECTIONS: Final = 2
@@ -34,18 +29,15 @@ class AskedOffers(NamedTuple):
     spent: SpentOffers
 
 
-async def asked_offers(wiring: Wiring, pool: Pool, standings_of: Look[AccountBalance]) -> AskedOffers:
-    """What is answered from is in memory before this returns."""
+async def asked_offers(wiring: Wiring, pool: Pool, standing: str) -> AskedOffers:
+    """What is answered from is in memory before this returns. For `standing` see `Members`."""
     clock = wiring.clock
     cards, segments = cards_in_use(wiring, pool), segments_in_use(wiring, pool)
     offers = OfferDirectory(pool, clock, segments.use)
     wiring.keep(offers, on=offers.tables)
     members = Members(
         pool,
-        tiers=MembershipStore(pool, clock).tiers_of,
-        standings=standings_of,
-        invited=InvitationStore(pool).of,
-        numbers=MemberNumbers(pool).known,
+        standing=standing,
         clock=clock,
         monotonic=time.monotonic,
         health=wiring.process_health,

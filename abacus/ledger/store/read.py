@@ -48,10 +48,11 @@ order by t.posted_at desc, t.program, t.seq desc
 limit :most
 """)
 
-_STANDINGS: Final = Statement("""
-select a.member_id, a.program, a.balance, a.country
-from unnest(:member_ids::text[], :programs::text[]) as u (member_id, program)
-join account a on a.member_id = u.member_id and a.program = u.program
+# The standing of the account of a row called `u`.
+STANDING: Final = "select a.balance, a.country from account a where a.member_id = u.member_id and a.program = u.program"
+_STANDINGS: Final = Statement(f"""
+select u.member_id, u.program, a.balance, a.country
+from unnest(:member_ids::text[], :programs::text[]) as u (member_id, program) cross join lateral ({STANDING}) a
 """)
 _ACCOUNTS: Final = Statement(f"select {columns(Account)} from account where member_id = :member_id order by program")
 _TRANSFER: Final = Statement(

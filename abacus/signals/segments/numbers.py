@@ -14,6 +14,8 @@ from abacus.signals.segments.types import Members
 _KNOWN: Final = Statement(f"""
 select member_id, number from member_number where member_id = any({array("members", "text")})
 """)
+# The number of the member of a row called `u`, where it has one.
+NUMBER: Final = "(select n.number from member_number n where n.member_id = u.member_id)"
 # Waits until another transaction that gives numbers has ended.
 _LOCK: Final = Statement("""
 insert into member_number_next ("of", "next") values ('members', 0)

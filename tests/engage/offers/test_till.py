@@ -11,10 +11,11 @@ import pytest
 
 from abacus.core.errors import Absent
 from abacus.engage.actions.action_store import ActionStore
+from abacus.engage.limits.types import Amounts, Bound, Limits
 from abacus.engage.offers.decide.basket import Item
 from abacus.engage.offers.decide.offer import Benefit, BenefitKind, Gate, Offer, Stack, Stacking
 from abacus.engage.offers.decide.offer_index import OfferIndex
-from abacus.engage.offers.decide.reservation import GainChanged, OtherFacts
+from abacus.engage.offers.decide.reservation import GainChanged, LimitReached, OtherFacts
 from abacus.engage.offers.decide.together import NotTogether
 from abacus.engage.offers.members import Known
 from abacus.engage.offers.qualifier import Qualifier
@@ -37,14 +38,15 @@ TRIPLE: Final = lunch(name="triple", number=3, benefit=Benefit(BenefitKind.POINT
 DEAR: Final = lunch(name="dear", number=4, price=Gate(Decimal(100)), stack=ALWAYS)
 HALF: Final = lunch(name="half", number=5, benefit=Benefit(BenefitKind.PERCENT, Decimal(50)), stack=ALWAYS)
 MOST: Final = lunch(name="most", number=6, benefit=Benefit(BenefitKind.PERCENT, Decimal(80)), stack=ALWAYS)
+ONCE: Final = lunch(name="once", number=7, limits=Limits(member=Bound(runs=1)))
 VALUES: Final[Mapping[str, Any]] = {"vertical": "food", "payment_type": "wallet"}
 
 
 class Strangers:
-    """Members without an account, in no segment."""
+    """Members without an account, in no segment, who have had an offer some time ago."""
 
     async def of(self, _: AccountId) -> Known:
-        return Known("member", None, frozenset(), None, NOW)
+        return Known("member", None, frozenset(), {ONCE.name: {None: Amounts(1)}}, None, NOW)
 
 
 def item(price: int = 2100, id_: str = "1") -> Item:
@@ -69,7 +71,7 @@ def clock() -> FixedClock:
 @pytest.fixture
 def index() -> OfferIndex:
     index = OfferIndex()
-    for each in (LUNCH, BONUS, TRIPLE, DEAR, HALF, MOST):
+    for each in (LUNCH, BONUS, TRIPLE, DEAR, HALF, MOST, ONCE):
         index.put(each, None)
     return index
 
@@ -98,6 +100,12 @@ async def test_what_is_held_is_what_it_saves_now(till: Till) -> None:
         await till.reserve(order("2", DEAR))
     with pytest.raises(Absent, match="nothing"):
         await till.reserve(order("3", replace(LUNCH, name="nothing")))
+
+
+async def test_a_members_limit_is_counted_as_it_is_taken_and_not_by_what_is_remembered(till: Till) -> None:
+    assert [each.status for each in (await till.reserve(order("1", ONCE))).reservations] == ["held"]
+    with pytest.raises(LimitReached):
+        await till.reserve(order("2", ONCE))
 
 
 async def test_a_repetition_gets_the_first_answer_also_when_the_offer_has_ended(till: Till, index: OfferIndex) -> None:

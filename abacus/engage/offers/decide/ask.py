@@ -21,7 +21,7 @@ class Scenario(StrEnum):
 
 class Ask(NamedTuple):
     """A question about items, for a member or for anybody, by the card that is in force in the country. `codes` admit
-    to offers by code.
+    to offers by code. A question that `takes` leaves the member's limits to the taking, which counts exactly.
     """
 
     card: PublishedCard
@@ -30,6 +30,7 @@ class Ask(NamedTuple):
     member_id: str | None = None
     codes: Sequence[str] = ()
     explains: bool = False
+    takes: bool = False
 
 
 class Shown(NamedTuple):

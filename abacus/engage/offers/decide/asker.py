@@ -12,7 +12,7 @@ from abacus.signals.rules.decide.plan import LookedUp
 from abacus.signals.rules.decide.types import Side
 
 _NOTHING: Final[LookedUp] = MappingProxyType({})
-_MANY: Final[Mapping[int, int]] = MappingProxyType({})
+NOTHING_USED: Final[Mapping[int, int]] = MappingProxyType({})  # many uses are left of each offer
 
 
 def in_none(_: str) -> bool | None:
@@ -36,7 +36,7 @@ class Asker(NamedTuple):
     tier: str | None = None
     admitted: frozenset[int] = frozenset()
     in_segment: Callable[[str], bool | None] = in_none
-    uses_left: Mapping[int, int] = _MANY
+    uses_left: Mapping[int, int] = NOTHING_USED
     not_now: Collection[str] = frozenset()
     point_value: Fraction | None = None
 
