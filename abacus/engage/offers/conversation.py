@@ -11,10 +11,11 @@ from abacus.engage.offers.decide.ask import Ask, Reading, Shown
 from abacus.engage.offers.decide.asker import Asker, Question
 from abacus.engage.offers.decide.basket import Item, sum_of
 from abacus.engage.offers.decide.choice import Found
-from abacus.engage.offers.decide.purchase import Purchases
+from abacus.engage.offers.decide.purchase import Purchases, earned
 from abacus.engage.offers.facts import OfferSubject
 from abacus.engage.offers.metrics import OFFER_QUESTIONS
 from abacus.pricing.decide.card import BASE_TIER
+from abacus.pricing.decide.formula import Rate
 from abacus.signals.events.types import Event, Value
 from abacus.signals.facts.types import NOT_NOW, FactRegistry
 from abacus.signals.facts.types import Found as FoundValue
@@ -40,14 +41,15 @@ class Conversation:
     as_of: datetime | None = None
     is_degraded: bool = False
     _looked_up: dict[int, dict[str, Told]] = field(default_factory=dict)
+    _rates: dict[int, Rate | None] = field(default_factory=dict)
     _basket: int = field(init=False)
 
     def __post_init__(self) -> None:
         self._basket = sum_of(self.ask.items)
 
     def question(self, place: int) -> Question:
-        item = self.ask.items[place]
-        earns = self.purchases.points(item.line, item, self.ask.card, self.tier or BASE_TIER)
+        item, rate = self.ask.items[place], self._rate(place)
+        earns = earned(item.line, rate, self.ask.card.card.currency)
         looked_up = {**self.known, **self._looked_up[place]} if place in self._looked_up else self.known
         return Question(item, self._basket, earns or 0, looked_up)
 
@@ -78,14 +80,19 @@ class Conversation:
 
     def shown(self, place: int, found: Found, pays: int) -> Shown:
         """An offer of the item at this place, whose line costs so much with it."""
-        item = self.ask.items[place]
-        earned = self.purchases.points(pays, item, self.ask.card, self.tier) if self.tier is not None else None
-        return Shown(found.offer, found.saves, pays, None if earned is None else earned + found.points, found.points)
+        rate = self._rate(place) if self.tier is not None else None
+        earns = earned(pays, rate, self.ask.card.card.currency)
+        return Shown(found.offer, found.saves, pays, None if earns is None else earns + found.points, found.points)
 
     def reading(self, *, is_uncertain: bool, is_exact: bool = True) -> Reading:
         is_degraded = self.is_degraded or is_uncertain
         (_DEGRADED if is_degraded else _WHOLE).inc()
         return Reading(is_degraded, is_exact, self.as_of)
+
+    def _rate(self, place: int) -> Rate | None:
+        if place not in self._rates:
+            self._rates[place] = self.purchases.rate(self.ask.items[place], self.ask.card, self.tier or BASE_TIER)
+        return self._rates[place]
 
     def _subject(self, item: Item) -> OfferSubject:
         asker = self.asker

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from abacus.engage.offers.decide.purchase import Purchases
+from abacus.engage.offers.decide.purchase import Purchases, earned
 from abacus.pricing.decide.card import PublishedCard, parse_card
 from tests.engage.offers.examples import item
 
@@ -51,5 +51,5 @@ def test_what_an_item_earns(
     categories: tuple[str, ...], variables: dict[str, Any], tier: str, units: int, points: int | None
 ) -> None:
     purchases, bought = Purchases(), item(1200, categories=categories, variables=variables)
-    told = [purchases.points(units, bought, CARD, tier) for _ in range(2)]
+    told = [earned(units, purchases.rate(bought, CARD, tier), "SGD") for _ in range(2)]
     assert told == [points, points], "the rate is remembered"

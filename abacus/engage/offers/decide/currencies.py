@@ -20,15 +20,16 @@ def decimals_of(currency: str) -> int:
 
 def exact_units(amount: Decimal, currency: str) -> Fraction:
     """The amount in the smallest units of the currency, with what is smaller still."""
-    return Fraction(amount) * Fraction(10) ** decimals_of(currency)
+    scale: int = 10 ** decimals_of(currency)
+    return Fraction(amount) * scale
 
 
 def units_of(amount: Decimal, currency: str) -> int:
     """The amount in the smallest units of the currency. Raises `ValueError` for an amount that has smaller parts."""
-    units = exact_units(amount, currency)
-    if units.denominator != 1:
+    units = amount.scaleb(decimals_of(currency))
+    if units != (whole := int(units)):
         raise ValueError(f"{amount} has more than the {decimals_of(currency)} decimals of {currency}")
-    return units.numerator
+    return whole
 
 
 def money_text(units: int, currency: str) -> str:

@@ -28,8 +28,8 @@ class Purchases:
     def __init__(self) -> None:
         self._rates: dict[_Kind, Rate | None] = {}
 
-    def points(self, units: int, item: Item, published: PublishedCard, tier: str) -> int | None:
-        """The points for so many of the currency's smallest units; None where the card does not price the item."""
+    def rate(self, item: Item, published: PublishedCard, tier: str) -> Rate | None:
+        """None where the card does not price the item."""
         card = published.card
         vertical, payment_type = _vertical(item, card), _payment_type(item, card)
         if vertical is None or payment_type is None:
@@ -37,12 +37,16 @@ class Purchases:
         kind = published.name, vertical, payment_type, tier
         if kind not in self._rates:
             self._rates[kind] = _rate(published, vertical, payment_type, tier)
-        rate = self._rates[kind]
-        if rate is None:
-            return None
-        amount = Decimal(units).scaleb(-decimals_of(card.currency))
-        points = rate.rounded(EXACT.multiply(amount, rate.multiplier))
-        return points if points <= MAX_POINTS else None
+        return self._rates[kind]
+
+
+def earned(units: int, rate: Rate | None, currency: str) -> int | None:
+    """The points for so many of the currency's smallest units; None without a rate, and beyond what an award has."""
+    if rate is None:
+        return None
+    amount = Decimal(units).scaleb(-decimals_of(currency))
+    points = rate.rounded(EXACT.multiply(amount, rate.multiplier))
+    return points if points <= MAX_POINTS else None
 
 
 def worth_of_a_point(published: PublishedCard) -> Fraction | None:
