@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from abacus.engage.offers.decide.asked import Asked, micros
 from abacus.engage.offers.decide.keys import Key, keys_of_scope, keys_of_values
-from abacus.engage.offers.decide.offer import Audience, Offer, Values
+from abacus.engage.offers.decide.offer import Audience, Offer, Stacking, Values
 from abacus.engage.offers.decide.reason import Reason
 from abacus.engage.offers.decide.rule_parts import parts_of, plan_of
 from abacus.engage.offers.decide.terms import terms_of
@@ -45,6 +45,16 @@ class Armed:
     def is_apart(self) -> bool:
         """Whether only some askers are admitted."""
         return self.offer.audience is not Audience.PUBLIC
+
+    @property
+    def stands_beside(self) -> bool:
+        """Whether it stands beside others in a basket."""
+        return self.offer.stack.stacking is not Stacking.ALONE
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether several keys lead to it."""
+        return not self.offer.scope.everything and sum(map(len, self.offer.scope.values)) > 1
 
     def admits(self, asked: Asked) -> bool:
         """Whether the conditions hold that the offer does not share with others of its terms."""

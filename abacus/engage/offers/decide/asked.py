@@ -6,7 +6,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from abacus.engage.offers.decide.asker import Asker, ItemFacts, Question
-from abacus.engage.offers.decide.keys import keys_of, keys_of_scope
+from abacus.engage.offers.decide.keys import keys_of
 from abacus.engage.offers.decide.offer import Scope
 from abacus.engage.offers.decide.rule_parts import plan_of
 from abacus.engage.offers.decide.saving import Formula, half_up
@@ -82,7 +82,14 @@ class Asked:
 
     def is_in_scope(self, scope: Scope) -> bool:
         """Whether a scope has the item, its exceptions aside."""
-        return not set(self.keys).isdisjoint(keys_of_scope(scope))
+        item, values = self.item, scope.values
+        return (
+            scope.everything
+            or item.product in values.products
+            or item.merchant in values.merchants
+            or item.brand in values.brands
+            or not values.categories.isdisjoint(item.categories)
+        )
 
     def local(self, zone: ZoneInfo) -> datetime:
         return self.asker.at.astimezone(zone)

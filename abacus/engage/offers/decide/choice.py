@@ -52,20 +52,23 @@ def best(index: OfferIndex, asker: Asker, question: Question, *, explain: bool =
     shortlist.walk(index.in_money(asked), asked)
     if not shortlist.is_beyond_points(index.most_points(asked), asked):
         shortlist.walk_points(index.in_points(asked), asked)
-    return _choice(index, asked, shortlist.armed, explain=explain)
+    return _choice(index, asked, [found(armed, asked) for armed in shortlist.armed], explain=explain)
 
 
 def every(index: OfferIndex, asker: Asker, question: Question, *, explain: bool = False) -> Choice | Wanted:
     """All offers that fit, in order."""
     asked = index.ask(asker, question)
-    found: dict[Rank, Armed] = {}
+    ranked: dict[Rank, Found] = {}
     for group in chain(index.admitted(asked), index.groups(asked)):
         formula = group.formula
         given = asked.given(formula)
         if given and group.admits(asked):
             worth, points = asked.rank_of(given, in_points=formula.in_points)
-            found.update({(worth, points, each.order): each for each in group.offers if each.admits(asked)})
-    return _choice(index, asked, [found[rank] for rank in sorted(found)], explain=explain)
+            gives = (0, given, -worth) if formula.in_points else (given, 0, -worth)
+            ranked |= {
+                (worth, points, each.order): Found(each.offer, *gives) for each in group.offers if each.admits(asked)
+            }
+    return _choice(index, asked, [ranked[rank] for rank in sorted(ranked)], explain=explain)
 
 
 def judge(armed: Armed, asked: Asked) -> Found | Refusal | Wanted:
@@ -79,19 +82,19 @@ def judge(armed: Armed, asked: Asked) -> Found | Refusal | Wanted:
         failed = Reason.SCOPE
     if asked.wanted:
         return Wanted(frozenset(asked.wanted))
-    return _found(armed, asked) if failed is None else refusal(failed, armed, asked)
+    return found(armed, asked) if failed is None else refusal(failed, armed, asked)
 
 
-def _choice(index: OfferIndex, asked: Asked, fitting: Sequence[Armed], *, explain: bool) -> Choice | Wanted:
+def _choice(index: OfferIndex, asked: Asked, fits: Sequence[Found], *, explain: bool) -> Choice | Wanted:
     is_uncertain = asked.is_uncertain
     refused = tuple(near_misses(index, asked)) if explain else ()
     if asked.wanted:
         return Wanted(frozenset(asked.wanted))
-    found = [_found(armed, asked) for armed in fitting]
-    return Choice(found[0] if found else None, tuple(found[1:]), refused, is_uncertain)
+    return Choice(fits[0] if fits else None, tuple(fits[1:]), refused, is_uncertain)
 
 
-def _found(armed: Armed, asked: Asked) -> Found:
+def found(armed: Armed, asked: Asked) -> Found:
+    """What an offer gives that fits."""
     formula = armed.terms.formula
     given = asked.given(formula)
     worth, _ = asked.rank_of(given, in_points=formula.in_points)

@@ -1,6 +1,6 @@
 """The offers in force, found by country and by what an item is. Pure."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Final
 
@@ -17,43 +17,67 @@ _FIRST: Final = attrgetter("first")
 _NONE_APART: Final[frozenset[int]] = frozenset()
 
 
-class _Market:
-    """The offers of one country in one currency: those for all in money and in points, and those for some members."""
+class _Shelves:
+    """Offers by key, in money and in points."""
 
-    __slots__ = ("apart", "money", "most_points", "points")
+    __slots__ = ("money", "points")
 
     def __init__(self) -> None:
         self.money: dict[Key, Shelf] = {}
         self.points: dict[Key, Shelf] = {}
+
+    def put(self, armed: Armed) -> None:
+        shelves = self.of(in_points=armed.terms.formula.in_points)
+        for key in armed.places():
+            if key not in shelves:
+                shelves[key] = Shelf()
+            shelves[key].put(armed)
+
+    def remove(self, armed: Armed) -> None:
+        shelves = self.of(in_points=armed.terms.formula.in_points)
+        for key in armed.places():
+            shelves[key].remove(armed)
+            if not shelves[key]:
+                del shelves[key]
+
+    def of(self, *, in_points: bool) -> dict[Key, Shelf]:
+        return self.points if in_points else self.money
+
+
+class _Market:
+    """The offers of one country in one currency: those for all members, of these such as stand beside others in a
+    basket, and those for some members.
+    """
+
+    __slots__ = ("apart", "beside", "for_all", "most_points")
+
+    def __init__(self) -> None:
+        self.for_all = _Shelves()
+        self.beside = _Shelves()
         self.apart: dict[Key, set[int]] = {}
         self.most_points = 0  # that any offer ever gave
 
     def put(self, armed: Armed) -> None:
         if armed.terms.formula.in_points:
             self.most_points = max(self.most_points, armed.terms.formula.given(UNBOUND, UNBOUND, 1))
-        shelves = self._shelves(armed)
-        for key in armed.places():
-            if armed.is_apart:
+        if armed.is_apart:
+            for key in armed.places():
                 self.apart.setdefault(key, set()).add(armed.number)
-            else:
-                if key not in shelves:
-                    shelves[key] = Shelf()
-                shelves[key].put(armed)
+            return
+        self.for_all.put(armed)
+        if armed.stands_beside:
+            self.beside.put(armed)
 
     def remove(self, armed: Armed) -> None:
-        shelves = self._shelves(armed)
-        for key in armed.places():
-            if armed.is_apart:
+        if armed.is_apart:
+            for key in armed.places():
                 self.apart[key].remove(armed.number)
                 if not self.apart[key]:
                     del self.apart[key]
-            else:
-                shelves[key].remove(armed)
-                if not shelves[key]:
-                    del shelves[key]
-
-    def _shelves(self, armed: Armed) -> dict[Key, Shelf]:
-        return self.points if armed.terms.formula.in_points else self.money
+            return
+        self.for_all.remove(armed)
+        if armed.stands_beside:
+            self.beside.remove(armed)
 
 
 class OfferIndex:
@@ -98,7 +122,7 @@ class OfferIndex:
     def warm(self) -> None:
         """Ranks the offers in money for the prices that they speak of, so that no first question has to."""
         for market in self._markets.values():
-            for shelf in market.money.values():
+            for shelf in market.for_all.money.values():
                 shelf.warm()
 
     def named(self, name: str) -> Armed | None:
@@ -111,24 +135,41 @@ class OfferIndex:
     def ask(self, asker: Asker, question: Question) -> Asked:
         return Asked(asker, question, self.spent)
 
-    def in_money(self, asked: Asked) -> list[Ranking]:
-        """The groups in money that may fit, ranked under each key of the item; what may save most comes first."""
+    def in_money(self, asked: Asked, *, beside: bool = False) -> list[Ranking]:
+        """The groups in money that may fit, ranked under each key of the item; what may save most comes first. Offers
+        that stand `beside` others in a basket are ranked apart, too.
+        """
         market = self._market(asked)
         if market is None:
             return []
-        return _ranked(market.money, asked.keys, bucket_of(asked.line, priced=asked.pieces == 1))
+        shelves = market.beside if beside else market.for_all
+        return _ranked(shelves.money, asked.keys, _bucket(asked, in_points=False))
 
     def most_points(self, asked: Asked) -> int:
         """No offer gives more points; 0 where none gives any."""
         market = self._market(asked)
         return market.most_points if market is not None else 0
 
-    def in_points(self, asked: Asked) -> list[Ranking]:
+    def in_points(self, asked: Asked, *, beside: bool = False) -> list[Ranking]:
         """The same for groups in points."""
         market = self._market(asked)
         if market is None:
             return []
-        return _ranked(market.points, asked.keys, bucket_of(asked.question.earns, priced=False))
+        shelves = market.beside if beside else market.for_all
+        return _ranked(shelves.points, asked.keys, _bucket(asked, in_points=True))
+
+    def rankings(self, lines: Sequence[Asked], key: Key, *, in_points: bool) -> list[Ranking]:
+        """The groups under a key that all of these lines have, ranked for each line."""
+        market = self._market(lines[0])
+        shelf = market.for_all.of(in_points=in_points).get(key) if market is not None else None
+        return [] if shelf is None else [shelf.ranking(_bucket(each, in_points=in_points)) for each in lines]
+
+    def wide(self, asked: Asked, key: Key) -> Iterator[Armed]:
+        """The offers under a key to which other keys lead too."""
+        if (market := self._market(asked)) is not None:
+            for shelves in (market.for_all.money, market.for_all.points):
+                if key in shelves:
+                    yield from shelves[key].wide
 
     def groups(self, asked: Asked) -> Iterator[Group]:
         """All groups under the keys of the item, offers apart included, each of them alone."""
@@ -136,7 +177,7 @@ class OfferIndex:
         if market is None:
             return
         for key in asked.keys:
-            for shelves in (market.money, market.points):
+            for shelves in (market.for_all.money, market.for_all.points):
                 if key in shelves:
                     yield from shelves[key].groups()
             for number in market.apart.get(key, _NONE_APART):
@@ -155,6 +196,12 @@ class OfferIndex:
 
     def _market(self, asked: Asked) -> _Market | None:
         return self._markets.get((asked.asker.country, asked.item.currency))
+
+
+def _bucket(asked: Asked, *, in_points: bool) -> Bucket:
+    if in_points:
+        return bucket_of(asked.question.earns, priced=False)
+    return bucket_of(asked.line, priced=asked.pieces == 1)
 
 
 def _ranked(shelves: Mapping[Key, Shelf], keys: Iterable[Key], bucket: Bucket) -> list[Ranking]:

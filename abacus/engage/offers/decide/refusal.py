@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from heapq import nsmallest
-from itertools import islice
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
@@ -17,6 +17,7 @@ from abacus.engage.offers.decide.shelf import Group
 MOST_REFUSED: Final = 20  # offers that came close
 
 _Near: TypeAlias = tuple[Rank, Armed, Reason]
+_GIVES: Final = itemgetter(0)
 
 
 class Refusal(NamedTuple):
@@ -28,9 +29,20 @@ class Refusal(NamedTuple):
 
 
 def near_misses(index: OfferIndex, asked: Asked) -> list[Refusal]:
-    """The offers that a single condition keeps from the item, what gives most first. Only the first ones are named."""
-    near = {armed.number: (rank, armed, reason) for rank, armed, reason in _near(index, asked)}
-    nearest = nsmallest(MOST_REFUSED, near.values(), key=itemgetter(0))
+    """The offers that a single condition keeps from the item, what gives most first. Only the first ones are named;
+    groups that give less are not looked at.
+    """
+    near: dict[int, _Near] = {}
+    giving = [
+        (asked.rank_of(asked.given(group.formula), in_points=group.formula.in_points), group)
+        for group in index.groups(asked)
+    ]
+    for gives, groups in groupby(sorted(giving, key=_GIVES), key=_GIVES):
+        if len(near) >= MOST_REFUSED:
+            break
+        for _, group in groups:
+            near |= {armed.number: ((*gives, armed.order), armed, reason) for armed, reason in _near(group, asked)}
+    nearest = nsmallest(MOST_REFUSED, near.values(), key=_GIVES)
     return [refusal(reason, armed, asked) for _, armed, reason in nearest]
 
 
@@ -44,15 +56,13 @@ def failures(group: Group, asked: Asked) -> list[Reason]:
     return failed if asked.given(group.formula) else [*failed, Reason.NOTHING]
 
 
-def _near(index: OfferIndex, asked: Asked) -> Iterator[_Near]:
-    for group in index.groups(asked):
-        of_terms = failures(group, asked)
-        if len(of_terms) <= 1:
-            rank = asked.rank_of(asked.given(group.formula), in_points=group.formula.in_points)
-            for armed in group.offers:
-                failed = [*of_terms, *islice(_own_failures(armed, asked), 2)]
-                if len(failed) == 1:
-                    yield (*rank, armed.order), armed, failed[0]
+def _near(group: Group, asked: Asked) -> Iterator[tuple[Armed, Reason]]:
+    of_terms = failures(group, asked)
+    if len(of_terms) <= 1:
+        for armed in group.offers:
+            failed = [*of_terms, *islice(_own_failures(armed, asked), 2)]
+            if len(failed) == 1:
+                yield armed, failed[0]
 
 
 def _own_failures(armed: Armed, asked: Asked) -> Iterator[Reason]:

@@ -122,9 +122,10 @@ class Ranking:
 class Shelf:
     """The offers under one key."""
 
-    __slots__ = ("_empty", "_groups", "_rankings")
+    __slots__ = ("_empty", "_groups", "_rankings", "wide")
 
     def __init__(self) -> None:
+        self.wide: list[Armed] = []  # offers to which other keys lead too
         self._groups: dict[Terms, Group] = {}
         self._empty = 0  # groups whose offers are all gone
         self._rankings: dict[int, Ranking] = {}  # by the numbers of their buckets
@@ -142,8 +143,12 @@ class Shelf:
         elif not group.offers:
             self._empty -= 1
         insort(group.offers, armed, key=_ORDER)
+        if armed.is_wide:
+            self.wide.append(armed)
 
     def remove(self, armed: Armed) -> None:
+        if armed.is_wide:
+            self.wide.remove(armed)
         group = self._groups[armed.terms]
         del group.offers[bisect_left(group.offers, armed.order, key=_ORDER)]
         if group.offers:

@@ -1,7 +1,8 @@
 """The offers that save most on a basket together, as far as they may stand beside each other. Pure.
 
 An offer is used once for each line that it fits, and saves on it what it saves alone; together they never save more
-than the line.
+than the line. It is either one offer by itself, or offers that may stand beside each other; of these the best ones on
+each line are looked at.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,19 +10,17 @@ from datetime import datetime
 from itertools import product
 from typing import Final, NamedTuple, TypeAlias
 
+from abacus.engage.offers.decide.armed import Armed
 from abacus.engage.offers.decide.asker import Asker, Question, Wanted
-from abacus.engage.offers.decide.choice import Choice, Found, every
+from abacus.engage.offers.decide.basket_lines import BasketLines, Use
 from abacus.engage.offers.decide.offer import Offer, Stacking
 from abacus.engage.offers.decide.offer_index import OfferIndex
+from abacus.engage.offers.decide.shortlist import Shortlist
+from abacus.engage.offers.decide.single_offer import single_offer
 
 MOST_EXACT: Final = 12  # offers that stand beside others, of which every combination is looked at
-
-
-class Use(NamedTuple):
-    """An offer on a line: the place of its item in the basket, and what it saves there or the points that it gives."""
-
-    place: int
-    found: Found
+_MOST_ON_A_LINE: Final = 2 * MOST_EXACT  # offers that stand beside others
+_MOST_OF_A_GROUP: Final = 3  # that are tried beside others, where not every combination is
 
 
 class Combination(NamedTuple):
@@ -37,29 +36,31 @@ def combination(index: OfferIndex, asker: Asker, questions: Sequence[Question]) 
     """The combination with the greatest saving for a basket; of equal ones, the one with the fewest offers. It is exact
     with at most `MOST_EXACT` offers that may stand beside others.
     """
-    answers = [every(index, asker, each) for each in questions]
-    wanted = [each.sides for each in answers if isinstance(each, Wanted)]
-    if wanted:
-        return Wanted(frozenset().union(*wanted))
-    choices = [each for each in answers if isinstance(each, Choice)]
-    basket = _Basket([each.item.line for each in questions], _uses(choices, asker))
-    beside = basket.beside_others()
+    asked = [index.ask(asker, each) for each in questions]
+    lines = BasketLines(asked)
+    alone, beside = single_offer(index, lines), _beside(index, lines)
+    if wanted := frozenset().union(*(each.wanted for each in asked)):
+        return Wanted(wanted)
     exact = len(beside) <= MOST_EXACT
-    candidates = [*([each] for each in basket.alone()), *_together(basket, beside, exact=exact)]
-    uses = min(map(basket.settled, candidates), key=_rank, default=())
-    return Combination(uses, sum(each.found.saves for each in uses), exact, any(each.is_uncertain for each in choices))
+    basket = _Basket([each.line for each in asked], beside)
+    uses = min((alone, *map(basket.settled, _together(basket, list(beside), exact=exact))), key=_rank)
+    saves = sum(each.found.saves for each in uses)
+    return Combination(tuple(uses), saves, exact, any(each.is_uncertain for each in asked))
 
 
-def _uses(choices: Sequence[Choice], asker: Asker) -> Mapping[Offer, Sequence[Use]]:
-    """The uses of each offer. An offer of which few uses are left is used where it saves most."""
-    uses: dict[Offer, list[Use]] = {}
-    for place, choice in enumerate(choices):
-        for found in choice.fitting():
-            uses.setdefault(found.offer, []).append(Use(place, found))
-    for offer, each in uses.items():
-        each.sort(key=lambda use: (-use.found.worth, -use.found.points, use.place))
-        del each[asker.uses_left.get(offer.number, len(each)) :]
-    return uses
+def _beside(index: OfferIndex, lines: BasketLines) -> Mapping[Offer, Sequence[Use]]:
+    """The uses of offers that may stand beside others: of all, or of the best ones on each line."""
+    beside: dict[int, Armed] = {}
+    for asked in lines.asked:
+        shortlist = Shortlist(_MOST_ON_A_LINE)
+        for group in index.admitted(asked):
+            if group.offers[0].stands_beside:
+                shortlist.look_at(group, asked)
+        shortlist.walk(index.in_money(asked, beside=True), asked)
+        shortlist.walk_points(index.in_points(asked, beside=True), asked)
+        beside |= {armed.number: armed for armed in shortlist.armed}
+    uses = {armed.offer: lines.uses(armed) for armed in beside.values()}
+    return {offer: each for offer, each in uses.items() if each}
 
 
 def _together(basket: "_Basket", beside: Sequence[Offer], *, exact: bool) -> Iterator[Sequence[Offer]]:
@@ -75,8 +76,9 @@ def _together(basket: "_Basket", beside: Sequence[Offer], *, exact: bool) -> Ite
         yield from ([*always, *some] for some in product(*groups.values()))
         return
     chosen = always
-    for group in sorted(groups.values(), key=lambda group: min(basket.rank([each]) for each in group)):
-        chosen = min(([*chosen, each] for each in group), key=basket.rank)
+    ranked = [sorted((basket.rank([each]), each) for each in group)[:_MOST_OF_A_GROUP] for group in groups.values()]
+    for group in sorted(ranked):
+        chosen = min(([*chosen, each] for _, each in group), key=basket.rank)
     yield chosen
 
 
@@ -86,12 +88,6 @@ class _Basket:
     def __init__(self, lines: Sequence[int], uses: Mapping[Offer, Sequence[Use]]) -> None:
         self._lines = lines
         self._uses = uses
-
-    def alone(self) -> Iterator[Offer]:
-        return (each for each in self._uses if each.stack.stacking is Stacking.ALONE)
-
-    def beside_others(self) -> Sequence[Offer]:
-        return [each for each in self._uses if each.stack.stacking is not Stacking.ALONE]
 
     def rank(self, offers: Sequence[Offer]) -> "_Rank":
         return _rank(self.settled(offers))
