@@ -52,10 +52,13 @@ class Fields:
     there are faults, there is no value.
     """
 
-    def __init__(self, values: Mapping[str, object] | None, path: str, faults: list[Fault]) -> None:
+    def __init__(
+        self, values: Mapping[str, object] | None, name: str, faults: list[Fault], of: "Fields | None" = None
+    ) -> None:
         self.values = values or {}
         self._absent = values is None  # noted once already: its contents are not missed as well
-        self._path = path
+        self._name = name  # in the table that it stands in, if any
+        self._of = of
         self._faults = faults
         self._known: list[str] = []
 
@@ -69,7 +72,10 @@ class Fields:
 
     def path_of(self, name: str) -> str:
         """The path of a field from the top of the document."""
-        return _join(self._path, name)
+        return _join(self._path(), name)
+
+    def _path(self) -> str:
+        return self._name if self._of is None else self._of.path_of(self._name)
 
     def read(self, name: str, reader: Callable[[object], T], stand_in: T) -> T:
         self._known.append(name)
@@ -83,14 +89,16 @@ class Fields:
         return stand_in
 
     def read_if_there(self, name: str, reader: Callable[[object], T], default: T) -> T:
+        if name in self.values:
+            return self.read(name, reader, default)
         self._known.append(name)
-        return self.read(name, reader, default) if name in self.values else default
+        return default
 
     def table(self, name: str, *, optional: bool = False) -> "Fields":
         if optional and name not in self.values:
             self._known.append(name)
             return Fields(None, name, self._faults)
-        return Fields(self.read(name, mapping, None), _join(self._path, name), self._faults)
+        return Fields(self.read(name, mapping, None), name, self._faults, self)
 
     def entry_table(self, name: str, place: int, values: object) -> "Fields":
         """One of the tables in the array of a field that was read."""
@@ -99,7 +107,7 @@ class Fields:
     def entries(self, reader: Callable[[object], T], stand_in: T, *, may_be_empty: bool = False) -> dict[str, T]:
         """All fields of a table whose names are the author's choice."""
         if not (self.values or self._absent or may_be_empty):
-            self._faults.append(Fault(self._path, "empty; write at least one entry"))
+            self._faults.append(Fault(self._path(), "empty; write at least one entry"))
         return {name: self._entry(name, reader, stand_in) for name in self.values}
 
     def _entry(self, name: str, reader: Callable[[object], T], stand_in: T) -> T:
@@ -115,13 +123,13 @@ class Fields:
     def tables(self, name: Callable[[object], object], *, at_most: int) -> dict[str, "Fields"]:
         """All fields of a table whose names are the author's choice and whose values are tables."""
         if not self.values and not self._absent:
-            self._faults.append(Fault(self._path, "empty; write at least one entry"))
+            self._faults.append(Fault(self._path(), "empty; write at least one entry"))
         return {each: self.table(each) for each in self.names(name, at_most=at_most)}
 
     def names(self, reader: Callable[[object], object], *, at_most: int) -> list[str]:
         """The names of all fields, where they are the author's choice; none where there are too many."""
         if len(self.values) > at_most:
-            self._faults.append(Fault(self._path, f"{len(self.values)} entries; write at most {at_most}"))
+            self._faults.append(Fault(self._path(), f"{len(self.values)} entries; write at most {at_most}"))
             return []
         for name in self.values:
             try:
@@ -166,11 +174,13 @@ def matching(pattern: re.Pattern[str], remedy: str) -> Callable[[object], str]:
 
 
 def one_of(choices: type[E], what: str) -> Callable[[object], E]:
+    by_text = {each.value: each for each in choices}
+
     def read(value: object) -> E:
-        text = string(value)
-        if text not in list(choices):
+        chosen = by_text.get(text := string(value))
+        if chosen is None:
             raise Bad(f"{quoted(text)} is not {what}; write one of {', '.join(choices)}")
-        return choices(text)
+        return chosen
 
     return read
 
@@ -219,9 +229,9 @@ def string(value: object) -> str:
 
 
 def mapping(value: object) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
-        raise Bad(f"{shown(value)}; write a table")
-    return value
+    if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101  # the first is by far the quicker
+        return value
+    raise Bad(f"{shown(value)}; write a table")
 
 
 def shown(value: object) -> str:

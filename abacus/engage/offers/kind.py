@@ -1,7 +1,6 @@
 """Offers, as published documents: each version has a state, and holds once a second person has approved it."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from abacus.core.fields import EARLIEST
@@ -26,7 +25,7 @@ async def _read(document: Mapping[str, object], around: OfferPublications) -> Of
 def _restore(document: Mapping[str, Any], version: Version) -> Offer:
     """A version that is only being written has no number yet, and holds for nothing before it was approved."""
     number, approved_at = version.own.get("number"), version.own["approved_at"]
-    return replace(restore_offer(document, version.number), number=number or 0, approved_at=approved_at or EARLIEST)
+    return restore_offer(document, version.number, number or 0, approved_at or EARLIEST)
 
 
 OFFERS: Final[StatedKind[Offer, OfferPublications]] = StatedKind(

@@ -13,6 +13,8 @@ from abacus.pricing.decide.figures import multiplier
 
 _MOST: Final = 10**15
 _DECIMALS: Final = 6  # of money that is counted in millionths
+_SCOPES: Final = (Scope.OVERALL, Scope.DAY, Scope.MEMBER, Scope.MEMBER_DAY)  # as `Limits` has them
+_most: Final = fields.whole(1, _MOST)
 
 
 class LimitWords(NamedTuple):
@@ -54,10 +56,10 @@ def read_limits(
     elif not table.values and not table.is_absent:
         table.note(words.runs, f"no limit; {words.remedy}")
     table.refuse_unknown()
-    bounds = {scope: Bound(runs.get(scope), points.get(scope), money.get(scope)) for scope in Scope}
-    return Limits(
-        bounds[Scope.OVERALL], bounds[Scope.DAY], bounds[Scope.MEMBER], bounds[Scope.MEMBER_DAY], cost_of_point=cost
+    overall, day, member, member_day = (
+        Bound(runs.get(scope), points.get(scope), money.get(scope)) for scope in _SCOPES
     )
+    return Limits(overall, day, member, member_day, cost)
 
 
 def limits_document(limits: Limits, words: LimitWords) -> dict[str, object]:
@@ -81,7 +83,7 @@ def _scopes(table: Fields, name: str) -> Mapping[Scope, int]:
     inner = table.table(name, optional=True)
     if name not in table.values:
         return {}
-    read = {scope: inner.read_if_there(scope.value, fields.whole(1, _MOST), 0) for scope in Scope}
+    read = {scope: inner.read_if_there(scope.value, _most, 0) for scope in _SCOPES}
     if not inner.values:
         table.note(name, f"empty; write at least one of {', '.join(Scope)}")
     inner.refuse_unknown()

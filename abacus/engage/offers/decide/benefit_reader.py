@@ -1,7 +1,8 @@
 """The benefit of an offer as its document writes it: exactly one, and at most so much of it. Pure."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final
 
 from abacus.core import fields
@@ -12,14 +13,16 @@ from abacus.engage.offers.decide.offer import Benefit, BenefitKind
 from abacus.pricing.decide.figures import multiplier
 
 _MOST_TIMES: Final = 1000
-_KINDS: Final = ", ".join(BenefitKind)
+_NOTHING: Final = Decimal(0)
+_whole_points: Final = fields.whole(1, MAX_POINTS)
+_ALL: Final = tuple(BenefitKind)
+_KINDS: Final = ", ".join(_ALL)
 
 
 def read_benefit(top: Fields, decimals: int) -> Benefit:
     table = top.table("benefit")
-    there = [kind for kind in BenefitKind if kind in table.values]
-    readers = _readers(decimals)
-    figures = {kind: table.read_if_there(kind, readers[kind], Decimal(0)) for kind in BenefitKind}
+    there = [kind for kind in _ALL if kind.value in table.values]
+    figures = [table.read_if_there(name, read, _NOTHING) for name, read in _readers(decimals)]
     kind = there[0] if there else BenefitKind.PERCENT
     if not there and not table.is_absent:
         top.note("benefit", f"gives nothing; write one of {_KINDS}")
@@ -27,7 +30,7 @@ def read_benefit(top: Fields, decimals: int) -> Benefit:
         table.note(other, f"beside {kind}; an offer gives one of them")
     cap = table.read_if_there("cap", _points if kind.is_points else money(decimals), None)
     table.refuse_unknown()
-    return Benefit(kind, figures[kind], cap)
+    return Benefit(kind, figures[_ALL.index(kind)], cap)
 
 
 def benefit_document(benefit: Benefit) -> dict[str, object]:
@@ -59,8 +62,10 @@ def benefit_words(benefit: Benefit, currency: str) -> str:
     return words if cap is None else f"{words}, at most {plain(cap)} {unit}"
 
 
-def _readers(decimals: int) -> Mapping[BenefitKind, Callable[[object], Decimal]]:
-    return {
+@lru_cache
+def _readers(decimals: int) -> Sequence[tuple[str, Callable[[object], Decimal]]]:
+    """For each kind, in their order."""
+    readers = {
         BenefitKind.PERCENT: percent,
         BenefitKind.AMOUNT_OFF: money(decimals),
         BenefitKind.FIXED_PRICE: price(decimals),
@@ -68,6 +73,7 @@ def _readers(decimals: int) -> Mapping[BenefitKind, Callable[[object], Decimal]]
         BenefitKind.POINTS_TIMES: _times,
         BenefitKind.POINTS_PLUS: _points,
     }
+    return [(kind.value, readers[kind]) for kind in _ALL]
 
 
 def _free(value: object) -> Decimal:
@@ -84,4 +90,4 @@ def _times(value: object) -> Decimal:
 
 
 def _points(value: object) -> Decimal:
-    return Decimal(fields.whole(1, MAX_POINTS)(value))
+    return Decimal(_whole_points(value))

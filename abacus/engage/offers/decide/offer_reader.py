@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 from abacus.core import fields
 from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, quoted, string
@@ -37,6 +38,8 @@ _HIGHEST_PRIORITY: Final = 1_000
 _NOBODY: Final = Payer("cost_centre", "")
 
 _name: Final = name_reader("lunch_20")
+_audience: Final = fields.one_of(Audience, "an audience")
+_priority: Final = fields.whole(0, _HIGHEST_PRIORITY)
 _currency: Final = fields.matching(re.compile("[A-Z]{3}"), "is not a currency; write three capitals (SGD)")
 _code: Final = fields.matching(
     re.compile(CODE_PATTERN), "is not a code; write 3 to 32 capitals, digits and dashes (LUNCH20)"
@@ -59,24 +62,26 @@ def parse_offer(document: Mapping[str, object], around: OfferPublications) -> Of
     return offer
 
 
-def restore_offer(document: Mapping[str, object], version: int) -> Offer:
+def restore_offer(document: Mapping[str, object], version: int, number: int, approved_at: datetime) -> Offer:
     """The offer of a document that was judged before. Raises `OfferFaults` for a document that only a newer Abacus can
     read.
     """
     faults: list[Fault] = []
-    offer = _offer(document, None, faults)
+    offer = _offer(document, None, faults, version=version, number=number, approved_at=approved_at)
     if faults:
         raise OfferFaults(faults)
-    return offer.numbered(version)
+    return offer
 
 
-def _offer(document: Mapping[str, object], around: OfferPublications | None, faults: list[Fault]) -> Offer:
+def _offer(
+    document: Mapping[str, object], around: OfferPublications | None, faults: list[Fault], **of_version: Any
+) -> Offer:
     """Adds to the faults; where there are some, what it returns is no offer."""
     top = Fields(document, "", faults)
     heading = read_heading(top, _name)
     currency = _money_of(top, heading.country, around)
     decimals = decimals_of(currency)
-    audience = top.read("audience", fields.one_of(Audience, "an audience"), Audience.PUBLIC)
+    audience = top.read("audience", _audience, Audience.PUBLIC)
     benefit = read_benefit(top, decimals)
     offer = Offer(
         **heading._asdict(),
@@ -91,8 +96,9 @@ def _offer(document: Mapping[str, object], around: OfferPublications | None, fau
         when=read_when(top, around, faults),
         limits=_limits(top, benefit, decimals),
         stack=top.read_if_there("stack", _stack, ALONE),
-        priority=top.read_if_there("priority", fields.whole(0, _HIGHEST_PRIORITY), 0),
+        priority=top.read_if_there("priority", _priority, 0),
         payer=_payer(top),
+        **of_version,
     )
     top.refuse_unknown()
     if around is not None:

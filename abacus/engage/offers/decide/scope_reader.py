@@ -13,6 +13,7 @@ _EVERYTHING: Final = "everything"
 _EXCEPT: Final = "except"
 _WRITE: Final = f"write {_EVERYTHING} = true, or some of {', '.join(Values._fields)}"
 _NO_VALUES: Final[frozenset[str]] = frozenset()
+_NONE_EXCEPTED: Final = Values()
 
 
 def read_scope(top: Fields, categories: Categories | None) -> Scope:
@@ -86,6 +87,8 @@ def _category_in(categories: Categories | None) -> Callable[[object], str]:
 
 def _contradictions(table: Fields, values: Values, excepted: Values, categories: Categories | None) -> None:
     """An offer is never for what it excepts, so a value that is named and excepted leaves the other in vain."""
+    if excepted == _NONE_EXCEPTED:
+        return
     above: Mapping[str, tuple[str, ...]] = {} if categories is None else categories.above
     for name in Values._fields:
         named, taken_out = getattr(values, name), getattr(excepted, name)
