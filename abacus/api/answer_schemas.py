@@ -158,6 +158,25 @@ class TransferAnswer(BaseModel):
     explanation: Document | None
 
 
+class RedeemedAnswer(BaseModel):
+    """The offer that was redeemed with a transaction, what it took off, and the points that it gave besides. Without
+    an `offer` the member has no such redemption. `faults` say where transaction and redemption do not agree.
+    """
+
+    redemption_id: UUID
+    offer: str | None = None
+    version: int | None = None
+    saves: str | None = None
+    points: int | None = None
+    faults: list[str]
+
+
+class ListedTransferAnswer(TransferAnswer):
+    """A transfer in a list. `redeemed` is there where it is of a transaction that names a redemption."""
+
+    redeemed: RedeemedAnswer | None = None
+
+
 class MoveAnswer(TransferAnswer):
     """A posted movement. `available` are the points that can be spent after it; `hold_id`, `held` and `until` are those
     of the hold that it placed or settled.
@@ -284,5 +303,5 @@ class TransfersAnswer(BaseModel):
 
     model_config = with_example(examples.TRANSFERS)
 
-    transfers: list[TransferAnswer]
+    transfers: list[ListedTransferAnswer]
     next: str | None

@@ -29,6 +29,7 @@ from abacus.ledger.store.read import RemainingLot
 from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.transfer import Transfer
+from abacus.oversight.life.redeemed import Redeemed
 from abacus.people.types.approval import Approval, ApprovalKind
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Captured, Held, Released, Spent
@@ -90,6 +91,12 @@ def transfer_for(each: Transfer, partner: Partner) -> dict[str, Any]:
     its_own = each.reverses is not None and partner.owns(source_of_key(each.reverses))
     hidden = {"key": None, "actor": None, "explanation": None}
     return shown | hidden | {"reverses": each.reverses if its_own else None}
+
+
+def listed_transfer(each: Transfer, partner: Partner, redeemed: Redeemed | None) -> dict[str, Any]:
+    """What the partner may see of it, with the offer that was redeemed with it."""
+    shown = transfer_for(each, partner)
+    return shown if redeemed is None else shown | {"redeemed": redeemed.document}
 
 
 def moved(each: Transfer) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.members import MemberAccount, MemberReader
 from abacus.ledger.store.read import LedgerReader, RemainingLot
 from abacus.ledger.types.positions import FROM_THE_NEWEST, read_positions, text_of
+from abacus.oversight.life.redeemed import RedeemedReader
 from abacus.platform.validation import Moment
 
 _PAGE: Final = 50
@@ -51,7 +52,9 @@ async def transfers(member_id: MemberId, request: Request, query: Annotated[Page
     listed = await access.rooms[LedgerReader].history(member_id, below, query.limit + 1)
     page = listed[: query.limit]
     following = text_of(below | {each.program: each.seq for each in page}) if len(listed) > query.limit else None
-    shown = [answers.transfer_for(each, partner) for each in page]
+    seen = [each for each in page if partner.may_see(each.known_source)]
+    redeemed = await access.rooms[RedeemedReader].of(member_id, seen)
+    shown = [answers.listed_transfer(each, partner, redeemed.get(each.key)) for each in page]
     return answers.json_answer({"transfers": shown, "next": following})
 
 

@@ -44,6 +44,7 @@ from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.wiring import alone_of
+from abacus.oversight.life.redeemed import RedeemedReader
 from abacus.people.wiring import people_directory
 from abacus.platform.migrations import has_sandbox
 from abacus.platform.patience import until_available
@@ -185,6 +186,7 @@ def _rooms(wiring: Wiring, pool: Pool, cards: CardReader, register: Register) ->
         Watch(register),
         MemberReader(pool),
         LedgerReader(pool),
+        RedeemedReader(pool),
         PreferenceStore(pool, wiring.clock),
         HoldReader(pool),
     ]

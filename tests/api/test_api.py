@@ -77,6 +77,20 @@ async def test_a_transaction_is_computed_and_waited_for(house: House, open_shop:
     assert again.json() == answer.json()
 
 
+@pytest.mark.long
+async def test_a_transaction_tells_the_offer_that_was_redeemed_with_it(house: House, open_shop: Shop) -> None:
+    """Here there is none of that id, which its transfer says."""
+    acme, id_ = await open_shop.caller(await register(house)), "03d1a7f0-51b8-8b44-9f2b-1c9f6d1f2a35"
+    body = {"member_id": "bob", "transaction": MEAL | {"redemption_id": id_}}
+    answer = await award(acme, "t-1", body, Prefer="wait=10")
+    assert (answer.status_code, answer.json()["explanation"]["redemption"]) == (201, id_)
+    (transfer,) = (await acme.get("/v1/members/bob/transfers")).json()["transfers"]
+    assert transfer["redeemed"] == {
+        "redemption_id": id_,
+        "faults": [f"no offer was redeemed for the member as {id_}"],
+    }
+
+
 async def test_a_quote_awards_nothing(house: House, open_shop: Shop) -> None:
     acme = await open_shop.caller(await register(house))
     quote = await acme.post("/v1/quotes", json={"member_id": "bob", "transaction": MEAL})

@@ -21,6 +21,25 @@ def written(folder: Path, event: dict[str, Any]) -> str:
 
 
 @pytest.mark.long
+async def test_a_transaction_is_compared_with_the_redemption_that_it_names(house: House) -> None:
+    """Nothing was redeemed under this id."""
+    id_ = "03d1a7f0-51b8-8b44-9f2b-1c9f6d1f2a35"
+    await house.produce([completed(1, member_id="ann", redemption_id=id_)])
+    async with house.running("calculator", "awarder"):
+        await until(lambda: one_transfer(house))
+    ran = await abacus("explain", "txn:rides:T-1", env=house.environment())
+    assert ran.code == 1
+    fault = f"no offer was redeemed for the member as {id_}"
+    assert f"  paid with the redemption {id_}\n  recomputed now: same\n  DOES NOT AGREE: {fault}\n" in ran.out
+    as_json = await abacus("explain", "txn:rides:T-1", "--json", env=house.environment())
+    assert as_json.json["redeemed"] == {"redemption_id": id_, "faults": [fault]}
+
+
+async def one_transfer(house: House) -> bool:
+    return await house.transfers() == 1
+
+
+@pytest.mark.long
 async def test_points_of_a_campaign_are_decided_again(house: House, tmp_path: Path) -> None:
     """By the values that were kept, and by the event where somebody has it. Another event is noticed."""
     when = {"operator": "and", "conditions": [POOR, RIDES]}

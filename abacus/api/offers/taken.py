@@ -1,15 +1,13 @@
 """The bodies of what takes offers, and what is answered."""
 
 from datetime import datetime
-from decimal import Decimal
 from typing import Annotated, Any, Final
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from abacus.api.offers.asked import AskedItem, Code, Id, Items, OfferName
-from abacus.engage.limits.types import MICROS
-from abacus.engage.offers.decide.currencies import decimals_of
+from abacus.engage.offers.decide.paid import micros_text
 from abacus.engage.offers.decide.reservation import MOST_TOGETHER, Gain, Redemption, Reservation
 
 Money = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,11}(\.[0-9]{1,4})?$")]
@@ -133,12 +131,8 @@ class RedemptionAnswer(BaseModel):
     points_rolled_back: int
 
 
-def _money(micros: int, currency: str) -> str:
-    return f"{Decimal(micros) / MICROS:.{decimals_of(currency)}f}"
-
-
 def gain_told(gain: Gain) -> dict[str, Any]:
-    return {"saves": _money(gain.saves, gain.currency), "points": gain.points}
+    return {"saves": micros_text(gain.saves, gain.currency), "points": gain.points}
 
 
 def reservation_told(row: Reservation) -> dict[str, Any]:
@@ -148,7 +142,7 @@ def reservation_told(row: Reservation) -> dict[str, Any]:
         "version": row.version,
         "member_id": row.member_id,
         "status": row.status,
-        "saves": _money(row.saves, row.currency),
+        "saves": micros_text(row.saves, row.currency),
         "points": row.points,
         "currency": row.currency,
         "until": row.until,
@@ -161,10 +155,10 @@ def redemption_told(row: Redemption) -> dict[str, Any]:
         "offer": row.offer,
         "version": row.version,
         "member_id": row.member_id,
-        "saves": _money(row.saves, row.currency),
+        "saves": micros_text(row.saves, row.currency),
         "points": row.points,
         "currency": row.currency,
         "redeemed_at": row.redeemed_at,
-        "saves_rolled_back": _money(row.saves_back, row.currency),
+        "saves_rolled_back": micros_text(row.saves_back, row.currency),
         "points_rolled_back": row.points_back,
     }

@@ -15,10 +15,12 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
 from abacus.engage.campaigns.decide.checks import Check, checks_of
 from abacus.engage.campaigns.explained import given_of
+from abacus.engage.offers.decide.paid import Comparison
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.transfer import Transfer
 from abacus.oversight.erasure.decide.pseudonym import PSEUDONYM
 from abacus.oversight.life.decide.told import vesting_words
+from abacus.oversight.life.redeemed import Redeemed, RedeemedReader
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.explanation.text import UnknownExplanation, UnreadableExplanation, read
@@ -53,11 +55,15 @@ async def explain(
             raise absent("award with the key", key, "`abacus where` says where it is")
         book = CardBook(await CardStore(opened).all())
         checks = await _checked(transfer, book, event, opened)
+        redeemed = (await RedeemedReader(opened).of(transfer.member_id, [transfer])).get(key)
     difference = recompute(transfer, book)
+    compared = [] if redeemed is None else redeemed.compared
+    shown: list[Check | Comparison] = [*checks, *compared]
+    disagrees = any(each.agrees is False for each in shown)
     return Answer(
-        _document(transfer, difference, checks),
-        *explained(transfer, difference, checks),
-        exit_code=EXIT_FAILED if difference is not None or any(check.agrees is False for check in checks) else 0,
+        _document(transfer, difference, checks, redeemed),
+        *explained(transfer, difference, shown),
+        exit_code=EXIT_FAILED if difference is not None or disagrees else 0,
     )
 
 
@@ -84,7 +90,7 @@ def _until(transfer: Transfer) -> str:
     return f", good until {transfer.expires_on}" if has_day else ""
 
 
-def explained(transfer: Transfer, difference: str | None, checks: Sequence[Check] = ()) -> list[str]:
+def explained(transfer: Transfer, difference: str | None, checks: Sequence[Check | Comparison] = ()) -> list[str]:
     """The calculation in a few lines, as a person would write it down."""
     lines = [
         f"{transfer.key}: {transfer.points} points ({transfer.program}) for {transfer.member_id}",
@@ -105,6 +111,10 @@ def explained(transfer: Transfer, difference: str | None, checks: Sequence[Check
     return lines
 
 
-def _document(transfer: Transfer, difference: str | None, checks: Sequence[Check]) -> dict[str, Any]:
+def _document(
+    transfer: Transfer, difference: str | None, checks: Sequence[Check], redeemed: Redeemed | None
+) -> dict[str, Any]:
     document = {**facts_of(transfer), "member_id": transfer.member_id, "recomputed": difference or "same"}
+    if redeemed is not None:
+        document |= {"redeemed": redeemed.document}
     return document | ({"checks": [check._asdict() for check in checks]} if checks else {})

@@ -96,13 +96,18 @@ def _of_explanation(explanation: Explanation | None, points: int) -> Facts:
 def _of_transaction(explanation: Calculated) -> Facts:
     entries = {name: entry for name, entry, _ in explanation.factors}
     named = {} if explanation.transaction is None else {"transaction": explanation.transaction}
-    return named | {
-        _REQUEST: "an award for a transaction",
-        "amount": Decimal(explanation.amount),
-        "currency": explanation.currency,
-        "vertical": entries.get("vertical"),
-        "payment_type": entries.get("cashless"),
-    }
+    redeemed = {} if explanation.redemption is None else {"redemption": explanation.redemption}
+    return (
+        named
+        | redeemed
+        | {
+            _REQUEST: "an award for a transaction",
+            "amount": Decimal(explanation.amount),
+            "currency": explanation.currency,
+            "vertical": entries.get("vertical"),
+            "payment_type": entries.get("cashless"),
+        }
+    )
 
 
 def _explanation(text: bytes) -> Explanation | None:

@@ -20,6 +20,7 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.oversight.life.decide.tier_progress import TierProgress, earned_in, missing_to_keep, next_tier
 from abacus.oversight.life.decide.told import Told, told
 from abacus.oversight.life.member_life import Accounts, Away, MemberLife, RemainingPoints, Transfers
+from abacus.oversight.life.redeemed import RedeemedReader
 from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
@@ -54,6 +55,7 @@ class LifeReader:
         self._clock = clock
         self._members, self._ledger, self._holds = MemberReader(pool), LedgerReader(pool), HoldReader(pool)
         self._tiers, self._redeemed = MembershipStore(pool, clock), RedemptionReader(pool)
+        self._named = RedeemedReader(pool)
 
     async def of(self, asked: Asked, approvals: Approvals) -> MemberLife:
         """A member without an account in these countries looks like nobody."""
@@ -75,12 +77,15 @@ class LifeReader:
         )
         return MemberLife(member_id, accounts, points, tiers, holds, transfers, messages, campaigns, redeemed, agreed)
 
-    def told(self, transfer: Transfer) -> Told:
-        """Calculated again, where the cards can be read."""
+    async def told(self, member_id: str, transfers: Sequence[Transfer]) -> list[Told]:
+        """Calculated again, where the cards can be read, and with the offers that were redeemed."""
+        redeemed = await self._named.of(member_id, transfers)
+        words = {key: [compared.told for compared in each.compared] for key, each in redeemed.items()}
         try:
-            return told(transfer, self._book())
+            book = self._book()
         except Unavailable:
-            return told(transfer, None)
+            book = None
+        return [told(each, book, words.get(each.key, ())) for each in transfers]
 
     async def _accounts(self, asked: Asked) -> Accounts:
         holdings = await self._members.holdings(asked.member_id)
@@ -126,7 +131,7 @@ class LifeReader:
         found = await self._ledger.history(asked.member_id, below, asked.transfers + 1, asked.narrowed)
         rows = found[: asked.transfers]
         below |= {each.program: each.seq for each in rows}
-        return Transfers([self.told(each) for each in rows], text_of(below) if len(found) > len(rows) else None)
+        return Transfers(await self.told(asked.member_id, rows), text_of(below) if len(found) > len(rows) else None)
 
     async def _progress(self, member_id: str, accounts: Accounts) -> Sequence[TierProgress]:
         country_of = {each.program: each.country for each in accounts}

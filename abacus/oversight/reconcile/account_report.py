@@ -10,6 +10,7 @@ from abacus.oversight.reconcile.decide.verdict import FAULTS, verdict_of
 from abacus.oversight.reconcile.events import EventTable
 from abacus.oversight.reconcile.messages import AsOf, MessageTable
 from abacus.oversight.reconcile.offers import compared_offers
+from abacus.oversight.reconcile.redeemed import redeemed_otherwise
 from abacus.oversight.reconcile.transfers import Transfers
 from abacus.platform.postgres import Connection
 
@@ -48,6 +49,8 @@ async def tell(account: Account, evidence: Evidence, as_of: AsOf) -> None:
     nowhere = sum(each.transfers for each in account.posted if each.origin == Origin.NOWHERE)
     account.found_of(nowhere, await evidence.transfers.without_a_source())
     account.found_of(len(awards.differing), _other_points(awards))
+    for finding in await redeemed_otherwise(evidence.connection, account.window.start, account.window.end):
+        account.found(finding)
     told = account.published
     account.found_of(told.missing, await evidence.events.missing())
     account.found_of(told.unknown + told.unreadable, await evidence.events.unknown())

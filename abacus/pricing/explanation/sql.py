@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from abacus.pricing.explanation.types import VERSION, FactorName
 
 # The fields that statements read.
-TextField: TypeAlias = Literal["spent_by", "lots", "granted_by", "transaction", "campaign"]
+TextField: TypeAlias = Literal["spent_by", "lots", "granted_by", "transaction", "campaign", "redemption"]
 NumberField: TypeAlias = Literal["held", "lots_closed", "lots_drawn", "due"]
 
 _USUAL_PLACES: Final = get_args(FactorName)

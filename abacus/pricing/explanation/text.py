@@ -16,6 +16,7 @@ from abacus.pricing.explanation.types import BY_FIELD, VERSION, Explanation
 
 VERSION_FIELD: Final = "v"
 TRANSACTION_FIELD: Final = "transaction"
+REDEMPTION_FIELD: Final = "redemption"
 
 
 class UnknownExplanation(SetAside):
@@ -66,7 +67,16 @@ def text_of(explanation: Explanation) -> bytes:
 
 def naming_transaction(calculated: bytes, key: str) -> bytes:
     """The text of what a card priced, with the key of the transaction."""
-    return b'%b,"%b":%b}' % (calculated[:-1], TRANSACTION_FIELD.encode(), orjson.dumps(key))
+    return _naming(calculated, TRANSACTION_FIELD, key)
+
+
+def naming_redemption(calculated: bytes, redemption_id: str) -> bytes:
+    """The text of what a card priced, with the id of what was redeemed with it."""
+    return _naming(calculated, REDEMPTION_FIELD, redemption_id)
+
+
+def _naming(calculated: bytes, field: str, value: str) -> bytes:
+    return b'%b,"%b":%b}' % (calculated[:-1], field.encode(), orjson.dumps(value))
 
 
 def read(text: bytes) -> Explanation:

@@ -31,7 +31,9 @@ Factor: TypeAlias = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calculated:
-    """A card priced a transaction. `transaction` is its key where the award has another: a partner's."""
+    """A card priced a transaction. `redemption` is the id of what was redeemed with it, which gives its points by
+    itself; `transaction` is its key where the award has another: a partner's.
+    """
 
     amount: str
     currency: str
@@ -40,6 +42,7 @@ class Calculated:
     product: str
     rounding: Rounding
     points: int
+    redemption: str | None = None
     transaction: str | None = None
 
     def entry(self, factor: FactorName) -> str:

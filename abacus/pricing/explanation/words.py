@@ -92,6 +92,8 @@ def _calculation(explanation: Calculated) -> Iterator[str]:
     factors = "".join(f" x {value} ({name} {entry})" for name, entry, value in explanation.factors)
     yield f"{explanation.amount} {explanation.currency}{factors or ', and no factors are listed'}"
     yield (f"= {explanation.product}, {explanation.rounding} = {explanation.points} points, by card {explanation.card}")
+    if explanation.redemption is not None:
+        yield f"paid with the redemption {explanation.redemption}"
 
 
 def _reversal(explanation: Reversed, by: str) -> Iterator[str]:

@@ -19,6 +19,8 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from tests.support.cards import BOOK, CANCELLED, LUNCH, SINGAPORE, cancelled, lunch, read
 
+REDEMPTION = "03d1a7f0-51b8-8b44-9f2b-1c9f6d1f2a35"
+
 
 def decided(facts: dict[str, Any], tier: str = "member") -> Award | None:
     calculator, transaction = Calculator(BOOK), read(facts)
@@ -42,6 +44,17 @@ def test_the_award_of_a_lunch() -> None:
         b'"rounding":"floor","points":180}',
         source=STREAM,
     )
+
+
+@pytest.mark.parametrize("written", [REDEMPTION, REDEMPTION.upper()])
+def test_a_redemption_is_named_and_changes_no_points(written: str) -> None:
+    """Its explanation ends with the id; the offer's own points come with the redemption."""
+    plain, named = decided(LUNCH), decided(LUNCH | {"redemption_id": written})
+    assert plain is not None
+    assert named is not None
+    assert named.explanation == plain.explanation[:-1] + b',"redemption":"%b"}' % REDEMPTION.encode()
+    assert (named.key, named.points) == (plain.key, plain.points)
+    assert named.fingerprint == lunch(redemption_id=REDEMPTION).fingerprint != plain.fingerprint
 
 
 def test_the_fixed_award_of_an_event() -> None:

@@ -31,6 +31,7 @@ def test_fingerprints_are_as_they_were_issued() -> None:
         {"occurred_at": "2026-01-10T10:00:00+05:30"},
         {"occurred_at": "2026-01-09T23:30:00-05:00"},
         {"note": "a field that nobody asked for"},
+        {"redemption_id": None},
         {"source": "meals", "transaction_id": "T-2"},  # they stand in the key
     ],
     ids=str,
@@ -54,6 +55,7 @@ def test_the_same_facts_written_otherwise(written: dict[str, Any]) -> None:
         {"occurred_at": "2026-01-10T12:30:00.000001+08:00"},
         {"occurred_at": "2026-01-10T12:30:00+07:00"},
         {"vertical": "wallet", "payment_type": "food"},
+        {"redemption_id": "03d1a7f0-51b8-8b44-9f2b-1c9f6d1f2a35"},
     ],
     ids=str,
 )

@@ -27,10 +27,11 @@ async def transfer(call: Call) -> TransferPage:
     found = await reading.ledger.transfer(claim) if claim is not None else None
     if found is None or not call.may(Deed.SEE, found.country):
         return TransferPage(title=key, key=key, may_look_everywhere=call.may(Deed.SEE, None))
+    (told,) = await reading.life.told(found.member_id, [found])
     return TransferPage(
         title=f"{found.points:+,} {found.program} for {found.member_id}",
         command=f"abacus members show {shlex.quote(found.member_id)}",
         key=key,
         member_id=found.member_id,
-        transfer=reading.life.told(found),
+        transfer=told,
     )

@@ -12,7 +12,7 @@ from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import Expiry, PublishedCard
 from abacus.pricing.decide.formula import Rate, Worth, fixed_worth, rate_of, worth
 from abacus.pricing.decide.vesting import vesting_of
-from abacus.pricing.explanation.text import naming_transaction
+from abacus.pricing.explanation.text import naming_redemption, naming_transaction
 from abacus.programs.expiry.decide.month import last_good_day
 
 
@@ -36,7 +36,10 @@ class Calculator:
         Raises `SetAside` for a transaction that cannot be priced.
         """
         if isinstance(transaction, Completed):
-            return self._award(transaction, published, self._worth(transaction, published, tier))
+            earned = self._worth(transaction, published, tier)
+            if transaction.redemption_id is not None:
+                earned = earned[0], naming_redemption(earned[1], transaction.redemption_id)
+            return self._award(transaction, published, earned)
         if isinstance(transaction, Refunded):
             return None
         points = published.card.fixed_awards.get(transaction.type)

@@ -20,6 +20,10 @@ Country = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
 Currency = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
 # A string and not a JSON number: a float must never touch money. Plain digits, never an exponent.
 AmountText = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,15}(\.[0-9]{1,8})?$")]
+# A UUID, in the letters of which the API answers it.
+RedemptionId = Annotated[
+    str, StringConstraints(pattern=r"^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$", to_lower=True)
+]
 
 
 class _Message(BaseModel):
@@ -35,7 +39,7 @@ class _Message(BaseModel):
 
 
 class Completed(_Message):
-    """A member paid for something."""
+    """A member paid for something. `redemption_id` names the offer that was redeemed with it."""
 
     model_config = ConfigDict(title="transaction.completed")
 
@@ -44,6 +48,7 @@ class Completed(_Message):
     payment_type: Name
     amount: AmountText
     currency: Currency
+    redemption_id: RedemptionId | None = None
 
     @property
     def key(self) -> str:
@@ -72,6 +77,7 @@ class Completed(_Message):
             _same_amount(self.amount),
             self.currency,
             _same_instant(self.occurred_at),
+            *(() if self.redemption_id is None else (self.redemption_id,)),
         )
 
 
@@ -146,8 +152,11 @@ class _Typed(BaseModel):
 TRANSACTION: Final[TypeAdapter[Transaction]] = TypeAdapter(Transaction)
 
 
-# Between the members of a transaction that has no others. Each further member, and each that stands twice, adds one.
-_LEAST_COMMAS: Final = {kind: len(kind.model_fields) - 1 for kind in (Completed, Refunded, Event)}
+# Between the members of a transaction that has no others than it needs. Each further member, and each that stands
+# twice, adds one.
+_LEAST_COMMAS: Final = {
+    kind: sum(field.is_required() for field in kind.model_fields.values()) - 1 for kind in (Completed, Refunded, Event)
+}
 _COMMA: Final = ord(",")
 
 

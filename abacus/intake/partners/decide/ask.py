@@ -12,7 +12,15 @@ from abacus.core.ids import NAME_PATTERN, PROGRAM_PATTERN, fingerprint, partner_
 from abacus.core.points import MAX_POINTS
 from abacus.intake.earning.decide.calculate import Calculator, for_partner
 from abacus.intake.earning.decide.source_message import PartnerRequest, SourceMessage
-from abacus.intake.earning.decide.transaction import AmountText, Completed, Country, Currency, Id, Name
+from abacus.intake.earning.decide.transaction import (
+    AmountText,
+    Completed,
+    Country,
+    Currency,
+    Id,
+    Name,
+    RedemptionId,
+)
 from abacus.intake.partners.decide.entry import Entry
 from abacus.intake.partners.decide.partner import Partner
 from abacus.ledger.types.award_envelope import Award
@@ -60,6 +68,7 @@ class AskedTransaction(BaseModel):
     amount: AmountText
     currency: Currency
     occurred_at: Moment
+    redemption_id: RedemptionId | None = None
 
 
 class ComputedAsk(BaseModel):
@@ -194,6 +203,7 @@ def transaction_of(ask: ComputedAsk, partner: Partner) -> Completed:
         payment_type=fields.payment_type,
         amount=fields.amount,
         currency=fields.currency,
+        redemption_id=fields.redemption_id,
     )
 
 
@@ -217,7 +227,8 @@ def entry_for(
     if tier is not None or transaction is None:
         return Entry.of(partner.partner_id, award)
     request = PartnerRequest(award.key, card.name)
-    return Entry.of(partner.partner_id, award, SourceMessage(transaction.model_dump_json().encode(), request.origin))
+    body = transaction.model_dump_json(exclude_none=True).encode()
+    return Entry.of(partner.partner_id, award, SourceMessage(body, request.origin))
 
 
 def award_for(considered: Considered, calculator: Calculator, tier: str, idempotency_key: str, now: datetime) -> Award:

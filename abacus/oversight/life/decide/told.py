@@ -38,8 +38,8 @@ class Told:
     unknown: str | None
 
 
-def told(transfer: Transfer, book: CardBook | None) -> Told:
-    """Without a book nothing is calculated again."""
+def told(transfer: Transfer, book: CardBook | None, also: Sequence[str] = ()) -> Told:
+    """Without a book nothing is calculated again. `also` are words of what belongs to it."""
     words: list[str] = []
     unknown = None if book is not None else "The rate cards cannot be read now."
     try:
@@ -64,7 +64,7 @@ def told(transfer: Transfer, book: CardBook | None) -> Told:
         source=source,
         campaign=campaign_of(source) if source is not None else None,
         reverses=transfer.reverses,
-        words=[*words, *vesting_words(transfer)],
+        words=[*words, *also, *vesting_words(transfer)],
         recomputed=recompute(transfer, book) if book is not None else None,
         unknown=unknown,
     )

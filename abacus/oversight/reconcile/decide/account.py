@@ -46,6 +46,7 @@ class Finding(StrEnum):
     NOT_PUBLISHED = "missing on the points topic"
     UNKNOWN = "unknown on the points topic"
     OTHER_POINTS = "other points than were decided"
+    OTHER_BASKET = "a transaction and its redemption do not agree"
     LOST_UNREAD = "gone before it was read"
     SUM = "the sum does not come out"
 

@@ -1,0 +1,73 @@
+"""Redemptions that transfers of transactions name, each with all that it can be compared by."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from abacus.core.errors import SetAside
+from abacus.core.ids import redemption_key
+from abacus.engage.offers.decide.paid import Comparison, Paid, Recalled, comparisons, micros_text
+from abacus.engage.offers.named_redemptions import named_redemptions
+from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.types.transfer import Transfer
+from abacus.platform.postgres import Pool
+from abacus.pricing.explanation.text import read
+from abacus.pricing.explanation.types import Explanation, Offered
+
+
+class Redeemed(NamedTuple):
+    """A transaction that names a redemption; None where the member has no such redemption."""
+
+    paid: Paid
+    recalled: Recalled | None
+
+    @property
+    def compared(self) -> Sequence[Comparison]:
+        return list(comparisons(self.paid, self.recalled))
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The offer, what it took off and gave besides, and whether transaction and redemption agree."""
+        told: dict[str, Any] = {"redemption_id": str(self.paid.redemption_id)}
+        if self.recalled is not None:
+            of = self.recalled.redemption
+            told |= {"offer": of.offer, "version": of.version}
+            told |= {"saves": micros_text(of.saves, of.currency), "points": of.points}
+        return told | {"faults": [each.words for each in self.compared if each.agrees is False]}
+
+
+class RedeemedReader:
+    """One for each process."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._ledger = LedgerReader(pool)
+
+    async def of(self, member_id: str, transfers: Iterable[Transfer]) -> Mapping[str, Redeemed]:
+        """Of the member's transfers that name a redemption, by their keys. Raises `Unavailable`."""
+        paid = {each.key: named for each in transfers if (named := _paid(each)) is not None}
+        if not paid:
+            return {}
+        found = await named_redemptions(self._pool, member_id, {each.redemption_id for each in paid.values()})
+        known = {id_: await self._with_points(each) for id_, each in found.items()}
+        return {key: Redeemed(each, known.get(each.redemption_id)) for key, each in paid.items()}
+
+    async def _with_points(self, recalled: Recalled) -> Recalled:
+        """With the points by which those of the offer were reckoned, where they are posted."""
+        if not recalled.redemption.points:
+            return recalled
+        claim = await self._ledger.claim(redemption_key(recalled.redemption.redemption_id))
+        transfer = await self._ledger.transfer(claim) if claim else None
+        why = _explanation(transfer) if transfer else None
+        return recalled._replace(earned=why.earned) if isinstance(why, Offered) else recalled
+
+
+def _paid(transfer: Transfer) -> Paid | None:
+    why = _explanation(transfer)
+    return None if why is None else Paid.by(why, transfer.country)
+
+
+def _explanation(transfer: Transfer) -> Explanation | None:
+    try:
+        return read(transfer.explanation)
+    except SetAside:  # of a version to come, or unreadable
+        return None
