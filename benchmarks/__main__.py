@@ -49,6 +49,7 @@ from benchmarks import (
     reconcile,
     relays,
     reports,
+    rewards,
     scaling,
     segments,
     singly,
@@ -102,7 +103,8 @@ PARTS: Final[Parts] = {
     "partners-slices": lambda directory, _: uvloop.run(partner_slices.measure(directory)),
     "campaigns-due": lambda _, chosen: uvloop.run(campaigns_due.measure(chosen.actions)),
     "campaigns-backtest": lambda directory, chosen: uvloop.run(campaigns_backtest.measure(directory, chosen.events)),
-    "offers": lambda directory, _: uvloop.run(offers.measure(directory)),
+    "offers": lambda directory, chosen: uvloop.run(offers.measure(directory, short=chosen.short)),
+    "rewards": lambda directory, chosen: uvloop.run(rewards.measure(directory, short=chosen.short)),
     "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
     "throughput": lambda _, chosen: uvloop.run(
         throughput.measure(

@@ -245,11 +245,12 @@ async def _call(port: int, requests: Iterator[bytes], latencies: list[float]) ->
     writer.close()
 
 
-async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> None:
-    """Sends a request and waits for its answer. Raises `RuntimeError` if that is an error."""
+async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> bytes:
+    """Sends a request, and returns the body of its answer. Raises `RuntimeError` if that is an error."""
     writer.write(request)
     head = await reader.readuntil(b"\r\n\r\n")
     length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
     body = await reader.readexactly(length)
     if int(head[9:12]) not in _FINE and request.startswith(b"POST"):
         raise RuntimeError(f"{head!r} {body!r}")
+    return body

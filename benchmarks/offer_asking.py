@@ -1,21 +1,17 @@
 """Asking for offers over HTTP: one process with 100,000 offers in force, and a million members who are invited to some.
 
-One request in ten is of a member that the process has not read lately. Processor time is that of the process: callers
-and Postgres are beside it on the machine.
+One request in ten is of a member that the process has not read lately.
 """
 
 import json
 import random
-import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import cycle
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-
-import psutil
 
 from abacus.cli.house.stack import make_ready
 from abacus.documents.decide.states import Status
@@ -26,11 +22,11 @@ from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.settings import Settings
 from abacus.signals.rules.decide.document import rule_document
-from benchmarks.api import Load, free_port, is_up, load, request
+from benchmarks.api import Load, request
 from benchmarks.callers import entered_partner
 from benchmarks.offer_examples import COUNTRY, INVITED_TO, offers, questions
+from benchmarks.offer_process import Served, offer_process
 from benchmarks.paced import paced
-from benchmarks.pipeline import worker
 from benchmarks.report import Figure, rate
 
 OFFERS: Final = 100_000
@@ -72,53 +68,22 @@ _COLUMNS: Final = (
 )
 
 
-class _Served(NamedTuple):
-    """Requests that one process answered, with the processor seconds that it took for them."""
-
-    load: Load
-    cpu_s: float
-
-    @property
-    def cpu_us(self) -> float:
-        """Of one request."""
-        return 1e6 * self.cpu_s / len(self.load.latencies_s)
-
-    @property
-    def per_core(self) -> float:
-        return 1e6 / self.cpu_us
-
-
 class _Runs(NamedTuple):
     """What was measured with so many offers, and beside them."""
 
     number: int
     started_s: float
     memory: int
-    with_few: _Served
-    by_framework: _Served
-    hot: _Served
-    listing: _Served
+    with_few: Served
+    by_framework: Served
+    hot: Served
+    listing: Served
     steady: Load
 
 
-class _Desk(NamedTuple):
-    """A process that answers."""
-
-    process: psutil.Process
-    port: int
-    started_s: float
-
-    async def serve(self, requests: Iterator[bytes], seconds: float = SECONDS) -> _Served:
-        before = self._cpu_s()
-        done = await load(self.port, requests, CALLERS, seconds)
-        return _Served(done, self._cpu_s() - before)
-
-    def _cpu_s(self) -> float:
-        times = self.process.cpu_times()
-        return float(times.user + times.system)
-
-
-async def measure(directory: Path, number: int = OFFERS, members: int = MEMBERS) -> list[Figure]:
+async def measure(
+    directory: Path, number: int = OFFERS, members: int = MEMBERS, seconds: float = SECONDS
+) -> list[Figure]:
     async with AsyncExitStack() as stack:
         embedded = await stack.enter_async_context(EmbeddedStack(directory, kafka=False))
         settings = Settings(database_url=embedded.database_url, sqs_endpoint_url=embedded.sqs_endpoint_url)
@@ -132,20 +97,21 @@ async def measure(directory: Path, number: int = OFFERS, members: int = MEMBERS)
         await pool.execute("vacuum analyze account")
         await pool.execute("vacuum analyze offer_invitation")
         asked, listed = _requests(key, members, 1), _requests(key, members, LISTED)
-        async with _desk(settings) as few:
-            await few.serve(asked, SECONDS / 2)
-            with_few = await few.serve(asked)
+        async with offer_process(settings) as few:
+            await few.serve(asked, CALLERS, seconds / 2)
+            with_few = await few.serve(asked, CALLERS, seconds)
         await pool.execute(_CLEAR)
         await put_in_force(pool, number)
-        async with _desk(settings, ("benchmarks.offers_by_framework",)) as plain:
-            await plain.serve(asked, SECONDS / 2)
-            by_framework = await plain.serve(asked)
-        async with _desk(settings) as desk:
-            await desk.serve(asked, SECONDS / 2)
-            hot, listing = await desk.serve(asked), await desk.serve(listed)
-            steady = await paced(desk.port, asked, _PACED * hot.per_core, SECONDS)
-            memory = desk.process.memory_info().rss
-            return _figures(_Runs(number, desk.started_s, memory, with_few, by_framework, hot, listing, steady))
+        async with offer_process(settings, ("benchmarks.offers_by_framework",)) as plain:
+            await plain.serve(asked, CALLERS, seconds / 2)
+            by_framework = await plain.serve(asked, CALLERS, seconds)
+        async with offer_process(settings) as asking:
+            await asking.serve(asked, CALLERS, seconds / 2)
+            hot = await asking.serve(asked, CALLERS, seconds)
+            listing = await asking.serve(listed, CALLERS, seconds)
+            steady = await paced(asking.port, asked, _PACED * hot.per_core, seconds)
+            memory = asking.process.memory_info().rss
+            return _figures(_Runs(number, asking.started_s, memory, with_few, by_framework, hot, listing, steady))
 
 
 def _figures(runs: _Runs) -> list[Figure]:
@@ -197,15 +163,6 @@ def _figures(runs: _Runs) -> list[Figure]:
             memory <= MOST_MEMORY,
         ),
     ]
-
-
-@asynccontextmanager
-async def _desk(settings: Settings, module: Sequence[str] = ("abacus", "worker")) -> AsyncIterator[_Desk]:
-    port = free_port()
-    began, name = time.perf_counter(), "offers" if module[0] == "abacus" else ""
-    async with worker(name, settings.model_copy(update={"offers_port": port}), module=module) as process:
-        await is_up(port)
-        yield _Desk(psutil.Process(process.pid), port, time.perf_counter() - began)
 
 
 async def put_in_force(pool: Pool, number: int) -> None:

@@ -35,33 +35,33 @@ WANTED_SECONDS: Final = 10
 WANTED_MIB: Final = 600
 
 
-def measure() -> Iterator[Figure]:
+def measure(many: int = MANY) -> Iterator[Figure]:
     look_for_garbage_seldom()  # as a worker does
     fewer = {number: _best_us(_index(number), number) for number in FEWER}
     before, started = mib(os.getpid()), time.process_time()
-    index = _index(MANY)
+    index = _index(many)
     made, more = time.process_time() - started, mib(os.getpid()) - before
-    took = _best_us(index, MANY)
-    asked = list(zip(_askers(MANY), questions(ASKERS), strict=True))
+    took = _best_us(index, many)
+    asked = list(zip(_askers(many), questions(ASKERS), strict=True))
     by_look = _one_by_one(index, asked[:ONE_BY_ONE])
     yield Figure(
-        f"best offer for an item, among {MANY:,}, one core",
+        f"best offer for an item, among {many:,}, one core",
         f"mean {took:.0f} µs",
         f"by a look at each {by_look / 1000:.1f} ms, {by_look / took:,.0f} times that",
     )
     for number, each in fewer.items():
         ratio = took / each
         goal = (f"<= {WANTED_RATIO} times", ratio <= WANTED_RATIO) if number == FEWER[0] else ("", None)
-        yield Figure(f"… among {number:,}", f"mean {each:.0f} µs", f"among {MANY:,} {ratio:.1f} times that", *goal)
+        yield Figure(f"… among {number:,}", f"mean {each:.0f} µs", f"among {many:,} {ratio:.1f} times that", *goal)
     yield from _other_scenarios(index, asked)
     yield Figure(
-        f"index of {MANY:,} offers, read and made",
+        f"index of {many:,} offers, read and made",
         f"{made:.1f} s, {more:,} MiB",
         "",
         f"<= {WANTED_SECONDS} s, <= {WANTED_MIB} MiB",
         made <= WANTED_SECONDS and more <= WANTED_MIB,
     )
-    yield _changes(index, asked)
+    yield _changes(index, asked, many)
 
 
 def _index(number: int) -> OfferIndex:
@@ -143,11 +143,11 @@ def _other_scenarios(index: OfferIndex, asked: Sequence[tuple[Asker, Question]])
         yield Figure(f"… {name}", f"{min(_us(work) for _ in range(ROUNDS)) / 1000:.1f} ms")
 
 
-def _changes(index: OfferIndex, asked: Sequence[tuple[Asker, Question]]) -> Figure:
+def _changes(index: OfferIndex, asked: Sequence[tuple[Asker, Question]], many: int) -> Figure:
     """Offers replaced by others, each followed by a question."""
     puts, next_ones = [], []
     for place in range(REPLACED):
-        another = offer(1 + place * (MANY // REPLACED), place)
+        another = offer(1 + place * many // REPLACED, place)
         puts.append(_us(lambda: index.put(*another)))  # noqa: B023  # called at once
         next_ones.append(_us(lambda: best(index, *asked[place % ASKERS])))  # noqa: B023  # called at once
     median = statistics.median(puts)

@@ -1,0 +1,58 @@
+"""The process that answers for offers, and the processor time that its requests took. Callers and Postgres are beside
+it on the machine.
+"""
+
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+import psutil
+
+from abacus.platform.settings import Settings
+from benchmarks.api import Load, free_port, is_up, load
+from benchmarks.pipeline import worker
+
+
+class Served(NamedTuple):
+    """Requests that one process answered, with the processor seconds that it took for them."""
+
+    load: Load
+    cpu_s: float
+
+    @property
+    def cpu_us(self) -> float:
+        """Of one request."""
+        return 1e6 * self.cpu_s / len(self.load.latencies_s)
+
+    @property
+    def per_core(self) -> float:
+        return 1e6 / self.cpu_us
+
+
+class OfferProcess(NamedTuple):
+    """A process that answers."""
+
+    process: psutil.Process
+    port: int
+    started_s: float
+
+    async def serve(self, requests: Iterator[bytes], callers: int, seconds: float) -> Served:
+        before = self._cpu_s()
+        done = await load(self.port, requests, callers, seconds)
+        return Served(done, self._cpu_s() - before)
+
+    def _cpu_s(self) -> float:
+        times = self.process.cpu_times()
+        return float(times.user + times.system)
+
+
+@asynccontextmanager
+async def offer_process(
+    settings: Settings, module: Sequence[str] = ("abacus", "worker")
+) -> AsyncIterator[OfferProcess]:
+    port = free_port()
+    began, name = time.perf_counter(), "offers" if module[0] == "abacus" else ""
+    async with worker(name, settings.model_copy(update={"offers_port": port}), module=module) as process:
+        await is_up(port)
+        yield OfferProcess(psutil.Process(process.pid), port, time.perf_counter() - began)
