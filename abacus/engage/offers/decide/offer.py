@@ -1,7 +1,7 @@
 """An offer: when it holds, for which items and members, and what it gives. Pure values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -161,6 +161,3 @@ class Offer:
     def least_points(self) -> int:
         """No use needs points of a limit: awards of points are counted as they are given."""
         return 0
-
-    def numbered(self, version: int) -> "Offer":
-        return replace(self, version=version)

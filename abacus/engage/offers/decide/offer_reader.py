@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from abacus.core import fields
-from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, quoted, string
+from abacus.core.fields import EARLIEST, Bad, DocumentFaults, Fault, Fields, quoted, string
 from abacus.documents.decide.heading import judge_times, name_reader, read_heading
 from abacus.documents.decide.texts import faults_of_text
 from abacus.engage.limits.decide.limit_reader import read_limits
@@ -62,7 +62,9 @@ def parse_offer(document: Mapping[str, object], around: OfferPublications) -> Of
     return offer
 
 
-def restore_offer(document: Mapping[str, object], version: int, number: int, approved_at: datetime) -> Offer:
+def restore_offer(
+    document: Mapping[str, object], version: int, number: int = 0, approved_at: datetime = EARLIEST
+) -> Offer:
     """The offer of a document that was judged before. Raises `OfferFaults` for a document that only a newer Abacus can
     read.
     """
