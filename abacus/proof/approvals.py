@@ -50,10 +50,14 @@ select {columns(Approval, "a")}, a.before_people,
 from approval a order by a.approval_id
 """
 
-_NOTHING: Final[tuple[Sequence[str], Sequence[int]]] = (), ()
 _CLAIMED: Final = Statement("select key from claim where key = any(:keys::text[])")
 
-_AT_WORK: Final = "select distinct campaign, version from campaign_sum"
+# The versions by which something came of events, or was taken, in a slice; redemptions of rewards are not cut.
+_AT_WORK: Final = {
+    Of.CAMPAIGN: "select distinct campaign as name, version from campaign_sum",
+    Of.OFFER: "select distinct offer as name, version from offer_sum",
+}
+_REDEEMED: Final = "select distinct reward as name, version from reward_redemption"
 
 # A version was in force when somebody approved it, or when something came of it. The tables of documents whose versions
 # have states are called as their kinds of approvals, and as verifying calls the documents.
@@ -70,7 +74,7 @@ _IN_FORCE: Final = {
         )
     order by d.name, d.version
     """)
-    for of in (Of.CAMPAIGN, Of.OFFER)
+    for of in (Of.CAMPAIGN, Of.OFFER, Of.REWARD)
 }
 
 
@@ -88,7 +92,7 @@ async def check_movements(connection: Connection, transfers: Sequence[Transfer],
 
 
 async def check_approvals(sight: Sight) -> Report:
-    """The faults of all approvals, and of campaigns and offers that lack one. In a transaction."""
+    """The faults of all approvals, and of campaigns, offers and rewards that lack one. In a transaction."""
     connection, report = sight.shared, Report()
     async for page in pages(connection, _DECIDED):
         posted = await _posted(sight, [row["subject"] for row in page])
@@ -97,9 +101,10 @@ async def check_approvals(sight: Sight) -> Report:
             decided = Decided(row_of(Approval, row), *facts)
             whose = str(decided.approval.approval_id)
             report.note(*(HouseFault(Of.APPROVAL, whose, fault) for fault in faults_of_approval(decided)))
-    at_work = {Of.CAMPAIGN: await _at_work(sight), Of.OFFER: _NOTHING}
-    for of, (names, versions) in at_work.items():
-        async for page in pages(connection, *_IN_FORCE[of](names=names, versions=versions)):
+    for of, statement in _IN_FORCE.items():
+        at_work = await _at_work(sight, of)
+        names, versions = [name for name, _ in at_work], [version for _, version in at_work]
+        async for page in pages(connection, *statement(names=names, versions=versions)):
             for row in page:
                 version = row_of(InForce, row)
                 agreed = [Agreed(*each) for each in json.loads(row["agreed"] or "[]")]
@@ -117,13 +122,15 @@ async def _posted(sight: Sight, keys: Sequence[str]) -> set[str]:
     return posted
 
 
-async def _at_work(sight: Sight) -> tuple[Sequence[str], Sequence[int]]:
-    """The campaigns by which something came of events, with their versions."""
+async def _at_work(sight: Sight, of: Of) -> set[tuple[str, int]]:
+    """The names and versions of the kind by which something came about."""
+    if of is Of.REWARD:
+        return {(row["name"], row["version"]) for row in await sight.shared.fetch(_REDEEMED)}
     found: set[tuple[str, int]] = set()
     for number in sight.numbers:
         ledger = await sight.ledger(number)
-        found |= {(row["campaign"], row["version"]) for row in await ledger.fetch(_AT_WORK)}
-    return [name for name, _ in found], [version for _, version in found]
+        found |= {(row["name"], row["version"]) for row in await ledger.fetch(_AT_WORK[of])}
+    return found
 
 
 async def _logged(connection: Connection, transfers: Sequence[Transfer]) -> dict[int, Logged]:

@@ -1,6 +1,7 @@
 """What was taken of offers: rows held against their sums, redemptions against their awards, and pots against rows."""
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 from abacus.engage.limits.pot_rows import used
 from abacus.engage.offers.decide.offer import OWNER_KIND
@@ -36,6 +37,39 @@ from (
 ) as each group by offer
 """
 
+# Of each version what its sums say, less what its rows say: nothing is left. Points and cost are net of what was rolled
+# back, as rows of reservations have them; money that was saved stays in these rows.
+_TAKE: Final = f"outcome in ('{Outcome.RESERVED}', '{Outcome.CHANGED}')"
+_NET: Final = f"case when {_TAKE} then 1 when outcome = '{Outcome.ROLLED_BACK}' then -1 else 0 end"
+_TIMES: Final = ", ".join(
+    f"coalesce(sum(times) filter (where outcome = '{each}'), 0) as {each}"
+    for each in (Outcome.RESERVED, Outcome.REDEEMED, Outcome.RELEASED, Outcome.EXPIRED, Outcome.ROLLED_BACK)
+)
+_DIFFERENCES: Final = f"""
+select offer, version, sum(reserved)::bigint, sum(redeemed)::bigint, sum(released)::bigint, sum(expired)::bigint,
+    sum(rolled_back)::bigint, sum(gained)::bigint, sum(saved)::bigint, sum(saves_back)::bigint,
+    sum(points_back)::bigint, sum(points)::bigint, sum(cost)::bigint
+from (
+    select offer, version, {_TIMES},
+        coalesce(sum(saves) filter (where {_TAKE}), 0) as gained,
+        coalesce(sum(saves) filter (where outcome = '{Outcome.REDEEMED}'), 0) as saved,
+        coalesce(sum(saves) filter (where outcome = '{Outcome.ROLLED_BACK}'), 0) as saves_back,
+        coalesce(sum(points) filter (where outcome = '{Outcome.ROLLED_BACK}'), 0) as points_back,
+        sum(({_NET}) * points) as points, sum(({_NET}) * cost) as cost
+    from offer_sum group by offer, version
+    union all
+    select offer, version, -count(*), 0,
+        -count(*) filter (where status = '{ReservationStatus.RELEASED}'),
+        -count(*) filter (where status = '{ReservationStatus.EXPIRED}'),
+        -count(*) filter (where status = '{ReservationStatus.ROLLED_BACK}'),
+        -sum(saves), 0, 0, 0, -sum(points), -sum(cost)
+    from offer_reservation group by offer, version
+    union all
+    select offer, version, 0, -count(*), 0, 0, 0, 0, -sum(saves), -sum(saves_back), -sum(points_back), 0, 0
+    from offer_redemption group by offer, version
+) as each group by offer, version
+"""
+
 # What holds and redemptions take of each pot, of which they took.
 _OF_POTS: Final = f"""
 select offer, period, count(*), sum(cost)::bigint from (
@@ -54,14 +88,20 @@ async def compared_offers(connection: Connection) -> list[ComparedCounts]:
     reserved, ended, rows, held, redeemed, redemptions, points, awarded = totals
     if not rows and not reserved:
         return []
+    differing = await slices.sums(connection, (_DIFFERENCES,), facts=2, within_s=LONG_S)
     beyond = await _beyond_their_rows(connection)
     return [
         ComparedCounts("offers reserved", reserved, "redeemed, released, expired and waiting", ended + held),
         ComparedCounts("reservations of offers", rows, "in their sums", reserved),
         ComparedCounts("redemptions of offers", redemptions, "in their sums", redeemed),
         ComparedCounts("points of redemptions", points, "in their awards", awarded),
+        ComparedCounts("versions of offers whose sums are not of their rows", _counted(differing), "expected", 0),
         ComparedCounts("limits of offers from which more was taken than is used", beyond, "expected", 0),
     ]
+
+
+def _counted(differences: Iterable[tuple[Any, ...]]) -> int:
+    return sum(any(figures) for _, _, *figures in differences)
 
 
 async def _beyond_their_rows(connection: Connection) -> int:

@@ -3,10 +3,12 @@
 The points of a redemption are a hold that became a spend, and a reversal where they came back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from abacus.core.ids import REDEMPTIONS, redemption_key
 from abacus.engage.rewards.decide.redemption import PAID, USING, Redemption, Stage
+from abacus.engage.rewards.decide.stock import EVER
 from abacus.platform import slices
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement, columns
@@ -15,14 +17,31 @@ _USING: Final = ", ".join(f"'{each}'" for each in USING)
 _WAITING: Final = (Stage.OPENED, Stage.TAKEN, Stage.RELEASING)
 _CODED: Final = (Stage.TAKEN, Stage.GIVEN, Stage.RETURNING, Stage.RETURNED)
 _PAGE: Final = 1_000
+_BEHIND: Final = f"{REDEMPTIONS[:-1]};"  # the first text behind all keys of redemptions
 
 _USES: Final = Statement(f"""
-select coalesce(u.reward, r.reward) as reward, coalesce(u.pieces, 0) as counted, coalesce(r.pieces, 0) as redeemed
-from (select reward, pieces from reward_use where period = '') u
-full join (
-    select reward, sum(quantity)::bigint as pieces from reward_redemption where stage in ({_USING}) group by reward
-) r on r.reward = u.reward
-where coalesce(u.pieces, 0) <> coalesce(r.pieces, 0) order by 1
+with redeemed as (
+    select reward, '{EVER}' as period, quantity from reward_redemption where stage in ({_USING})
+    union all
+    select reward, day::text, quantity from reward_redemption where stage in ({_USING})
+)
+select coalesce(u.reward, r.reward) as reward, coalesce(u.period, r.period) as period,
+    coalesce(u.pieces, 0) as counted, coalesce(r.pieces, 0) as redeemed
+from reward_use u
+full join (select reward, period, sum(quantity)::bigint as pieces from redeemed group by reward, period) r
+    on (r.reward, r.period) = (u.reward, u.period)
+where coalesce(u.pieces, 0) <> coalesce(r.pieces, 0) order by 1, 2
+""")
+# Places up to `given` were handed out: each has its redemption, or is spare. What lies behind is untouched.
+_POOLS: Final = Statement("""
+select p.name, p.loaded, count(c.place) as codes,
+    count(*) filter (where c.place <= p.given and c.redemption_id is null and not c.is_spare) as lost,
+    count(*) filter (where c.place > p.given and (c.redemption_id is not null or c.is_spare)) as beyond,
+    count(*) filter (where c.redemption_id is not null and r.redemption_id is null) as strange
+from reward_pool p
+left join reward_code c on c.pool = p.name
+left join reward_redemption r on r.redemption_id = c.redemption_id and r.pool = c.pool
+group by p.name, p.loaded, p.given order by p.name
 """)
 _CODES: Final = Statement(f"""
 select r.key, r.quantity, (select count(*) from reward_code c where c.redemption_id = r.redemption_id) as codes
@@ -36,10 +55,13 @@ _ROWS: Final = Statement(f"""
 select {columns(Redemption)} from reward_redemption where key > :after order by key limit {_PAGE}
 """)
 _POSTED: Final = Statement("""
-select t.key from unnest(:members::text[], :programs::text[], :keys::text[]) as u (member_id, program, key)
+select t.key, t.points from unnest(:members::text[], :programs::text[], :keys::text[]) as u (member_id, program, key)
 join claim c on c.key = u.key
 join transfer t on t.member_id = c.member_id and t.program = c.program and t.seq = c.seq and t.key = u.key
 """)
+_PAYMENTS: Final = f"""
+select count(*) from claim where key > '{REDEMPTIONS}' and key < '{_BEHIND}' and key like '%:capture'
+"""
 _HELD: Final = Statement("""
 select h.hold_id from hold h where h.hold_id = any(:ids::uuid[]) and h.member_id = any(:members::text[])
     and h.status = 'open'
@@ -65,23 +87,44 @@ async def reward_books(pool: Pool) -> RewardBooks:
     """While redemptions are under way some may seem at fault. Raises `Unavailable`."""
     faults: list[RewardFault] = []
     async with passing_failures():
-        for reward, counted, redeemed in await pool.fetch(*_USES()):
-            faults.append(RewardFault(reward, f"{counted:,} pieces are counted, {redeemed:,} were redeemed"))
+        for reward, period, counted, redeemed in await pool.fetch(*_USES()):
+            of = f"{reward} {period}".rstrip()
+            faults.append(RewardFault(of, f"{counted:,} pieces are counted, {redeemed:,} were redeemed"))
+        for name, *counts in await pool.fetch(*_POOLS()):
+            faults += [RewardFault(name, fault) for fault in _faults_of_pool(*counts)]
         for key, quantity, codes in await pool.fetch(*_CODES()):
             faults.append(RewardFault(key, f"it has {codes} codes for {quantity} pieces"))
-        after, seen, waiting = "", 0, 0
+        after, seen, waiting, payments = "", 0, 0, 0
         while rows := [Redemption(*row) for row in await pool.fetch(*_ROWS(after=after))]:
             after, seen = rows[-1].key, seen + len(rows)
             waiting += sum(not each.ended for each in rows)
-            faults += await _against_the_ledger(pool, rows)
+            paid, at_fault = await _against_the_ledger(pool, rows)
+            payments, faults = payments + paid, faults + at_fault
+        in_ledger = sum(row["count"] for row in await slices.rows(pool, (_PAYMENTS,)))
+    if in_ledger != payments:
+        fault = f"{in_ledger:,} payments for rewards are posted, {payments:,} have a redemption"
+        faults.append(RewardFault("ledger", fault))
     return RewardBooks(seen, waiting, faults)
 
 
-async def _against_the_ledger(pool: Pool, rows: Sequence[Redemption]) -> list[RewardFault]:
+def _faults_of_pool(loaded: int, codes: int, lost: int, beyond: int, strange: int) -> Iterator[str]:
+    if codes != loaded:
+        yield f"{loaded:,} codes were loaded, {codes:,} are there"
+    if lost:
+        yield f"{lost:,} codes were handed out, and no redemption has them"
+    if beyond:
+        yield f"{beyond:,} codes are used that were not handed out"
+    if strange:
+        yield f"{strange:,} codes are of redemptions that there are not"
+
+
+async def _against_the_ledger(pool: Pool, rows: Sequence[Redemption]) -> tuple[int, list[RewardFault]]:
+    """How many of these are paid, and what does not come out."""
     paid, back = _of(rows, "capture"), _of(rows, "back")
     members = [each.member_id for each in rows] * 2
     programs, keys = [each.program for each in rows] * 2, [*paid.values(), *back.values()]
-    posted = {row["key"] for row in await slices.rows(pool, _POSTED(members=members, programs=programs, keys=keys))}
+    found = await slices.rows(pool, _POSTED(members=members, programs=programs, keys=keys))
+    posted: dict[str, int] = {row["key"]: row["points"] for row in found}
     ids, whose = [each.redemption_id for each in rows], sorted({each.member_id for each in rows})
     held = {row["hold_id"] for row in await slices.rows(pool, _HELD(ids=ids, members=whose))}
     faults = []
@@ -89,14 +132,17 @@ async def _against_the_ledger(pool: Pool, rows: Sequence[Redemption]) -> list[Re
         is_paid, is_back = paid[each.key] in posted, back[each.key] in posted
         if each.stage in PAID and (not is_paid or is_back):
             faults.append(RewardFault(each.key, f"it is {each.stage}, and its points are not paid"))
+        if is_paid and posted[paid[each.key]] != -each.points:
+            fault = f"it costs {each.points:,} points, and {-posted[paid[each.key]]:,} are paid"
+            faults.append(RewardFault(each.key, fault))
         if each.stage in {Stage.CANCELLED, Stage.RETURNED} and not (is_paid and is_back):
             faults.append(RewardFault(each.key, f"it is {each.stage}, and its points are not back"))
         if each.stage == Stage.REFUSED and is_paid:
             faults.append(RewardFault(each.key, "it is refused, and its points are paid"))
         if each.redemption_id in held and each.stage not in _WAITING:
             faults.append(RewardFault(each.key, f"it is {each.stage}, and points are held for it"))
-    return faults
+    return sum(key in posted for key in paid.values()), faults
 
 
 def _of(rows: Sequence[Redemption], what: str) -> dict[str, str]:
-    return {each.key: f"redemption:{each.redemption_id}:{what}" for each in rows}
+    return {each.key: f"{redemption_key(each.redemption_id)}:{what}" for each in rows}

@@ -1,4 +1,4 @@
-"""What took somebody's word: movements by hand, campaigns and offers, approvals and who decided. Pure."""
+"""What took somebody's word: movements by hand, documents that people agree to, approvals and who decided. Pure."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping

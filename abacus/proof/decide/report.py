@@ -35,6 +35,7 @@ class Of(StrEnum):
     APPROVAL = "approval"  # that nobody may have given, or that is not what was approved
     CAMPAIGN = "campaign"  # a version that was in force, and that no second person agreed to
     OFFER = "offer"  # the same
+    REWARD = "reward"  # the same
     PARTNER = "partner"  # whose allowance does not agree with its transfers
     STATED = "subject"  # a card, a person or a partner that is not what the log has of it: `person:ann`
     LOG = "entry"  # that does not follow from the one before it, or is not there

@@ -12,6 +12,7 @@ from abacus.engage.rewards.status import PoolLevel, RewardState, reward_state, t
 from abacus.oversight.reconcile.rewards import reward_books
 from abacus.platform.postgres import Pool
 from tests.support.rewards import Counter, give_points, load_codes, reward
+from tests.support.sealing import tampering
 
 
 @pytest.mark.parametrize(
@@ -51,15 +52,24 @@ async def test_a_fulfiller_is_called_once_and_called_off_once(pool: Pool) -> Non
     ("change", "fault"),
     [
         ("update reward_use set pieces = 2 where period = ''", "2 pieces are counted, 1 were redeemed"),
+        ("update reward_use set pieces = 0 where period <> ''", "0 pieces are counted, 1 were redeemed"),
+        ("delete from reward_use", "0 pieces are counted, 1 were redeemed"),
         ("update reward_code set redemption_id = null", "it has 0 codes for 1 pieces"),
+        ("update reward_code set redemption_id = null", "1 codes were handed out, and no redemption has them"),
+        ("update reward_code set redemption_id = gen_random_uuid()", "1 codes are of redemptions that there are not"),
+        ("update reward_pool set given = 0", "1 codes are used that were not handed out"),
+        ("delete from reward_code", "1 codes were loaded, 0 are there"),
+        ("update reward_redemption set points = 400", "it costs 400 points, and 500 are paid"),
+        ("delete from reward_redemption", "1 payments for rewards are posted, 0 have a redemption"),
         ("update reward_redemption set stage = 'refused'", "it is refused, and its points are paid"),
         ("update reward_redemption set stage = 'returned'", "it is returned, and its points are not back"),
     ],
 )
-async def test_what_does_not_come_out_is_found(pool: Pool, change: str, fault: str) -> None:
+async def test_what_does_not_come_out_is_found(pool: Pool, database_url: str, change: str, fault: str) -> None:
     await give_points(pool, ["bob"], 1200)
     await load_codes(pool, ["A"])
     await Counter(pool, [reward()]).redeem("1")
     assert await reward_books(pool) == (1, 0, [])
-    await pool.execute(change)
+    async with tampering(database_url) as owner:
+        await owner.execute(change)
     assert fault in {each.fault for each in (await reward_books(pool)).faults}

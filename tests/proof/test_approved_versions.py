@@ -1,10 +1,17 @@
-"""Verifying says of each campaign that was in force whether a second person agreed to it, and to exactly that."""
+"""Verifying says of each version that was in force whether a second person agreed to it, and to exactly that."""
+
+from typing import Final, NamedTuple
+
+import pytest
 
 from abacus.proof.verify import verify
 from tests.proof.reported import lines
 from tests.support.house import House
+from tests.support.offers import LUNCH, run_offers
+from tests.support.rewards import load_codes, run_reward
 from tests.support.running_campaigns import run_campaign
 from tests.support.sealing import RECHECK, tampering
+from tests.support.slices import SLICES
 
 STEPS = [{"do": [{"award": {"points": 50}}]}]
 UNCHECKED = "alter table campaign drop constraint if exists campaign_approved_check"
@@ -46,3 +53,44 @@ async def test_a_campaign_that_nobody_agreed_to_is_named(house: House, database_
             await owner.execute("delete from campaign_sum")
             for table in ("campaign", "approval"):
                 await owner.execute(f"delete from {table}; insert into {table} table kept_{table}")
+
+
+class Trace(NamedTuple):
+    """A row by which something came of a version."""
+
+    table: str
+    row: str
+
+
+_IN_SLICE: Final = "slice_0." if SLICES > 1 else ""
+TRACES: Final = {
+    "offer": Trace(f"{_IN_SLICE}offer_sum", "('lunch_20', 1, '2026-03-01', 'redeemed', 1, 1, 0, 1, 1)"),
+    "reward": Trace(
+        "reward_redemption",
+        "('k', gen_random_uuid(), 'f', 'bob', 'GRP', 'SG', 'coffee', 1, 1, 500, 0, '2026-03-01', 'coffee_codes', null,"
+        " null, null, 'shop', 'partner:shop', 'given', null, null, now(), now())",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TRACES)
+async def test_what_nobody_agreed_to_is_named_once_something_came_of_it(
+    house: House, database_url: str, kind: str
+) -> None:
+    pool = house.pool
+    await load_codes(pool, ["A"])
+    await run_reward(pool)
+    await run_offers(pool, LUNCH)
+    label, trace = {"offer": "lunch_20@1", "reward": "coffee@1"}[kind], TRACES[kind]
+
+    async def told() -> list[str]:
+        return [line for line in lines(await verify(pool, RECHECK)) if line.startswith(kind)]
+
+    by = {"offer": "person:ben", "reward": "person:eve"}[kind]
+    assert await told() == [f"{kind} {label}: {by} approved it, it says, and no approval of {by} lets it run"]
+    async with tampering(database_url) as owner:
+        await owner.execute(f"alter table {kind} drop constraint if exists {kind}_approved_check")
+        await owner.execute(f"update {kind} set approved_by = null, status = 'ended'")
+        assert await told() == []
+        await owner.execute(f"insert into {trace.table} values {trace.row}")
+    assert await told() == [f"{kind} {label}: it was in force, and nobody approved it"]
