@@ -109,6 +109,7 @@ async def live(pool: Pool, member: str) -> None:
         json.dumps({"member_id": member}).encode(),
     )
     await _offers(pool, member)
+    await _rewards(pool, member)
     for number, delivered in enumerate((NOW, None)):
         await pool.execute(
             "insert into webhook_delivery (message_id, partner_id, member_id, type, body, created_at, due_at,"
@@ -145,6 +146,28 @@ async def _offers(pool: Pool, member: str) -> None:
         basket,
         NOW,
     )
+
+
+async def _rewards(pool: Pool, member: str) -> None:
+    """A reward was redeemed for a code, and a person cancelled another one with a word about the member."""
+    for mark, detail in (("a", None), ("b", f"{member} rang")):
+        redemption_id = award_id(f"redemption:api:acme:{member[:1]}{mark}")
+        await pool.execute(
+            "insert into reward_redemption values ($1, $2, 'f', $3, 'GRP', 'SG', 'coffee', 1, 1, 5, 0, $4, 'tea', null,"
+            " null, null, 'acme', 'partner:acme', 'given', null, $5, $6, $6)",
+            f"api:acme:{member[:1]}{mark}",
+            redemption_id,
+            member,
+            NOW.date(),
+            detail,
+            NOW,
+        )
+        await pool.execute(
+            "insert into reward_code select 'tea', count(*) + 1, $1, $2, $3 from reward_code",
+            f"{member[:1]}{mark}".encode(),
+            f"for {member}",
+            redemption_id,
+        )
 
 
 ACME = Agent("acme", "partner:acme")
