@@ -46,7 +46,9 @@ class Follows(NamedTuple):
 
 
 class Undelivered(NamedTuple):
-    """Messages to the outside that were not delivered: in words, as named figures, and the fault in them, if any."""
+    """Messages to the outside that were not delivered, or what else waits: in words, as named figures, and the fault in
+    it, if any.
+    """
 
     kind: str
     told: str

@@ -71,8 +71,8 @@ def _left(snapshot: Snapshot) -> Iterator[str]:
     """What a person may have to see to."""
     if snapshot.quarantine is not None:
         yield f"quarantine: {sum(snapshot.quarantine.values()):,} held"
-    if (left := snapshot.undelivered) is not None:
-        yield f"not delivered: {', '.join(each.told for each in left)}"
+    for each in snapshot.undelivered or ():
+        yield f"{each.kind}: {each.told}"
 
 
 def _verdict(snapshot: Snapshot, faults: Sequence[Problem]) -> Iterator[str | Shown]:

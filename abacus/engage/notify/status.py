@@ -16,7 +16,7 @@ def told_of(parked: int) -> Undelivered:
     remedy = "abacus notify parked; mend the cause, then: abacus notify resend"
     fault = f"{parked:,} notifications are parked"
     problem = Problem(fault, remedy, about="notifications") if parked else None
-    return Undelivered("notifications", f"{parked:,} notifications parked", {"parked": parked}, problem)
+    return Undelivered("notifications", f"{parked:,} parked", {"parked": parked}, problem)
 
 
 async def _undelivered(pool: Pool, _clock: Clock) -> Undelivered:

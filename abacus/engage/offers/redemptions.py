@@ -41,6 +41,7 @@ from abacus.engage.offers.reservation_rows import (
     roll_back,
     settle,
 )
+from abacus.engage.offers.round_sizes import sized
 from abacus.engage.offers.sums import add_sums
 from abacus.platform import slices
 from abacus.platform.gatherer import Gatherer, PendingRequest
@@ -82,7 +83,7 @@ class Redemptions:
         self._pots = pots
         self._slot = slot
         self._gatherer: Gatherer[Settling, Settlement] = Gatherer(
-            self._round, gather_s=gather_s, most_together=most_together, at_once=_ROUNDS_AT_ONCE
+            sized(self._round, "settle"), gather_s=gather_s, most_together=most_together, at_once=_ROUNDS_AT_ONCE
         )
 
     async def reserved(self, reservation_id: UUID, caller: str) -> Reservation:

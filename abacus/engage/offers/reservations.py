@@ -26,6 +26,7 @@ from abacus.engage.offers.decide.reservation import (
     reservation_id,
 )
 from abacus.engage.offers.reservation_rows import enter, lock_uses, of_keys, of_request
+from abacus.engage.offers.round_sizes import sized
 from abacus.engage.offers.spent import WatchedPots
 from abacus.engage.offers.sums import add_sums, taken_before
 from abacus.platform import slices
@@ -92,7 +93,7 @@ class Reservations:
         self._let_go = let_go
         self._slot = slot
         self._gatherer: Gatherer[Group, Held] = Gatherer(
-            self._round, gather_s=gather_s, most_together=most_together, at_once=_ROUNDS_AT_ONCE
+            sized(self._round, "reserve"), gather_s=gather_s, most_together=most_together, at_once=_ROUNDS_AT_ONCE
         )
 
     async def reserve(self, wishes: Sequence[Wish]) -> Held:

@@ -4,8 +4,10 @@ from typing import Final
 
 from prometheus_client import Counter, Gauge
 
-# stage: given, sent, refused, cancelled, returned
+# stage: given, sent, fulfilled, refused, cancelled, returned
 REDEMPTIONS: Final = Counter("abacus_reward_redemptions", "Redemptions that came to a stage", ["stage"])
+# reason: the closed list of rewards.decide.price.Lock, of redemptions that were begun
+REFUSALS: Final = Counter("abacus_reward_refusals", "Redemptions that were begun and refused", ["reason"])
 REDEMPTIONS_UNFINISHED: Final = Gauge(
     "abacus_reward_redemptions_unfinished", "Redemptions that nothing has happened to for a minute"
 )

@@ -24,7 +24,6 @@ from abacus.engage.rewards.decide.redemption import (
     release_of,
     reversal_of,
 )
-from abacus.engage.rewards.metrics import REDEMPTIONS
 from abacus.engage.rewards.redemption_rows import LimitsOf, RedemptionRows, Step
 from abacus.ledger.types.movement import Decline, Declined, Moved, Movement, MovesPort
 from abacus.ledger.types.port import Status, Unpostable
@@ -88,6 +87,11 @@ class Redeemer:
         self._gatherer: Gatherer[Order, Redemption] = Gatherer(
             self._do, gather_s=GATHER_S, most_together=MOST_TOGETHER, at_once=AT_ONCE
         )
+
+    @property
+    def rows(self) -> RedemptionRows:
+        """The rows that it writes."""
+        return self._rows
 
     async def redeem(self, order: Order) -> Redemption:
         """The redemption, which has ended in one way or another. Raises `Locked` for what the member cannot have,
@@ -153,7 +157,6 @@ class Redeemer:
         ]
         if refused:
             await self._rows.step(refused, now)
-            REDEMPTIONS.labels(Stage.REFUSED).inc(len(refused))
         return [each.key for each, one in zip(opened, moved, strict=True) if one.status in _DONE]
 
     async def _let_go(self, refused: Sequence[Redemption]) -> None:
@@ -181,11 +184,6 @@ class Redeemer:
             await self._rows.untake(lost, Stage.TAKEN, Stage.REFUSED, Lock.HOLD, now)
         if cancelled:
             await self._rows.untake(cancelled, Stage.CANCELLING, Stage.CANCELLED, None, now)
-        for each in steps:
-            REDEMPTIONS.labels(each.stage).inc()
-        if lost or cancelled:
-            REDEMPTIONS.labels(Stage.REFUSED).inc(len(lost))
-            REDEMPTIONS.labels(Stage.CANCELLED).inc(len(cancelled))
 
     def _movement(self, each: Redemption) -> Movement:
         match each.stage:

@@ -26,7 +26,7 @@ from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.pools import codes_of
 from abacus.engage.rewards.redeemer import MOST_TOGETHER, Order, Redeemer
 from abacus.engage.rewards.redemption_reader import RedemptionReader
-from abacus.engage.rewards.redemption_rows import RedemptionRows, Step
+from abacus.engage.rewards.redemption_rows import Step
 from abacus.platform.encryption import Secrets
 from abacus.platform.gatherer import Gatherer, PendingRequest
 from abacus.platform.postgres import Pool, passing_failures
@@ -98,7 +98,7 @@ class RedemptionDesk:
         self._segments = segments
         self._secrets = secrets
         self._facts: FactRegistry[RewardMember] = FactRegistry(SegmentFacts(segments), _KnownMembers())
-        self._rows = RedemptionRows(pool)
+        self._rows = redeemer.rows
         self._reader = RedemptionReader(pool)
         self._codes: Gatherer[UUID, Sequence[str]] = Gatherer(
             self._read_codes, gather_s=_GATHER_S, most_together=MOST_TOGETHER

@@ -67,7 +67,9 @@ class RewardState(NamedTuple):
 
 def told_of(state: RewardState) -> Undelivered:
     figures = {"late": state.late, "unfinished": state.unfinished, "low_pools": len(state.low)}
-    told = f"{state.late:,} redemptions late, {len(state.low):,} pools of codes low"
+    told = (
+        f"{state.late:,} redemptions late, {state.unfinished:,} not gone on with, {len(state.low):,} pools of codes low"
+    )
     return Undelivered("rewards", told, figures, _problem(state))
 
 

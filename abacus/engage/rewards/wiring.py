@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from abacus.engage.limits.types import Limits
+from abacus.engage.rewards.counted import CountedRows
 from abacus.engage.rewards.decide.price import Lock, Locked
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.engage.rewards.directory import RewardDirectory
 from abacus.engage.rewards.fulfillers import call_fulfillers
 from abacus.engage.rewards.redeemer import Redeemer
 from abacus.engage.rewards.redemption_desk import RedemptionDesk
-from abacus.engage.rewards.redemption_rows import RedemptionRows
 from abacus.engage.rewards.status import keep_measuring
 from abacus.ledger.types.movement import MovesPort
 from abacus.platform.patience import until_available
@@ -29,7 +29,7 @@ async def redemption_desk(wiring: Wiring, pool: Pool, moves: MovesPort, book: Ca
     async def call(redemptions: Sequence[Redemption]) -> None:
         await call_fulfillers(pool, redemptions, clock.now())
 
-    redeemer = Redeemer(RedemptionRows(pool), moves, partial(limits_of, directory), book, clock, call=call)
+    redeemer = Redeemer(CountedRows(pool), moves, partial(limits_of, directory), book, clock, call=call)
     wiring.at_the_end(redeemer.close)
     wiring.beside(redeemer.keep_finishing())
     wiring.beside(keep_measuring(pool, clock))

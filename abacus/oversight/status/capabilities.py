@@ -7,6 +7,7 @@ from typing import Final
 from abacus.core.clock import Clock
 from abacus.core.status import LATE, Overdue, Undelivered
 from abacus.engage.notify.status import STATUS as NOTIFY
+from abacus.engage.offers.status import STATUS as OFFERS
 from abacus.engage.rewards.status import STATUS as REWARDS
 from abacus.intake.earning.status import STATUS as EARNING
 from abacus.intake.partners.webhooks.status import STATUS as WEBHOOKS
@@ -17,7 +18,10 @@ from abacus.programs.tiers.status import STATUS as TIERS
 from abacus.proof.status import STATUS as PROOF
 
 # A capability whose state people look at takes its place here.
-CAPABILITIES: Final[Sequence[CapabilityStatus]] = (EARNING, EXPIRY, TIERS, PROOF, WEBHOOKS, NOTIFY, REWARDS)
+CAPABILITIES: Final[Sequence[CapabilityStatus]] = (
+    *(EARNING, EXPIRY, TIERS, PROOF, WEBHOOKS, NOTIFY),
+    *(OFFERS, REWARDS),
+)
 
 
 _BEGAN: Final = "select min(at) from audit_log"
@@ -34,7 +38,7 @@ async def overdue(pool: Pool, now: datetime) -> Sequence[Overdue]:
 
 
 async def undelivered(pool: Pool, clock: Clock) -> Sequence[Undelivered]:
-    """In the order of their kinds. Raises `Unavailable`."""
+    """What waits, in the order of the kinds. Raises `Unavailable`."""
     outboxes = [each.undelivered for each in CAPABILITIES if each.undelivered is not None]
     return sorted([await outbox(pool, clock) for outbox in outboxes], key=lambda each: each.kind)
 

@@ -19,13 +19,13 @@ LATE = NOW - timedelta(hours=25)
 @pytest.mark.parametrize(
     ("left", "told", "fault"),
     [
-        (notifications_told(0), "0 notifications parked", None),
-        (notifications_told(2), "2 notifications parked", "2 notifications are parked"),
-        (webhooks_told(Backlog(0, None), NOW), "0 webhook messages wait", None),
-        (webhooks_told(Backlog(7, NOW - timedelta(hours=23)), NOW), "7 webhook messages wait", None),
+        (notifications_told(0), "0 parked", None),
+        (notifications_told(2), "2 parked", "2 notifications are parked"),
+        (webhooks_told(Backlog(0, None), NOW), "0 messages wait", None),
+        (webhooks_told(Backlog(7, NOW - timedelta(hours=23)), NOW), "7 messages wait", None),
         (
             webhooks_told(Backlog(3, LATE), NOW),
-            "3 webhook messages wait",
+            "3 messages wait",
             "3 webhook messages wait, the oldest since 2026-11-21 11:00:00 UTC",
         ),
     ],

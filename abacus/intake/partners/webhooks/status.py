@@ -20,7 +20,7 @@ def told_of(waiting: Backlog, now: datetime) -> Undelivered:
         remedy = "abacus partners webhook deliveries PARTNER has the receiver's answers"
         problem = Problem(fault, remedy, about="webhooks", since=oldest_at)
     figures = {"webhooks": count, "oldest_webhook_at": oldest_at}
-    return Undelivered("webhooks", f"{count:,} webhook messages wait", figures, problem)
+    return Undelivered("webhooks", f"{count:,} messages wait", figures, problem)
 
 
 async def _undelivered(pool: Pool, clock: Clock) -> Undelivered:
