@@ -9,12 +9,20 @@ _STOCK: Final = "abacus/engage/rewards/decide/stock.py"
 _ROWS: Final = "abacus/engage/rewards/redemption_rows.py"
 _REDEEMER: Final = "abacus/engage/rewards/redeemer.py"
 _POOLS: Final = "abacus/engage/rewards/pools.py"
+_PRICE: Final = "abacus/engage/rewards/decide/price.py"
+_BOOKS: Final = "abacus/oversight/reconcile/rewards.py"
 _LIMITS: Final = ("tests/engage/rewards/test_stock.py::test_limits_hold",)
 
 
 def _redeemed(test: str) -> tuple[str]:
     return (f"tests/engage/rewards/test_redeemer.py::{test}",)
 
+
+def _found(row: str) -> tuple[str]:
+    return (f"tests/engage/rewards/test_reward_status.py::test_what_does_not_come_out_is_found[{row}]",)
+
+
+_OF_A_HUNDRED: Final = _redeemed("test_a_pool_of_a_hundred_under_32_callers")
 
 MUTANTS: Final = (
     Mutant(
@@ -72,5 +80,84 @@ MUTANTS: Final = (
         "_ENTER",
         Clause("not exists (", "exists ("),
         _redeemed("test_points_become_a_code_which_the_key_answers_again"),
+    ),
+    Mutant(
+        "the redemption whose points are not held",
+        _REDEEMER,
+        "Redeemer._held",
+        Node("one.status in _DONE", "True"),
+        _redeemed("test_what_cannot_be_had_takes_nothing"),
+    ),
+    Mutant(
+        "the points of a refused redemption",
+        _REDEEMER,
+        "Redeemer._movement",
+        Node("release_of(each)", "capture_of(each)"),
+        _redeemed("test_what_cannot_be_had_takes_nothing"),
+    ),
+    Mutant(
+        "the points that were let go before they could be paid",
+        _REDEEMER,
+        "Redeemer._settle",
+        Node("one.status is Status.REFUSED", "False"),
+        _redeemed("test_points_that_were_let_go_meanwhile_give_the_code_back"),
+    ),
+    Mutant(
+        "the call of a fulfiller",
+        _REDEEMER,
+        "Redeemer._settle",
+        Node("await self._call(...)"),
+        _redeemed("test_what_is_not_delivered_is_cancelled_and_its_piece_is_there_again"),
+    ),
+    Mutant(
+        "what was let go before",
+        _REDEEMER,
+        "_is_done",
+        Node("one.fault.reason in _DONE_BEFORE.get(...)", "False"),
+        _redeemed("test_a_refused_one_is_let_go_by_whoever_finds_it"),
+    ),
+    Mutant("the lock on the pieces of a reward", _ROWS, "_LOCK_USES", Clause("for update of r"), _OF_A_HUNDRED),
+    Mutant("the lock on a pool of codes", _ROWS, "_LOCK_POOLS", Clause("for update"), _OF_A_HUNDRED),
+    Mutant(
+        "what a member takes of a reward in one moment",
+        _STOCK,
+        "Shelf.take",
+        Node("self._by_members[by_member] = self._by_members.get(by_member, 0) + each.quantity"),
+        ("tests/engage/rewards/test_stock.py::test_each_takes_what_those_before_it_left",),
+    ),
+    Mutant(
+        "the least points of a price",
+        _PRICE,
+        "quote",
+        Node("points < money.least_points * quantity", "False"),
+        ("tests/engage/rewards/test_price.py::test_a_part_in_money",),
+    ),
+    Mutant(
+        "the country of a reward",
+        _PRICE,
+        "check_open",
+        Node("standing.country != reward.country", "False"),
+        ("tests/engage/rewards/test_price.py::test_where_and_when",),
+    ),
+    Mutant(
+        "the points that a redemption has paid",
+        _BOOKS,
+        "_against_the_ledger",
+        Node("posted[paid[each.key]] != -each.points", "False"),
+        _found("update reward_redemption set points = 400-it costs 400 points, and 500 are paid"),
+    ),
+    Mutant(
+        "the codes that nobody has",
+        _BOOKS,
+        "_POOLS",
+        Clause("c.redemption_id is null and not c.is_spare", "false"),
+        _found("update reward_code set redemption_id = null-1 codes were handed out, and no redemption has them"),
+    ),
+    Mutant(
+        "the payments without a redemption",
+        _BOOKS,
+        "reward_books",
+        Node("in_ledger != payments", "False"),
+        _found("delete from reward_redemption-1 payments for rewards are posted, 0 have a redemption"),
     ),
 )

@@ -12,6 +12,7 @@ from tests.reliability.mutants import (
     of_pending,
     of_reversals,
     of_rewards,
+    of_settlements,
     of_silence,
     of_spending,
     of_taking,
@@ -38,6 +39,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *of_offers.MUTANTS,
     *of_rewards.MUTANTS,
     *of_taking.MUTANTS,
+    *of_settlements.MUTANTS,
     *of_the_console.MUTANTS,
 )
 
