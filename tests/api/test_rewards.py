@@ -1,12 +1,14 @@
 """What points buy, over HTTP: partners redeem for members, and people see it."""
 
 from collections.abc import AsyncIterator
+from functools import partial
 
 import httpx
 import pytest
 
 from abacus.platform.encryption import Secrets, new_keyring_text
-from tests.support.house import House
+from tests.support.house import House, until
+from tests.support.proxy import proxied
 from tests.support.rewards import give_points, load_codes, run_reward
 from tests.support.shop import Shop, register, shop
 from tests.support.staff import hire
@@ -67,6 +69,48 @@ async def test_what_is_refused_takes_nothing(house: House, opened: Shop) -> None
     )
     assert kind(await acme.post(path, json={"reward": "coffee"})) == (400, "idempotency-key-missing")
     assert (await acme.get("/v1/members/bob")).json()["accounts"][0]["available"] == 1200
+
+
+async def test_what_is_wrong_has_its_pointer(house: House, opened: Shop) -> None:
+    """And nothing is begun."""
+    acme = await opened.caller(await register(house))
+    account = "insert into account (member_id, program, country, balance) values ('vy', 'GRP', 'VN', 900)"
+    await house.pool.execute(account)
+    for member, body, problem, pointer in (
+        ("bob", {}, "invalid", "/reward"),
+        ("bob", {"reward": "A Coffee"}, "invalid", "/reward"),
+        ("bob", {"reward": "coffee", "quantity": 101}, "invalid", "/quantity"),
+        ("bob", {"reward": "coffee", "quantity": "1"}, "invalid", "/quantity"),
+        ("bob", {"reward": "coffee", "points": -1}, "invalid", "/points"),
+        ("bob", {"reward": "coffee", "price": 1}, "invalid", "/price"),
+        ("vy", {"reward": "coffee"}, "other-country", "/reward"),
+    ):
+        answer = await acme.post(f"/v1/members/{member}/redemptions", json=body, headers=KEY)
+        told = kind(answer), [each["pointer"] for each in answer.json()["errors"]]
+        assert told == ((422, problem), [pointer]), body
+    assert await house.pool.fetchval("select count(*) from reward_redemption") == 0
+
+
+@pytest.mark.long
+async def test_without_the_database_nothing_is_begun(house: House) -> None:
+    await load_codes(house.pool, ["AAA"], secrets=Secrets.of(KEYRING))
+    await run_reward(house.pool)
+    await give_points(house.pool, ["bob"], 1200)
+    key = await register(house)
+    async with proxied(house.settings.required("database_url")) as (proxy, address):
+        settings = house.settings.model_copy(update={"database_url": address, "secrets_key": KEYRING})
+        async with shop(house, settings=settings) as opened:
+            acme = await opened.caller(key)
+            asked = partial(acme.post, "/v1/members/bob/redemptions", json={"reward": "coffee"}, headers=KEY)
+            await proxy.cut()
+            assert kind(await asked()) == (503, "unavailable")
+            await proxy.mend()
+            assert await house.pool.fetchval("select count(*) from reward_redemption") == 0
+
+            async def is_given() -> bool:
+                return (await asked()).status_code == 201
+
+            await until(is_given)
 
 
 async def test_people_see_and_another_partner_does_not(house: House, opened: Shop) -> None:

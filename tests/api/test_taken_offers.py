@@ -1,6 +1,6 @@
 """Offers are taken over HTTP: held, redeemed with the basket that is paid, released and rolled back."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,6 +12,7 @@ from tests.api.test_asked_offers import EVERYTHING, PIZZA, other
 from tests.support.house import House, until
 from tests.support.offers import run_offers
 from tests.support.problems import kind
+from tests.support.proxy import proxied
 from tests.support.shop import Shop, offer_desk, register
 
 pytestmark = pytest.mark.once
@@ -127,6 +128,78 @@ async def test_what_is_refused(desk: Desk, path: str, body: Any, expected: str) 
     answer = await desk.acme.post(f"/v1/{path}", json=body, headers={"Idempotency-Key": "1"})
     assert kind(answer) == expected
     assert await desk.house.pool.fetchval("select count(*) from offer_reservation") == 0
+
+
+RESERVATION = "00c0e7f0-a3b8-8a44-8f2b-6b9f6d1f2a33"
+USD = {**PIZZA, "currency": "USD"}
+CENTS = {**PIZZA, "price": "1.005"}
+
+
+WRONG: Sequence[tuple[str, Any, str, str]] = [
+    ("offers/tenth/reservations", {"member_id": "bob", "item": USD}, "unknown-currency", "/item/currency"),
+    ("offers/tenth/reservations", {"member_id": "bob", "item": CENTS}, "invalid", "/item/price"),
+    ("offers/tenth/reservations", {"member_id": "bob", "item": {**PIZZA, "price": "-1"}}, "invalid", "/item/price"),
+    ("offers/tenth/reservations", {"member_id": "vy", "item": PIZZA}, "other-country", "/member_id"),
+    ("offer-reservations", {"member_id": "bob", "items": [PIZZA] * 51, "offers": ["tenth"]}, "invalid", "/items"),
+    (
+        "offer-reservations",
+        {"member_id": "bob", "items": [PIZZA, USD], "offers": ["tenth"]},
+        "unknown-currency",
+        "/items/1/currency",
+    ),
+    ("offer-reservations", {"member_id": "bob", "items": [PIZZA], "offers": ["tenth"] * 21}, "invalid", "/offers"),
+    (
+        "offer-reservations",
+        {"member_id": "vy", "items": [PIZZA], "offers": ["tenth"]},
+        "other-country",
+        "/member_id",
+    ),
+    (f"reservations/{RESERVATION}/redeem", {"items": [PIZZA] * 51}, "invalid", "/items"),
+    (f"reservations/{RESERVATION}/redeem", {"items": []}, "invalid", "/items"),
+    (f"reservations/{RESERVATION}/redeem", {"items": [PIZZA], "saves": "-1"}, "invalid", "/saves"),
+    (f"redemptions/{RESERVATION}/rollback", {"saves": "-1"}, "invalid", "/saves"),
+]
+
+
+async def test_what_is_wrong_has_its_pointer(desk: Desk) -> None:
+    """And nothing is held."""
+    account = "insert into account (member_id, program, country, balance) values ('vy', 'GRP', 'VN', 0)"
+    await desk.house.pool.execute(account)
+    for path, body, problem, pointer in WRONG:
+        answer = await desk.acme.post(f"/v1/{path}", json=body, headers={"Idempotency-Key": "1"})
+        told = answer.status_code, kind(answer), [each["pointer"] for each in answer.json()["errors"]]
+        assert told == (422, problem, [pointer]), (path, body)
+    assert await desk.house.pool.fetchval("select count(*) from offer_reservation") == 0
+
+
+async def test_another_currency_is_no_basket_of_the_reservation(desk: Desk) -> None:
+    id_ = await desk.held("tenth")
+    answer = await desk.acme.post(f"/v1/reservations/{id_}/redeem", json={"items": [PIZZA, USD]})
+    assert (kind(answer), answer.json()["errors"][0]["pointer"]) == ("unknown-currency", "/items/1/currency")
+
+
+@pytest.mark.long
+async def test_without_the_database_nothing_is_held(house: House) -> None:
+    await run_offers(house.pool, *OFFERS)
+    key = await register(house, may_use_offers=True)
+    async with (
+        proxied(house.settings.required("database_url")) as (proxy, address),
+        offer_desk(house, house.settings.model_copy(update={"database_url": address})) as shop,
+    ):
+        acme = await shop.caller(key)
+        desk = Desk(house, shop, acme, acme)
+        id_ = await desk.held("tenth", "before")
+        await proxy.cut()
+        for answer in (await desk.reserve("tenth", "1"), await desk.redeem(id_)):
+            assert (answer.status_code, kind(answer)) == (503, "unavailable")
+        await proxy.mend()
+        assert await house.pool.fetchval("select count(*) from offer_reservation") == 1
+
+        async def is_held() -> bool:
+            return (await desk.reserve("tenth", "1")).status_code == 201
+
+        await until(is_held)
+        assert (await desk.redeem(id_)).status_code == 201
 
 
 async def test_a_reservation_is_of_its_partner(desk: Desk) -> None:

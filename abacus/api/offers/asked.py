@@ -146,18 +146,19 @@ class ValidateAsk(BaseModel):
 
 def items_of(asked: Sequence[AskedItem], currency: str) -> list[Item]:
     """The items, priced in the currency of the country. Raises `Objection` and `ApiProblem`."""
-    return [_item(each, place, currency) for place, each in enumerate(asked)]
+    return [item_of(each, f"/items/{place}", currency) for place, each in enumerate(asked)]
 
 
-def _item(asked: AskedItem, place: int, currency: str) -> Item:
+def item_of(asked: AskedItem, pointer: str, currency: str) -> Item:
+    """The same of one item, which stands there in the body."""
     if asked.currency != currency:
         detail = f"{asked.currency}; the currency of the country is {currency}"
-        raise Objection("unknown-currency", detail, f"/items/{place}/currency")
+        raise Objection("unknown-currency", detail, f"{pointer}/currency")
     try:
         price = units_of(Decimal(asked.price), currency)
     except ValueError:
         detail = f"{currency} has {decimals_of(currency)} decimals"
-        raise invalid([FieldFault(pointer=f"/items/{place}/price", detail=detail)]) from None
+        raise invalid([FieldFault(pointer=f"{pointer}/price", detail=detail)]) from None
     return Item(
         asked.id,
         asked.product,

@@ -14,7 +14,7 @@ from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, call_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
-from abacus.api.offers.asked import AskedItem, OfferName, items_of
+from abacus.api.offers.asked import AskedItem, OfferName, item_of, items_of
 from abacus.api.offers.taken import (
     RedeemOrder,
     RedemptionAnswer,
@@ -74,7 +74,7 @@ async def reserve(name: OfferName, request: Request) -> Response:
     several = ReserveSeveralOrder.model_construct(
         member_id=order.member_id, items=[order.item], offers=[name], codes=codes
     )
-    held = await _held(call, key, several)
+    held = await _held(call, key, several, lambda currency: [item_of(order.item, "/item", currency)])
     return _json(reservation_told(held.reservations[0]), 201, replayed=held.replayed)
 
 
@@ -89,7 +89,7 @@ async def reserve_several(request: Request) -> Response:
     """All of the offers are held, or none is. Each counts for the item on which it gives most."""
     call, key = _taker(request), idempotency_key_of(request)
     order = await read_body(request, ReserveSeveralOrder.model_validate)
-    held = await _held(call, key, order)
+    held = await _held(call, key, order, lambda currency: items_of(order.items, currency))
     return _json({"reservations": [reservation_told(each) for each in held.reservations]}, 201, replayed=held.replayed)
 
 
@@ -154,7 +154,7 @@ def _taker(request: Request) -> Call:
     return call
 
 
-async def _held(call: Call, key: str, wanted: ReserveSeveralOrder) -> Held:
+async def _held(call: Call, key: str, wanted: ReserveSeveralOrder, priced: Callable[[str], Sequence[Item]]) -> Held:
     basket, offers, codes = _basket(wanted.items), wanted.offers, wanted.codes
     order = Order(
         caller=call.agent.source,
@@ -164,16 +164,16 @@ async def _held(call: Call, key: str, wanted: ReserveSeveralOrder) -> Held:
         offers=offers,
         codes=codes,
         basket=basket,
-        items_of=_checked(call, wanted.items),
+        items_of=_checked(call, priced),
     )
     with _Problems():
         return await call.rooms[Till].reserve(order)
 
 
-def _checked(call: Call, items: Sequence[AskedItem]) -> Callable[[PublishedCard], Sequence[Item]]:
+def _checked(call: Call, priced: Callable[[str], Sequence[Item]]) -> Callable[[PublishedCard], Sequence[Item]]:
     def read(card: PublishedCard) -> Sequence[Item]:
         call.check(Deed.SEE, card.card.scope)
-        return items_of(items, card.card.currency)
+        return priced(card.card.currency)
 
     return read
 
