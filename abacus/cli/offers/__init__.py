@@ -5,4 +5,5 @@ from typing import Final
 COMMANDS: Final = {
     "offers": "commands:app",
     "offers invite": "offer_invitations:invite_members",
+    "offers report": "offer_report:report_offers",
 }

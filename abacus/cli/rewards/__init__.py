@@ -6,4 +6,5 @@ COMMANDS: Final = {
     "rewards": "commands:app",
     "rewards codes": "codes:app",
     "rewards reconcile": "reconcile:reconcile_rewards",
+    "rewards report": "reward_report:report_rewards",
 }

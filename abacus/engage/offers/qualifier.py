@@ -34,6 +34,7 @@ _OF_MEMBER: Final = frozenset({TIER, BALANCE, COUNTRY})
 _OF_NOBODY: Final[Mapping[str, Told]] = {TIER: None, BALANCE: None, COUNTRY: None}
 
 InSegment: TypeAlias = Callable[[str], bool | None]
+Note: TypeAlias = Callable[[Ask, Answer], None]
 Chosen: TypeAlias = dict[int, Choice]
 
 
@@ -47,9 +48,13 @@ class MemberReader(Protocol):
     def of(self, account: AccountId) -> Awaitable[Known]: ...
 
 
+def nothing_noted(_: Ask, __: Answer) -> None:
+    """Where nobody counts the answers."""
+
+
 class Qualifier:
-    """One for each process. Its methods raise `OtherCountry`, and `Unavailable` only where the offers or the cards were
-    never read: where less can be read, the answer is degraded.
+    """One for each process. `note` is told each answer about what there is. Its methods raise `OtherCountry`, and
+    `Unavailable` only where the offers or the cards were never read: where less can be read, the answer is degraded.
     """
 
     def __init__(
@@ -61,6 +66,7 @@ class Qualifier:
         segments: Callable[[], Mapping[str, Segment]],
         facts: FactRegistry[OfferSubject],
         clock: Clock,
+        note: Note = nothing_noted,
         look_within_s: float = _LOOK_WITHIN_S,
     ) -> None:
         self._index = index
@@ -69,6 +75,7 @@ class Qualifier:
         self._segments = segments
         self._facts = facts
         self._clock = clock
+        self._note = note
         self._look_within_s = look_within_s
         self._purchases = Purchases()
 
@@ -89,6 +96,11 @@ class Qualifier:
 
     async def qualify(self, ask: Ask) -> Answer:
         """The offers of the items."""
+        answer = await self._answered(ask)
+        self._note(ask, answer)
+        return answer
+
+    async def _answered(self, ask: Ask) -> Answer:
         talk, index = await self._begun(ask), self._index()
         if ask.scenario is Scenario.BASKET:
             return await self._basket(talk, index)

@@ -138,7 +138,8 @@ class Redemptions:
             await plan(connection, [points_taken_back(after, order.card, now, now + _AFTER_THE_AWARD)], now)
         await settle(connection, [done.reservation], now)
         await self._pots.give_back(connection, given_back([(before, done.less)]))
-        await add_sums(connection, [what_was_rolled_back(done)], self._slot)
+        on = now.astimezone(order.card.card.zone).date()
+        await add_sums(connection, [what_was_rolled_back(done, on)], self._slot)
 
     async def _slice_of(self, thing: str, id_: UUID) -> slices.Slice:
         """Where an id lies. Raises `Absent` for one that was never given out."""

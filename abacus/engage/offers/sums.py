@@ -1,4 +1,6 @@
-"""What came of offers, added up by the day of the reservation. Each process adds to rows of its own."""
+"""What came of offers, added up by the day of the reservation, by which limits count, and by the day on which it
+happened, by which reports do. Each process adds to rows of its own.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
@@ -18,6 +20,7 @@ class _Sum(NamedTuple):
     version: int
     day: date
     outcome: str
+    happened_on: date
     slot: int
     times: int
     points: int
@@ -27,8 +30,8 @@ class _Sum(NamedTuple):
 
 _ADD: Final = Statement(f"""
 insert into offer_sum as s ({columns(_Sum)}) select u.* from {unnested(_Sum)}
-order by u.offer, u.version, u.day, u.outcome
-on conflict (offer, version, day, outcome, slot) do update set times = s.times + excluded.times,
+order by u.offer, u.version, u.day, u.outcome, u.happened_on
+on conflict (offer, version, day, outcome, happened_on, slot) do update set times = s.times + excluded.times,
     points = s.points + excluded.points, saves = s.saves + excluded.saves, cost = s.cost + excluded.cost
 """)
 _ADDS: Final = f"s.outcome in ('{Outcome.RESERVED}', '{Outcome.CHANGED}')"
@@ -43,10 +46,10 @@ group by {columns(Pot, "u")}
 
 
 async def add_sums(connection: Connection, happened: Iterable[Happened], slot: int) -> None:
-    sums: dict[tuple[str, int, date, Outcome], list[int]] = {}
+    sums: dict[tuple[str, int, date, Outcome, date], list[int]] = {}
     for each in happened:
-        added = sums.setdefault(each[:4], [0, 0, 0, 0])
-        for place, more in enumerate(each[4:]):
+        added = sums.setdefault(each[:5], [0, 0, 0, 0])
+        for place, more in enumerate(each[5:]):
             added[place] += more
     if sums:
         rows = [_Sum(*place, slot, *added) for place, added in sums.items()]

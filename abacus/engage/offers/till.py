@@ -116,6 +116,7 @@ class Till:
             paying.caller,
             offer,
             of.reserved_at,
+            card.card.zone,
             paying.basket,
             Gain(of.currency, of.saves, of.points),
             _accepted(paying, of),

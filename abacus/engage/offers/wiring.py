@@ -9,6 +9,8 @@ from abacus.engage.offers.directory import OfferDirectory
 from abacus.engage.offers.facts import Countable, offer_facts
 from abacus.engage.offers.members import Members
 from abacus.engage.offers.qualifier import Qualifier
+from abacus.engage.offers.reservations import drawn_slot
+from abacus.engage.offers.shown import ShownOffers
 from abacus.engage.offers.spent import TABLE, SpentOffers, SpentWatch, WatchedPots
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
@@ -50,6 +52,9 @@ async def asked_offers(wiring: Wiring, pool: Pool, standing: str) -> AskedOffers
     await until_available(segments.refresh, wiring.health)
     spent = wiring.keep(SpentOffers(pool, offers.value, clock), on=(TABLE,))
     await until_available(spent.refresh, wiring.health)
+    shown = ShownOffers(pool, clock, slot=drawn_slot())
+    wiring.beside(shown.keep_writing())
+    wiring.at_the_end(shown.write)
     qualifier = Qualifier(
         offers.value,
         cards.book,
@@ -57,6 +62,7 @@ async def asked_offers(wiring: Wiring, pool: Pool, standing: str) -> AskedOffers
         segments=segments.value,
         facts=offer_facts(counters=counters, services=reached.services.ask),
         clock=clock,
+        note=shown.note,
     )
     return AskedOffers(qualifier, offers, spent)
 

@@ -60,6 +60,8 @@ class _Reached(NamedTuple):
 
 
 _COLUMNS: Final = columns(Redemption)
+_PAYS: Final = f"'{Stage.GIVEN}', '{Stage.SENT}'"
+_BACK: Final = f"'{Stage.CANCELLED}', '{Stage.RETURNED}'"
 _USING: Final = ", ".join(f"'{each}'" for each in USING)
 _UNFINISHED: Final = ", ".join(f"'{each}'" for each in UNFINISHED)
 _SPARES: Final = 1_000
@@ -107,7 +109,9 @@ _SPARE_AGAIN: Final = Statement("""
 update reward_code set redemption_id = null, is_spare = true where redemption_id = any(:ids::uuid[])
 """)
 _STEP: Final = Statement(f"""
-update reward_redemption r set stage = u.stage, reason = u.reason, detail = u.detail, changed_at = :now
+update reward_redemption r set stage = u.stage, reason = u.reason, detail = u.detail, changed_at = :now,
+    given_at = case when u.stage in ({_PAYS}) then :now::timestamptz else r.given_at end,
+    back_at = case when u.stage in ({_BACK}) then :now::timestamptz else r.back_at end
 from {unnested(Step, reason="text", detail="text")} where r.key = u.key and r.stage = u.was
 """)
 _STALE: Final = Statement(f"""

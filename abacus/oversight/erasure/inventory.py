@@ -89,6 +89,7 @@ NAMELESS: Final = frozenset(
         "member_number_next",
         "key_slice",
         "month_close",
+        "offer_shown",
         "offer_spent",
         "offer_sum",
         "offer_number",

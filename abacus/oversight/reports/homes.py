@@ -46,10 +46,11 @@ class Homes(NamedTuple):
 async def homes(connection: Connection, book: CardBook, now: datetime) -> Homes:
     rows = await slices.rows_on(connection, (_COUNTRIES,), within_s=LONG_S)
     countries = sorted({row["country"] for row in rows})
-    return Homes(countries, [_zone(book, country, now) for country in countries])
+    return Homes(countries, [zone_of(book, country, now) for country in countries])
 
 
-def _zone(book: CardBook, country: str, now: datetime) -> ZoneInfo:
+def zone_of(book: CardBook, country: str, now: datetime) -> ZoneInfo:
+    """The time zone of the country, by its card."""
     try:
         return book.in_force(country, now).card.zone
     except SetAside:  # its cards begin later, or it has none

@@ -96,7 +96,7 @@ async def sums(pool: Pool) -> dict[str, tuple[int, int]]:
 def redeeming(
     of: Reservation, offer: Offer = LUNCH, gain: Gain = GAIN, accepted: Gain | None = None, items: str = ITEMS
 ) -> Redeeming:
-    return Redeeming(of.reservation_id, of.caller, offer, of.reserved_at, items, gain, accepted)
+    return Redeeming(of.reservation_id, of.caller, offer, of.reserved_at, CARD.card.zone, items, gain, accepted)
 
 
 def releasing(of: Reservation) -> Releasing:

@@ -17,12 +17,16 @@ class Outcome(StrEnum):
 
 
 class Happened(NamedTuple):
-    """So often, with so many points and so much money saved; `cost` is what the limits count, in millionths."""
+    """So often, with so many points and so much money saved; `cost` is what the limits count, in millionths. `day` is
+    the day of the reservation in the offer's zone, by which limits count; `happened_on` is the day by the country's
+    clock on which it was redeemed or rolled back, and else the day of the reservation.
+    """
 
     offer: str
     version: int
     day: date
     outcome: Outcome
+    happened_on: date
     times: int
     points: int
     saves: int
@@ -51,6 +55,6 @@ class Taking(Protocol):
     def cost(self) -> int: ...
 
 
-def happened(to: Taking, outcome: Outcome) -> Happened:
-    """Once, with all that the reservation takes."""
-    return Happened(to.offer, to.version, to.day, outcome, 1, to.points, to.saves, to.cost)
+def happened(to: Taking, outcome: Outcome, on: date | None = None) -> Happened:
+    """Once, with all that the reservation takes; on the day of the reservation, where no other is named."""
+    return Happened(to.offer, to.version, to.day, outcome, on or to.day, 1, to.points, to.saves, to.cost)

@@ -3,9 +3,10 @@ back, in whole or in part. Pure.
 """
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from abacus.core.errors import Refused, absent
 from abacus.engage.actions.types import PlannedAction
@@ -29,15 +30,16 @@ _LET_GO: Final = (ReservationStatus.RELEASED, ReservationStatus.EXPIRED)
 
 
 class Redeeming(NamedTuple):
-    """A reservation is redeemed: by the version of the offer that was reserved, for the basket that is paid. `accepted`
-    is what the caller knows that it gains: where none is named, what was reserved. `award` is there where it gives
-    points.
+    """A reservation is redeemed: by the version of the offer that was reserved, for the basket that is paid. `zone` is
+    the country's. `accepted` is what the caller knows that it gains: where none is named, what was reserved. `award` is
+    there where it gives points.
     """
 
     reservation_id: UUID
     caller: str
     offer: Offer
     reserved_at: datetime
+    zone: ZoneInfo
     items: str
     gain: Gain
     accepted: Gain | None = None
@@ -56,7 +58,8 @@ Settling: TypeAlias = Redeeming | Releasing
 
 class Settlement(NamedTuple):
     """What comes of it: the reservation and, where it was redeemed, its redemption. `more` is what it takes beyond what
-    was reserved, `less` what it gives back. `replayed` where all that was so before.
+    was reserved, `less` what it gives back. It was redeemed `on` a day by the country's clock. `replayed` where all
+    that was so before.
     """
 
     reservation: Reservation
@@ -64,6 +67,7 @@ class Settlement(NamedTuple):
     more: Taken | None = None
     less: Amounts = NOTHING
     award: PlannedAction | None = None
+    on: date | None = None
     replayed: bool = False
 
 
@@ -135,19 +139,20 @@ def _redeemed(settling: Redeeming, found: Reservation, now: datetime) -> Settlem
         points=gain.points,
         redeemed_at=now,
     )
-    return Settlement(after, redemption, taken, more.minus(change), settling.award)
+    on = now.astimezone(settling.zone).date()
+    return Settlement(after, redemption, taken, more.minus(change), settling.award, on)
 
 
 def what_happened(before: Reservation, settlement: Settlement) -> Iterator[Happened]:
     """As it is added up."""
-    after = settlement.reservation
+    after, on = settlement.reservation, settlement.on
     if settlement.redemption is None:
         yield happened(before, Outcome.RELEASED)
         return
     changes = (after.points - before.points, after.saves - before.saves, after.cost - before.cost)
     if any(changes):
-        yield Happened(after.offer, after.version, after.day, Outcome.CHANGED, 0, *changes)
-    yield happened(after, Outcome.REDEEMED)
+        yield Happened(after.offer, after.version, after.day, Outcome.CHANGED, on or after.day, 0, *changes)
+    yield happened(after, Outcome.REDEEMED, on)
 
 
 class RolledBack(NamedTuple):
@@ -186,7 +191,8 @@ def rolled_back(order: RollingBack, redemption: Redemption, found: Reservation) 
     )
 
 
-def what_was_rolled_back(done: RolledBack) -> Happened:
-    """As it is added up."""
+def what_was_rolled_back(done: RolledBack, on: date) -> Happened:
+    """As it is added up, on a day by the country's clock."""
     of, less = done.reservation, done.less
-    return Happened(of.offer, of.version, of.day, Outcome.ROLLED_BACK, less.runs, less.points, done.saves, less.cost)
+    figures = (less.runs, less.points, done.saves, less.cost)
+    return Happened(of.offer, of.version, of.day, Outcome.ROLLED_BACK, on, *figures)
