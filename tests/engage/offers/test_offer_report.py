@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -82,7 +83,7 @@ async def test_each_thing_stands_on_the_day_on_which_it_happened(pool: Pool) -> 
 def answer(*names: Sequence[str]) -> tuple[Ask, Answer]:
     """One that has these offers for each of its items."""
     item = Item("1", "pizza", "mario", "", ("food",), 2_100, "SGD")
-    shown = [[Shown(offers.offer(name=name).numbered(1), 420, 1_680, None) for name in some] for some in names]
+    shown = [[Shown(replace(offers.offer(name=name), version=1), 420, 1_680, None) for name in some] for some in names]
     items = [ItemAnswer(item, some[0] if some else None, some[1:]) for some in shown]
     return Ask(CARD, [item] * len(items)), Answer(items, Reading(is_degraded=False))
 

@@ -100,7 +100,7 @@ MUTANTS: Final = (
     Mutant(
         "the holds of a member whose time is over",
         _ROWS,
-        "_USES",
+        "_TAKES",
         Clause("and r.until > ", "and r.until <> "),
         _reserving("test_what_is_overdue_is_there_again_at_once"),
     ),
