@@ -17,6 +17,7 @@ from uvicorn.server import ServerState
 
 from abacus.api.api_problem import KINDS, MEDIA_TYPE, ApiProblem
 from abacus.api.http.crowd import Crowd
+from abacus.api.http.joined_writes import JoinedWrites
 from abacus.api.http.limits import HttpLimits
 from abacus.api.metrics import API_REFUSED
 
@@ -66,7 +67,7 @@ class LimitedProtocol(HttpToolsProtocol):
     # From the transport
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
-        super().connection_made(transport)
+        super().connection_made(JoinedWrites(transport))  # type: ignore[arg-type]  # in all that is used of it
         if self._crowd.admit(self, self.client[0] if self.client else ""):
             self._due = self._monotonic() + self._head_due_in
         else:
