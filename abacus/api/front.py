@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from abacus.api.api_problem import MEDIA_TYPE, TYPES, ApiProblem
 from abacus.api.idempotency import IDEMPOTENCY_KEY_HEADER
-from abacus.api.metrics import REQUEST_SECONDS, REQUESTS
+from abacus.api.metrics import requests_of, seconds_of
 from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER
 from abacus.intake.partners.requests.journal import LONGEST_DETAIL, RequestJournal
 from abacus.intake.partners.requests.types import Noted
@@ -126,8 +126,8 @@ class Front:
         finally:
             route = getattr(scope.get("route"), "path", "other")
             took_s = time.perf_counter() - began
-            REQUESTS.labels(route, str(answer.status)).inc()
-            REQUEST_SECONDS.labels(route).observe(took_s)
+            requests_of(route, answer.status).inc()
+            seconds_of(route).observe(took_s)
             if self._journal is not None:
                 note(self._journal, scope, Answered(route, answer.status, answer.refusal, took_s))
 

@@ -1,6 +1,6 @@
 """An application for callers who show a key: its routes behind the guard, the probes, and its document for people."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -35,11 +35,12 @@ def guarded_app(
     journal: RequestJournal | None = None,
     documents: Mapping[str, Any] = NO_DOCUMENTS,
     hot: Mapping[str, HotRoute[Any]] = NOTHING_HOT,
+    parted: Collection[str] = (),
 ) -> ASGIApp:
     """`keys` says which keys callers show. `documents` are further schemas of the manual, by name. `public_url` is
     the address that callers use, for the document; without one, the document names the address that it was fetched
     from, whatever that is: a request's Host header says nothing of TLS in front of us. Routes that are `hot`, by their
-    paths, are served before the framework.
+    paths, are served before the framework; `parted` are those with a path that varies.
     """
     # Without FastAPI's pages, and without its telemetry, which looks for a receiver at every request.
     app = FastAPI(
@@ -57,7 +58,7 @@ def guarded_app(
         app.router.routes.extend(router.routes)
     app.router.routes.extend([*probe_routes(health), *manual_routes(public_url)])
     _describe(app, keys, public_url, documents)
-    return Front(Guard(HotRoutes(app, hot) if hot else app, app.routes, access), journal)
+    return Front(Guard(HotRoutes(app, hot, parted) if hot else app, app.routes, access), journal)
 
 
 def _describe(app: FastAPI, keys: str, public_url: str | None, documents: Mapping[str, Any]) -> None:

@@ -4,17 +4,18 @@ FastAPI documents such a route as every other, and answers what has another meth
 so that callers, limits and problems are the same (docs/adr/0111).
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from fastapi import FastAPI
 from pydantic import TypeAdapter
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
+from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
 from abacus.api import problems
 from abacus.api.auth import Call, PersonCall
-from abacus.api.lean import body_as
+from abacus.api.lean import LeanRoute, body_as
 
 Asked = TypeVar("Asked")
 
@@ -31,19 +32,40 @@ _JSON: Final = (b"content-type", b"application/json")
 
 
 class HotRoutes:
-    """Answers to `POST` at some paths; everything else is left to the application."""
+    """Answers to `POST` at some paths; everything else is left to the application. Paths of `parted` have parts that
+    vary: their routes, each a `LeanRoute`, read the request and answer it themselves.
+    """
 
-    def __init__(self, app: FastAPI, hot: Mapping[str, HotRoute[Any]]) -> None:
+    def __init__(self, app: FastAPI, hot: Mapping[str, HotRoute[Any]], parted: Collection[str] = ()) -> None:
         self._app = app
         self._hot = hot
-        documented = {path: route for route in app.routes if (path := getattr(route, "path", None)) in hot}
-        self._documented = {path: documented[path] for path in hot}
+        lean = {route.path: route for route in app.routes if isinstance(route, LeanRoute)}
+        self._documented = {path: lean[path] for path in hot}
+        self._parted = [(lean[path], lean[path].get_route_handler()) for path in parted]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        hot = self._hot.get(scope["path"]) if scope["type"] == "http" and scope["method"] == _POST else None
-        if hot is None:
+        if scope["type"] != "http" or scope["method"] != _POST:
             await self._app(scope, receive, send)
-            return
+        elif (hot := self._hot.get(scope["path"])) is not None:
+            await self._answer(hot, scope, receive, send)
+        else:
+            await self._hand_over(scope, receive, send)
+
+    async def _hand_over(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """To the route with a path that varies, or to the application."""
+        for route, handle in self._parted:
+            match, more = route.matches(scope)
+            if match is Match.FULL:
+                scope.update(more)
+                try:
+                    response = await handle(Request(scope, receive))
+                except problems.ANSWERED as error:
+                    response = problems.problem_for(error).response(scope["state"]["request_id"])
+                await response(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    async def _answer(self, hot: HotRoute[Any], scope: Scope, receive: Receive, send: Send) -> None:
         scope["route"] = self._documented[scope["path"]]  # for the metrics
         try:
             asked = body_as(await _content(receive), _content_type(scope), hot.body.validate_python)

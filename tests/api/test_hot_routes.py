@@ -16,7 +16,7 @@ from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, PersonCall
 from abacus.api.front import MOST_BYTES, Front
 from abacus.api.hot import HotRoute, HotRoutes
-from abacus.api.lean import LeanRoute
+from abacus.api.lean import LeanRoute, read_body
 from abacus.core.errors import Unavailable
 
 pytestmark = pytest.mark.once
@@ -28,6 +28,9 @@ class Order(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     plates: Annotated[int, Field(strict=True, ge=1, le=9)]
+
+
+Table = Annotated[int, Field(ge=1)]
 
 
 async def served(_: Call | PersonCall, order: Order) -> bytes:
@@ -49,10 +52,20 @@ def application(*, hot: bool) -> ASGIApp:
     async def orders(order: Order, request: Request) -> Response:
         return Response(await served(request.scope["state"]["call"], order), media_type="application/json")
 
+    @router.post("/v1/tables/{table}/orders")
+    async def orders_of(table: Table, request: Request) -> Response:
+        order = await read_body(request, Order.model_validate)
+        plates = await served(request.scope["state"]["call"], order)
+        return Response(plates, 201, media_type="application/json", headers={"table": str(table)})
+
     app = FastAPI()
     problems.install(app)
     app.router.routes.extend(router.routes)
-    inner: ASGIApp = HotRoutes(app, {"/v1/orders": HotRoute(TypeAdapter(Order), served)}) if hot else app
+    inner: ASGIApp = (
+        HotRoutes(app, {"/v1/orders": HotRoute(TypeAdapter(Order), served)}, ["/v1/tables/{table}/orders"])
+        if hot
+        else app
+    )
 
     async def let_in(scope: Scope, receive: Receive, send: Send) -> None:
         scope["state"]["call"] = None
@@ -129,3 +142,26 @@ async def test_what_is_sent_is_answered(
 async def test_another_method_is_refused_with_the_one_there_is(shop: httpx.AsyncClient) -> None:
     answer = await shop.get("/v1/orders")
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+
+
+@pytest.mark.parametrize(
+    ("request_line", "content", "status", "told"),
+    [
+        ("POST /v1/tables/7/orders", b'{"plates": 3}', 201, {"plates": 3}),
+        ("POST /v1/tables/7/orders", b'{"plates": 0}', 422, "/plates"),
+        ("POST /v1/tables/0/orders", b'{"plates": 3}', 422, "path/table"),
+        ("POST /v1/tables/7/orders", b'{"plates": 8}', 503, None),
+        ("POST /v1/tables/7/8/orders", b'{"plates": 3}', 404, None),
+        ("GET /v1/tables/7/orders", b"", 405, None),
+    ],
+)
+async def test_a_path_with_a_part_that_varies(
+    shop: httpx.AsyncClient, request_line: str, content: bytes, status: int, told: Any
+) -> None:
+    answer = await shop.request(*request_line.split(), content=content, headers={"content-type": JSON})
+    assert answer.status_code == status, answer.text
+    document = answer.json()
+    if status == 422:
+        assert document["errors"][0]["pointer"] == told
+    elif told is not None:
+        assert (answer.headers["table"], document) == ("7", told)

@@ -54,6 +54,8 @@ ROLLBACK_HEADER: Final = key_header("rollback")
 
 ReservationId = Annotated[UUID, Path()]
 
+PARTED: Final = ("/v1/offers/{name}/reservations", "/v1/reservations/{reservation_id}/redeem")
+
 _ROLLBACK: Final[TypeAdapter[RollbackOrder | None]] = TypeAdapter(RollbackOrder | None)
 
 
