@@ -1,5 +1,6 @@
 """The routes that ask for offers: which there are for some items, and what named ones would save."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from abacus.api.auth import Call, PersonCall, caller_of
 from abacus.api.hot import HotRoute
 from abacus.api.lean import LeanRoute
 from abacus.api.offers.asked import Items, QualifyAsk, ValidateAsk, items_of
-from abacus.api.offers.told import QualifyAnswer, ValidateAnswer, qualified, validated
+from abacus.api.offers.told import QualifyAnswer, ValidateAnswer, item_told, qualified, validated
 from abacus.api.problems import invalid
 from abacus.api.route_description import answered
 from abacus.core.errors import SetAside
@@ -37,8 +38,12 @@ async def qualify_bytes(call: Call | PersonCall, ask: QualifyAsk) -> bytes:
         answer = await call.rooms[Qualifier].qualify(question)
     except OtherCountry as error:
         raise _of_other_country(error) from None
-    currency, of_basket = question.card.card.currency, ask.scenario is Scenario.BASKET
-    return qualified(answer, currency, of_basket=of_basket, explains=ask.explain)
+    items = []
+    for each in answer.items:
+        items.append(item_told(each, question.card.card.currency, explains=ask.explain))
+        if question.is_long:  # thousands of offers
+            await asyncio.sleep(0)
+    return qualified(items, answer.reading, of_basket=ask.scenario is Scenario.BASKET)
 
 
 @router.post(

@@ -1,12 +1,13 @@
 """The answers to questions about offers, as they are written and as the manual describes them."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
 import orjson
 from pydantic import BaseModel, ConfigDict
 
-from abacus.engage.offers.decide.ask import Answer, ItemAnswer, Reading, Shown, Validated, Verdicts
+from abacus.engage.offers.decide.ask import ItemAnswer, Reading, Shown, Validated, Verdicts
 from abacus.engage.offers.decide.currencies import money_text
 from abacus.engage.offers.decide.reason import Reason
 from abacus.engage.offers.decide.refusal import Refusal
@@ -145,14 +146,11 @@ class ValidateAnswer(BaseModel):
     as_of: datetime | None = None
 
 
-def qualified(answer: Answer, currency: str, *, of_basket: bool, explains: bool) -> bytes:
-    """The answer as JSON."""
-    document: dict[str, Any] = {
-        "items": [_item(each, currency, explains=explains) for each in answer.items],
-        **_reading(answer.reading),
-    }
+def qualified(items: Sequence[bytes], reading: Reading, *, of_basket: bool) -> bytes:
+    """The answer as JSON, of items as `item_told` tells them."""
+    document: dict[str, Any] = {"items": [orjson.Fragment(each) for each in items], **_reading(reading)}
     if of_basket:
-        document["exact"] = answer.reading.is_exact
+        document["exact"] = reading.is_exact
     return _json(document)
 
 
@@ -169,7 +167,7 @@ def _reading(reading: Reading) -> dict[str, Any]:
     return told if reading.member_as_of is None else {**told, "as_of": reading.member_as_of}
 
 
-def _item(answer: ItemAnswer, currency: str, *, explains: bool) -> dict[str, Any]:
+def item_told(answer: ItemAnswer, currency: str, *, explains: bool) -> bytes:
     told = {
         "id": answer.item.id,
         "price": money_text(answer.item.line, currency),
@@ -178,7 +176,7 @@ def _item(answer: ItemAnswer, currency: str, *, explains: bool) -> dict[str, Any
     }
     if explains:
         told["refused"] = [_refused(each) for each in answer.refused]
-    return told
+    return _json(told)
 
 
 def _shown(shown: Shown, currency: str) -> dict[str, Any]:

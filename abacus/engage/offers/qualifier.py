@@ -1,5 +1,6 @@
 """Answers which offers there are for items: from memory as far as that tells, and for the rest with few look-ups."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
 from datetime import datetime
@@ -105,7 +106,11 @@ class Qualifier:
         if ask.scenario is Scenario.BASKET:
             return await self._basket(talk, index)
         chosen = await self._chosen(talk, index)
-        items = [self._answer(talk, place, chosen[place]) for place in range(len(ask.items))]
+        items = []
+        for place in range(len(ask.items)):
+            items.append(self._answer(talk, place, chosen[place]))
+            if ask.is_long:
+                await asyncio.sleep(0)
         return Answer(items, talk.reading(is_uncertain=_any_uncertain(chosen)))
 
     async def validate(self, ask: Ask, names: Sequence[str]) -> Verdicts:
@@ -151,6 +156,8 @@ class Qualifier:
                     wanted[place] = outcome.sides
                 else:
                     chosen[place] = outcome
+                if talk.ask.is_long:
+                    await asyncio.sleep(0)
             if wanted:
                 await talk.look_up(wanted, self._facts, within_s=self._look_within_s)
             waiting = list(wanted)

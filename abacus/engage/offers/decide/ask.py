@@ -32,6 +32,11 @@ class Ask(NamedTuple):
     explains: bool = False
     takes: bool = False
 
+    @property
+    def is_long(self) -> bool:
+        """Whether an item takes some milliseconds, because every offer is looked at: others go on in between."""
+        return self.explains or self.scenario is Scenario.ALL
+
 
 class Shown(NamedTuple):
     """An offer of an item: what it saves on the line, what the line costs with it, and the points that the purchase
