@@ -21,8 +21,9 @@ _KINDS: Final = ", ".join(_ALL)
 
 def read_benefit(top: Fields, decimals: int) -> Benefit:
     table = top.table("benefit")
-    there = [kind for kind in _ALL if kind.value in table.values]
-    figures = [table.read_if_there(name, read, _NOTHING) for name, read in _readers(decimals)]
+    readers = _readers(decimals)
+    there = [kind for kind, (name, _) in zip(_ALL, readers, strict=True) if name in table.values]
+    figures = [table.read_if_there(name, read, _NOTHING) for name, read in readers]
     kind = there[0] if there else BenefitKind.PERCENT
     if not there and not table.is_absent:
         top.note("benefit", f"gives nothing; write one of {_KINDS}")

@@ -12,8 +12,8 @@ _LONGEST: Final = 128  # characters of a value
 _EVERYTHING: Final = "everything"
 _EXCEPT: Final = "except"
 _WRITE: Final = f"write {_EVERYTHING} = true, or some of {', '.join(Values._fields)}"
-_NO_VALUES: Final[frozenset[str]] = frozenset()
-_NONE_EXCEPTED: Final = Values()
+_NOTHING: Final[frozenset[str]] = frozenset()
+_NO_VALUES: Final = Values()
 
 
 def read_scope(top: Fields, categories: Categories | None) -> Scope:
@@ -49,11 +49,14 @@ def _values_document(values: Values) -> dict[str, object]:
 
 
 def _values(table: Fields, categories: Categories | None) -> Values:
+    if not table.values:
+        return _NO_VALUES
+    read_categories = _categories if categories is None else _array_of(_category_in(categories))
     return Values(
-        products=table.read_if_there("products", _array_of(_value), _NO_VALUES),
-        merchants=table.read_if_there("merchants", _array_of(_value), _NO_VALUES),
-        brands=table.read_if_there("brands", _array_of(_value), _NO_VALUES),
-        categories=table.read_if_there("categories", _array_of(_category_in(categories)), _NO_VALUES),
+        products=table.read_if_there("products", _texts, _NOTHING),
+        merchants=table.read_if_there("merchants", _texts, _NOTHING),
+        brands=table.read_if_there("brands", _texts, _NOTHING),
+        categories=table.read_if_there("categories", read_categories, _NOTHING),
     )
 
 
@@ -75,19 +78,22 @@ def _value(value: object) -> str:
     return text
 
 
-def _category_in(categories: Categories | None) -> Callable[[object], str]:
+def _category_in(categories: Categories) -> Callable[[object], str]:
     def read(value: object) -> str:
         name = read_category(value)
-        if categories is not None:
-            categories.check(name)
+        categories.check(name)
         return name
 
     return read
 
 
+_texts: Final = _array_of(_value)
+_categories: Final = _array_of(read_category)
+
+
 def _contradictions(table: Fields, values: Values, excepted: Values, categories: Categories | None) -> None:
     """An offer is never for what it excepts, so a value that is named and excepted leaves the other in vain."""
-    if excepted == _NONE_EXCEPTED:
+    if excepted == _NO_VALUES:
         return
     above: Mapping[str, tuple[str, ...]] = {} if categories is None else categories.above
     for name in Values._fields:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from abacus.engage.offers.decide.asked import Asked
 from abacus.engage.offers.decide.currencies import exact_units
-from abacus.engage.offers.decide.offer import Gate, Offer
+from abacus.engage.offers.decide.offer import OPEN, Gate, Offer
 from abacus.engage.offers.decide.reason import Reason
 from abacus.engage.offers.decide.saving import UNBOUND, Formula, formula_of
 
@@ -43,7 +43,7 @@ def terms_of(offer: Offer, tiers: frozenset[str] | None) -> Terms:
             price_below,
             pieces_from,
             pieces_below,
-            ceil(exact_units(offer.basket_minimum, currency)),
+            ceil(exact_units(offer.basket_minimum, currency)) if offer.basket_minimum else 0,
             tiers,
         )
     )
@@ -51,6 +51,8 @@ def terms_of(offer: Offer, tiers: frozenset[str] | None) -> Terms:
 
 def _range(gate: Gate, currency: str | None) -> tuple[int, int]:
     """The whole numbers that the gate lets through: from the first on, and below the second."""
+    if gate is OPEN:
+        return 0, UNBOUND
     least, below = (
         None if each is None else ceil(each if currency is None else exact_units(each, currency)) for each in gate
     )
