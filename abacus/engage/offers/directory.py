@@ -29,7 +29,10 @@ from abacus.signals.rules.decide.parts import looked_up_sides
 from abacus.signals.rules.decide.types import Rule, Side
 
 _CADENCE: Final = Cadence(load_within_s=120.0)
-_AT_ONCE: Final = 200  # offers, of which each takes a tenth of a millisecond to read: requests are answered in between
+# Offers that are read at once: each takes a tenth of a millisecond, and requests are answered in between. At the start
+# there are none but probes.
+_AT_ONCE: Final = 40
+_AT_THE_START: Final = 1_000
 _LONGEST_CHANGE: Final = timedelta(minutes=1)  # from the time of a change until others see it
 _KNOWN_BEFOREHAND: Final = frozenset({MEMBER, SEGMENT})
 
@@ -68,6 +71,7 @@ class OfferDirectory(FreshCopy[_Read, OfferIndex]):
         self._offers: dict[str, Offer] = {}
         self._ends: list[tuple[datetime, str, int]] = []  # a heap
         self._asking: dict[str, frozenset[Side]] = {}  # what rules look up beside the member, by offer
+        self._outdated: set[str] = set()  # offers whose rules are to be compiled anew
         self._segments: Counter[str] = Counter()
         self._segments_of: dict[str, frozenset[str]] = {}
         self.misfits: dict[str, Sequence[Fault]] = {}
@@ -87,7 +91,7 @@ class OfferDirectory(FreshCopy[_Read, OfferIndex]):
     async def _load(self, before: _Read | None) -> _Read:
         now = self._clock.now()
         beside = await read_moment(self._pool, COUNTERS, DOWNSTREAMS, before=before.beside if before else NOTHING_READ)
-        self._compile_anew(beside, now)
+        await self._compile_anew(beside, now)
         if before is None:
             await self._read_all(now)
         else:
@@ -102,8 +106,8 @@ class OfferDirectory(FreshCopy[_Read, OfferIndex]):
             self._remove(name)
         async with passing_failures():
             names = [row[0] for row in await self._pool.fetch(*_NAMES(now=now))]
-        for first in range(0, len(names), _AT_ONCE):
-            some = names[first : first + _AT_ONCE]
+        for first in range(0, len(names), _AT_THE_START):
+            some = names[first : first + _AT_THE_START]
             for each in await self._documents(_RANGE, first=some[0], last=some[-1], now=now):
                 self._put(each)
         await asyncio.to_thread(self._index.warm)
@@ -131,15 +135,21 @@ class OfferDirectory(FreshCopy[_Read, OfferIndex]):
             records = await self._reader.found(connection, statement(known=[], **given))
         return [each.document for each in records]
 
-    def _compile_anew(self, beside: Moment, now: datetime) -> None:
+    async def _compile_anew(self, beside: Moment, now: datetime) -> None:
         """Where other counters or services are published, the rules that ask for some."""
+        self._see_what_is_outdated(beside, now)
+        while self._outdated:
+            for _ in range(min(_AT_ONCE, len(self._outdated))):
+                self._put(self._offers[self._outdated.pop()])
+            await asyncio.sleep(0)
+
+    def _see_what_is_outdated(self, beside: Moment, now: datetime) -> None:
         counters = {each.name: each for each in beside.of(COUNTERS)}
         services = {each.name: each.service.answers for each in beside.of(DOWNSTREAMS) if each.service}
         if (self._around.counters, self._around.externals) == (counters, services):
             return
         self._around = OfferPublications(now, counters=counters, segments=AnyName(), externals=services)
-        for name in {*self._asking, *self.misfits}:
-            self._put(self._offers[name])
+        self._outdated |= {*self._asking, *self.misfits}
 
     def _put(self, offer: Offer) -> None:
         self._remove(offer.name)
@@ -167,6 +177,7 @@ class OfferDirectory(FreshCopy[_Read, OfferIndex]):
         self._index.remove(offer.number)
         self.misfits.pop(name, None)
         self._asking.pop(name, None)
+        self._outdated.discard(name)
         self._segments.subtract(segments := self._segments_of.pop(name, frozenset()))
         for each in segments:
             if not self._segments[each]:
