@@ -22,6 +22,7 @@ from abacus.core.sources import Agent, partner_source
 from abacus.documents.stated import Change
 from abacus.engage.rewards.decide.draft import Ask
 from abacus.engage.rewards.decide.price import Standing
+from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.engage.rewards.decide.reward import Reward
 from abacus.engage.rewards.decide.reward_reader import parse_reward
 from abacus.engage.rewards.offered import Offered
@@ -37,6 +38,7 @@ from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
 from abacus.platform.settings import Settings
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
+from abacus.signals.facts.types import FactRegistry
 from abacus.signals.segments.sets import Pair
 from benchmarks.api import exchange, free_port, is_up, request
 from benchmarks.callers import entered_partner
@@ -131,9 +133,10 @@ async def _in_process(settings: Settings, reward: Reward, seconds: float) -> tup
         pool,
         clock,
         redeemer,
-        offered=lambda: {reward.name: Offered(reward)},
+        offered=lambda: {reward.name: Offered(reward, RewardPublications(clock.now()))},
         book=lambda: book,
         segments=_in_none,
+        facts=FactRegistry(),
         secrets=Secrets.of(settings.secrets_key),
     )
     rich = {_PROGRAM: Standing(reward.country, "member", 10**9, 10**9)}

@@ -141,12 +141,15 @@ class ListedRewardAnswer(BaseModel):
 
 
 class MemberRewardsAnswer(BaseModel):
-    """The rewards that are there for a member, the cheapest first."""
+    """The rewards that are there for a member, the cheapest first. It is `degraded` where rewards may be missing,
+    because what they ask of the member cannot be told now.
+    """
 
-    model_config = with_example({"member_id": "bob", "rewards": [_LISTED]})
+    model_config = with_example({"member_id": "bob", "rewards": [_LISTED], "degraded": False})
 
     member_id: str
     rewards: list[ListedRewardAnswer]
+    degraded: bool
 
 
 def redemption_facts(each: Redemption, now: datetime) -> dict[str, Any]:

@@ -151,11 +151,12 @@ async def rewards_of(call: Call | PersonCall, member_id: str) -> Response:
     standings = await _standings(call, member_id)
     if not standings:
         raise ApiProblem("not-found", "no account of this member is open to you")
-    listed = await _desk(call).listed(member_id, standings)
+    found = await _desk(call).listed(member_id, standings)
     return json_answer(
         {
             "member_id": member_id,
-            "rewards": [listed_reward(each) for each in listed],
+            "rewards": [listed_reward(each) for each in found.listed],
+            "degraded": found.is_degraded,
         }
     )
 

@@ -6,15 +6,19 @@ from typing import Any, Final
 
 from abacus.cli.examples import example_cards
 from abacus.core.clock import Clock, SystemClock
+from abacus.core.errors import Unavailable
 from abacus.core.sources import Agent, partner_source
 from abacus.documents.stated import Change
+from abacus.engage.downstreams.facts import AskService
 from abacus.engage.limits.types import Limits
+from abacus.engage.offers.facts import Countable
 from abacus.engage.rewards.decide.draft import Ask
 from abacus.engage.rewards.decide.price import Lock, Locked, Standing
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.engage.rewards.decide.reward import Reward
 from abacus.engage.rewards.decide.reward_reader import parse_reward
+from abacus.engage.rewards.facts import reward_facts
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.pools import CodeLoader
 from abacus.engage.rewards.publications import reward_publications
@@ -30,8 +34,15 @@ from abacus.platform.encryption import Secrets, new_keyring_text
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
+from abacus.signals.counters.decide.definition_document import parse_definition
+from abacus.signals.counters.reading.types import Counted, Lookup
+from abacus.signals.events.decide.source import parse_source
+from abacus.signals.events.types import Event, Value, VariableType
+from abacus.signals.facts.counters import CounterFacts
+from abacus.signals.facts.types import NotNow
 from abacus.signals.segments.sets import Pair
 from tests.support.awards import award
+from tests.support.counters import RAIN, WEATHER
 
 NOW: Final = datetime.now(UTC).replace(microsecond=0)
 DAY: Final = timedelta(days=1)
@@ -50,6 +61,14 @@ COFFEE: Final[Mapping[str, Any]] = {
 SHOP: Final = Agent("shop", partner_source("shop"))
 SECRETS: Final = Secrets.of(new_keyring_text("one"))
 
+_WEATHER: Final = {"weather": parse_source({**WEATHER, "fields": {**WEATHER["fields"], "member": "/member"}})}
+VISITS: Final = parse_definition({**RAIN, "name": "visits", "template": "visits:{member_id}"}, _WEATHER)
+BY_CITY: Final = parse_definition({**RAIN, "name": "by_city"}, _WEATHER)
+
+
+async def nobody_answers(name: str, _: Sequence[Event]) -> Sequence[Value | NotNow | None]:
+    raise Unavailable(name, "it does not answer")
+
 
 def around(now: datetime = NOW) -> RewardPublications:
     return RewardPublications(
@@ -59,6 +78,8 @@ def around(now: datetime = NOW) -> RewardPublications:
         webhooks={"vouchers"},
         partners={"voucher_house"},
         pools={"coffee_codes": 10, "dry_codes": 0},
+        counters={each.name: each for each in (VISITS, BY_CITY)},
+        externals={"lucky": VariableType.BOOLEAN},
     )
 
 
@@ -78,15 +99,22 @@ class Counter:
         moves: MovesPort | None = None,
         call: CallFulfillers = nobody_to_call,
         regulars: Sequence[str] = (),
+        visits: int = 0,
+        services: AskService = nobody_answers,
+        published: RewardPublications | None = None,
         clock: Clock | None = None,
     ) -> None:
+        """Every member has made so many visits. Rules are read by what is `published`."""
         self.clock = clock or SystemClock()
         self.pool = pool
-        self._rewards = {each.name: Offered(each) for each in rewards}
+        self._rewards = {each.name: Offered(each, published or around()) for each in rewards}
         book = CardBook(list(CARDS.values()))
 
         async def segments(pairs: Collection[Pair]) -> Mapping[Pair, bool]:
             return {pair: pair == ("regulars", pair[1]) and pair[1] in regulars for pair in pairs}
+
+        async def counts(lookups: Sequence[Lookup]) -> Sequence[Counted]:
+            return [Counted(each.begin, each.end, visits, 0) for each in lookups]
 
         self.redeemer = Redeemer(
             RedemptionRows(pool),
@@ -103,6 +131,13 @@ class Counter:
             offered=lambda: self._rewards,
             book=lambda: book,
             segments=segments,
+            facts=reward_facts(
+                segments=segments,
+                counters=CounterFacts(
+                    pool, lambda: Countable({VISITS.name: VISITS}), counts, events_topic="abacus.events.v1"
+                ),
+                services=services,
+            ),
             secrets=SECRETS,
         )
 

@@ -18,7 +18,11 @@ async def reward_desk(at: CommandActor) -> AsyncIterator[RewardDesk]:
 
 
 def _with_drafts(published: RewardPublications, drafts: Mapping[str, Sequence[Any]]) -> RewardPublications:
-    return published.with_drafts(cards=drafts.get("rates", ()), downstreams=drafts.get("downstreams", ()))
+    return published.with_drafts(
+        cards=drafts.get("rates", ()),
+        counters=drafts.get("counters", ()),
+        downstreams=drafts.get("downstreams", ()),
+    )
 
 
 FAMILY: Final = StatedFamily(

@@ -1,8 +1,7 @@
 """How asking for offers is put together: the offers in force, what is known of members, and what rules look up."""
 
 import time
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from abacus.engage.downstreams.wiring import outside
 from abacus.engage.offers.directory import OfferDirectory
@@ -13,14 +12,11 @@ from abacus.engage.offers.reservations import drawn_slot
 from abacus.engage.offers.shown import ShownOffers
 from abacus.engage.offers.spent import TABLE, SpentOffers, SpentWatch, WatchedPots
 from abacus.platform.patience import until_available
-from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool
+from abacus.platform.postgres import Pool
 from abacus.platform.wiring import Wiring
 from abacus.pricing.wiring import cards_in_use
-from abacus.signals.counters.wiring import counter_store, counting_service
-from abacus.signals.facts.counters import CounterFacts
+from abacus.signals.facts.wiring import present_counter_facts
 from abacus.signals.segments.wiring import segments_in_use
-
-_COUNTING_CONNECTIONS: Final = 2
 
 
 class AskedOffers(NamedTuple):
@@ -46,7 +42,7 @@ async def asked_offers(wiring: Wiring, pool: Pool, standing: str) -> AskedOffers
     )
     wiring.at_the_end(members.close)
     reached = await outside(wiring, pool, webhooks_at_once=0)
-    counters = await _counter_facts(wiring, pool, lambda: Countable(offers.around().counters))
+    counters = await present_counter_facts(wiring, pool, lambda: Countable(offers.around().counters))
     await until_available(cards.refresh, wiring.health)
     await until_available(offers.refresh, wiring.health)
     await until_available(segments.refresh, wiring.health)
@@ -71,18 +67,3 @@ def watch_pots(wiring: Wiring, pool: Pool, pots: WatchedPots, asked: AskedOffers
     """Offers that this process empties are left out everywhere."""
     watch = SpentWatch(pool, pots, asked.spent, index=asked.offers.value, clock=wiring.clock)
     wiring.beside(watch.keep_looking())
-
-
-async def _counter_facts(wiring: Wiring, pool: Pool, published: Callable[[], Countable]) -> CounterFacts:
-    """Counts as they are now."""
-    settings = wiring.settings
-    asking = await wiring.pool(
-        size=_COUNTING_CONNECTIONS,
-        settings=LOOKUPS_BY_KEY,
-        keeps_nothing=True,
-        within_s=settings.counts_timeout_seconds,
-    )
-    store, _ = await counter_store(wiring, asking)
-    counting = await counting_service(wiring, pool, store)
-    wiring.at_the_end(counting.close)
-    return CounterFacts(pool, published, counting.counts, events_topic=settings.events_topic)

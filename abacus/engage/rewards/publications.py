@@ -13,12 +13,14 @@ from abacus.platform.postgres import Pool, passing_failures
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.store.cards import CardStore
+from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.segments.store import SegmentStore
 
 
 async def reward_publications(pool: Pool, now: datetime) -> RewardPublications:
     """Raises `Unavailable`."""
-    published = await read_moment(pool, DOWNSTREAMS)
+    published = await read_moment(pool, COUNTERS, DOWNSTREAMS)
+    downstreams = published.of(DOWNSTREAMS)
     book, cards = CardBook(await CardStore(pool).all()), dict[str, PublishedCard]()
     for country in book.countries():
         with suppress(SetAside, Unavailable):
@@ -29,9 +31,9 @@ async def reward_publications(pool: Pool, now: datetime) -> RewardPublications:
         now=now,
         cards=cards,
         segments={segment.name for segment in await SegmentStore(pool).all() if not segment.dropped},
-        webhooks={
-            each.name for each in published.of(DOWNSTREAMS) if each.kind is DownstreamKind.WEBHOOK and not each.retired
-        },
+        webhooks={each.name for each in downstreams if each.kind is DownstreamKind.WEBHOOK and not each.retired},
         partners={row["partner_id"] for row in partners},
         pools=await free_codes(pool),
+        counters={each.name: each for each in published.of(COUNTERS)},
+        externals={each.name: each.service.answers for each in downstreams if each.service and not each.retired},
     )

@@ -9,7 +9,6 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable, absent
 from abacus.core.sources import Agent
 from abacus.engage.rewards.decide.draft import Ask, draft_of, wanted_of
-from abacus.engage.rewards.decide.facts import RewardFacts
 from abacus.engage.rewards.decide.price import (
     Lock,
     Locked,
@@ -22,6 +21,7 @@ from abacus.engage.rewards.decide.price import (
 )
 from abacus.engage.rewards.decide.redemption import PAID, Redemption, Stage, facts_of
 from abacus.engage.rewards.decide.reward import Reward
+from abacus.engage.rewards.facts import RewardMember
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.pools import codes_of
 from abacus.engage.rewards.redeemer import MOST_TOGETHER, Order, Redeemer
@@ -31,11 +31,9 @@ from abacus.platform.encryption import Secrets
 from abacus.platform.gatherer import Gatherer, PendingRequest
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.pricing.decide.book import CardBook
-from abacus.signals.facts.decide.catalog import BALANCE, MEMBER, TIER
-from abacus.signals.facts.members import InSegments, SegmentFacts
+from abacus.signals.facts.members import InSegments
 from abacus.signals.facts.rounds import Question, decide_all
-from abacus.signals.facts.types import FactRegistry, Found, Wish
-from abacus.signals.rules.decide.types import Origin
+from abacus.signals.facts.types import FactRegistry
 
 _GATHER_S: Final = 0.001
 MOST_LISTED: Final = 200
@@ -53,23 +51,13 @@ class Listed(NamedTuple):
     locks: Sequence[Locked]
 
 
-class RewardMember(NamedTuple):
-    """A member, as a rule of a reward asks for it."""
+class MemberRewards(NamedTuple):
+    """What there is for a member. It `is_degraded` where rewards may be missing, because what they ask cannot be told
+    now.
+    """
 
-    member_id: str
-    standing: Standing
-    facts: RewardFacts
-
-
-class _KnownMembers:
-    """What is known of a member before a rule asks."""
-
-    @property
-    def origin(self) -> Origin:
-        return MEMBER
-
-    async def load(self, wanted: Sequence[Wish[RewardMember]]) -> list[Found]:
-        return [_value(subject.standing, side.text) for subject, side in wanted]
+    listed: Sequence[Listed]
+    is_degraded: bool
 
 
 class RedemptionState(Refused):
@@ -88,6 +76,7 @@ class RedemptionDesk:
         offered: Callable[[], Mapping[str, Offered]],
         book: Callable[[], CardBook],
         segments: InSegments,
+        facts: FactRegistry[RewardMember],
         secrets: Secrets,
     ) -> None:
         self._pool = pool
@@ -97,7 +86,7 @@ class RedemptionDesk:
         self._book = book
         self._segments = segments
         self._secrets = secrets
-        self._facts: FactRegistry[RewardMember] = FactRegistry(SegmentFacts(segments), _KnownMembers())
+        self._facts = facts
         self._rows = redeemer.rows
         self._reader = RedemptionReader(pool)
         self._codes: Gatherer[UUID, Sequence[str]] = Gatherer(
@@ -162,9 +151,9 @@ class RedemptionDesk:
         await self._rows.step([step], self._clock.now())
         return await self._now(redemption, Stage.FULFILLED)
 
-    async def listed(self, member_id: str, standings: Standings) -> list[Listed]:
+    async def listed(self, member_id: str, standings: Standings) -> MemberRewards:
         """The rewards that are there now in the countries of the member's accounts, as far as its audience goes; the
-        cheapest first.
+        cheapest first. Where it cannot be told now whether a reward is for the member, it is left out.
         """
         now, book = self._clock.now(), self._book()
         countries = {each.country for each in standings.values()}
@@ -176,7 +165,7 @@ class RedemptionDesk:
                 if standing is not None and standing.country == each.reward.country:
                     there.append((each, program, standing))
         open_ = [(each, program, standing) for each, program, standing in there if _is_open(each, standing, now)]
-        seen = await self._audiences(member_id, [(each, standing) for each, _, standing in open_])
+        seen = await self._audiences(member_id, [(each, standing) for each, _, standing in open_], now)
         mine = [one for one, holds in zip(open_, seen, strict=True) if holds][:MOST_LISTED]
         shelf = await self._reader.shelf(member_id, [wanted_of(each.reward, now) for each, _, _ in mine])
         found = []
@@ -189,7 +178,7 @@ class RedemptionDesk:
             if points > standing.available:
                 locks.insert(0, Locked(Lock.POINTS, f"{points - standing.available} points are missing"))
             found.append(Listed(each.reward, points, locks))
-        return sorted(found, key=lambda one: (one.points, one.reward.name))
+        return MemberRewards(sorted(found, key=lambda one: (one.points, one.reward.name)), is_degraded=None in seen)
 
     async def _draft(self, offered: Offered, ask: Ask, facts: str, standings: Standings) -> Redemption:
         """Raises `Locked` and `Unavailable`."""
@@ -199,24 +188,28 @@ class RedemptionDesk:
         if standing is None:
             raise Locked(Lock.POINTS, f"{ask.member_id} has no account of {program}")
         check_open(reward, standing, now)
-        (holds,) = await self._audiences(ask.member_id, [(offered, standing)])
+        (holds,) = await self._audiences(ask.member_id, [(offered, standing)], now)
+        if holds is None:
+            raise Unavailable("rewards", f"whether {reward.name} is for the member cannot be told now")
         check_audience(reward, holds=holds)
         piece = piece_price(reward, standing.tier, await self._own_segments(reward, ask.member_id))
         price = quote(reward, piece, ask.quantity, ask.points)
         return draft_of(reward, ask, price, facts=facts, program=program, now=now)
 
-    async def _audiences(self, member_id: str, some: Sequence[tuple[Offered, Standing]]) -> list[bool]:
-        """Whether the rule of each holds for the member. Raises `Unavailable` where that cannot be told now."""
+    async def _audiences(
+        self, member_id: str, some: Sequence[tuple[Offered, Standing]], now: datetime
+    ) -> list[bool | None]:
+        """Whether the rule of each holds for the member; None where that cannot be told now."""
         asked = [
-            Question(RewardMember(member_id, standing, RewardFacts(each.reward.country)), each.plan)
+            Question(RewardMember.of(each.reward, member_id, standing, now), each.plan)
             for each, standing in some
             if each.plan is not None
         ]
         decisions = iter(await decide_all(asked, self._facts) if asked else [])
-        holds = [True if each.plan is None else next(decisions).holds for each, _ in some]
-        if None in holds:
-            raise Unavailable("segments", "whether the reward is for the member cannot be told now")
-        return [bool(each) for each in holds]
+        return [
+            None if each.misfit is not None else True if each.plan is None else next(decisions).holds
+            for each, _ in some
+        ]
 
     async def _own_segments(self, reward: Reward, member_id: str) -> set[str]:
         if not reward.price.segments:
@@ -257,12 +250,6 @@ class RedemptionDesk:
         if found.stage != expected:
             raise _wrong(found)
         return found
-
-
-def _value(standing: Standing, text: str) -> Found:
-    if text == TIER:
-        return standing.tier
-    return standing.balance if text == BALANCE else standing.country
 
 
 def _wrong(redemption: Redemption) -> RedemptionState:

@@ -3,11 +3,14 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from abacus.engage.downstreams.wiring import outside
 from abacus.engage.limits.types import Limits
+from abacus.engage.offers.facts import Countable
 from abacus.engage.rewards.counted import CountedRows
 from abacus.engage.rewards.decide.price import Lock, Locked
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.engage.rewards.directory import RewardDirectory
+from abacus.engage.rewards.facts import reward_facts
 from abacus.engage.rewards.fulfillers import call_fulfillers
 from abacus.engage.rewards.redeemer import Redeemer
 from abacus.engage.rewards.redemption_desk import RedemptionDesk
@@ -17,6 +20,7 @@ from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool
 from abacus.platform.wiring import Wiring
 from abacus.pricing.decide.book import CardBook
+from abacus.signals.facts.wiring import present_counter_facts
 from abacus.signals.segments.wiring import segments_in_use
 
 
@@ -33,13 +37,17 @@ async def redemption_desk(wiring: Wiring, pool: Pool, moves: MovesPort, book: Ca
     wiring.at_the_end(redeemer.close)
     wiring.beside(redeemer.keep_finishing())
     wiring.beside(keep_measuring(pool, clock))
+    segments = segments_in_use(wiring, pool).look
+    counters = await present_counter_facts(wiring, pool, lambda: Countable(directory.around().counters))
+    reached = await outside(wiring, pool, webhooks_at_once=0)
     return RedemptionDesk(
         pool,
         clock,
         redeemer,
         offered=directory.value,
         book=book,
-        segments=segments_in_use(wiring, pool).look,
+        segments=segments,
+        facts=reward_facts(segments=segments, counters=counters, services=reached.services.ask),
         secrets=wiring.secrets(),
     )
 

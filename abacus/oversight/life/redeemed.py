@@ -8,6 +8,7 @@ from abacus.core.ids import redemption_key
 from abacus.engage.offers.decide.paid import Comparison, Paid, Recalled, comparisons, micros_text
 from abacus.engage.offers.named_redemptions import named_redemptions
 from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Pool
 from abacus.pricing.explanation.text import read
@@ -62,7 +63,7 @@ class RedeemedReader:
 
 
 def _paid(transfer: Transfer) -> Paid | None:
-    why = _explanation(transfer)
+    why = _explanation(transfer) if transfer.kind == TransferKind.EARN else None
     return None if why is None else Paid.by(why, transfer.country)
 
 

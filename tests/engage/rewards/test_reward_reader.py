@@ -28,7 +28,20 @@ EVERYTHING: Mapping[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("document", [COFFEE, EVERYTHING, {**EVERYTHING, "delivery": WEBHOOK}])
+ASKING: Mapping[str, Any] = {
+    **COFFEE,
+    "when": {
+        "operator": "and",
+        "conditions": [
+            {"operator": "gte", "lhs": "counter.visits(month)", "rhs": 3},
+            {"operator": "eq", "lhs": "external.lucky", "rhs": True},
+            {"operator": "gte", "lhs": "member.balance", "rhs": 100},
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize("document", [COFFEE, EVERYTHING, ASKING, {**EVERYTHING, "delivery": WEBHOOK}])
 def test_a_reward_is_read_and_written_again(document: Mapping[str, Any]) -> None:
     read = parse_reward(document, around())
     assert parse_reward(to_document(read), around()) == read
@@ -65,6 +78,13 @@ def test_a_reward_is_read_and_written_again(document: Mapping[str, Any]) -> None
         ({"limits": {"money": {"overall": "5"}}}, "limits.money"),
         ({"when": {"operator": "eq", "lhs": "var.amount", "rhs": 5}}, "when.lhs"),
         ({"when": {"operator": "eq", "lhs": "segment.irregulars", "rhs": True}}, "when.lhs"),
+        ({"when": {"operator": "eq", "lhs": "event.source", "rhs": "rides"}}, "when.lhs"),
+        ({"when": {"operator": "eq", "lhs": "campaign.count", "rhs": 1}}, "when.lhs"),
+        ({"when": {"operator": "gte", "lhs": "counter.by_city(7d)", "rhs": 1}}, "when.lhs"),
+        ({"when": {"operator": "gte", "lhs": "counter.nights(7d)", "rhs": 1}}, "when.lhs"),
+        ({"when": {"operator": "gte", "lhs": "counter.visits(7y)", "rhs": 1}}, "when.lhs"),
+        ({"when": {"operator": "eq", "lhs": "external.unlucky", "rhs": True}}, "when.lhs"),
+        ({"when": {"operator": "gte", "lhs": "external.lucky", "rhs": 1}}, "when.operator"),
         ({"colour": "brown"}, "colour"),
         ({"about": "a\x00b"}, "about"),
     ],

@@ -28,8 +28,16 @@ from abacus.engage.limits.decide.limit_form import bounds, limited
 from abacus.engage.rewards.decide.facts import sides_there_are
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.pricing.decide.likely import likely_values
+from abacus.signals.facts.decide.counter_sides import COUNTER
 from abacus.signals.rules.decide.choices import side
 
+_ABOUT: Final = {
+    "member": "the member",
+    "segment": "segments",
+    "counter": "counters",
+    "external": "services",
+    "reward": "the reward",
+}
 _TEXTS: Final = Group(
     [
         Field(name="title", sort=Text(), label="Title", required=True, says="“{}”"),
@@ -209,10 +217,16 @@ def reward_choices(document: Mapping[str, Any], around: RewardPublications) -> C
 
 
 def _sides(around: RewardPublications, likely: Mapping[str, Sequence[str]]) -> Mapping[str, Side]:
-    about = {"member": "the member", "segment": "segments", "reward": "the reward"}
     return {
-        text: side(text, type_, about[text.partition(".")[0]], real=(), likely=likely.get(text, ()), argument=None)
-        for text, type_ in sides_there_are(around.segments).items()
+        text: side(
+            text,
+            type_,
+            _ABOUT[text.partition(".")[0]],
+            real=(),
+            likely=likely.get(text, ()),
+            argument="7d" if text.startswith(f"{COUNTER.name}.") else None,
+        )
+        for text, type_ in sides_there_are(around).items()
     }
 
 

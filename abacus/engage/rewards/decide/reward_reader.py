@@ -228,7 +228,7 @@ def _rule(top: Fields, around: RewardPublications | None, faults: list[Fault]) -
     if around is None:
         return restore_document(document)
     try:
-        return rule_document(parse_rule(document, reward_sides(around.segments)))
+        return rule_document(parse_rule(document, reward_sides(around)))
     except DocumentFaults as error:
         faults += error.faults
         return None
