@@ -39,14 +39,14 @@ async def test_a_campaign_from_its_text_to_its_end_by_two_people(pool: Pool) -> 
         waiting = sent.headers["location"]
         assert f"{waiting}/approve" not in (await ann.see(waiting)).text
         await approve(open_desk, ben, waiting)
-        assert (await ann.twin("/campaigns/market")).json()["campaign"]["state"] == "running"
+        assert (await ann.twin("/campaigns/market")).json()["shown"]["row"]["state"] == "running"
 
         missing = await ann.send("/campaigns/market", "/campaigns/market/move", act="pause", reason="")
         assert (missing.status_code, "Say why" in missing.text) == (422, True)
         for act, state in (("pause", "paused"), ("resume", "running"), ("end", "ended")):
             moved = await ann.send("/campaigns/market", "/campaigns/market/move", act=act, reason="so")
             assert moved.status_code == 303
-            assert (await ann.twin("/campaigns/market")).json()["campaign"]["state"] == state
+            assert (await ann.twin("/campaigns/market")).json()["shown"]["row"]["state"] == state
         assert "/campaigns/market/move" not in (await ann.see("/campaigns/market")).text
 
 
@@ -242,11 +242,11 @@ async def test_the_version_that_is_shown_is_the_one_that_is_moved(pool: Pool) ->
         market, second = "/campaigns/market", "/campaigns/market?version=2"
 
         async def states() -> list[str]:
-            return [each["state"] for each in (await ann.twin(market)).json()["versions"]]
+            return [*(await ann.twin(market)).json()["shown"]["states"].values()]
 
         assert await states() == ["submitted", "running"]
-        shown = (await ann.twin(market)).json()
-        assert (shown["campaign"]["version"], shown["newer"]["version"]) == (1, 2)
+        shown = (await ann.twin(market)).json()["shown"]
+        assert (shown["row"]["version"], shown["newer"]["version"]) == (1, 2)
         assert (await ann.send(second, f"{market}/move", act="withdraw", reason="so")).status_code == 303
         assert (await ann.send(market, f"{market}/move", act="pause", reason="so")).status_code == 303
         assert await states() == ["draft", "paused"]

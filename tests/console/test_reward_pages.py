@@ -32,11 +32,15 @@ async def test_a_reward_from_its_text_to_its_end_by_two_people(pool: Pool) -> No
         digest = (await ben.twin(waiting)).json()["digest"]
         assert (await ben.send(waiting, f"{waiting}/approve", digest=digest)).status_code == 303
         (row,) = (await ben.twin("/rewards")).json()["list"]["rows"]
-        assert (row["name"], row["state"], row["free"], row["is_low"]) == ("coffee", "running", 2, False)
+        assert (row["name"], row["state"]) == ("coffee", "running")
+        assert [(each["name"], each["left"], each["is_low"]) for each in row["used"]] == [
+            ("stock", "10", False),
+            ("codes of coffee_codes", "2", False),
+        ]
         for act, state in (("pause", "paused"), ("resume", "running"), ("end", "ended")):
             moved = await ann.send("/rewards/coffee", "/rewards/coffee/move", act=act, reason="so")
             assert moved.status_code == 303
-            assert (await ann.twin("/rewards/coffee")).json()["reward"]["state"] == state
+            assert (await ann.twin("/rewards/coffee")).json()["shown"]["row"]["state"] == state
         assert "/rewards/coffee/move" not in (await ann.see("/rewards/coffee")).text
 
 

@@ -1,4 +1,4 @@
-"""Charts as values: lines along time, the runs of campaigns by day, limits as bars, and time in equal steps. Pure."""
+"""Charts as values: lines along time, the runs of campaigns by day, and time in equal steps. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,9 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final, NamedTuple, TypeAlias
 
-from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.run import RunOutcome
-from abacus.engage.limits.types import MICROS, Amounts
 
 SECONDS: Final = {"quarters": 900, "hours": 3600, "days": 86400}
 MOST: Final = 400
@@ -144,35 +142,6 @@ def runs_by_day(events_of: Iterable[tuple[date, str, str, int]]) -> Chart | None
     arms = sorted({arm for _, arm, _ in done})
     lines = [Line(arm or "done", [runs[arm, day] for day in all_days]) for arm in arms]
     return Chart("Runs by day", Along.DAYS, [midnight(day) for day in all_days], lines, "runs")
-
-
-@dataclass(frozen=True)
-class Bar:
-    """One limit over the whole life: what is used of it, in words, and as a share from 0 to 1."""
-
-    name: str
-    used: str
-    most: str
-    share: float
-
-
-def bars_of(campaign: Campaign, have: Amounts) -> list[Bar]:
-    """The bars of all members together."""
-    bound = campaign.limits.overall
-    return [
-        Bar(
-            "budget" if name == "cost" else name,
-            _amount(name, amount),
-            _amount(name, most),
-            min(1.0, amount / most) if most else 1.0,
-        )
-        for name, amount, most in zip(bound._fields, have, bound, strict=True)
-        if most is not None
-    ]
-
-
-def _amount(name: str, amount: int) -> str:
-    return f"{amount / MICROS:,.2f}" if name == "cost" else f"{amount:,}"
 
 
 class Span(NamedTuple):

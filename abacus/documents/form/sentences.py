@@ -93,7 +93,10 @@ class _Told:
                     if isinstance(each, Mapping):
                         yield from self._row(fields, each, field.begins or "", depth)
             case Group(fields) if isinstance(value, Mapping) and field.says is None:
-                yield from self.table(fields, value, depth)
+                text = ", ".join(self._phrases(fields, value)) if field.begins is not None else ""
+                if text:
+                    yield Sentence(field.begins or "", text, depth)
+                yield from self.table(fields, value, depth + 1 if text else depth)
             case _ if field.begins is not None:
                 yield Sentence(field.begins, self._phrase(field, table), depth)
 

@@ -130,7 +130,7 @@ async def glance(pool: Pool, campaign: Campaign, *, most: int = MOST_AT_A_GLANCE
 async def used_by(pool: Pool, names: Sequence[str]) -> Mapping[str, Amounts]:
     """What each of the campaigns has taken of its limits over its whole life. Raises `Unavailable`."""
     async with snapshot(pool) as connection:
-        return {pot.owner: amounts for pot, amounts in (await used(connection, OWNER_KIND, names, EVER)).items()}
+        return {pot.owner: amounts for pot, amounts in (await used(connection, OWNER_KIND, names, [EVER])).items()}
 
 
 async def _days(connection: Connection, name: str) -> Sequence[DayLine]:

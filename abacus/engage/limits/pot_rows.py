@@ -102,7 +102,7 @@ def amounts_of_row(row: PotRow | SlotRow) -> Amounts:
 
 
 _THESE: Final = """
-owner_kind = :owner_kind and owner = any(:owners::text[]) and (:period::text is null or period = :period)
+owner_kind = :owner_kind and owner = any(:owners::text[]) and (:periods::text[] is null or period = any(:periods))
 """
 _HANDED_OUT: Final = Statement(f"""
 select owner_kind, owner, period, runs, points, cost from limit_pot where {_THESE}
@@ -114,12 +114,12 @@ from limit_slot where {_THESE} group by owner_kind, owner, period
 
 
 async def used(
-    connection: Connection, owner_kind: str, owners: Sequence[str], period: str | None
+    connection: Connection, owner_kind: str, owners: Sequence[str], periods: Sequence[str] | None
 ) -> dict[Pot, Amounts]:
-    """What was handed out of the pots of these owners, of one period or of all, and is in no slot any more. On several
-    servers something may come into a slot after the pots were read.
+    """What was handed out of the pots of these owners, of some periods or of all, and is in no slot any more. On
+    several servers something may come into a slot after the pots were read.
     """
-    asked = {"owner_kind": owner_kind, "owners": list(owners), "period": period}
+    asked = {"owner_kind": owner_kind, "owners": list(owners), "periods": periods}
     handed_out = await connection.fetch(*_HANDED_OUT(**asked))
     found = {Pot(*row[:3]): Amounts(*row[3:]) for row in handed_out}
     for *pot, runs, points, cost in await slices.sums(connection, _IN_SLOTS(**asked), facts=3):

@@ -4,11 +4,14 @@ happened, by which reports do. Each process adds to rows of its own.
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from operator import add
 from typing import Final, NamedTuple
 
 from abacus.engage.limits.decide.pots import Pot
 from abacus.engage.limits.types import Amounts
 from abacus.engage.offers.decide.outcomes import Happened, Outcome
+from abacus.engage.offers.decide.taken import CameOf
+from abacus.platform import slices
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
@@ -43,6 +46,26 @@ select {columns(Pot, "u")}, sum({_SIGN} * s.times)::bigint, sum({_SIGN} * s.poin
 from {unnested(Pot)} join offer_sum s on s.offer = u.owner and u.period in ('', s.day::text)
 group by {columns(Pot, "u")}
 """)
+
+
+_CAME_OF: Final = Statement("""
+select day = :today as is_today, outcome, sum(times)::bigint, sum(points)::bigint, sum(saves)::bigint,
+    sum(cost)::bigint
+from offer_sum where offer = :offer group by 1, 2
+""")
+
+
+async def came_of(connection: Connection, offer: str, today: date) -> tuple[list[CameOf], list[CameOf]]:
+    """What came of an offer over all time, and of what was reserved today."""
+    ever: dict[str, CameOf] = {}
+    of_day: list[CameOf] = []
+    for is_today, outcome, *sums in await slices.sums(connection, _CAME_OF(offer=offer, today=today), facts=2):
+        found = CameOf(outcome, *sums)
+        before = ever.get(outcome)
+        ever[outcome] = found if before is None else CameOf(outcome, *map(add, before[1:], found[1:]))
+        if is_today:
+            of_day.append(found)
+    return [*ever.values()], of_day
 
 
 async def add_sums(connection: Connection, happened: Iterable[Happened], slot: int) -> None:

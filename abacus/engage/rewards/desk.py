@@ -8,14 +8,17 @@ from abacus.documents.stated_desk import StatedDesk
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.engage.rewards.decide.reward import Reward
 from abacus.engage.rewards.decide.reward_reader import parse_reward
-from abacus.engage.rewards.pools import free_codes
+from abacus.engage.rewards.decide.stock import EVER
+from abacus.engage.rewards.pools import PoolState, pool_states
 from abacus.engage.rewards.publications import reward_publications
 from abacus.engage.rewards.reward_store import RewardStore
 from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement
 
-_PIECES: Final = Statement("select pieces from reward_use where reward = :reward and period = ''")
+_USED: Final = Statement("""
+select reward, period, pieces from reward_use where reward = any(:rewards::text[]) and period = any(:periods::text[])
+""")
 _STAGES: Final = Statement("""
 select stage, count(*) as redemptions, sum(points)::bigint as points from reward_redemption
 where reward = :reward group by stage order by stage
@@ -28,14 +31,6 @@ class StageLine(NamedTuple):
     stage: str
     redemptions: int
     points: int
-
-
-class Taken(NamedTuple):
-    """What was taken of a reward, by all its versions; the stock is None where there is no such limit."""
-
-    pieces: int
-    stock: int | None
-    stages: Sequence[StageLine]
 
 
 class RewardDesk(StatedDesk[Reward, RewardPublications]):
@@ -52,12 +47,21 @@ class RewardDesk(StatedDesk[Reward, RewardPublications]):
         """The draft of a document, judged by what is published. Raises `RewardFaults`."""
         return parse_reward(document, around or await self.around())
 
-    async def free_codes(self) -> Mapping[str, int]:
-        """Of each pool."""
-        return await free_codes(self._pool)
+    async def pools(self) -> Sequence[PoolState]:
+        return await pool_states(self._pool)
 
-    async def taken(self, reward: Reward) -> Taken:
+    async def used(self, days: Mapping[str, str]) -> Mapping[str, Mapping[str, int]]:
+        """The pieces that were taken of these rewards, by name and period: over all time, and on the day that is named
+        for each.
+        """
+        found: dict[str, dict[str, int]] = {}
         async with passing_failures():
-            pieces = await self._pool.fetchval(*_PIECES(reward=reward.name))
-            stages = await self._pool.fetch(*_STAGES(reward=reward.name))
-        return Taken(pieces or 0, reward.limits.overall.runs, [StageLine(*row) for row in stages])
+            rows = await self._pool.fetch(*_USED(rewards=[*days], periods=sorted({EVER, *days.values()})))
+        for reward, period, pieces in rows:
+            found.setdefault(reward, {})[period] = pieces
+        return found
+
+    async def stages(self, name: str) -> Sequence[StageLine]:
+        """How many redemptions of a reward, by all its versions, are at which stage."""
+        async with passing_failures():
+            return [StageLine(*row) for row in await self._pool.fetch(*_STAGES(reward=name))]

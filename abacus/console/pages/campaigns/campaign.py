@@ -4,33 +4,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from abacus.console.decide.charts import Bar, Chart, bars_of, runs_by_day
+from abacus.console.decide.bars import OVERALL, Bar, Counted, bars_of
+from abacus.console.decide.charts import Chart, runs_by_day
 from abacus.console.errands.types import Order
 from abacus.console.pages.campaigns.campaign_calendar import Meets, meets_of
-from abacus.console.pages.campaigns.campaign_list import CampaignRow, row_of
-from abacus.console.pages.drafts.stated_pages import StatedPages
-from abacus.console.pages.drafts.versions import VersionTold, versions_told
+from abacus.console.pages.campaigns.campaign_pages import PAGES
 from abacus.console.pages.operations.errands import Done as Asked
 from abacus.console.pages.operations.errands import ask, newest
+from abacus.console.pages.stated.stated_pages import ShownVersion
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.documents.decide.states import State
-from abacus.documents.form.sentences import Sentence, sentences
 from abacus.engage.campaigns.campaign_store import CampaignRecord
-from abacus.engage.campaigns.decide.campaign_form import CAMPAIGN_FORM
-from abacus.engage.campaigns.decide.document import to_document, to_toml
+from abacus.engage.campaigns.decide.campaign import LIMIT_WORDS
 from abacus.engage.campaigns.decide.interval import Interval, share_interval
 from abacus.engage.campaigns.decide.meetings import meetings_of
 from abacus.engage.campaigns.desk import CampaignDesk
-from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.engage.campaigns.report import ArmLine, DayLine, against_control, used_overall
 from abacus.engage.limits.types import MICROS
-from abacus.people.types.deed import Deed
 
 REPORT: Final = "campaign-report"
 _BESIDE: Final = 200  # versions of other campaigns
-PAGES: Final = StatedPages(CAMPAIGNS, CampaignDesk)
 
 
 @dataclass(frozen=True)
@@ -55,44 +50,28 @@ class Done:
 
 @dataclass(frozen=True, kw_only=True)
 class CampaignPage(Page):
-    """A version of one campaign: that which the address names, or that in force, or else the latest. `newer` waits
-    while this one is in force.
-    """
+    """A version of one campaign."""
 
     template: ClassVar[str] = "campaign.html"
-    campaign: CampaignRow
-    newer: CampaignRow | None
-    sentences: Sequence[Sentence]
+    shown: ShownVersion
     segments: Sequence[str]
-    document: str
     done: Part[Done]
     report: Part[Asked | None]
     meets: Part[Meets]
-    versions: Sequence[CampaignRow]
-    history: Sequence[VersionTold]
-    act_options: Sequence[tuple[str, str]]
-    may_edit: bool
 
 
 async def campaign(call: Call) -> CampaignPage:
-    history, now = await PAGES.history(call), call.now
+    history = await PAGES.history(call)
     record = PAGES.shown(call, history)
-    newer, name = PAGES.waiting(call, history, record), record.document.name
+    name = record.document.name
     return CampaignPage(
         title=name,
         command=f"abacus campaigns report {name}",
-        campaign=row_of(record, now),
-        newer=row_of(newer, now) if newer is not None else None,
-        sentences=sentences(CAMPAIGN_FORM, to_document(record.document)),
+        shown=await PAGES.version(call, history, record),
         segments=record.document.segments,
-        document=to_toml(record.document),
         done=await call.part(_done(call, record)),
         report=await call.part(newest(call, REPORT, name)),
         meets=await call.part(_meets(call, record)),
-        versions=[row_of(each, now) for each in reversed(history)],
-        history=versions_told(CAMPAIGNS, await call.rooms[CampaignDesk].versions(name), now),
-        act_options=PAGES.act_options(call, record),
-        may_edit=call.may(Deed.EDIT_CAMPAIGNS, record.document.country),
     )
 
 
@@ -116,7 +95,7 @@ async def _meets(call: Call, record: CampaignRecord) -> Meets:
 
 async def _done(call: Call, record: CampaignRecord) -> Done:
     found = await call.rooms[CampaignDesk].glance(record.document)
-    bars = bars_of(record.document, used_overall(found))
+    bars = bars_of(record.document.limits, LIMIT_WORDS, Counted({OVERALL: used_overall(found)}))
     runs = [(each.day, each.variant, each.outcome, each.events) for each in found.days]
     return Done(
         bars,

@@ -8,7 +8,8 @@ from typing import ClassVar, Final
 from zoneinfo import ZoneInfo
 
 from abacus.console.decide.campaign_calendar import By, Cell, Column, beside, cells_of, columns_of, span_of
-from abacus.console.pages.campaigns.campaign_list import CampaignRow, row_of
+from abacus.console.pages.campaigns.campaign_pages import PAGES
+from abacus.console.pages.stated.stated_row import StatedRow
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows
 from abacus.console.web.faults import PageFault
@@ -33,7 +34,7 @@ _FIRST, _LAST = date(2000, 1, 1), date(2100, 1, 1)
 class CalendarRow:
     """A version, and what it does in each column."""
 
-    campaign: CampaignRow
+    campaign: StatedRow
     cells: Sequence[Cell]
 
 
@@ -83,7 +84,7 @@ async def calendar(call: Call) -> CalendarPage:
     asked = open_ if country is None else [country] if open_ is None or country in open_ else []
     found = await desk.between(*span, countries=asked, after=_after(call), limit=_MOST + 1)
     shown = [(each, _over_its_time(each, call.now)) for each in found[:_MOST]]
-    rows = [CalendarRow(row_of(each, call.now), cells_of(ran, columns)) for each, ran in shown if ran is not None]
+    rows = [CalendarRow(PAGES.row(call, each), cells_of(ran, columns)) for each, ran in shown if ran is not None]
     met = [
         each
         for each in meetings(ran for _, ran in shown if ran is not None)

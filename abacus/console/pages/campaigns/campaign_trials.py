@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import ClassVar, Final
 
-from abacus.console.pages.campaigns.campaign import PAGES
 from abacus.console.pages.campaigns.campaign_draft import CAMPAIGN_DRAFTS
+from abacus.console.pages.campaigns.campaign_pages import PAGES
 from abacus.console.pages.drafts.trials import Trial, TrialForm, trial_forms, trials_of, try_draft
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page, See

@@ -3,14 +3,15 @@
 from typing import Final
 
 from abacus.console.pages.drafts.draft_page import draft_pages
-from abacus.console.pages.offers import offer, offer_list
+from abacus.console.pages.offers import offer
 from abacus.console.pages.offers.offer_draft import OFFER_DRAFTS
+from abacus.console.pages.offers.offer_pages import PAGES
 from abacus.console.web.routes import form, page
 from abacus.people.types.deed import Deed
 
 SERVED: Final = (
-    page("/offers", offer_list.offers),
+    page("/offers", PAGES.listed),
     page("/offers/{name}", offer.offer),
-    form("/offers/{name}/move", offer.PAGES.move, Deed.EDIT_OFFERS, shows=offer.offer),
+    form("/offers/{name}/move", PAGES.move, Deed.EDIT_OFFERS, shows=offer.offer),
     *draft_pages(OFFER_DRAFTS),
 )

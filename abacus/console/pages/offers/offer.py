@@ -1,51 +1,67 @@
-"""One offer: a version of it as sentences, who is invited, and what may be done to this version."""
+"""One offer: a version of it as sentences, what was taken, and what may be done to this version."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar
 
-from abacus.console.pages.drafts.stated_pages import StatedPages
-from abacus.console.pages.drafts.versions import VersionTold, versions_told
-from abacus.console.pages.offers.offer_list import OfferRow, row_of
+from abacus.console.decide.bars import OVERALL, Bar, Counted, bars_of
+from abacus.console.pages.offers.offer_pages import PAGES, today_of
+from abacus.console.pages.stated.stated_pages import ShownVersion
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page
-from abacus.documents.form.sentences import Sentence, sentences
-from abacus.engage.offers.decide.document import to_document, to_toml
-from abacus.engage.offers.decide.offer_form import OFFER_FORM
+from abacus.console.web.parts import Part
+from abacus.engage.limits.types import MICROS
+from abacus.engage.offers.decide.offer import LIMIT_WORDS, Offer
+from abacus.engage.offers.decide.taken import Taken
 from abacus.engage.offers.desk import OfferDesk
-from abacus.engage.offers.kind import OFFERS
 
-PAGES: Final = StatedPages(OFFERS, OfferDesk)
+
+@dataclass(frozen=True)
+class Line:
+    """How often something came of the offer, with the money and the points that it gave."""
+
+    what: str
+    times: int
+    saves: float
+    points: int
+
+
+@dataclass(frozen=True)
+class Used:
+    """What was taken of an offer, by all its versions: beside its limits, and by what came of it."""
+
+    bars: Sequence[Bar]
+    lines: Sequence[Line]
+    currency: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class OfferPage(Page):
-    """A version of one offer: that which the address names, or that in force, or else the latest. `newer` waits while
-    this one is in force.
-    """
+    """A version of one offer."""
 
     template: ClassVar[str] = "offer.html"
-    offer: OfferRow
-    newer: OfferRow | None
-    sentences: Sequence[Sentence]
-    document: str
-    history: Sequence[VersionTold]
-    act_options: Sequence[tuple[str, str]]
-    may_edit: bool
+    shown: ShownVersion
+    used: Part[Used]
 
 
 async def offer(call: Call) -> OfferPage:
-    history, now, desk = await PAGES.history(call), call.now, call.rooms[OfferDesk]
+    history = await PAGES.history(call)
     record = PAGES.shown(call, history)
-    newer, name = PAGES.waiting(call, history, record), record.document.name
+    name = record.document.name
     return OfferPage(
         title=name,
         command=f"abacus offers show {name}",
-        offer=row_of(record, now),
-        newer=row_of(newer, now) if newer is not None else None,
-        sentences=sentences(OFFER_FORM, to_document(record.document)),
-        document=to_toml(record.document),
-        history=versions_told(OFFERS, await desk.versions(name), now),
-        act_options=PAGES.act_options(call, record),
-        may_edit=call.may(OFFERS.deed, record.document.country),
+        shown=await PAGES.version(call, history, record),
+        used=await call.part(_used(call, record.document)),
     )
+
+
+async def _used(call: Call, of: Offer) -> Used:
+    today = today_of(call, of)
+    ever, day = await call.rooms[OfferDesk].taken(of.name, today)
+    counted = Counted({OVERALL: ever.used, today: day.used}, {OVERALL: ever.held, today: day.held})
+    return Used(bars_of(of.limits, LIMIT_WORDS, counted, today), _lines(ever), of.currency)
+
+
+def _lines(taken: Taken) -> list[Line]:
+    return [Line(each.outcome, each.times, each.saves / MICROS, each.points) for each in taken.came_of]

@@ -2,54 +2,47 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar
 
-from abacus.console.pages.drafts.stated_pages import StatedPages
-from abacus.console.pages.drafts.versions import VersionTold, versions_told
-from abacus.console.pages.rewards.reward_list import RewardRow, row_of
+from abacus.console.decide.bars import Bar
+from abacus.console.pages.rewards.reward_pages import PAGES, used_bars
+from abacus.console.pages.stated.stated_pages import ShownVersion
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page
 from abacus.console.web.parts import Part
-from abacus.documents.form.sentences import Sentence, sentences
-from abacus.engage.rewards.decide.reward_document import to_document, to_toml
-from abacus.engage.rewards.decide.reward_form import REWARD_FORM
-from abacus.engage.rewards.desk import RewardDesk, Taken
-from abacus.engage.rewards.kind import REWARDS
-from abacus.people.types.deed import Deed
+from abacus.engage.rewards.decide.reward import Reward
+from abacus.engage.rewards.desk import RewardDesk, StageLine
 
-PAGES: Final = StatedPages(REWARDS, RewardDesk)
+
+@dataclass(frozen=True)
+class Used:
+    """What was taken of a reward, by all its versions: beside its stocks, and by what came of it."""
+
+    bars: Sequence[Bar]
+    stages: Sequence[StageLine]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RewardPage(Page):
-    """A version of one reward: that which the address names, or that in force, or else the latest. `newer` waits while
-    this one is in force.
-    """
+    """A version of one reward."""
 
     template: ClassVar[str] = "reward.html"
-    reward: RewardRow
-    newer: RewardRow | None
-    sentences: Sequence[Sentence]
-    document: str
-    taken: Part[Taken]
-    history: Sequence[VersionTold]
-    act_options: Sequence[tuple[str, str]]
-    may_edit: bool
+    shown: ShownVersion
+    used: Part[Used]
 
 
 async def reward(call: Call) -> RewardPage:
-    history, now, desk = await PAGES.history(call), call.now, call.rooms[RewardDesk]
-    record, free = PAGES.shown(call, history), await desk.free_codes()
-    newer, name = PAGES.waiting(call, history, record), record.document.name
+    history = await PAGES.history(call)
+    record = PAGES.shown(call, history)
+    name = record.document.name
     return RewardPage(
         title=name,
         command=f"abacus rewards show {name}",
-        reward=row_of(record, now, free),
-        newer=row_of(newer, now, free) if newer is not None else None,
-        sentences=sentences(REWARD_FORM, to_document(record.document)),
-        document=to_toml(record.document),
-        taken=await call.part(desk.taken(record.document)),
-        history=versions_told(REWARDS, await desk.versions(name), now),
-        act_options=PAGES.act_options(call, record),
-        may_edit=call.may(Deed.EDIT_REWARDS, record.document.country),
+        shown=await PAGES.version(call, history, record),
+        used=await call.part(_used(call, record.document)),
     )
+
+
+async def _used(call: Call, of: Reward) -> Used:
+    bars = await used_bars(call, [of])
+    return Used(bars[of.name], await call.rooms[RewardDesk].stages(of.name))

@@ -112,11 +112,11 @@ _SCOPE: Final = Group(
 )
 
 
-def _gate(sort: Amount | Whole, words: str) -> Group:
+def _gate(sort: Amount | Whole, least: str, below: str) -> Group:
     return Group(
         [
-            Field(name="from", sort=sort, label="From", says=f"{words} from {{}}"),
-            Field(name="below", sort=sort, label="Below", says=f"{words} below {{}}"),
+            Field(name="from", sort=sort, label="From", says=least),
+            Field(name="below", sort=sort, label="Below", says=below),
         ]
     )
 
@@ -137,6 +137,14 @@ _PAID_BY: Final = Group(
     ]
 )
 
+
+def _stands(stack: object) -> str:
+    kind, _, group = str(stack).partition(":")
+    if group:
+        return f"in the group {group}, beside offers of other groups"
+    return "beside all others" if kind == "always" else "alone in a basket"
+
+
 OFFER_FORM: Final = Form(
     [
         *heading_fields("lunch_20", "A fifth off lunch, at most 5"),
@@ -153,7 +161,8 @@ OFFER_FORM: Final = Form(
                             label="Everybody",
                             required=True,
                             example="public",
-                            says="for everybody",
+                            begins="For",
+                            says="everybody",
                         )
                     ],
                 ),
@@ -165,7 +174,8 @@ OFFER_FORM: Final = Form(
                             sort=Fixed("invitation"),
                             label="Invited",
                             required=True,
-                            says="for members who are invited",
+                            begins="For",
+                            says="members who are invited",
                         )
                     ],
                 ),
@@ -177,13 +187,15 @@ OFFER_FORM: Final = Form(
                             sort=Fixed("code"),
                             label="By code",
                             required=True,
-                            says="for who has a code",
+                            begins="For",
+                            says="who has a code",
                         ),
                         Field(
                             name="code",
                             sort=Text(pattern=CODE_PATTERN),
                             label="Public code",
                             help="Empty: single codes are loaded.",
+                            begins="with",
                             says="the code {}",
                         ),
                     ],
@@ -199,10 +211,24 @@ OFFER_FORM: Final = Form(
             begins="It gives",
         ),
         Field(name="scope", sort=_SCOPE, label="Scope", required=True, example={"everything": True}, begins="on"),
-        Field(name="price", sort=_gate(Amount(), "at a price"), label="Price of a piece", begins="if"),
-        Field(name="quantity", sort=_gate(Whole(1, MOST_PIECES), "pieces"), label="Pieces", begins="if"),
         Field(
-            name="basket_minimum", sort=Amount(), label="Basket of at least", begins="if", says="the basket comes to {}"
+            name="price",
+            sort=_gate(Amount(), "a piece costs {} or more", "a piece costs less than {}"),
+            label="Price of a piece",
+            begins="if",
+        ),
+        Field(
+            name="quantity",
+            sort=_gate(Whole(1, MOST_PIECES), "{} piece(s) or more", "fewer than {} pieces"),
+            label="Pieces",
+            begins="if",
+        ),
+        Field(
+            name="basket_minimum",
+            sort=Amount(),
+            label="Basket of at least",
+            begins="if",
+            says="the basket comes to {} or more",
         ),
         Field(
             name="when",
@@ -245,7 +271,7 @@ OFFER_FORM: Final = Form(
             help="In a group: group:NAME. It stands beside offers of other groups.",
             usual="alone in a basket",
             begins="stands",
-            says="{}",
+            says=lambda value, _: _stands(value),
         ),
         Field(
             name="priority",
