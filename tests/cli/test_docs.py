@@ -16,7 +16,7 @@ from abacus.platform.encryption import new_keyring_text
 from tests.support.commands_server import serving_commands
 from tests.support.house import House
 from tests.support.paths import DOCS
-from tests.support.shop import count_desk, register, shop
+from tests.support.shop import count_desk, offer_desk, register, shop
 from tests.support.staff import hire
 
 pytestmark = pytest.mark.once
@@ -31,6 +31,9 @@ PAGES = (
     "country-teams/campaigns.md",
     "country-teams/offers.md",
     "country-teams/rewards.md",
+    "start/offer.md",
+    "partners/offers.md",
+    "partners/taking-offers.md",
 )
 
 _TRIES = 50
@@ -69,7 +72,11 @@ async def test_the_examples_do_what_the_pages_say(
     programs = tmp_path_factory.mktemp("programs")
     keyring = new_keyring_text("one")
     settings = house.settings.model_copy(update={"secrets_key": keyring})
-    async with shop(house, *_WORKERS, settings=settings) as opened, count_desk(house) as counts:
+    async with (
+        shop(house, *_WORKERS, settings=settings) as opened,
+        count_desk(house) as counts,
+        offer_desk(house, settings) as offers,
+    ):
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("ABACUS_")},
             **{name: value for name, value in house.environment().items() if name.startswith("ABACUS_")},
@@ -77,6 +84,7 @@ async def test_the_examples_do_what_the_pages_say(
             "COLUMNS": "200",
             "API": opened.url,
             "COUNTS": counts.url,
+            "OFFERS": offers.url,
             "KEY": key,
             "ABACUS_SECRETS_KEY": keyring,
             "CLEO": await hire(house.pool, "cleo", "country_editor:SG"),
