@@ -17,6 +17,8 @@ from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.engage.rewards.redemption_desk import MOST_PIECES, Listed
 from abacus.intake.partners.decide.ask import ReasonText
 
+_PAGE: Final = 50
+_MOST_ON_PAGE: Final = 100
 _EXAMPLE: Final = {
     "redemption_id": "0d1f6c4e-1b7a-5f0e-9a55-2f5a6c0c7a11",
     "reward": "coffee",
@@ -106,13 +108,23 @@ class RedemptionAnswer(BaseModel):
     asked_at: datetime
 
 
-class RedemptionsAnswer(BaseModel):
-    """The redemptions of a member, the newest first."""
+class RedemptionPage(BaseModel):
+    """The query parameters for a page of a member's redemptions."""
 
-    model_config = with_example({"member_id": "bob", "redemptions": [{**_EXAMPLE, "code": None}]})
+    model_config = ConfigDict(extra="forbid")
+
+    cursor: Annotated[str | None, Field(description="The `next` of the page before.", max_length=200)] = None
+    limit: Annotated[int, Field(ge=1, le=_MOST_ON_PAGE)] = _PAGE
+
+
+class RedemptionsAnswer(BaseModel):
+    """A page, the newest first; `next` is the cursor of the next one, if there is one."""
+
+    model_config = with_example({"member_id": "bob", "redemptions": [{**_EXAMPLE, "code": None}], "next": None})
 
     member_id: str
     redemptions: list[RedemptionAnswer]
+    next: str | None
 
 
 class LockAnswer(BaseModel):

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from abacus.api.answers import json_answer
-from abacus.api.api_problem import ApiProblem
+from abacus.api.api_problem import ApiProblem, FieldFault
 from abacus.api.auth import Call, PersonCall, caller_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
@@ -16,6 +16,7 @@ from abacus.api.redemption_answers import (
     FulfilmentReport,
     RedemptionAnswer,
     RedemptionOrder,
+    RedemptionPage,
     RedemptionsAnswer,
     Reported,
     listed_reward,
@@ -25,6 +26,7 @@ from abacus.api.redemption_answers import (
 from abacus.api.route_description import MemberId, answered, described, key_header
 from abacus.core.errors import Absent, Unavailable
 from abacus.engage.rewards.decide.draft import Ask
+from abacus.engage.rewards.decide.place import Place
 from abacus.engage.rewards.decide.price import Locked, Standing
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.engage.rewards.redeemer import KeyReused
@@ -69,15 +71,24 @@ async def redeem(member_id: MemberId, request: Request) -> Response:
 @router.get(
     "/members/{member_id:path}/redemptions",
     summary="A member's redemptions",
-    responses=answered({200: (RedemptionsAnswer, "The newest first, without codes")}, 404, 422),
+    responses=answered({200: (RedemptionsAnswer, "A page, without codes")}, 404, 422),
 )
-async def redemptions(member_id: MemberId, request: Request) -> Response:
-    """A partner sees its own redemptions, and all of them where the operator lets it. A person sees its countries."""
+async def redemptions(member_id: MemberId, request: Request, query: Annotated[RedemptionPage, Query()]) -> Response:
+    """The newest first. A partner sees its own redemptions, and all of them where the operator lets it; a person sees
+    its countries. Follow `next` for the page after.
+    """
     call = _reader(request)
-    found = await _desk(call).of_member(member_id)
-    shown = [each for each in found if _is_open(call, each)]
-    now = call.access.clock.now()
-    return json_answer({"member_id": member_id, "redemptions": [redemption_facts(each, now) for each in shown]})
+    desk, place, shown = _desk(call), _place(query.cursor), list[Redemption]()
+    while len(shown) <= query.limit:
+        found = await desk.of_member(member_id, query.limit + 1, place)
+        shown += [each for each in found if _is_open(call, each)]
+        if len(found) <= query.limit:
+            break
+        place = Place.of(found[-1])
+    page, now = shown[: query.limit], call.access.clock.now()
+    following = Place.of(page[-1]).text if len(shown) > query.limit else None
+    listed = [redemption_facts(each, now) for each in page]
+    return json_answer({"member_id": member_id, "redemptions": listed, "next": following})
 
 
 @router.get(
@@ -176,6 +187,15 @@ def _spender(request: Request) -> Call | PersonCall:
         raise ApiProblem("spending-not-allowed")
     call.check_somewhere(Deed.MOVE_POINTS)
     return call
+
+
+def _place(cursor: str | None) -> Place | None:
+    """Raises `ApiProblem`."""
+    try:
+        return None if cursor is None else Place.read(cursor)
+    except ValueError:
+        detail = "not a cursor that this API gave"
+        raise ApiProblem("invalid", detail, errors=[FieldFault(pointer="query/cursor", detail=detail)]) from None
 
 
 def _reader(request: Request) -> Call | PersonCall:

@@ -52,6 +52,29 @@ async def test_a_member_sees_redeems_and_returns(house: House, opened: Shop) -> 
     assert [each["status"] for each in (await acme.get(path)).json()["redemptions"]] == ["returned"]
 
 
+async def test_redemptions_are_read_page_by_page(house: House, opened: Shop) -> None:
+    """Each caller sees what is open to it, and nothing twice."""
+    acme, other = [await opened.caller(await register(house, name)) for name in ("acme", "other")]
+    path = "/v1/members/bob/redemptions"
+    await load_codes(house.pool, ["DDD", "EEE", "FFF"], secrets=Secrets.of(KEYRING))
+    await run_reward(house.pool, name="tea", price={"points": 1})
+    made = [
+        (await caller.post(path, json={"reward": "tea"}, headers={"Idempotency-Key": key})).json()["redemption_id"]
+        for key in "123"
+        for caller in (acme, other)
+    ]
+    seen, cursor = list[str](), None
+    while True:
+        page = (await acme.get(path, params={"limit": 1} | ({"cursor": cursor} if cursor else {}))).json()
+        seen += [each["redemption_id"] for each in page["redemptions"]]
+        cursor = page["next"]
+        if cursor is None:
+            break
+    assert seen == made[::2][::-1]
+    for wrong in ("x", "bm9uZQ", "WyIyMDI2IiwgMV0"):
+        assert kind(await acme.get(path, params={"cursor": wrong})) == (422, "invalid")
+
+
 async def test_what_is_refused_takes_nothing(house: House, opened: Shop) -> None:
     acme, poor = [await opened.caller(await register(house, name, may_spend=may)) for name, may in PARTNERS]
     path = "/v1/members/bob/redemptions"

@@ -9,6 +9,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable, absent
 from abacus.core.sources import Agent
 from abacus.engage.rewards.decide.draft import Ask, draft_of, wanted_of
+from abacus.engage.rewards.decide.place import Place
 from abacus.engage.rewards.decide.price import (
     Lock,
     Locked,
@@ -123,9 +124,9 @@ class RedemptionDesk:
     async def one(self, member_id: str, redemption_id_: UUID) -> Redemption | None:
         return await self._reader.one(member_id, redemption_id_)
 
-    async def of_member(self, member_id: str, most: int = MOST_LISTED) -> list[Redemption]:
-        """The newest first."""
-        return await self._reader.of_member(member_id, most)
+    async def of_member(self, member_id: str, most: int, after: Place | None = None) -> list[Redemption]:
+        """The newest first, or those that come after a place in this order."""
+        return await self._reader.of_member(member_id, most, after)
 
     async def cancel(self, redemption: Redemption) -> Redemption:
         """Points come back for what the fulfiller has not delivered, and the piece is there for others. Raises

@@ -5,6 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from abacus.engage.rewards.decide.draft import Wanted
+from abacus.engage.rewards.decide.place import Place
 from abacus.engage.rewards.decide.redemption import USING, Redemption
 from abacus.engage.rewards.decide.stock import EVER, MemberUse, Shelf, Use
 from abacus.platform.postgres import Pool, passing_failures
@@ -19,7 +20,10 @@ _OF_ID: Final = Statement(f"""
 select {_COLUMNS} from reward_redemption where redemption_id = :redemption_id and member_id = :member_id
 """)
 _OF_MEMBER: Final = Statement(f"""
-select {_COLUMNS} from reward_redemption where member_id = :member_id order by asked_at desc, key limit :most
+select {_COLUMNS} from reward_redemption
+where member_id = :member_id
+    and (:asked_at::timestamptz is null or (asked_at, redemption_id) < (:asked_at, :redemption_id::uuid))
+order by asked_at desc, redemption_id desc limit :most
 """)
 _USES: Final = Statement(f"""
 select r.reward, r.period, r.pieces from {unnested(Use)} join reward_use r using (reward, period)
@@ -51,10 +55,12 @@ class RedemptionReader:
             row = await self._pool.fetchrow(*_OF_ID(member_id=member_id, redemption_id=redemption_id))
         return Redemption(*row) if row else None
 
-    async def of_member(self, member_id: str, most: int) -> list[Redemption]:
-        """The newest first."""
+    async def of_member(self, member_id: str, most: int, after: Place | None = None) -> list[Redemption]:
+        """The newest first, or those that come after a place in this order."""
+        asked_at, redemption_id = after or (None, None)
+        statement = _OF_MEMBER(member_id=member_id, most=most, asked_at=asked_at, redemption_id=redemption_id)
         async with passing_failures():
-            rows = await self._pool.fetch(*_OF_MEMBER(member_id=member_id, most=most))
+            rows = await self._pool.fetch(*statement)
         return [Redemption(*row) for row in rows]
 
     async def shelf(self, member_id: str, wanted: Sequence[Wanted]) -> Shelf:
