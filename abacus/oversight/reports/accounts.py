@@ -47,15 +47,17 @@ OWED: Final = "owed"
 
 _AGEING: Final = f"""
 with due as (
-    select a.member_id, a.program, a.country, coalesce(to_char(l.lapses_on, 'YYYY-MM'), '{NEVER}') as lapses, l.points
+    select a.member_id, a.program, a.country, coalesce(to_char(l.lapses_on, 'YYYY-MM'), '{NEVER}') as lapses,
+        l.points, l.pending
     from account a cross join lateral {lapsing("a")} l
     where a.balance > a.held
     union all
-    select member_id, program, country, '{HELD}', least(held, balance) from account where balance > 0 and held > 0
+    select member_id, program, country, '{HELD}', least(held, balance), 0 from account where balance > 0 and held > 0
     union all
-    select member_id, program, country, '{OWED}', balance from account where balance < 0
+    select member_id, program, country, '{OWED}', balance, 0 from account where balance < 0
 )
-select program, country, lapses, count(distinct member_id) as members, sum(points)::bigint as points
+select program, country, lapses, count(distinct member_id) as members, sum(points)::bigint as points,
+    sum(pending)::bigint as pending
 from due
 where points <> 0
 group by program, country, lapses
@@ -65,7 +67,7 @@ group by program, country, lapses
 class Due(NamedTuple):
     """Points that lapse with a month's end (2026-12); or that are held, never lapse as things stand, or are owed.
 
-    Together they are the balances.
+    Together they are the balances. `pending` of the points have not vested yet.
     """
 
     program: str
@@ -73,6 +75,7 @@ class Due(NamedTuple):
     lapses: str
     members: int
     points: int
+    pending: int
 
 
 async def ageing(connection: Connection) -> list[Due]:

@@ -3,18 +3,26 @@
 import itertools
 from collections import Counter
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from abacus.core.clock import SystemClock
+from abacus.ledger.store.post import PostgresLedger
 from abacus.oversight.reports.accounts import HELD, NEVER, OWED, Due, ageing
 from abacus.platform.postgres import Pool, snapshot
+from abacus.programs.expiry.decide.month import Month, last_good_day
+from abacus.programs.expiry.lapsing_sql import Expected, preview
 from tests.oversight.reports.fifo import histories, lots_of
 from tests.oversight.reports.histories import History, Move, write
+from tests.support.awards import award
 
 _programs = itertools.count()
+DAY = timedelta(days=1)
+TO_COME = last_good_day(datetime.now(UTC), ZoneInfo("UTC"), 2)
 JULY, AUGUST = date(2026, 7, 31), date(2026, 8, 31)
 LOTS = [Move("earn", 10, expires_on=JULY), Move("earn", 10, expires_on=AUGUST), Move("spend", -4)]
 
@@ -77,4 +85,24 @@ async def test_members_are_counted_once_a_month(pool: Pool) -> None:
     twice = [Move("earn", 10, expires_on=JULY), Move("earn", 5, expires_on=JULY)]
     await write(pool, [History("bob", twice, lifetime=True), History("eve", twice[:1], expires_on=JULY)])
     async with snapshot(pool) as connection:
-        assert await ageing(connection) == [Due("GRP", "SG", "2026-07", 2, 25)]
+        assert await ageing(connection) == [Due("GRP", "SG", "2026-07", 2, 25, 0)]
+
+
+@pytest.mark.parametrize("lifetime", [False, True], ids=["by activity", "by lots"])
+async def test_points_that_have_not_vested_are_told_apart(pool: Pool, lifetime: bool) -> None:  # noqa: FBT001  # a case
+    """They lapse with the others: what is pending now has vested by then."""
+    now = datetime.now(UTC)
+    ledger, given = PostgresLedger(pool, SystemClock()), award(expires_on=TO_COME, lifetime=lifetime)
+    vesting = [(10, None), (25, now + 3 * DAY), (5, now + 9 * DAY), (7, now - DAY)]
+    await ledger.post(
+        [
+            given._replace(
+                key=f"txn:rides:{number}", points=points, vests_on=None if at is None else at.date(), vests_at=at
+            )
+            for number, (points, at) in enumerate(vesting)
+        ]
+    )
+    month = Month.of(TO_COME)
+    async with snapshot(pool) as connection:
+        assert await ageing(connection) == [Due("GRP", "SG", str(month), 1, 47, 30)]
+    assert await preview(pool, "SG", month, with_earlier=False) == [Expected("SG", "GRP", 1, 47, 30)]

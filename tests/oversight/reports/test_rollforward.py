@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from abacus.oversight.reports.accounts import balances
 from abacus.oversight.reports.decide.by import By
-from abacus.oversight.reports.decide.rollforward import SIGNS, Movement, Rollforward
+from abacus.oversight.reports.decide.liability import ProgramBalance
+from abacus.oversight.reports.decide.rollforward import SIGNS, Movement, Rollforward, tie
 from abacus.oversight.reports.homes import homes
 from abacus.oversight.reports.movements import rollforward
 from abacus.platform.postgres import Pool, snapshot
@@ -195,3 +196,9 @@ async def test_what_members_hold_and_what_they_owe(pool: Pool) -> None:
         (now,) = await balances(connection, where, where.whenever())
     assert (in_june.members, in_june.outstanding, in_june.owed, in_june.ties) == (2, 20, 0, True)
     assert (now.members, now.outstanding, now.owed, now.ties) == (1, 7, -5, True)
+
+
+def test_the_tie_tells_how_many_of_the_closing_points_are_pending() -> None:
+    issued = Movement("GRP", "SG", "", "", "", 0, 10, 0, 0, 0, 0, 10)
+    (tied,) = tie([issued], [ProgramBalance("GRP", "SG", 1, 10, 0, 7, 10, 10, 0)])
+    assert (tied.closing, tied.pending, tied.ties) == (10, 7, "yes")

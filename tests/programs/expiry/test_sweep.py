@@ -130,9 +130,9 @@ async def test_a_preview_changes_nothing(office: Office) -> None:
         ]
     )
     with_earlier = await preview(office.pool, "SG", Month(2026, 7), with_earlier=True)
-    assert with_earlier == [Expected("SG", "GRP", 3, 300), Expected("SG", "OVO", 1, 100)]
+    assert with_earlier == [Expected("SG", "GRP", 3, 300, 0), Expected("SG", "OVO", 1, 100, 0)]
     alone = await preview(office.pool, "SG", Month(2026, 7), with_earlier=False)
-    assert alone == [Expected("SG", "GRP", 2, 200), Expected("SG", "OVO", 1, 100)]
+    assert alone == [Expected("SG", "GRP", 2, 200, 0), Expected("SG", "OVO", 1, 100, 0)]
     assert await office.runs.all() == []
 
 

@@ -44,7 +44,7 @@ _SUMMED: Final = tuple(name for name in Movement._fields if name not in Part._fi
 class Tie(NamedTuple):
     """The books of a program in a country against its accounts: `closing` by the transfers, the balances that the
     last transfers recorded, the accounts' balances less the postings since, and the number of accounts that differ
-    from their transfers.
+    from their transfers. `pending` of the closing points had not vested.
     """
 
     program: str
@@ -53,6 +53,7 @@ class Tie(NamedTuple):
     recorded: int
     accounts: int
     apart: int
+    pending: int
     ties: str
 
 
@@ -91,5 +92,5 @@ def tie(movements: Iterable[Movement], balances: Sequence[ProgramBalance]) -> li
     for at in sorted(closing.keys() | by_account.keys()):
         held, ends = by_account.get(at, nothing), closing.get(at, 0)
         agrees = held.ties and ends == held.recorded == opened.get(at, 0)
-        ties.append(Tie(*at, ends, held.recorded, held.accounts, held.apart, "yes" if agrees else "NO"))
+        ties.append(Tie(*at, ends, held.recorded, held.accounts, held.apart, held.pending, "yes" if agrees else "NO"))
     return ties
