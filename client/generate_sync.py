@@ -13,28 +13,43 @@ from typing import Final
 
 SOURCE: Final = Path(__file__).parent / "abacus_client" / "asynchronous.py"
 TARGET: Final = SOURCE.with_name("blocking.py")
+WRITTEN: Final[Mapping[Path, Path]] = {
+    SOURCE: TARGET,
+    SOURCE.with_name("async_offers.py"): SOURCE.with_name("offers.py"),
+    SOURCE.with_name("async_rewards.py"): SOURCE.with_name("rewards.py"),
+}
 
-_HEADER: Final = "# Generated from asynchronous.py by `python client/generate_sync.py`; changes belong there.\n"
+_HEADER: Final = "# Generated from {} by `python client/generate_sync.py`; changes belong there.\n"
 _DROPPED: Final = frozenset({"async", "await"})
 _NAMES: Final[Mapping[str, str]] = {
     "AsyncBaseTransport": "BaseTransport",
     "AsyncClient": "Client",
     "AsyncIterator": "Iterator",
+    "AsyncOfferCalls": "OfferCalls",
+    "AsyncRewardCalls": "RewardCalls",
     "AsyncSleep": "Sleep",
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
     "aclose": "close",
+    "async_offers": "offers",
+    "async_rewards": "rewards",
     "asyncio": "time",  # of which only `sleep` is used
 }
 _WORDS: Final[Mapping[str, str]] = {
     "for asyncio; `blocking.py` is generated from this file": "that blocks until an answer comes",
+    "the client for asyncio asks and takes of offers; `offers.py` is generated from this file": (
+        "the blocking client asks and takes of offers"
+    ),
+    "the client for asyncio asks about rewards, and about what points pay; `rewards.py` is generated from this\nfile": (
+        "the blocking client asks about rewards, and about what points pay"
+    ),
     "by the tasks of a loop": "by threads",
 }
 
 
-def blocking(source: str) -> str:
+def blocking(source: str, name: str = SOURCE.name) -> str:
     """The source without its `async` and `await`, and with the names of the blocking counterparts."""
-    return _HEADER + _tidied(tokenize.untokenize(_changed(source)))
+    return _HEADER.format(name) + _tidied(tokenize.untokenize(_changed(source)))
 
 
 def _changed(source: str) -> Iterator[tuple[int, str]]:
@@ -58,14 +73,17 @@ def _tidied(source: str) -> str:
     return source
 
 
-def main(arguments: list[str], target: Path = TARGET) -> int:
-    wanted = blocking(SOURCE.read_text(encoding="utf-8"))
-    if "--check" not in arguments:
-        target.write_text(wanted, encoding="utf-8")
+def main(arguments: list[str], written: Mapping[Path, Path] = WRITTEN) -> int:
+    drifted = []
+    for source, target in written.items():
+        wanted = blocking(source.read_text(encoding="utf-8"), source.name)
+        if "--check" not in arguments:
+            target.write_text(wanted, encoding="utf-8")
+        elif target.read_text(encoding="utf-8") != wanted:
+            drifted.append(target.name)
+    if not drifted:
         return 0
-    if target.read_text(encoding="utf-8") == wanted:
-        return 0
-    sys.stderr.write(f"{target.name} drifted; run `python client/generate_sync.py` and commit it\n")
+    sys.stderr.write(f"{', '.join(drifted)} drifted; run `python client/generate_sync.py` and commit it\n")
     return 1
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from datetime import datetime
+from decimal import Decimal
 from types import TracebackType
 from typing import Self
 from uuid import UUID
@@ -24,13 +25,15 @@ from abacus_client.answers import (
     Quote,
     Transfer,
 )
+from abacus_client.async_offers import AsyncOfferCalls
+from abacus_client.async_rewards import AsyncRewardCalls
 from abacus_client.calls import Answer, Call, ComputedItem, CountQuery, Event, FixedItem, QuotedTransaction, Transaction
 from abacus_client.clock import Clock, SystemClock
 from abacus_client.connection import Connection
 from abacus_client.tries import AsyncSleep, RetryPolicy
 
 
-class AsyncClient:
+class AsyncClient(AsyncOfferCalls, AsyncRewardCalls):
     """Calls the award API. May be shared by the tasks of a loop. Every method raises `ApiError`.
 
     A request is repeated when it fails for a passing reason: no answer, a key in flight, too many requests, something
@@ -134,10 +137,14 @@ class AsyncClient:
         reason: str | None = None,
         program: str | None = None,
         country: str | None = None,
+        money: Decimal | str | None = None,
+        price: Decimal | str | None = None,
         idempotency_key: str | None = None,
     ) -> Movement:
-        """Spends points, at most those available; the program or the country names one of several accounts."""
-        body = calls.moving(points, reason, program, country)
+        """Spends points, at most those available; the program or the country names one of several accounts. `money` is
+        what they pay at a till, as `point_quote` says, of a purchase of this `price`.
+        """
+        body = calls.moving(points, reason, program, country, money=money, price=price)
         return await self._answer(calls.spend(member_id, body, idempotency_key))
 
     async def hold(
@@ -167,11 +174,15 @@ class AsyncClient:
         transfer_id: str,
         points: int | None = None,
         *,
+        amount: Decimal | str | None = None,
         reason: str | None = None,
         idempotency_key: str | None = None,
     ) -> Movement | Pending:
-        """Takes a transfer back: all that is left of it, or so many points; many of them wait for a second person."""
-        return await self._answer(calls.reverse(transfer_id, calls.moving(points, reason), idempotency_key))
+        """Takes a transfer back: all that is left of it, so many points, or of a purchase the share of this refunded
+        amount. Many points wait for a second person.
+        """
+        body = calls.moving(points, reason, amount=amount)
+        return await self._answer(calls.reverse(transfer_id, body, idempotency_key))
 
     async def adjust(
         self,

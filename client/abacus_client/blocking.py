@@ -4,6 +4,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from decimal import Decimal
 from types import TracebackType
 from typing import Self
 from uuid import UUID
@@ -28,10 +29,12 @@ from abacus_client.answers import (
 from abacus_client.calls import Answer, Call, ComputedItem, CountQuery, Event, FixedItem, QuotedTransaction, Transaction
 from abacus_client.clock import Clock, SystemClock
 from abacus_client.connection import Connection
+from abacus_client.offers import OfferCalls
+from abacus_client.rewards import RewardCalls
 from abacus_client.tries import RetryPolicy, Sleep
 
 
-class Client:
+class Client(OfferCalls, RewardCalls):
     """Calls the award API. May be shared by threads. Every method raises `ApiError`.
 
     A request is repeated when it fails for a passing reason: no answer, a key in flight, too many requests, something
@@ -133,10 +136,14 @@ class Client:
         reason: str | None = None,
         program: str | None = None,
         country: str | None = None,
+        money: Decimal | str | None = None,
+        price: Decimal | str | None = None,
         idempotency_key: str | None = None,
     ) -> Movement:
-        """Spends points, at most those available; the program or the country names one of several accounts."""
-        body = calls.moving(points, reason, program, country)
+        """Spends points, at most those available; the program or the country names one of several accounts. `money` is
+        what they pay at a till, as `point_quote` says, of a purchase of this `price`.
+        """
+        body = calls.moving(points, reason, program, country, money=money, price=price)
         return self._answer(calls.spend(member_id, body, idempotency_key))
 
     def hold(
@@ -166,11 +173,15 @@ class Client:
         transfer_id: str,
         points: int | None = None,
         *,
+        amount: Decimal | str | None = None,
         reason: str | None = None,
         idempotency_key: str | None = None,
     ) -> Movement | Pending:
-        """Takes a transfer back: all that is left of it, or so many points; many of them wait for a second person."""
-        return self._answer(calls.reverse(transfer_id, calls.moving(points, reason), idempotency_key))
+        """Takes a transfer back: all that is left of it, so many points, or of a purchase the share of this refunded
+        amount. Many points wait for a second person.
+        """
+        body = calls.moving(points, reason, amount=amount)
+        return self._answer(calls.reverse(transfer_id, body, idempotency_key))
 
     def adjust(
         self,

@@ -30,7 +30,7 @@ from abacus_client.answers import (
 
 IDEMPOTENCY_KEY_PATTERN: Final = r"^[\x21-\x7e]{1,255}$"  # as in the API: characters that any header carries
 
-_ON_PAGE: Final = 100
+ON_PAGE: Final = 100
 _IDEMPOTENCY_KEY: Final = re.compile(IDEMPOTENCY_KEY_PATTERN)
 
 Answer = TypeVar("Answer")
@@ -44,12 +44,15 @@ class _Sale(TypedDict):
     currency: str
     occurred_at: str | datetime
     source: NotRequired[str]
+    redemption_id: NotRequired[str | UUID]
     type: NotRequired[Literal["transaction.completed"]]
     member_id: NotRequired[str]
 
 
 class Transaction(_Sale):
-    """A transaction for Abacus to compute. An amount is never a float, and a time has an offset."""
+    """A transaction for Abacus to compute. An amount is never a float, and a time has an offset. `redemption_id` names
+    the offer that was redeemed with it.
+    """
 
     transaction_id: str
 
@@ -114,104 +117,104 @@ class Call(Generic[Answer]):
 
 
 def fixed(member_id: str, country: str, points: int, reason: str, program: str | None) -> dict[str, object]:
-    return _named(member_id=member_id, country=country, points=points, reason=reason, program=program)
+    return named(member_id=member_id, country=country, points=points, reason=reason, program=program)
 
 
 def computed(member_id: str, transaction: Mapping[str, object], program: str | None) -> dict[str, object]:
-    return _named(member_id=member_id, transaction=transaction, program=program)
+    return named(member_id=member_id, transaction=transaction, program=program)
 
 
 def award(body: Mapping[str, object], idempotency_key: str | None, wait_s: int) -> Call[Award]:
     """Raises `ValueError` for a key that no header carries."""
-    key = _checked(idempotency_key)
+    key = checked_key(idempotency_key)
     headers = {"Idempotency-Key": key, **({"Prefer": f"wait={wait_s}"} if wait_s > 0 else {})}
-    return Call("POST", "/v1/awards", decode.award, _json(body), (key,), max(0, wait_s), headers)
+    return Call("POST", "/v1/awards", decode.award, as_json(body), (key,), max(0, wait_s), headers)
 
 
 def award_batch(items: Iterable[FixedItem | ComputedItem]) -> Call[list[BatchResult]]:
     keyed = [{"idempotency_key": _new_key(), **item} for item in items]
     keys = tuple(str(item["idempotency_key"]) for item in keyed)
-    return Call("POST", "/v1/awards/batch", decode.batch, _json({"awards": keyed}), keys)
+    return Call("POST", "/v1/awards/batch", decode.batch, as_json({"awards": keyed}), keys)
 
 
 def event(event: Event) -> Call[str]:
-    return Call("POST", "/v1/events", decode.event, _json(event))
+    return Call("POST", "/v1/events", decode.event, as_json(event))
 
 
 def event_batch(events: Iterable[Event]) -> Call[list[EventResult]]:
-    return Call("POST", "/v1/events/batch", decode.events, _json({"events": list(events)}))
+    return Call("POST", "/v1/events/batch", decode.events, as_json({"events": list(events)}))
 
 
 def award_state(award_id: UUID | str) -> Call[Award]:
-    return Call("GET", f"/v1/awards/{_part(str(award_id))}", decode.award)
+    return Call("GET", f"/v1/awards/{part(str(award_id))}", decode.award)
 
 
 def quote(body: Mapping[str, object]) -> Call[Quote]:
-    return Call("POST", "/v1/quotes", decode.quote, _json(body))
+    return Call("POST", "/v1/quotes", decode.quote, as_json(body))
 
 
 def member(member_id: str, as_of: datetime | None) -> Call[Member]:
     """Raises `ValueError` for a time without an offset."""
     query = "" if as_of is None else "?" + urlencode({"as_of": _time(as_of)})
-    return Call("GET", f"/v1/members/{_part(member_id)}{query}", decode.member)
+    return Call("GET", f"/v1/members/{part(member_id)}{query}", decode.member)
 
 
 def transfers(member_id: str, program: str | None, cursor: str | None) -> Call[Page[Transfer]]:
-    query = urlencode(_named(program=program, limit=_ON_PAGE, cursor=cursor))
-    return Call("GET", f"/v1/members/{_part(member_id)}/transfers?{query}", decode.transfers)
+    query = urlencode(named(program=program, limit=ON_PAGE, cursor=cursor))
+    return Call("GET", f"/v1/members/{part(member_id)}/transfers?{query}", decode.transfers)
 
 
 def lots(member_id: str, program: str | None, cursor: str | None) -> Call[Page[Lot]]:
-    query = urlencode(_named(program=program, limit=_ON_PAGE, cursor=cursor))
-    return Call("GET", f"/v1/members/{_part(member_id)}/lots?{query}", decode.lots)
+    query = urlencode(named(program=program, limit=ON_PAGE, cursor=cursor))
+    return Call("GET", f"/v1/members/{part(member_id)}/lots?{query}", decode.lots)
 
 
 def counts(queries: Iterable[CountQuery]) -> Call[list[Count]]:
     """Raises `ValueError` for a time without an offset."""
     asked = [{"key": each.key, "from": _time(each.from_), "to": _time(each.to)} for each in queries]
-    return Call("POST", "/v1/counts", decode.counts, _json({"queries": asked}))
+    return Call("POST", "/v1/counts", decode.counts, as_json({"queries": asked}))
 
 
 def spend(member_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement]:
-    return _movement(f"/v1/members/{_part(member_id)}/spend", body, idempotency_key)
+    return _movement(f"/v1/members/{part(member_id)}/spend", body, idempotency_key)
 
 
 def hold(member_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement]:
-    return _movement(f"/v1/members/{_part(member_id)}/holds", body, idempotency_key)
+    return _movement(f"/v1/members/{part(member_id)}/holds", body, idempotency_key)
 
 
 def settle(member_id: str, hold_id: UUID | str, how: str, points: int | None) -> Call[Movement]:
     """The hold is its own key: it is captured or released once."""
-    path = f"/v1/members/{_part(member_id)}/holds/{_part(str(hold_id))}/{how}"
-    body = None if how == "release" else _json(_named(points=points))
+    path = f"/v1/members/{part(member_id)}/holds/{part(str(hold_id))}/{how}"
+    body = None if how == "release" else as_json(named(points=points))
     return Call("POST", path, decode.movement, body)
 
 
 def reverse(transfer_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement | Pending]:
-    return _large(f"/v1/transfers/{_part(transfer_id)}/reverse", body, idempotency_key)
+    return _large(f"/v1/transfers/{part(transfer_id)}/reverse", body, idempotency_key)
 
 
 def adjust(member_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement | Pending]:
-    return _large(f"/v1/members/{_part(member_id)}/adjustments", body, idempotency_key)
+    return _large(f"/v1/members/{part(member_id)}/adjustments", body, idempotency_key)
 
 
 def moving(
     points: int | None, reason: str | None, program: str | None = None, country: str | None = None, **more: object
 ) -> dict[str, object]:
-    return _named(points=points, reason=reason, program=program, country=country, **more)
+    return named(points=points, reason=reason, program=program, country=country, **more)
 
 
 def _large(path: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement | Pending]:
-    key = _checked(idempotency_key)
-    return Call("POST", path, decode.large, _json(body), (key,), headers={"Idempotency-Key": key})
+    key = checked_key(idempotency_key)
+    return Call("POST", path, decode.large, as_json(body), (key,), headers={"Idempotency-Key": key})
 
 
 def _movement(path: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement]:
-    key = _checked(idempotency_key)
-    return Call("POST", path, decode.movement, _json(body), (key,), headers={"Idempotency-Key": key})
+    key = checked_key(idempotency_key)
+    return Call("POST", path, decode.movement, as_json(body), (key,), headers={"Idempotency-Key": key})
 
 
-def _checked(idempotency_key: str | None) -> str:
+def checked_key(idempotency_key: str | None) -> str:
     """The key, or a new one. Raises `ValueError` for a key that no header carries."""
     key = _new_key() if idempotency_key is None else idempotency_key
     if not _IDEMPOTENCY_KEY.fullmatch(key):
@@ -232,16 +235,16 @@ def _time(moment: datetime | int) -> str | int:
     return moment.isoformat()
 
 
-def _named(**values: object) -> dict[str, object]:
+def named(**values: object) -> dict[str, object]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _part(text: str) -> str:
+def part(text: str) -> str:
     """One segment of a path, escaped; dots alone would mean a parent directory."""
     return quoted(text, safe="") if text.strip(".") else text.replace(".", "%2E")
 
 
-def _json(body: object) -> bytes:
+def as_json(body: object) -> bytes:
     return json.dumps(body, default=_text, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 

@@ -57,11 +57,11 @@ class _Lots:
 
 
 def quote(answer: httpx.Response, _: Sequence[str]) -> Quote:
-    return _read(Quote, answer)
+    return read_answer(Quote, answer)
 
 
 def award(answer: httpx.Response, keys: Sequence[str]) -> Award:
-    return replace(_read(Award, answer), replayed=_replayed(answer), idempotency_key=next(iter(keys), None))
+    return replace(read_answer(Award, answer), replayed=was_replayed(answer), idempotency_key=next(iter(keys), None))
 
 
 def batch(answer: httpx.Response, _: Sequence[str]) -> list[BatchResult]:
@@ -71,48 +71,48 @@ def batch(answer: httpx.Response, _: Sequence[str]) -> list[BatchResult]:
             award=result.award
             and replace(result.award, replayed=result.outcome == "replayed", idempotency_key=result.idempotency_key),
         )
-        for result in _read(_Batch, answer).results
+        for result in read_answer(_Batch, answer).results
     ]
 
 
 def event(answer: httpx.Response, _: Sequence[str]) -> str:
-    return _read(_Event, answer).key
+    return read_answer(_Event, answer).key
 
 
 def events(answer: httpx.Response, _: Sequence[str]) -> list[EventResult]:
-    return list(_read(_Events, answer).results)
+    return list(read_answer(_Events, answer).results)
 
 
 def member(answer: httpx.Response, _: Sequence[str]) -> Member:
-    return _read(Member, answer)
+    return read_answer(Member, answer)
 
 
 def transfers(answer: httpx.Response, _: Sequence[str]) -> Page[Transfer]:
-    page = _read(_Transfers, answer)
+    page = read_answer(_Transfers, answer)
     return Page(page.transfers, page.next)
 
 
 def lots(answer: httpx.Response, _: Sequence[str]) -> Page[Lot]:
-    page = _read(_Lots, answer)
+    page = read_answer(_Lots, answer)
     return Page(page.lots, page.next)
 
 
 def counts(answer: httpx.Response, _: Sequence[str]) -> list[Count]:
-    return list(_read(_Counts, answer).results)
+    return list(read_answer(_Counts, answer).results)
 
 
 def movement(answer: httpx.Response, _: Sequence[str]) -> Movement:
-    return replace(_read(Movement, answer), replayed=_replayed(answer))
+    return replace(read_answer(Movement, answer), replayed=was_replayed(answer))
 
 
 def large(answer: httpx.Response, keys: Sequence[str]) -> Movement | Pending:
     """The posted movement, or the one that waits for a second person."""
-    return _read(Pending, answer) if answer.status_code == _ACCEPTED else movement(answer, keys)
+    return read_answer(Pending, answer) if answer.status_code == _ACCEPTED else movement(answer, keys)
 
 
-def _read(kind: type[Value], answer: httpx.Response) -> Value:
+def read_answer(kind: type[Value], answer: httpx.Response) -> Value:
     return read(kind, answer.content)
 
 
-def _replayed(answer: httpx.Response) -> bool:
+def was_replayed(answer: httpx.Response) -> bool:
     return bool(answer.headers.get("Idempotency-Replayed") == "true")

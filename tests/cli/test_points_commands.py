@@ -67,6 +67,22 @@ async def test_points_are_spent_held_and_taken_back(env: dict[str, str]) -> None
         assert (ran.code, ran.out, ran.err.strip()) == (1, "", f"abacus: {line}")
 
 
+async def test_points_pay_at_a_till(env: dict[str, str]) -> None:
+    quoted = (await abacus("points", "quote", "bob", "--money", "1.009", "--json", env=env)).json
+    assert (quoted["points"], quoted["money"], quoted["currency"], quoted["available"]) == (100, "1.00", "SGD", 200)
+    told = await abacus("points", "quote", "bob", env=env)
+    assert told.out == "200 GRP of bob pay 2.00 SGD, by card SG@1; 200 are available\n"
+    spend = ("points", "spend", "bob", "100", "--price", "2.50", "--key", "t-1")
+    other = await abacus(*spend, "--money", "1.10", env=env)
+    assert (other.code, other.err) == (2, "abacus: 100 points pay 1 by SG@1, not 1.10\n")
+    paid = (await abacus(*spend, "--money", "1.00", "--json", env=env)).json
+    assert (paid["explanation"]["money"], paid["explanation"]["price"]) == ("1.00", "2.50")
+    back = (await abacus("points", "reverse", "ops:t-1", "--amount", "2.50", "--json", env=env)).json
+    assert (back["points"], back["explanation"]["money"], back["balance"]) == (100, "1.50", 200)
+    both = await abacus("points", "reverse", "ops:t-1", "--amount", "1", "--points", "1", env=env)
+    assert (both.code, both.err) == (2, "abacus: name points or an amount, and the other follows\n")
+
+
 async def test_a_typing_mistake_opens_no_account(env: dict[str, str], pool: Pool) -> None:
     add = ("adjustments", "add", "eev", "5", "--reason", "Sorry", "--country", "SG")
     mistyped = await abacus(*add, env=env)

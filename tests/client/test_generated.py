@@ -30,11 +30,12 @@ def test_the_committed_file_is_up_to_date_and_an_edited_one_is_noticed(
 ) -> None:
     assert generate_sync.main(["--check"]) == 0
     edited = tmp_path / "blocking.py"
+    one = {generate_sync.SOURCE: edited}
     edited.write_text(generate_sync.TARGET.read_text("utf-8").replace("time.sleep", "print"), "utf-8")
-    assert generate_sync.main(["--check"], edited) == 1
+    assert generate_sync.main(["--check"], one) == 1
     assert "blocking.py drifted" in capsys.readouterr().err
-    assert generate_sync.main([], edited) == 0
-    assert generate_sync.main(["--check"], edited) == 0
+    assert generate_sync.main([], one) == 0
+    assert generate_sync.main(["--check"], one) == 0
 
 
 def _methods(client: type) -> dict[str, list[str]]:

@@ -1,8 +1,8 @@
-"""`abacus points`: a partner's operations, for the operator: spend, hold, capture, release, reverse, list."""
+"""`abacus points`: a partner's operations, for the operator: quote, spend, hold, capture, release, reverse, list."""
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Annotated, Any, Final, NamedTuple
 from uuid import UUID, uuid4
 
@@ -22,6 +22,7 @@ from abacus.intake.partners.orders import (
     AccountOpening,
     CaptureOrder,
     HoldOrder,
+    PointQuoteOrder,
     ReverseOrder,
     SpendOrder,
     Target,
@@ -29,6 +30,7 @@ from abacus.intake.partners.orders import (
     hold_of,
     let_go,
     parse_transfer_id,
+    point_quote_of,
     reversal_of,
     spend_of,
     target_of,
@@ -50,12 +52,13 @@ from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Held
 from abacus.pricing.store.cards import CardStore
 
-app = CommandGroup(help="A member's points: spend, hold, reverse, and list.", no_args_is_help=True)
+app = CommandGroup(help="A member's points: quote, spend, hold, reverse, and list.", no_args_is_help=True)
 
 Member = Annotated[str, typer.Argument(metavar="MEMBER", help="The member's id.")]
 Points = Annotated[int, typer.Argument(metavar="POINTS", help="How many.")]
 Program = Annotated[str | None, typer.Option(help="The program, where the member has points of several.")]
 Country = Annotated[str | None, typer.Option(help="The points of this country's card.", metavar="SG")]
+Money = Annotated[str | None, typer.Option(help="Money of the country's currency, such as 4.20.", metavar="AMOUNT")]
 Key = Annotated[
     str | None, typer.Option(help="Doing it again under the same key does nothing more; a new one where not given.")
 ]
@@ -151,16 +154,44 @@ async def spend(
     member: Member,
     points: Points,
     reason: Annotated[str, typer.Option(help="What for.")] = "spent",
+    money: Money = None,
+    price: Annotated[
+        str | None, typer.Option(help="Beside --money: the price, of which something else pays the rest.")
+    ] = None,
     program: Program = None,
     country: Country = None,
     key: Key = None,
 ) -> Answer:
-    """Spend a member's points, at most the available ones."""
-    order = ordered(SpendOrder, points=points, reason=reason, program=program, country=country)
+    """Spend a member's points, at most the available ones. With --money they pay at a till, as `quote` says."""
+    facts = {"points": points, "reason": reason, "money": money, "price": price}
+    order = ordered(SpendOrder, **facts, program=program, country=country)
     async with desk() as at:
         target = await at.target(member, order)
         agent = at.agent(Deed.MOVE_POINTS, target.country)
-        return await at.move(spend_of(order, target, _key(key), agent))
+        with _refusing():
+            spending = spend_of(order, target, _key(key), agent)
+        return await at.move(spending)
+
+
+@app.command("quote")
+async def quote(
+    member: Member,
+    points: Annotated[int | None, typer.Option(help="Points of which the money is asked.")] = None,
+    money: Money = None,
+    program: Program = None,
+    country: Country = None,
+) -> Answer:
+    """Say what a member's points pay at a till, or how many pay the money; without both, what all available points pay.
+    Nothing is spent.
+    """
+    order = ordered(PointQuoteOrder, member_id=member, points=points, money=money, program=program, country=country)
+    async with desk() as at:
+        target = await at.target(member, order)
+        at.agent(Deed.MOVE_POINTS, target.country)
+        with _refusing():
+            told = point_quote_of(order, target)
+    paid = f"{told.points:,} {told.program} of {member} pay {told.money} {told.currency}, by card {told.card}"
+    return Answer(told._asdict(), f"{paid}; {told.available:,} are available")
 
 
 @app.command("hold")
@@ -213,13 +244,16 @@ async def reverse(
     points: Annotated[
         int | None, typer.Option(help="How many to take back or give back; all that are left where it is not given.")
     ] = None,
+    amount: Annotated[
+        str | None, typer.Option(help="Instead: the amount that is refunded of the transaction, or of the purchase.")
+    ] = None,
     reason: Annotated[str, typer.Option(help="Why.")] = "reversed",
     key: Key = None,
 ) -> Answer:
     """Take back points that were earned or adjusted, or give back points that were spent. Many points of one transfer
     wait until a second person approves it.
     """
-    order = ordered(ReverseOrder, points=points, reason=reason)
+    order = ordered(ReverseOrder, points=points, amount=amount, reason=reason)
     async with desk() as at:
         claim = await at.ledger.claim(transfer)
         place = parse_transfer_id(transfer)
@@ -229,7 +263,9 @@ async def reverse(
         now = at.clock.now()
         card = at.book.in_force(original.country, now)
         agent = at.agent(Deed.REVERSE, original.country)
-        return await at.large(reversal_of(order, original, card, key=_key(key), agent=agent, now=now))
+        with _refusing():
+            taking = reversal_of(order, original, card, key=_key(key), agent=agent, now=now)
+        return await at.large(taking)
 
 
 @app.command("holds")
@@ -289,6 +325,15 @@ def ordered(order: type[BaseModel], **values: Any) -> Any:
         return order(**values)
     except ValidationError as error:
         raise Refused(first_fault(error)) from None
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Objections of the rooms are refusals of a command."""
+    try:
+        yield
+    except Objection as error:
+        raise Refused(error.detail) from None
 
 
 def _account(program: str | None) -> str:
