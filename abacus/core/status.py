@@ -22,6 +22,7 @@ class Cause(StrEnum):
     UNPUBLISHED = "unpublished"
     QUARANTINE = "quarantine"
     UNDELIVERED = "undelivered"
+    NEEDS_SOMEBODY = "needs-somebody"
     OVERDUE = "overdue"
 
 

@@ -1,5 +1,6 @@
 """Offers are taken over HTTP: held, redeemed with the basket that is paid, released and rolled back."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -7,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from prometheus_client import REGISTRY
 
 from tests.api.test_asked_offers import EVERYTHING, PIZZA, other
 from tests.support.house import House, until
@@ -57,7 +59,15 @@ async def desk(house: House) -> AsyncIterator[Desk]:
         yield Desk(house, shop, *[await shop.caller(key) for key in keys])
 
 
+def counted() -> Counter[str]:
+    """What came of requests in this process, and why some came to nothing."""
+    names = {"abacus_offers_taken_total": "outcome", "abacus_offers_refused_total": "reason"}
+    samples = [sample for family in REGISTRY.collect() for sample in family.samples if sample.name in names]
+    return Counter({sample.labels[names[sample.name]]: int(sample.value) for sample in samples})
+
+
 async def test_an_offer_is_held_redeemed_and_rolled_back(desk: Desk) -> None:
+    before = counted()
     answer = await desk.reserve("tenth")
     told = answer.json()
     assert (answer.status_code, told["saves"], told["points"], told["status"]) == (201, "1.20", 0, "held")
@@ -79,6 +89,8 @@ async def test_an_offer_is_held_redeemed_and_rolled_back(desk: Desk) -> None:
         assert (rolled.status_code, rolled.json()["saves_rolled_back"]) == (200, back)
     more = await desk.acme.post(path, json={"saves": "0.01"}, headers={"Idempotency-Key": "c"})
     assert kind(more) == "rollback-too-large"
+    once = ("reserved", "redeemed", "other_facts", "changed", "ended", "too_much")
+    assert counted() - before == Counter({**dict.fromkeys(once, 1), "rolled_back": 2})
 
 
 async def test_what_is_released_is_there_for_the_next(desk: Desk) -> None:

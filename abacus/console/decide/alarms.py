@@ -62,6 +62,9 @@ _WORDS: Final[Mapping[Cause, _Words]] = {
     Cause.UNDELIVERED: _Words(
         "Messages to the outside are not delivered: {about}", "Points are booked as ever.", "/partners", "See partners"
     ),
+    Cause.NEEDS_SOMEBODY: _Words(
+        "The {about} need somebody", "Points that are booked stay as they are.", "/{about}", "See the {about}"
+    ),
     Cause.OVERDUE: _Words("Overdue: {about}", "Points stay as they are until it has run.", "/tasks", "See tasks"),
 }
 

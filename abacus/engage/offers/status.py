@@ -8,7 +8,7 @@ import structlog
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.core.status import Problem, Undelivered
+from abacus.core.status import Cause, Problem, Undelivered
 from abacus.documents.decide.states import Status
 from abacus.engage.actions.types import AWARDS
 from abacus.engage.limits.decide.pots import EVER
@@ -83,11 +83,17 @@ def told_of(state: OfferState, now: datetime) -> Undelivered:
 def _problem(state: OfferState, now: datetime) -> Problem | None:
     if state.overdue_at is not None and now - state.overdue_at > _OVERDUE_AFTER:
         fault = f"reservations are over since {state.overdue_at:%Y-%m-%d %H:%M:%S} UTC, and nobody lets them go"
-        return Problem(fault, "see that a worker offers runs, and its log", about="offers", since=state.overdue_at)
+        return Problem(
+            fault,
+            "see that a worker offers runs, and its log",
+            cause=Cause.NEEDS_SOMEBODY,
+            about="offers",
+            since=state.overdue_at,
+        )
     if state.award_at is not None and now - state.award_at > _AWARDS_AFTER:
         fault = f"{state.awards:,} awards of offers wait since {state.award_at:%Y-%m-%d %H:%M:%S} UTC"
         remedy = "see that the campaigner runs, which hands them over, and its log"
-        return Problem(fault, remedy, about="offers", since=state.award_at)
+        return Problem(fault, remedy, cause=Cause.NEEDS_SOMEBODY, about="offers", since=state.award_at)
     return None
 
 

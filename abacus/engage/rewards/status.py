@@ -9,7 +9,7 @@ import structlog
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
-from abacus.core.status import Problem, Undelivered
+from abacus.core.status import Cause, Problem, Undelivered
 from abacus.documents.decide.states import Status
 from abacus.engage.rewards.decide.redemption import UNFINISHED, Stage
 from abacus.engage.rewards.metrics import CODES_FREE, CODES_LOW, REDEMPTIONS_LATE, REDEMPTIONS_UNFINISHED
@@ -76,13 +76,20 @@ def told_of(state: RewardState) -> Undelivered:
 def _problem(state: RewardState) -> Problem | None:
     if state.unfinished:
         fault = f"{state.unfinished:,} redemptions are not gone on with"
-        return Problem(fault, "see that the API runs, and its log", about="rewards")
+        return Problem(fault, "see that the API runs, and its log", cause=Cause.NEEDS_SOMEBODY, about="rewards")
     if state.low:
         pools = ", ".join(f"{each.pool} ({each.free:,})" for each in state.low)
-        return Problem(f"free codes run low: {pools}", "abacus rewards codes load POOL FILE", about="rewards")
+        return Problem(
+            f"free codes run low: {pools}",
+            "abacus rewards codes load POOL FILE",
+            cause=Cause.NEEDS_SOMEBODY,
+            about="rewards",
+        )
     if state.late:
         fault = f"{state.late:,} redemptions were not reported by their fulfillers in time"
-        return Problem(fault, "ask the fulfiller; cancel what is not delivered", about="rewards")
+        return Problem(
+            fault, "ask the fulfiller; cancel what is not delivered", cause=Cause.NEEDS_SOMEBODY, about="rewards"
+        )
     return None
 
 

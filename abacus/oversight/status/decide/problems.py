@@ -48,7 +48,7 @@ def unread(snapshot: Snapshot) -> set[Cause]:
         (snapshot.queues, {Cause.DEAD_LETTERS, Cause.QUEUE_OLD}),
         (snapshot.relay, {Cause.UNPUBLISHED}),
         (snapshot.quarantine, {Cause.QUARANTINE}),
-        (snapshot.undelivered, {Cause.UNDELIVERED}),
+        (snapshot.undelivered, {Cause.UNDELIVERED, Cause.NEEDS_SOMEBODY}),
         (snapshot.overdue, {Cause.OVERDUE}),
     ]
     return {cause for part, causes in parts if part is None for cause in causes}
