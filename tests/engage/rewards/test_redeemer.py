@@ -5,6 +5,7 @@ from collections import Counter as Tally
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from abacus.platform.encryption import Secrets, SecretUnreadable, new_keyring_te
 from abacus.platform.postgres import Pool
 from abacus.platform.secret_rotation import rewrap
 from tests.support.rewards import NOW, Counter, give_points, load_codes, reward
+from tests.support.waiting import waiting
 
 AT_ONCE = timedelta(0)
 
@@ -163,6 +165,38 @@ async def test_a_refused_one_is_let_go_by_whoever_finds_it(pool: Pool, after: bo
     assert await at.points() == (700, 0)
 
 
+async def test_a_refused_one_ends_also_where_somebody_has_let_its_points_go(pool: Pool) -> None:
+    await give_points(pool, ["bob"], 1200)
+    await load_codes(pool, ["A"])
+    at = Counter(pool, [reward()])
+    moves = PostgresMoves(pool, at.clock)
+    dying = Counter(pool, [reward()], moves=Dying(moves, Release, after=False))
+    await at.redeem("1")
+    with pytest.raises(Dies):
+        await dying.redeem("2")
+    await moves.move([released_by_hand(await pool.fetchrow("select * from hold where status = 'open'"))])
+    assert await at.redeemer.finish_stale(AT_ONCE) == 1
+    assert await at.points() == (700, 0)
+
+
+async def test_rewards_that_share_a_pool_give_each_code_once(pool: Pool) -> None:
+    """Who comes second waits, and gets the code behind that of the first."""
+    await give_points(pool, ["bob"], 1200)
+    await load_codes(pool, ["A", "B"])
+    at = Counter(pool, [reward()])
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute("update reward_pool set given = 1")
+        await connection.execute("update reward_code set redemption_id = gen_random_uuid() where place = 1")
+        second = asyncio.create_task(at.redeem("1"))
+        await waiting(pool, second)
+    assert await at.desk.codes(await second) == ["B"]
+
+
+def released_by_hand(hold: Any) -> Release:
+    key, program, whose = "release:x", hold["program"], hold["member_id"]
+    return Release(key, whose, program, "SG", "x", "shop", "partner:shop", hold["hold_id"], Because.RELEASED)
+
+
 async def test_points_that_were_let_go_meanwhile_give_the_code_back(pool: Pool) -> None:
     """The caller releases the hold itself: nobody has the code, and the next one gets it."""
     await give_points(pool, ["bob"], 1200)
@@ -172,11 +206,7 @@ async def test_points_that_were_let_go_meanwhile_give_the_code_back(pool: Pool) 
     dying = Counter(pool, [reward(limits={"uses": {"overall": 1}})], moves=Dying(moves, Capture, after=False))
     with pytest.raises(Dies):
         await dying.redeem("1")
-    held = await pool.fetchrow("select * from hold")
-    release = Release(
-        "release:x", "bob", held["program"], "SG", "x", "shop", "partner:shop", held["hold_id"], Because.RELEASED
-    )
-    await moves.move([release])
+    await moves.move([released_by_hand(await pool.fetchrow("select * from hold"))])
     await at.redeemer.finish_stale(AT_ONCE)
     with pytest.raises(Locked) as refused:
         await at.redeem("1")

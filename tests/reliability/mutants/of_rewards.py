@@ -82,10 +82,10 @@ MUTANTS: Final = (
         _redeemed("test_points_become_a_code_which_the_key_answers_again"),
     ),
     Mutant(
-        "the redemption whose points are not held",
+        "the redemption whose points cannot be held",
         _REDEEMER,
         "Redeemer._held",
-        Node("one.status in _DONE", "True"),
+        Node("one.status in {Status.REFUSED, Status.CONFLICT}", "False"),
         _redeemed("test_what_cannot_be_had_takes_nothing"),
     ),
     Mutant(
@@ -114,10 +114,16 @@ MUTANTS: Final = (
         _REDEEMER,
         "_is_done",
         Node("one.fault.reason in _DONE_BEFORE.get(...)", "False"),
-        _redeemed("test_a_refused_one_is_let_go_by_whoever_finds_it"),
+        _redeemed("test_a_refused_one_ends_also_where_somebody_has_let_its_points_go"),
     ),
     Mutant("the lock on the pieces of a reward", _ROWS, "_LOCK_USES", Clause("for update of r"), _OF_A_HUNDRED),
-    Mutant("the lock on a pool of codes", _ROWS, "_LOCK_POOLS", Clause("for update"), _OF_A_HUNDRED),
+    Mutant(
+        "the lock on a pool of codes",
+        _ROWS,
+        "_LOCK_POOLS",
+        Clause("for update"),
+        _redeemed("test_rewards_that_share_a_pool_give_each_code_once"),
+    ),
     Mutant(
         "what a member takes of a reward in one moment",
         _STOCK,

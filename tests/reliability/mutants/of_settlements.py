@@ -22,6 +22,10 @@ def _redeeming(test: str) -> tuple[str]:
     return (f"tests/engage/offers/test_redemptions.py::{test}",)
 
 
+def _waits(test: str) -> tuple[str]:
+    return (f"tests/engage/offers/test_taking_waits.py::{test}",)
+
+
 def _till(test: str) -> tuple[str]:
     return (f"tests/engage/offers/test_till.py::{test}",)
 
@@ -37,7 +41,6 @@ def _reconciled(broken: str) -> tuple[str]:
 _ONCE: Final = _redeeming("test_it_is_redeemed_once")
 _ENDED: Final = _redeeming("test_what_is_released_or_overdue_is_not_redeemed")
 _IN_PARTS: Final = _redeeming("test_a_redemption_is_rolled_back_in_parts_and_whole")
-_BY_32: Final = _redeeming("test_limits_hold_while_32_callers_take_and_give_back")
 _TOGETHER_ONCE: Final = _till("test_several_count_once_a_line_and_never_save_more_than_it")
 _BACK: Final = _till("test_points_are_taken_back_with_the_redemption")
 
@@ -88,20 +91,32 @@ MUTANTS: Final = (
         Node("await has_rolled_back(connection, redemption, order.key)", "False"),
         _IN_PARTS,
     ),
-    Mutant("the lock on the reservation of a rollback", _ROWS, "_LOCK_BY_KEY", Clause("for update"), _IN_PARTS),
-    Mutant("the lock on reservations that end", _ROWS, "_LOCK", Clause("for update"), _BY_32),
+    Mutant(
+        "the lock on the reservation of a rollback",
+        _ROWS,
+        "_LOCK_BY_KEY",
+        Clause("for update"),
+        _waits("test_a_rollback_goes_by_the_one_before"),
+    ),
+    Mutant(
+        "the lock on reservations that end",
+        _ROWS,
+        "_LOCK",
+        Clause("for update"),
+        _waits("test_a_release_goes_by_the_one_before"),
+    ),
     Mutant(
         "the lock on what a member takes of an offer",
         _ROWS,
         "lock_uses",
         Node("await connection.fetch(*_LOCK_TAKERS(**takers))"),
-        _reserving("test_not_one_too_many_by_32_callers_of_several_processes"),
+        _waits("test_what_a_member_takes_is_counted_by_one_at_a_time"),
     ),
     Mutant(
         "the holds of a member whose time is over",
         _ROWS,
         "_TAKES",
-        Clause("and r.until > ", "and r.until <> "),
+        Clause("and r.until > ", "and r.until >= "),
         _reserving("test_what_is_overdue_is_there_again_at_once"),
     ),
     Mutant(
