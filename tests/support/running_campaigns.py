@@ -4,25 +4,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 
 from abacus.core.clock import SystemClock
-from abacus.documents.stated import Change
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.engage.campaigns.publications import publications
-from abacus.people.decide.names import parse_grants
-from abacus.people.store.approvals import Approvals
-from abacus.people.store.people import PeopleStore
-from abacus.people.types.approval import Approval, ApprovalKind
-from abacus.people.types.deed import Deed
-from abacus.people.types.person import Actor
-from abacus.platform.postgres import Also, Pool
+from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.signals.events.decide.builtin import built_in
-from tests.support.logged import logged
-from tests.support.staff import ADMIN
+from tests.support.agreed import agree
 
 DAY = timedelta(days=1)
-ANN = Actor("ann", ())
 HERE: dict[str, Any] = {
     "name": "market",
     "country": "SG",
@@ -62,25 +53,6 @@ async def run_campaign(place: Place, *, approved_at: datetime | None = None, **f
         tiers_topic=settings.tiers_topic,
     )
     around = await publications(place.pool, sources, now)
-    store, by_ann = CampaignStore(place.pool), Change("person:ann", now)
-    (campaign,) = await store.draft([parse_campaign({**HERE, **times, **fields}, around)], around, by_ann)
-    await store.submit(campaign.name, around, by_ann)
-
-    async def run(_: Approval, also: Also) -> None:
-        approved = Change("person:ann", approved_at or now - timedelta(minutes=1), approved_by="person:eve")
-        await store.approve(campaign.name, campaign.version, around, approved, also)
-
-    approvals = Approvals(place.pool, SystemClock(), {ApprovalKind.CAMPAIGN: run})
-    asked = await approvals.ask(CAMPAIGNS.proposal(campaign, []), ANN.agent)
-    await approvals.approve(asked.approval_id, await _eve(place), asked.digest)
-    return campaign.label
-
-
-async def _eve(place: Place) -> Actor:
-    """Somebody who approves."""
-    eve = Actor("eve", parse_grants(["approver"]))
-    people = PeopleStore(place.pool, SystemClock())
-    if eve.name not in {each.person.person_id for each in await people.all()}:
-        logs = logged(f"person:{eve.name}", Deed.MANAGE_PEOPLE)
-        await people.create(eve.name, parse_grants(["approver"]), by=ADMIN, also=logs)
-    return eve
+    draft = parse_campaign({**HERE, **times, **fields}, around)
+    campaign = await agree(place.pool, CAMPAIGNS, CampaignStore(place.pool), draft, around, approved_at=approved_at)
+    return str(campaign.label)

@@ -17,6 +17,7 @@ from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 from abacus.platform.health import Health
+from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from tests.support.house import House, until
 from tests.support.logged import limits_logged
@@ -38,6 +39,11 @@ _NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 async def register(house: House, partner_id: str = "acme", limits: Limits | None = None, **changes: Any) -> str:
     """A partner's key."""
+    return await new_partner(house.pool, partner_id, limits, **changes)
+
+
+async def new_partner(pool: Pool, partner_id: str, limits: Limits | None = None, **changes: Any) -> str:
+    """The same in a house that is known by its database."""
     key = LIVE_KEY.new()
     clock = SystemClock()
     partner = Partner(
@@ -54,9 +60,7 @@ async def register(house: House, partner_id: str = "acme", limits: Limits | None
         disabled_at=None,
         may_spend=True,
     )._replace(**changes)
-    await PartnerStore(house.pool, clock).create(
-        partner, limits or Limits(), key, also=limits_logged(partner.partner_id)
-    )
+    await PartnerStore(pool, clock).create(partner, limits or Limits(), key, also=limits_logged(partner.partner_id))
     return key.text
 
 

@@ -29,7 +29,8 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _POSTED: Final = """
 select c.key, c.fingerprint, t.member_id, t.program, t.points, t.kind,
     (t.explanation->>'due')::bigint as due, (t.explanation->>'expired')::bigint as expired
-from claim c join transfer t using (member_id, program, seq) where not starts_with(c.key, 'campaign:')
+from claim c join transfer t using (member_id, program, seq)
+where not starts_with(c.key, 'campaign:') and not starts_with(c.key, 'redemption:') and not starts_with(c.key, 'api:')
 """
 _HELD: Final = "select stage, origin, reason, key, fingerprint from quarantine where status = 'held'"
 _TOLD: Final = "select member_id, program, last_seq from account where last_seq > 0"

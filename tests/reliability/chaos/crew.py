@@ -5,6 +5,7 @@ import signal
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Self
 
 from abacus.core.errors import Refused
@@ -113,10 +114,19 @@ class Crew:
         self._gone: list[Worker] = []
         self.workers: list[Worker] = []
 
-    def hire(self, name: str, *, clock: Path | None = None, health_port: int | None = None) -> Worker:
+    def hire(
+        self,
+        name: str,
+        *,
+        clock: Path | None = None,
+        health_port: int | None = None,
+        told: Mapping[str, str] = MappingProxyType({}),
+    ) -> Worker:
+        """`told` is what its environment has besides."""
         self._hired += 1
         log = self._logs / f"{name}-{self._hired}.log"
-        told = {} if health_port is None else {"ABACUS_HEALTH_PORT": str(health_port)}
+        if health_port is not None:
+            told = {**told, "ABACUS_HEALTH_PORT": str(health_port)}
         worker = Worker(name, self._nursery, {**self._environment, **told}, log, clock)
         self.workers.append(worker)
         return worker

@@ -80,6 +80,13 @@ _BESIDE: Final = (
     "database: read counter_definition*",
     "database: read segment_version*",
     "database: read member_number_erased*",
+    "database: read offer",
+    "database: read offer_number, offer",
+    "database: read offer_spent*",
+    "database: read offer_reservation, action",
+    "database: read reward",
+    "database: read reward_code, reward, reward_pool",
+    "database: read counter_setting",
     "database: read downstream*",
     "database: * worker_process*",
     "database: * queue_failure*",
@@ -87,6 +94,13 @@ _BESIDE: Final = (
     "database: read nothing",
     "database: set",
     "queue: GetQueueAttributes *",
+)
+
+# Letting a caller in, and noting that it was there: nothing of its request is in hand yet, or any more.
+_AT_THE_DOOR: Final = (
+    *("database: * partner", "database: * partner_key", "database: * partner_request"),
+    *("database: read person", "database: read person_token"),
+    "database: *rate_limit*",
 )
 
 _QUEUES: Final = (CAMPAIGN_RETRY, AWARD, EXPIRY, RETRY)  # one ends as another does
@@ -116,7 +130,7 @@ def stage_of(crossing: str) -> Stage:
 
 def is_beside(crossing: str) -> bool:
     """Whether it is on no message's way."""
-    return any(fnmatchcase(crossing, pattern) for pattern in _BESIDE)
+    return any(fnmatchcase(crossing, pattern) for pattern in (*_BESIDE, *_AT_THE_DOOR))
 
 
 def statement(sql: str, written: Iterable[str] = ()) -> str:

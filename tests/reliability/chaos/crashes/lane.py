@@ -20,6 +20,7 @@ from abacus.core.clock import SystemClock
 from abacus.core.errors import Reason, Unavailable
 from abacus.ledger.relay.cursor import RelayCursor
 from abacus.ledger.store.post import PostgresLedger
+from abacus.platform.encryption import new_keyring_text
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.groups import open_lags
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
@@ -40,6 +41,7 @@ from tests.support.logged import card_logged
 from tests.support.services import Services
 from workers import PIPELINE
 
+KEYRING: Final = new_keyring_text("one")
 VISIBLE_AFTER_S: Final = 3  # a killed worker's messages come back so much later
 _END_WITHIN_S: Final = 30.0
 _HEALTH: Final = WorkerHealth("lane")
@@ -237,7 +239,7 @@ async def open_lane(services: Services, servers: Servers, template: str, directo
     address = servers.address_of(name)
     settings = unique_settings(
         database_url=address, sqs_endpoint_url=services.sqs_endpoint_url, kafka_bootstrap=services.kafka_bootstrap
-    ).model_copy(update={"webhooks_to_private": True})
+    ).model_copy(update={"webhooks_to_private": True, "secrets_key": KEYRING})
     pool = await until_available(lambda: open_pool(address, size=2), _HEALTH)
     owner = await asyncpg.connect(address)
     consumer = await until_available(lambda: _reading(settings.points_topic, services.kafka_bootstrap), _HEALTH)

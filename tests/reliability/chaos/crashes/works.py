@@ -6,7 +6,9 @@ from tests.reliability.chaos.crashes.campaign_works import CampaignEvents, Campa
 from tests.reliability.chaos.crashes.earning_works import Retries, StoppedStream, Stream, StreamWithoutTiers
 from tests.reliability.chaos.crashes.ledger_works import Awards, BlockedAwards, PartnersAwards, Refunds, StoppedAwards
 from tests.reliability.chaos.crashes.month_works import Expiries
+from tests.reliability.chaos.crashes.offer_works import OffersTaken
 from tests.reliability.chaos.crashes.relay_works import Transfers, TransfersOfAnother
+from tests.reliability.chaos.crashes.reward_works import Redemptions
 from tests.reliability.chaos.crashes.work import Work
 
 WORKS: Final[tuple[type[Work], ...]] = (
@@ -24,4 +26,6 @@ WORKS: Final[tuple[type[Work], ...]] = (
     TransfersOfAnother,
     CampaignEvents,
     CampaignRetries,
+    OffersTaken,
+    Redemptions,
 )

@@ -9,5 +9,6 @@ from tests.reliability.chaos.scenarios.overload import OVERLOAD
 from tests.reliability.chaos.scenarios.poison import POISON
 from tests.reliability.chaos.scenarios.redrive import REDRIVE
 from tests.reliability.chaos.scenarios.scenario import Scenario
+from tests.reliability.chaos.scenarios.taking import TAKING
 
-SCENARIOS: Final[Sequence[Scenario]] = (DRAINING, POISON, LINE_STOPPED, REDRIVE, OVERLOAD)
+SCENARIOS: Final[Sequence[Scenario]] = (DRAINING, POISON, LINE_STOPPED, REDRIVE, TAKING, OVERLOAD)

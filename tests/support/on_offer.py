@@ -1,0 +1,61 @@
+"""Offers and rewards of Singapore that somebody has agreed to, and that are in force: for trials that verify."""
+
+from datetime import timedelta
+from typing import Any, Final
+
+from abacus.core.clock import SystemClock
+from abacus.engage.offers.decide.offer import Offer
+from abacus.engage.offers.decide.offer_reader import parse_offer
+from abacus.engage.offers.kind import OFFERS
+from abacus.engage.offers.offer_store import OfferStore
+from abacus.engage.offers.publications import offer_publications
+from abacus.engage.rewards.decide.reward import Reward
+from abacus.engage.rewards.decide.reward_reader import parse_reward
+from abacus.engage.rewards.kind import REWARDS
+from abacus.engage.rewards.publications import reward_publications
+from abacus.engage.rewards.reward_store import RewardStore
+from abacus.platform.postgres import Pool
+from tests.support.agreed import agree
+from tests.support.rewards import COFFEE
+
+_DAY: Final = timedelta(days=1)
+TEA: Final = {
+    "id": "1",
+    "product": "tea",
+    "merchant": "m1",
+    "brand": "b1",
+    "categories": [],
+    "price": "12.00",
+    "currency": "SGD",
+}
+
+
+async def put_on_offer(pool: Pool, name: str, benefit: dict[str, Any], **fields: Any) -> Offer:
+    """An offer for `TEA` that stands beside others."""
+    now = SystemClock().now()
+    around = await offer_publications(pool, now)
+    document = {
+        "name": name,
+        "country": "SG",
+        "timezone": "Asia/Singapore",
+        "starts_at": (now - _DAY).isoformat(),
+        "ends_at": (now + _DAY).isoformat(),
+        "audience": "public",
+        "benefit": benefit,
+        "scope": {"merchants": [TEA["merchant"]]},
+        "stack": "always",
+        "paid_by": {"cost_centre": "tests"},
+        **fields,
+    }
+    offer: Offer = await agree(pool, OFFERS, OfferStore(pool), parse_offer(document, around), around)
+    return offer
+
+
+async def put_in_catalogue(pool: Pool, name: str, **fields: Any) -> Reward:
+    """A reward, whose pool of codes or whose fulfiller is there."""
+    now = SystemClock().now()
+    around = await reward_publications(pool, now)
+    times = {"starts_at": (now - _DAY).isoformat(), "ends_at": (now + _DAY).isoformat()}
+    draft = parse_reward({**COFFEE, "name": name, **times, **fields}, around)
+    reward: Reward = await agree(pool, REWARDS, RewardStore(pool), draft, around)
+    return reward
