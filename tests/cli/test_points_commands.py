@@ -74,7 +74,7 @@ async def test_points_pay_at_a_till(env: dict[str, str]) -> None:
     assert told.out == "200 GRP of bob pay 2.00 SGD, by card SG@1; 200 are available\n"
     spend = ("points", "spend", "bob", "100", "--price", "2.50", "--key", "t-1")
     other = await abacus(*spend, "--money", "1.10", env=env)
-    assert (other.code, other.err) == (2, "abacus: 100 points pay 1 by SG@1, not 1.10\n")
+    assert (other.code, other.err) == (2, "abacus: 100 points pay 1.00 by SG@1, not 1.10\n")
     paid = (await abacus(*spend, "--money", "1.00", "--json", env=env)).json
     assert (paid["explanation"]["money"], paid["explanation"]["price"]) == ("1.00", "2.50")
     back = (await abacus("points", "reverse", "ops:t-1", "--amount", "2.50", "--json", env=env)).json
