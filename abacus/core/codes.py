@@ -10,6 +10,7 @@ LENGTH: Final = 12  # with the check character: 31 to the 11th are 25 million bi
 MOST_LENGTH: Final = 64  # of any code, ours or another's
 _GROUP: Final = 4
 _VALUES: Final = {letter: value for value, letter in enumerate(ALPHABET)}
+_LOOK_ALIKES: Final = str.maketrans({"-": None, "O": "0", "I": "1", "L": "1"})
 
 
 def drawn(below: Callable[[int], int], length: int = LENGTH) -> str:
@@ -29,11 +30,13 @@ def spelled(code: str) -> str:
 
 
 def normalized(text: str) -> str:
-    """What was typed, without spaces, hyphens and small letters: codes are compared in this form."""
-    return "".join(text.split()).replace("-", "").upper()
+    """What was typed, without spaces, hyphens and small letters, and with digits for the letters that look like them:
+    codes are compared in this form.
+    """
+    return "".join(text.split()).upper().translate(_LOOK_ALIKES)
 
 
 def is_ours(code: str) -> bool:
-    """Whether a normalized code has the length, the letters and the check character of drawn codes."""
+    """Whether a normalized code has the length, the letters and the check character of codes that Abacus draws."""
     body = code[:-1]
     return len(code) == LENGTH and all(each in _VALUES for each in code) and check_character(body) == code[-1]

@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0074"
-down_revision = "0072"
+down_revision = "0073"
 branch_labels = None
 depends_on = None
 

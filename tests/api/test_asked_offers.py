@@ -230,7 +230,7 @@ async def test_named_offers_are_validated(desk: Desk) -> None:
     assert gold["refused"] == {"offer": "gold_half", "reason": "tier", "needs": "gold or platinum members only"}
     assert unknown == {"offer": "no_such", "refused": {"offer": "no_such", "reason": "not-in-force"}}
     assert (code["code"], code["offer"], code["saves"]) == ("TEN-OFF", "by_code", "3.20")
-    assert no_code == {"code": "SUMMER", "refused": {"offer": "SUMMER", "reason": "not-in-force"}}
+    assert no_code == {"code": "SUMMER", "refused": {"offer": "SUMMER", "reason": "code-unknown"}}
     plain = await desk.shop.caller(await register(desk.house, "globex", may_use_offers=True))
     told = (await plain.post("/v1/offers/validate", json=body)).json()["offers"]
     assert told[1]["refused"] == {"offer": "gold_half", "reason": "member"}, "a tier is told with a right of its own"

@@ -24,6 +24,7 @@ def test_a_code_is_drawn_from_letters_that_nobody_confuses() -> None:
         (f" {spelled(CODE).lower()}\n", CODE),
         (CODE.replace(CODE[3:6], f"{CODE[3:5]} {CODE[5]}"), CODE),
         ("SUMMER-24", "SUMMER24"),
+        ("lOIl-2o", "101120"),
         ("", ""),
     ],
 )

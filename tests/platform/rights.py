@@ -92,6 +92,11 @@ RIGHTS: Final[Mapping[str, str]] = {
     "offer": "select, insert, update(status changed_at changed_by approved_by approved_at reason)",
     "offer_invitation": "select, insert, delete, update(offers)",
     "offer_number": "select, insert",
+    "offer_code": "select, insert",
+    "offer_code_batch": "select, insert, update(is_checked loaded withdrawn_at)",
+    "offer_code_key": "select, insert, update(digest_key)",
+    "offer_code_use": "select, insert, delete, update(reservation_id until used_at)",
+    "offer_pool": "select, insert, update(country)",
     "pace": "select, insert, update(free_at)",
     "partner": (
         "select, insert, update(name fixed_points computed_points countries card_scope requests_per_minute"

@@ -46,6 +46,7 @@ def publications(now: datetime = NOW) -> OfferPublications:
         {"rides": parse_definition(COUNTER, sources()).published(1, NOW)},
         frozenset({"club"}),
         {"risk": VariableType.INTEGER},
+        pools={"lunch_20": "SG"},
     )
 
 

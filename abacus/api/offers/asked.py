@@ -76,7 +76,7 @@ Variable = Annotated[
 ]
 VariableName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 OfferName = Annotated[str, StringConstraints(pattern=f"^{NAME_PATTERN}$")]
-Code = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{3,40}$")]
+Code = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 -]{1,78}[A-Za-z0-9]$")]
 
 
 class AskedItem(BaseModel):

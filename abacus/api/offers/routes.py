@@ -13,18 +13,18 @@ from abacus.api.auth import Call, PersonCall, caller_of
 from abacus.api.hot import HotRoute
 from abacus.api.lean import LeanRoute
 from abacus.api.offers.asked import Items, QualifyAsk, ValidateAsk, items_of
+from abacus.api.offers.guesses import Guesses
 from abacus.api.offers.told import QualifyAnswer, ValidateAnswer, item_told, qualified, validated
 from abacus.api.problems import invalid
 from abacus.api.route_description import answered
 from abacus.core.errors import SetAside
+from abacus.engage.offers.codes.shelf import CodeShelf
 from abacus.engage.offers.decide.ask import Ask, Scenario
 from abacus.engage.offers.qualifier import OtherCountry, Qualifier
 from abacus.intake.partners.decide.ask import Objection
 from abacus.people.types.deed import Deed
 
 router = APIRouter(prefix="/v1", tags=["offers"], route_class=LeanRoute, default_response_class=Response)
-
-_WRONG_CODES_A_MINUTE: Final = 30  # of one caller
 
 
 async def qualify_bytes(call: Call | PersonCall, ask: QualifyAsk) -> bytes:
@@ -71,14 +71,16 @@ async def validate(ask: ValidateAsk, request: Request) -> Response:
     may_use(call, ask.country)
     if not ask.offers and not ask.codes:
         raise invalid([FieldFault(pointer="/offers", detail="name an offer or a code")])
-    question = _question(call, ask.country, ask.items, ask.member_id)._replace(codes=ask.codes)
+    qualifier, guesses = call.rooms[Qualifier], call.rooms[Guesses]
+    if ask.codes:
+        guesses.check(call)
+    question = _question(call, ask.country, ask.items, ask.member_id)
+    singles = await call.rooms[CodeShelf].found(qualifier.without_public(ask.country, ask.codes))
     try:
-        verdicts = await call.rooms[Qualifier].validate(question, ask.offers)
+        verdicts = await qualifier.validate(question._replace(codes=ask.codes, singles=singles), ask.offers)
     except OtherCountry as error:
         raise _of_other_country(error) from None
-    for each in verdicts.offers:
-        if each.is_code and each.offer is None:
-            await _count_wrong_code(call)
+    await guesses.count(call, sum(each.is_code and each.offer is None for each in verdicts.offers))
     ids, currency = [each.id for each in question.items], question.card.card.currency
     return Response(validated(verdicts, ids, currency, explains=_explains(call)), media_type="application/json")
 
@@ -114,11 +116,3 @@ def _question(call: Call | PersonCall, country: str, items: Items, member_id: st
 
 def _of_other_country(error: OtherCountry) -> Objection:
     return Objection("other-country", str(error), "/member_id")
-
-
-async def _count_wrong_code(call: Call | PersonCall) -> None:
-    """Raises `ApiProblem` for a caller who tries too many."""
-    permit = await call.access.limiter.take(f"codes:{call.agent.source}", _WRONG_CODES_A_MINUTE)
-    if permit.wait_s:
-        detail = f"more than {permit.limit} codes a minute that there are not"
-        raise ApiProblem("too-many-requests", detail, headers={"Retry-After": str(permit.wait_s)})

@@ -15,6 +15,7 @@ from abacus.api.auth import Call, call_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
 from abacus.api.offers.asked import AskedItem, OfferName, item_of, items_of
+from abacus.api.offers.guesses import Guesses
 from abacus.api.offers.taken import (
     RedeemOrder,
     RedemptionAnswer,
@@ -39,6 +40,7 @@ from abacus.engage.offers.decide.reservation import (
     OtherFacts,
 )
 from abacus.engage.offers.decide.settlement import TooMuch
+from abacus.engage.offers.decide.single_code import CodeRefused, CodeUnknown
 from abacus.engage.offers.decide.together import NotTogether
 from abacus.engage.offers.qualifier import OtherCountry
 from abacus.engage.offers.reservations import Held
@@ -168,8 +170,15 @@ async def _held(call: Call, key: str, wanted: ReserveSeveralOrder, priced: Calla
         basket=basket,
         items_of=_checked(call, priced),
     )
+    guesses = call.rooms[Guesses]
+    if codes:
+        guesses.check(call)
     with _Problems():
-        return await call.rooms[Till].reserve(order)
+        try:
+            return await call.rooms[Till].reserve(order)
+        except CodeUnknown as error:
+            await guesses.count(call, error.count)
+            raise
 
 
 def _checked(call: Call, priced: Callable[[str], Sequence[Item]]) -> Callable[[PublishedCard], Sequence[Item]]:
@@ -195,7 +204,7 @@ class _Problems:
         match error:
             case Absent():
                 raise ApiProblem("not-found", str(error)) from None
-            case DoesNotFit() | NotTogether():
+            case DoesNotFit() | NotTogether() | CodeRefused():
                 extra = {"offer": error.offer, "reason": error.reason}
                 raise ApiProblem("offer-refused", str(error), extra=extra) from None
             case LimitReached():

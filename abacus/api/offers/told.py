@@ -11,6 +11,7 @@ from abacus.engage.offers.decide.ask import ItemAnswer, Reading, Shown, Validate
 from abacus.engage.offers.decide.currencies import money_text
 from abacus.engage.offers.decide.reason import Reason
 from abacus.engage.offers.decide.refusal import Refusal
+from abacus.engage.offers.decide.single_code import CODE_UNKNOWN
 
 # What a refusal tells of the member, and not of the items.
 _OF_MEMBER: Final = frozenset({Reason.TIER, Reason.SEGMENT, Reason.RULE, Reason.ADMISSION, Reason.USED})
@@ -198,8 +199,8 @@ def _refused(refusal: Refusal) -> dict[str, Any]:
 def _validated(verdict: Validated, items: list[str], currency: str, *, explains: bool) -> dict[str, Any]:
     offer, code = verdict.offer, {"code": verdict.named} if verdict.is_code else {}
     if offer is None:
-        name = {} if verdict.is_code else {"offer": verdict.named}
-        return {**code, **name, "refused": {"offer": verdict.named, "reason": _NOT_IN_FORCE}}
+        name, reason = ({}, CODE_UNKNOWN) if verdict.is_code else ({"offer": verdict.named}, _NOT_IN_FORCE)
+        return {**code, **name, "refused": {"offer": verdict.named, "reason": reason}}
     told = {**code, "offer": offer.name, "version": offer.version}
     if verdict.refused is not None:
         hidden = verdict.refused.reason in _OF_MEMBER and not explains

@@ -10,8 +10,9 @@ from abacus.api.entrance import Entrance
 from abacus.api.guarded_app import guarded_app
 from abacus.api.http.wiring import http_limits
 from abacus.api.offers import routes, taking
+from abacus.api.offers.guesses import Guesses
 from abacus.api.server import bound
-from abacus.engage.offers.till_wiring import offer_till
+from abacus.engage.offers.till_wiring import taken_offers
 from abacus.engage.offers.wiring import asked_offers
 from abacus.intake.partners.requests.journal import RequestJournal
 from abacus.intake.partners.signing_secrets import SigningSecrets
@@ -63,14 +64,14 @@ async def _opened(wiring: Wiring) -> ASGIApp:
     directory, people = partner_directory(wiring, letting_in), people_directory(wiring, letting_in)
     limiter, journal = wiring.limiter(letting_in, apart="offers:"), request_journal(wiring, letting_in)
     asked = await asked_offers(wiring, reading, STANDING)
-    till = await offer_till(wiring, asked)
+    taken = await taken_offers(wiring, asked)
     access = Access(
         clock=wiring.clock,
         directory=directory,
         people=people,
         signing_secrets=SigningSecrets(wiring.secrets()),
         limiter=limiter,
-        rooms=Rooms(asked.qualifier, till),
+        rooms=Rooms(asked.qualifier, taken.till, taken.codes, Guesses()),
     )
     app = offer_app(access, wiring.process_health, journal)
     wiring.health.ready()

@@ -9,6 +9,7 @@ from abacus.core.errors import Absent, SetAside, Unavailable
 from abacus.engage.offers.decide.outcomes import Outcome
 from abacus.engage.offers.decide.reservation import Ended, GainChanged, LimitReached, OtherFacts, Redemption
 from abacus.engage.offers.decide.settlement import Settlement, TooMuch
+from abacus.engage.offers.decide.single_code import CodeRefused
 from abacus.engage.offers.decide.together import NotTogether
 from abacus.engage.offers.metrics import OFFERS_REFUSED, OFFERS_TAKEN
 from abacus.engage.offers.qualifier import OtherCountry
@@ -19,6 +20,7 @@ from abacus.engage.offers.till import DoesNotFit, Order, Paying, Till
 REASONS: Final[Mapping[type[Exception], str]] = {
     Absent: "absent",
     DoesNotFit: "unfit",
+    CodeRefused: "code",
     NotTogether: "not_together",
     LimitReached: "limit",
     OtherFacts: "other_facts",

@@ -5,6 +5,7 @@ from datetime import datetime
 from abacus.documents.directory import read_moment
 from abacus.engage.categories.kind import CATEGORIES
 from abacus.engage.downstreams.kind import DOWNSTREAMS
+from abacus.engage.offers.codes.pools import loaded_pools
 from abacus.engage.offers.decide.publications import OfferPublications
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
@@ -24,4 +25,5 @@ async def offer_publications(pool: Pool, now: datetime) -> OfferPublications:
         counters={each.name: each for each in published.of(COUNTERS)},
         segments={segment.name for segment in await SegmentStore(pool).all() if not segment.dropped},
         externals={each.name: each.service.answers for each in downstreams if each.service and not each.retired},
+        pools=await loaded_pools(pool),
     )

@@ -9,15 +9,16 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from abacus.core.clock import Clock
 from abacus.core.errors import AbacusError, Unavailable
 from abacus.engage.offers.conversation import Conversation, Told
-from abacus.engage.offers.decide.armed import Armed
 from abacus.engage.offers.decide.ask import Answer, Ask, ItemAnswer, Scenario, Validated, Verdicts
 from abacus.engage.offers.decide.asker import NOTHING_USED, Asker, Wanted
+from abacus.engage.offers.decide.by_code import Named, by_codes
 from abacus.engage.offers.decide.choice import Choice, Found, best, every, judge
 from abacus.engage.offers.decide.member_uses import uses_left
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.offer_index import OfferIndex
 from abacus.engage.offers.decide.purchase import Purchases, worth_of_a_point
-from abacus.engage.offers.decide.refusal import Refusal
+from abacus.engage.offers.decide.reason import Reason
+from abacus.engage.offers.decide.refusal import Refusal, refusal
 from abacus.engage.offers.decide.stacking import Combination, combination
 from abacus.engage.offers.facts import OfferSubject
 from abacus.engage.offers.members import Known
@@ -91,6 +92,11 @@ class Qualifier:
         armed = self._index().named(name)
         return None if armed is None else armed.offer
 
+    def without_public(self, country: str, codes: Sequence[str]) -> Sequence[str]:
+        """The codes that are no public code of an offer in force in the country."""
+        index = self._index()
+        return [each for each in codes if index.by_code(country, each) is None]
+
     def card(self, country: str) -> PublishedCard:
         """The card that is in force in the country. Raises `SetAside` where there is none, and `Unavailable`."""
         return self._cards().in_force(country, self._clock.now())
@@ -115,20 +121,17 @@ class Qualifier:
 
     async def validate(self, ask: Ask, names: Sequence[str]) -> Verdicts:
         """What each of these offers, and of the offers by the codes, would save on the items by itself, or why not."""
-        talk, index, country = await self._begun(ask), self._index(), ask.card.card.scope
-        named = [(name, False, index.named(name)) for name in names]
-        named += [(code, True, index.by_code(country, code)) for code in ask.codes]
+        talk, index = await self._begun(ask), self._index()
+        named = [Named(name, index.named(name)) for name in names]
+        named += by_codes(index, ask, talk.asker.at)
         while True:
             wanted: dict[int, set[Side]] = {}
-            judged = [
-                (text, is_code, _judged(talk, index, armed, wanted) if armed is not None else None)
-                for text, is_code, armed in named
-            ]
+            judged = [(each, _judged(talk, index, each, wanted)) for each in named]
             if not wanted:
                 break
             await talk.look_up(wanted, self._facts, within_s=self._look_within_s)
         verdicts = [_verdict(talk, *each) for each in judged]
-        uncertain = any(each is not None and each.is_uncertain for _, _, each in judged)
+        uncertain = any(each is not None and each.is_uncertain for _, each in judged)
         return Verdicts(verdicts, talk.reading(is_uncertain=uncertain))
 
     async def _basket(self, talk: Conversation, index: OfferIndex) -> Answer:
@@ -177,7 +180,7 @@ class Qualifier:
 
     async def _begun(self, ask: Ask) -> Conversation:
         card, now, member_id = ask.card.card, self._clock.now(), ask.member_id
-        admitted, worth = self._admitted_by_codes(ask), worth_of_a_point(ask.card)
+        admitted, worth = self._admitted_by_codes(ask, now), worth_of_a_point(ask.card)
         if member_id is None:
             asker = Asker(card.scope, now, admitted=admitted, point_value=worth)
             return Conversation(ask, asker, BASE_TIER, _OF_NOBODY, self._purchases)
@@ -203,11 +206,11 @@ class Qualifier:
         told = {BALANCE: balance, COUNTRY: country}
         return Conversation(ask, asker, known.tier, told, self._purchases, known.at)
 
-    def _admitted_by_codes(self, ask: Ask) -> frozenset[int]:
+    def _admitted_by_codes(self, ask: Ask, now: datetime) -> frozenset[int]:
         if not ask.codes:
             return frozenset()
-        found = (self._index().by_code(ask.card.card.scope, code) for code in ask.codes)
-        return frozenset(armed.number for armed in found if armed is not None)
+        found = by_codes(self._index(), ask, now)
+        return frozenset(each.armed.number for each in found if each.armed is not None and not each.is_taken)
 
     def _uses_left(self, known: Known, now: datetime) -> Mapping[int, int]:
         index, left = self._index(), dict[int, int]()
@@ -246,8 +249,13 @@ class _Judged(NamedTuple):
     is_uncertain: bool
 
 
-def _judged(talk: Conversation, index: OfferIndex, armed: Armed, wanted: dict[int, set[Side]]) -> _Judged:
+def _judged(talk: Conversation, index: OfferIndex, named: Named, wanted: dict[int, set[Side]]) -> _Judged | None:
     """Adds to `wanted` what has to be looked up before the offer can be judged."""
+    if (armed := named.armed) is None:
+        return None
+    if named.is_taken:
+        asked = index.ask(talk.asker, talk.question(0))
+        return _Judged(armed.offer, (), refusal(Reason.CODE_USED, armed, asked), is_uncertain=False)
     fits: list[tuple[int, Found]] = []
     refused: Refusal | None = None
     is_uncertain = False
@@ -265,12 +273,12 @@ def _judged(talk: Conversation, index: OfferIndex, armed: Armed, wanted: dict[in
     return _Judged(armed.offer, fits, None if fits else refused, is_uncertain)
 
 
-def _verdict(talk: Conversation, text: str, is_code: bool, judged: _Judged | None) -> Validated:  # noqa: FBT001  # a row
+def _verdict(talk: Conversation, named: Named, judged: _Judged | None) -> Validated:
     if judged is None or judged.offer.country != talk.ask.card.card.scope:
-        return Validated(text, is_code, None)
+        return Validated(named.text, named.is_code, None)
     items = talk.ask.items
     fits = [(place, talk.shown(place, found, items[place].line - found.saves)) for place, found in judged.fits]
-    return Validated(text, is_code, judged.offer, fits, judged.refused)
+    return Validated(named.text, named.is_code, judged.offer, fits, judged.refused)
 
 
 def _any_uncertain(chosen: Chosen) -> bool:

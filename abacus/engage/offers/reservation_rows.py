@@ -71,6 +71,7 @@ _AS_JSON: Final = columns(Reservation, "u").replace("u.items", "u.items::json")
 
 _BY_KEYS: Final = Statement(f"select {_READ} from offer_reservation where key = any(:keys::text[])")
 _BY_ID: Final = Statement(f"select {_READ} from offer_reservation where reservation_id = :id")
+_BY_IDS: Final = Statement(f"select {_READ} from offer_reservation where reservation_id = any(:ids::uuid[])")
 _LOCK: Final = Statement(f"""
 select {_READ} from offer_reservation where reservation_id = any(:ids::uuid[]) order by key for update
 """)
@@ -154,6 +155,10 @@ async def of_request(connection: Connection, key: str) -> list[Reservation]:
 async def of_id(connection: Connection, id_: UUID) -> Reservation | None:
     row = await connection.fetchrow(*_BY_ID(id=id_))
     return None if row is None else Reservation(*row)
+
+
+async def of_ids(connection: Connection, ids: Collection[UUID]) -> list[Reservation]:
+    return [Reservation(*row) for row in await connection.fetch(*_BY_IDS(ids=list(ids)))]
 
 
 async def lock_reservations(connection: Connection, ids: Collection[UUID]) -> dict[UUID, Reservation]:

@@ -1,8 +1,14 @@
 """How taking offers is put together: the pots of this process, what lets go of what is overdue, and the till."""
 
 import asyncio
-from typing import Final
+from contextlib import suppress
+from typing import Final, NamedTuple
 
+from abacus.core.errors import Unavailable
+from abacus.engage.offers.codes.code_key import TABLE, CodeRulesInUse
+from abacus.engage.offers.codes.code_sweeper import CodeSweeper
+from abacus.engage.offers.codes.code_uses import Holders
+from abacus.engage.offers.codes.shelf import CodeShelf
 from abacus.engage.offers.counted import CountedSweeper, CountedTill
 from abacus.engage.offers.offer_store import OfferStore, OfferVersions
 from abacus.engage.offers.redemptions import Redemptions
@@ -13,7 +19,7 @@ from abacus.engage.offers.till import Till
 from abacus.engage.offers.wiring import AskedOffers, watch_pots
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import until_available
-from abacus.platform.postgres import LOOKUPS_BY_VALUES
+from abacus.platform.postgres import LOOKUPS_BY_VALUES, Pool
 from abacus.platform.wiring import Wiring
 
 _CONNECTIONS: Final = 6  # rounds of reserving and of redeeming, two each; rollbacks; the sweeper
@@ -21,7 +27,14 @@ _WITHIN_S: Final = 5.0
 _SWEEP_EVERY_S: Final = 1.0
 
 
-async def offer_till(wiring: Wiring, asked: AskedOffers) -> Till:
+class TakenOffers(NamedTuple):
+    """What takes offers, and the codes that it takes."""
+
+    till: Till
+    codes: CodeShelf
+
+
+async def taken_offers(wiring: Wiring, asked: AskedOffers) -> TakenOffers:
     """It writes over connections of its own."""
     clock, slot = wiring.clock, drawn_slot()
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_VALUES, keeps_nothing=True, within_s=_WITHIN_S)
@@ -31,14 +44,26 @@ async def offer_till(wiring: Wiring, asked: AskedOffers) -> Till:
     redemptions = Redemptions(pool, clock, pots, slot=slot)
     watch_pots(wiring, pool, pots, asked)
     wiring.at_the_end(reservations.close)
+    codes = await _codes(wiring, pool, sweeper)
     wiring.at_the_end(redemptions.close)
+    wiring.at_the_end(codes.close)
     apart = WorkerHealth("offers that are taken")  # without the database, offers are shown from memory all the same
-    wiring.beside(_keep_sweeping(sweeper, apart))
+    wiring.beside(_keep_sweeping(sweeper, CodeSweeper(pool, clock, codes), apart))
     wiring.beside(keep_measuring(pool, clock))
-    return CountedTill(asked.qualifier, reservations, redemptions, OfferVersions(OfferStore(pool)).of, clock)
+    offer_of = OfferVersions(OfferStore(pool)).of
+    till = CountedTill(asked.qualifier, reservations, redemptions, codes, offer_of=offer_of, clock=clock)
+    return TakenOffers(till, codes)
 
 
-async def _keep_sweeping(sweeper: ReservationSweeper, health: WorkerHealth) -> None:
+async def _codes(wiring: Wiring, pool: Pool, sweeper: ReservationSweeper) -> CodeShelf:
+    rules = wiring.keep(CodeRulesInUse(pool, wiring.secrets()), on=(TABLE,))
+    with suppress(Unavailable):  # offers without single codes are taken all the same
+        await rules.refresh()
+    return CodeShelf(pool, wiring.clock, rules.value, Holders(pool, wiring.clock, sweeper.let_go))
+
+
+async def _keep_sweeping(sweeper: ReservationSweeper, codes: CodeSweeper, health: WorkerHealth) -> None:
     while True:
         await until_available(sweeper.sweep, health)
+        await until_available(codes.sweep, health)
         await asyncio.sleep(_SWEEP_EVERY_S)

@@ -9,6 +9,7 @@ from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Account, Fi
 from abacus.oversight.reconcile.decide.verdict import FAULTS, verdict_of
 from abacus.oversight.reconcile.events import EventTable
 from abacus.oversight.reconcile.messages import AsOf, MessageTable
+from abacus.oversight.reconcile.offer_codes import compared_codes
 from abacus.oversight.reconcile.offers import compared_offers
 from abacus.oversight.reconcile.redeemed import redeemed_otherwise
 from abacus.oversight.reconcile.transfers import Transfers
@@ -37,6 +38,7 @@ async def tell(account: Account, evidence: Evidence, as_of: AsOf) -> None:
     account.actions += await evidence.campaigns.actions()
     account.totals += await evidence.campaigns.totals()
     account.offers += await compared_offers(evidence.connection)
+    account.offers += await compared_codes(evidence.connection)
     account.posted += await evidence.transfers.posted()
     account.published = await evidence.events.published()
     for finding in doubled:

@@ -59,7 +59,7 @@ from (
     from offer_sum group by offer, version
     union all
     select offer, version, -count(*), 0,
-        -count(*) filter (where status = '{ReservationStatus.RELEASED}'),
+        -count(*) filter (where status in ('{ReservationStatus.RELEASED}', '{ReservationStatus.REFUSED}')),
         -count(*) filter (where status = '{ReservationStatus.EXPIRED}'),
         -count(*) filter (where status = '{ReservationStatus.ROLLED_BACK}'),
         -sum(saves), 0, 0, 0, -sum(points), -sum(cost)

@@ -9,21 +9,28 @@ from typing import Final, NamedTuple
 from abacus.core.clock import Clock
 from abacus.engage.limits.pot_rows import used
 from abacus.engage.limits.types import UNBOUND, Bound, Limits
+from abacus.engage.offers.codes.code_key import CodeRules
+from abacus.engage.offers.codes.code_uses import Holders
+from abacus.engage.offers.codes.shelf import CodeShelf
 from abacus.engage.offers.decide.offer import OWNER_KIND, Benefit, BenefitKind, Offer, Payer, Scope
 from abacus.engage.offers.decide.reservation import Gain, Redemption, Reservation, Wish
 from abacus.engage.offers.decide.settlement import Redeeming, Releasing, RollingBack
 from abacus.engage.offers.redemptions import Redemptions
 from abacus.engage.offers.reservations import Reservations, pots_of_offers
+from abacus.engage.offers.spent import WatchedPots
 from abacus.engage.offers.sweeper import ReservationSweeper
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import PublishedCard
 from tests.support.cards import SINGAPORE
 
 NOW: Final = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)  # noon of a Monday in Singapore
+LONG_AGO: Final = NOW - timedelta(days=3_000)
+TO_COME: Final = NOW + timedelta(days=3_000)
 MINUTES: Final = timedelta(minutes=10)
 ITEMS: Final = json.dumps([{"id": "1", "price": "21.00"}])
 CARD: Final = PublishedCard(SINGAPORE, 7)
 GAIN: Final = Gain("SGD", 4_200_000)
+CODE_KEY: Final = b"of tests"
 LUNCH: Final = Offer(
     name="lunch_20",
     country="SG",
@@ -46,6 +53,7 @@ class Desk(NamedTuple):
     reservations: Reservations
     redemptions: Redemptions
     sweeper: ReservationSweeper
+    codes: CodeShelf
 
 
 def lunch(**changes: object) -> Offer:
@@ -58,11 +66,15 @@ def limited(
     return lunch(limits=Limits(overall, day, member, member_day))
 
 
-def desk(pool: Pool, clock: Clock, slot: int = 1) -> Desk:
-    pots = pots_of_offers(pool, slot)
+def desk(pool: Pool, clock: Clock, slot: int = 1, pots: WatchedPots | None = None) -> Desk:
+    pots = pots or pots_of_offers(pool, slot)
     sweeper = ReservationSweeper(pool, clock, pots, slot=slot)
+    holders = Holders(pool, clock, sweeper.let_go)
     return Desk(
-        Reservations(pool, clock, pots, sweeper.let_go, slot=slot), Redemptions(pool, clock, pots, slot=slot), sweeper
+        Reservations(pool, clock, pots, sweeper.let_go, slot=slot),
+        Redemptions(pool, clock, pots, slot=slot),
+        sweeper,
+        CodeShelf(pool, clock, lambda: CodeRules(CODE_KEY, all_checked=True), holders),
     )
 
 

@@ -50,6 +50,14 @@ def faults(document: dict[str, Any]) -> list[str]:
         ({"audience": None}, "audience: missing"),
         ({"audience": "all"}, "audience: 'all' is not an audience; write one of public, invitation, code"),
         ({"code": "LUNCH20"}, 'code: the audience is public; leave the code out, or write audience = "code"'),
+        ({"codes": "pool"}, 'codes: the audience is public; leave the codes out, or write audience = "code"'),
+        ({"audience": "code"}, 'code: nothing; write the code of everybody, or codes = "pool" for single codes'),
+        ({"audience": "code", "codes": "many"}, "codes: 'many'; write codes = \"pool\""),
+        ({"audience": "code", "codes": "pool", "code": "LUNCH20"}, "codes: beside a public code"),
+        (
+            {"name": "tea", "audience": "code", "codes": "pool"},
+            "codes: a pool without codes; load some: abacus offers codes load tea FILE",
+        ),
         ({"audience": "code", "code": "x"}, "code: 'x' is not a code; write 3 to 32 capitals, digits and dashes"),
         ({"priority": 1001}, "priority: 1001 is not between 0 and 1000"),
         ({"benefit": None}, "benefit: missing"),
@@ -175,6 +183,7 @@ EVERYTHING: dict[str, Any] = {
         {"benefit": {"fixed_price": "0"}, "stack": "always", "limits": {"unlimited": True}},
         {"benefit": {"free_item": True}, "scope": ALL, "quantity": {"from": 2}},
         {"benefit": {"points_times": "1.5", "cap": 100}, "audience": "invitation"},
+        {"audience": "code", "codes": "pool"},
         {"country": "ID", "benefit": {"percent": "12.5"}, "scope": {"categories": ["anything"]}},
     ],
 )

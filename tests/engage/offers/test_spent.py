@@ -8,12 +8,10 @@ from abacus.engage.limits.types import UNBOUND, Bound
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.offer_index import OfferIndex
 from abacus.engage.offers.decide.reservation import LimitReached
-from abacus.engage.offers.redemptions import Redemptions
-from abacus.engage.offers.reservations import Reservations, pots_of_offers
+from abacus.engage.offers.reservations import pots_of_offers
 from abacus.engage.offers.spent import Mark, SpentOffers, SpentWatch
-from abacus.engage.offers.sweeper import ReservationSweeper
 from abacus.platform.postgres import Pool
-from tests.engage.offers.taken import GAIN, NOW, Desk, held, limited, releasing, wish
+from tests.engage.offers.taken import GAIN, NOW, desk, held, limited, releasing, wish
 from tests.support.fixed_clock import FixedClock
 
 pytestmark = pytest.mark.once
@@ -30,10 +28,7 @@ class House:
         for index in (self.index, self.elsewhere):
             index.put(offer, None)
         pots, clock = pots_of_offers(pool, 1), self.clock
-        sweeper = ReservationSweeper(pool, clock, pots, slot=1)
-        self.desk = Desk(
-            Reservations(pool, clock, pots, sweeper.let_go, slot=1), Redemptions(pool, clock, pots, slot=1), sweeper
-        )
+        self.desk = desk(pool, clock, pots=pots)
         self.spent = SpentOffers(pool, lambda: self.index, clock)
         self.other = SpentOffers(pool, lambda: self.elsewhere, clock)
         self.watch = SpentWatch(pool, pots, self.spent, index=lambda: self.index, clock=clock)

@@ -1,7 +1,7 @@
 """What is held is what was shown, what is redeemed is what is told, and points come and go with the redemption."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -11,16 +11,14 @@ import pytest
 
 from abacus.core.errors import Absent
 from abacus.engage.actions.action_store import ActionStore
-from abacus.engage.limits.types import Amounts, Bound, Limits
+from abacus.engage.limits.types import Bound, Limits
 from abacus.engage.offers.decide.basket import Item
 from abacus.engage.offers.decide.offer import Benefit, BenefitKind, Gate, Offer, Stack, Stacking
 from abacus.engage.offers.decide.offer_index import OfferIndex
 from abacus.engage.offers.decide.reservation import GainChanged, LimitReached, OtherFacts
 from abacus.engage.offers.decide.together import NotTogether
-from abacus.engage.offers.members import Known
 from abacus.engage.offers.qualifier import Qualifier
 from abacus.engage.offers.till import DoesNotFit, Order, Paying, Till
-from abacus.ledger.types.account import AccountId
 from abacus.ledger.types.award_envelope import decode_envelope
 from abacus.ledger.types.reversal_message import decode_reversal
 from abacus.platform import slices
@@ -30,6 +28,7 @@ from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Offered
 from abacus.signals.facts.types import FactRegistry
 from tests.engage.offers.taken import CARD, LUNCH, NOW, desk, lunch
+from tests.engage.offers.tilled import Strangers, basket, item
 from tests.support.fixed_clock import FixedClock
 
 ALWAYS: Final = Stack(Stacking.ALWAYS)
@@ -39,22 +38,6 @@ DEAR: Final = lunch(name="dear", number=4, price=Gate(Decimal(100)), stack=ALWAY
 HALF: Final = lunch(name="half", number=5, benefit=Benefit(BenefitKind.PERCENT, Decimal(50)), stack=ALWAYS)
 MOST: Final = lunch(name="most", number=6, benefit=Benefit(BenefitKind.PERCENT, Decimal(80)), stack=ALWAYS)
 ONCE: Final = lunch(name="once", number=7, limits=Limits(member=Bound(runs=1)))
-VALUES: Final[Mapping[str, Any]] = {"vertical": "food", "payment_type": "wallet"}
-
-
-class Strangers:
-    """Members without an account, in no segment, who have had an offer some time ago."""
-
-    async def of(self, _: AccountId) -> Known:
-        return Known("member", None, frozenset(), {ONCE.name: {None: Amounts(1)}}, None, NOW)
-
-
-def item(price: int = 2100, id_: str = "1") -> Item:
-    return Item(id_, "laksa", "m-17", "hawker", ("food",), price, "SGD", variables=VALUES)
-
-
-def basket(*items: Item) -> str:
-    return json.dumps([[each.id, each.price] for each in items])
 
 
 def order(key: str, *offers: Offer, items: Sequence[Item] = (item(),)) -> Order:
@@ -88,7 +71,7 @@ def till(pool: Pool, clock: FixedClock, index: OfferIndex) -> Till:
         lambda: index, lambda: book, members=Strangers(), segments=dict, facts=FactRegistry(), clock=clock
     )
     taking = desk(pool, clock)
-    return Till(qualifier, taking.reservations, taking.redemptions, offer_of, clock)
+    return Till(qualifier, taking.reservations, taking.redemptions, taking.codes, offer_of=offer_of, clock=clock)
 
 
 async def test_what_is_held_is_what_it_saves_now(till: Till) -> None:

@@ -1,6 +1,6 @@
 """What is asked about offers, and what is answered. Pure values."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -8,6 +8,7 @@ from typing import NamedTuple
 from abacus.engage.offers.decide.basket import Item
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.refusal import Refusal
+from abacus.engage.offers.decide.single_code import NO_CODES, SingleCode
 from abacus.pricing.decide.card import PublishedCard
 
 
@@ -21,7 +22,8 @@ class Scenario(StrEnum):
 
 class Ask(NamedTuple):
     """A question about items, for a member or for anybody, by the card that is in force in the country. `codes` admit
-    to offers by code. A question that `takes` leaves the member's limits to the taking, which counts exactly.
+    to offers by code; `singles` has for each of them the pools that have it. A question that `takes` leaves the
+    member's limits to the taking, which counts exactly.
     """
 
     card: PublishedCard
@@ -31,6 +33,7 @@ class Ask(NamedTuple):
     codes: Sequence[str] = ()
     explains: bool = False
     takes: bool = False
+    singles: Mapping[str, Sequence[SingleCode]] = NO_CODES
 
     @property
     def is_long(self) -> bool:

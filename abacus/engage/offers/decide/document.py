@@ -8,7 +8,7 @@ from abacus.core.points import plain
 from abacus.documents.decide.heading import heading_document
 from abacus.engage.limits.decide.limit_reader import limits_document
 from abacus.engage.offers.decide.benefit_reader import benefit_document
-from abacus.engage.offers.decide.offer import ALONE, LIMIT_WORDS, OPEN, Gate, Offer, Stack, Stacking
+from abacus.engage.offers.decide.offer import ALONE, LIMIT_WORDS, OPEN, POOL, Gate, Offer, Stack, Stacking
 from abacus.engage.offers.decide.scope_reader import scope_document
 
 _BY_PART = ("scope", "limits")
@@ -22,6 +22,8 @@ def to_document(offer: Offer) -> dict[str, object]:
     document["audience"] = offer.audience.value
     if offer.code is not None:
         document["code"] = offer.code
+    elif offer.takes_single_code:
+        document["codes"] = POOL
     document |= {"benefit": benefit_document(offer.benefit), "scope": scope_document(offer.scope)}
     if offer.price != OPEN:
         document["price"] = _gate(offer.price)

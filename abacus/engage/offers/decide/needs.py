@@ -89,6 +89,7 @@ _NEEDS: Final[Mapping[Reason, Callable[[Armed, Asked], str]]] = {
     Reason.TIER: _tier,
     Reason.SCOPE: _scope,
     Reason.ADMISSION: _admission,
+    Reason.CODE_USED: lambda _, __: "another code; this one is used",
     Reason.SPENT: lambda _, __: "the budget is used up",
     Reason.USED: lambda _, __: "the member's limit is reached",
     Reason.TIME: _time,

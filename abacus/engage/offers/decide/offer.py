@@ -17,6 +17,7 @@ from abacus.engage.limits.types import Limits, Owner
 
 OWNER_KIND: Final = "offer"  # of the limits of offers
 LIMIT_WORDS: Final = LimitWords("uses", "money")
+POOL: Final = "pool"  # what a document says whose offer has single codes
 CATEGORY_LEVELS: Final = 3
 LABELS: Final = Labels("offer", NAME_PATTERN, "lunch_20")
 
@@ -151,6 +152,11 @@ class Offer:
     def owner(self) -> Owner:
         """The offer as the owner of its limits, in all versions."""
         return Owner(OWNER_KIND, self.name)
+
+    @property
+    def takes_single_code(self) -> bool:
+        """Whether each use of it takes a code of its pool."""
+        return self.audience is Audience.CODE and self.code is None
 
     @property
     def label(self) -> str:

@@ -24,6 +24,7 @@ from abacus.documents.form.types import (
 )
 from abacus.engage.limits.decide.limit_form import bounds, limited
 from abacus.engage.offers.decide.figure_reader import MOST_PIECES
+from abacus.engage.offers.decide.offer import POOL
 from abacus.engage.offers.decide.offer_reader import CODE_PATTERN
 from abacus.engage.offers.decide.scope_reader import MOST_VALUES
 
@@ -137,6 +138,10 @@ _PAID_BY: Final = Group(
     ]
 )
 
+_BY_CODE: Final = Field(
+    name="audience", sort=Fixed("code"), label="By code", required=True, begins="For", says="who has a code"
+)
+
 
 def _stands(stack: object) -> str:
     kind, _, group = str(stack).partition(":")
@@ -180,21 +185,29 @@ OFFER_FORM: Final = Form(
                     ],
                 ),
                 Branch(
-                    "who has a code",
+                    "members with a code of their own",
                     [
+                        _BY_CODE,
                         Field(
-                            name="audience",
-                            sort=Fixed("code"),
-                            label="By code",
+                            name="codes",
+                            sort=Fixed(POOL),
+                            label="Single codes",
                             required=True,
-                            begins="For",
-                            says="who has a code",
+                            begins="with",
+                            says="single codes, each used once",
                         ),
+                    ],
+                ),
+                Branch(
+                    "members who know the code",
+                    [
+                        _BY_CODE,
                         Field(
                             name="code",
                             sort=Text(pattern=CODE_PATTERN),
                             label="Public code",
-                            help="Empty: single codes are loaded.",
+                            help="The same for everybody.",
+                            required=True,
                             begins="with",
                             says="the code {}",
                         ),

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Final
 
+from abacus.core.codes import normalized
 from abacus.engage.offers.decide.armed import Armed
 from abacus.engage.offers.decide.asked import Asked
 from abacus.engage.offers.decide.asker import Asker, Question
@@ -105,7 +106,7 @@ class OfferIndex:
         armed = Armed(offer, rule)
         self._armed[armed.number] = self._names[offer.name] = armed
         if offer.audience is Audience.CODE and offer.code is not None:
-            self._codes[offer.country, offer.code] = armed
+            self._codes[offer.country, normalized(offer.code)] = armed
         self._markets.setdefault((offer.country, offer.currency), _Market()).put(armed)
 
     def remove(self, number: int) -> None:
@@ -115,8 +116,10 @@ class OfferIndex:
             return
         offer = armed.offer
         del self._names[offer.name]
-        if offer.code is not None and self._codes.get((offer.country, offer.code)) is armed:
-            del self._codes[offer.country, offer.code]
+        if offer.code is not None:
+            place = offer.country, normalized(offer.code)
+            if self._codes.get(place) is armed:
+                del self._codes[place]
         self._markets[offer.country, offer.currency].remove(armed)
 
     def warm(self) -> None:
@@ -129,8 +132,8 @@ class OfferIndex:
         return self._names.get(name)
 
     def by_code(self, country: str, code: str) -> Armed | None:
-        """The offer with this public code."""
-        return self._codes.get((country, code))
+        """The offer with this public code, as it was typed."""
+        return self._codes.get((country, normalized(code)))
 
     def ask(self, asker: Asker, question: Question) -> Asked:
         return Asked(asker, question, self.spent)

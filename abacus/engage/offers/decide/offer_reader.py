@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from abacus.core import fields
 from abacus.core.fields import EARLIEST, Bad, DocumentFaults, Fault, Fields, quoted, string
-from abacus.documents.decide.heading import judge_times, name_reader, read_heading
+from abacus.documents.decide.heading import Heading, judge_times, name_reader, read_heading
 from abacus.documents.decide.texts import faults_of_text
 from abacus.engage.limits.decide.limit_reader import read_limits
 from abacus.engage.limits.types import Limits
@@ -18,6 +18,7 @@ from abacus.engage.offers.decide.figure_reader import money, pieces, price, read
 from abacus.engage.offers.decide.offer import (
     ALONE,
     LIMIT_WORDS,
+    POOL,
     Audience,
     Benefit,
     BenefitKind,
@@ -89,7 +90,7 @@ def _offer(
         **heading._asdict(),
         currency=currency,
         audience=audience,
-        code=_one_code(top, audience),
+        code=_public_code(top, audience, heading, around),
         benefit=benefit,
         scope=read_scope(top, None if around is None else around.categories.get(heading.country)),
         price=read_gate(top, "price", price(decimals)),
@@ -123,11 +124,26 @@ def _money_of(top: Fields, country: str, around: OfferPublications | None) -> st
     return card.card.currency
 
 
-def _one_code(top: Fields, audience: Audience) -> str | None:
-    code = top.read_if_there("code", _code, None)
-    if code is not None and audience is not Audience.CODE:
-        top.note("code", f'the audience is {audience}; leave the code out, or write audience = "{Audience.CODE}"')
+def _public_code(top: Fields, audience: Audience, heading: Heading, around: OfferPublications | None) -> str | None:
+    """The public code of an offer by code; None where it has a pool of single codes."""
+    code, pool = top.read_if_there("code", _code, None), top.read_if_there("codes", _pool, None)
+    there = [name for name in ("code", "codes") if name in top.values]
+    if audience is not Audience.CODE:
+        for name in there:
+            top.note(name, f'the audience is {audience}; leave the {name} out, or write audience = "{Audience.CODE}"')
+    elif len(there) > 1:
+        top.note("codes", "beside a public code; an offer has one code for everybody, or a pool")
+    elif not there and around is not None:
+        top.note("code", f'nothing; write the code of everybody, or codes = "{POOL}" for single codes')
+    elif pool is not None and around is not None and around.pools.get(heading.name) != heading.country:
+        top.note("codes", f"a pool without codes; load some: abacus offers codes load {heading.name or 'NAME'} FILE")
     return code
+
+
+def _pool(value: object) -> str:
+    if (text := string(value)) != POOL:
+        raise Bad(f'{quoted(text)}; write codes = "{POOL}"')
+    return POOL
 
 
 def _limits(top: Fields, benefit: Benefit, decimals: int) -> Limits:

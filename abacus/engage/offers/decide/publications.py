@@ -14,7 +14,8 @@ from abacus.signals.events.types import VariableType
 @dataclass(frozen=True, slots=True)
 class OfferPublications:
     """The card and the categories of each country that has some, counters by name, the names of segments, and external
-    services with the type of their answer.
+    services with the type of their answer. `pools` are the offers for which single codes are loaded, each with its
+    country.
     """
 
     now: datetime
@@ -23,6 +24,7 @@ class OfferPublications:
     counters: Mapping[str, Definition] = field(default_factory=dict)
     segments: Collection[str] = frozenset()
     externals: Mapping[str, VariableType] = field(default_factory=dict)
+    pools: Mapping[str, str] = field(default_factory=dict)
 
     def with_drafts(
         self,

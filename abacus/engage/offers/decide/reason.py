@@ -12,6 +12,7 @@ class Reason(StrEnum):
     TIER = "tier"
     SCOPE = "scope"  # it is not for the item
     ADMISSION = "admission"  # by invitation or by code
+    CODE_USED = "code-used"  # the single code is taken
     SPENT = "spent"  # the budget is gone
     USED = "used"  # the member's limit is reached
     TIME = "time"

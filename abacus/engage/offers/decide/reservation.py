@@ -22,6 +22,7 @@ class ReservationStatus(StrEnum):
     REDEEMED = "redeemed"
     RELEASED = "released"
     EXPIRED = "expired"
+    REFUSED = "refused"  # another reservation has its code
     ROLLED_BACK = "rolled_back"  # it was redeemed, and all of it was taken back
 
 

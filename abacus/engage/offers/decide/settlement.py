@@ -26,7 +26,7 @@ from abacus.engage.offers.decide.reservation import (
 )
 from abacus.pricing.decide.card import PublishedCard
 
-_LET_GO: Final = (ReservationStatus.RELEASED, ReservationStatus.EXPIRED)
+_LET_GO: Final = (ReservationStatus.RELEASED, ReservationStatus.EXPIRED, ReservationStatus.REFUSED)
 
 
 class Redeeming(NamedTuple):
@@ -47,10 +47,11 @@ class Redeeming(NamedTuple):
 
 
 class Releasing(NamedTuple):
-    """A reservation is let go."""
+    """A reservation is let go. It is `refused` where it took no code: another reservation has that."""
 
     reservation_id: UUID
     caller: str
+    refused: bool = False
 
 
 Settling: TypeAlias = Redeeming | Releasing
@@ -96,7 +97,7 @@ def settled(settling: Settling, found: Reservation | None, redemption: Redemptio
     if found is None or found.caller != settling.caller:
         raise absent("reservation", settling.reservation_id)
     if isinstance(settling, Releasing):
-        return _released(found)
+        return _released(found, ReservationStatus.REFUSED if settling.refused else ReservationStatus.RELEASED)
     if redemption is not None and redemption.items == settling.items:
         return Settlement(found, redemption, replayed=True)
     if not found.open_at(now):
@@ -106,12 +107,12 @@ def settled(settling: Settling, found: Reservation | None, redemption: Redemptio
     return _redeemed(settling, found, now)
 
 
-def _released(found: Reservation) -> Settlement:
+def _released(found: Reservation, status: ReservationStatus) -> Settlement:
     if found.status in _LET_GO:
         return Settlement(found, replayed=True)
     if found.status != ReservationStatus.HELD:
         raise Ended(ReservationStatus(found.status))
-    return Settlement(found._replace(status=ReservationStatus.RELEASED), less=found.amounts)
+    return Settlement(found._replace(status=status), less=found.amounts)
 
 
 def _redeemed(settling: Redeeming, found: Reservation, now: datetime) -> Settlement:
