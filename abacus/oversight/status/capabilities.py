@@ -7,6 +7,7 @@ from typing import Final
 from abacus.core.clock import Clock
 from abacus.core.status import LATE, Overdue, Undelivered
 from abacus.engage.notify.status import STATUS as NOTIFY
+from abacus.engage.offers.codes.status import STATUS as CODES
 from abacus.engage.offers.status import STATUS as OFFERS
 from abacus.engage.rewards.status import STATUS as REWARDS
 from abacus.intake.earning.status import STATUS as EARNING
@@ -20,7 +21,7 @@ from abacus.proof.status import STATUS as PROOF
 # A capability whose state people look at takes its place here.
 CAPABILITIES: Final[Sequence[CapabilityStatus]] = (
     *(EARNING, EXPIRY, TIERS, PROOF, WEBHOOKS, NOTIFY),
-    *(OFFERS, REWARDS),
+    *(OFFERS, CODES, REWARDS),
 )
 
 
