@@ -33,6 +33,7 @@ from abacus.engage.campaigns.wiring import campaign_desk
 from abacus.engage.categories.kind import category_desk
 from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.downstreams.kind import Allowed
+from abacus.engage.offers.codes.desk import CodeDesk
 from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.rewards.desk import RewardDesk
 from abacus.intake.partners.store import PartnerStore
@@ -122,6 +123,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         CardDesk(pool, clock, large.approvals),
         await campaign_desk(wiring, pool, large.approvals),
         OfferDesk(pool, clock, large.approvals),
+        CodeDesk(pool, clock, wiring.secrets()),
         category_desk(pool, clock),
         RewardDesk(pool, clock, large.approvals),
         PartnerStore(pool, clock),

@@ -35,6 +35,7 @@ from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.downstreams.kind import Allowed
 from abacus.engage.notify.renderer import rendering
+from abacus.engage.offers.codes.desk import CodeDesk
 from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.rewards.desk import RewardDesk
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
@@ -212,7 +213,8 @@ async def desk(
     people, sessions = PeopleStore(pool, clock), SessionStore(pool, clock, SessionLimits(idle, whole))
     directory = PeopleDirectory(people, clock)
     passwords, links = Passwords(pool, clock, _QUICK), Links(pool, clock)
-    authenticators = Authenticators(pool, clock, Secrets(Keyring.parse(new_keyring_text("k1"))))
+    secrets = Secrets(Keyring.parse(new_keyring_text("k1")))
+    authenticators = Authenticators(pool, clock, secrets)
     limiter = RateLimiter(BucketStore(pool), clock, apart="console:")
     cards = CardReader(CardStore(pool).all, may_be_empty=True)
     moves = PostgresMoves(pool, clock)
@@ -262,6 +264,7 @@ async def desk(
                 cards,
                 CardDesk(pool, clock, large.approvals),
                 OfferDesk(pool, clock, large.approvals),
+                CodeDesk(pool, clock, secrets),
                 RewardDesk(pool, clock, large.approvals),
                 CampaignDesk(pool, clock, SOURCES, large.approvals, await stack.enter_async_context(rendering())),
                 Places(pool, None, None, "abacus-", "abacus.points.v1", [], ("calculator", "awarder")),

@@ -120,6 +120,8 @@ DONE: Final[Mapping[Deed, Mapping[str, str]]] = {
         "end": "ended the offer {about}",
         "invite": "invited members to the offer {about}",
         "uninvite": "took back invitations to the offer {about}",
+        "load-codes": "loaded codes of the offer {about}",
+        "withdraw-codes": "withdrew codes of the offer {about}",
         "exhausted": "reached a limit and stopped",
         "categories": "published the categories of {about}",
         "": "changed the offer {about}",

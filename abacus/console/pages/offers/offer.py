@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from abacus.console.decide.bars import OVERALL, Bar, Counted, bars_of
+from abacus.console.pages.offers.offer_codes import OfferCodes, codes_of_offer
 from abacus.console.pages.offers.offer_pages import PAGES, today_of
 from abacus.console.pages.stated.stated_pages import ShownVersion
 from abacus.console.web.calls import Call
@@ -42,6 +43,7 @@ class OfferPage(Page):
     template: ClassVar[str] = "offer.html"
     shown: ShownVersion
     used: Part[Used]
+    codes: OfferCodes | None
 
 
 async def offer(call: Call) -> OfferPage:
@@ -53,6 +55,7 @@ async def offer(call: Call) -> OfferPage:
         command=f"abacus offers show {name}",
         shown=await PAGES.version(call, history, record),
         used=await call.part(_used(call, record.document)),
+        codes=await codes_of_offer(call, record.document),
     )
 
 
