@@ -83,6 +83,10 @@ class Members:
             DEPENDENCY, self._round, within_s=_WITHIN_S, at_once=_AT_ONCE, health=health
         )
 
+    def __len__(self) -> int:
+        """How many are remembered."""
+        return len(self._remembered)
+
     async def of(self, account: AccountId) -> Known:
         """What was read of the member in these last seconds, or is read now. Raises `Unavailable`."""
         found = self._remembered.get(account)
@@ -110,13 +114,20 @@ class Members:
             statement, numbers = self._without, await self._numbers.known({member_id for member_id, _ in accounts})
         work = partial(self._in_slice, statement, numbers)
         split = await slices.split(self._pool, accounts, work, member_of=itemgetter(0), reads=True)
-        until = self._monotonic() + self._age_s
+        now = self._monotonic()
         for account, known in chain.from_iterable(split.done):
-            self._remembered[account] = until, known
+            self._remembered[account] = now + self._age_s, known
             self._remembered.move_to_end(account)
-        while len(self._remembered) > self._most:
-            self._remembered.popitem(last=False)
+        self._forget(now)
         return split
+
+    def _forget(self, now: float) -> None:
+        """Those that were read longest ago come first."""
+        while self._remembered:
+            until, _ = next(iter(self._remembered.values()))
+            if now < until and len(self._remembered) <= self._most:
+                return
+            self._remembered.popitem(last=False)
 
     async def _in_slice(
         self, statement: Statement, numbers: Mapping[str, int], slice_: slices.Slice, part: Sequence[AccountId]

@@ -64,3 +64,15 @@ async def test_what_a_member_has_taken(members: Members, taking: Desk, clock: Fi
     of_today, redeemed_alone = {TODAY: PIECE.plus(PIECE)}, {TODAY: PIECE}
     assert used == [{"lunch_20": of_today}, {"lunch_20": redeemed_alone}, {"lunch_20": {None: PIECE}}]
     assert (await members.of(("ann", PROGRAM))).used == {}
+
+
+async def test_nobody_is_remembered_for_long(pool: Pool, clock: FixedClock) -> None:
+    now = 0.0
+    members = Members(pool, standing=STANDING, clock=clock, monotonic=lambda: now, age_s=5, remembered=3)
+    sizes = []
+    for place, after_s in enumerate((0, 1, 1, 1, 4, 9)):
+        now += after_s
+        await members.of((f"m{place}", PROGRAM))
+        sizes.append(len(members))
+    await members.close()
+    assert sizes == [1, 2, 3, 3, 2, 1]
