@@ -1,6 +1,7 @@
 """The offers in force, as a process keeps them: all are read at the start, then those that have changed."""
 
 import asyncio
+import gc
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
@@ -110,6 +111,8 @@ class OfferDirectory(FreshCopy[_Read, OfferIndex]):
             some = names[first : first + _AT_THE_START]
             for each in await self._documents(_RANGE, first=some[0], last=some[-1], now=now):
                 self._put(each)
+            if len(some) == _AT_THE_START:
+                gc.freeze()  # a search for garbage among a hundred thousand offers, which stay, takes a second
         await asyncio.to_thread(self._index.warm)
 
     async def _read_changed(self, since: datetime, now: datetime) -> None:
