@@ -31,6 +31,7 @@ REPLACED: Final = 500
 WANTED_RATIO: Final = 2
 WANTED_LISTING_MS: Final = 1
 WANTED_CHANGE_US: Final = 50
+WANTED_BASKET_MS: Final = 10
 WANTED_SECONDS: Final = 10
 WANTED_MIB: Final = 600
 
@@ -138,9 +139,16 @@ def _other_scenarios(index: OfferIndex, asked: Sequence[tuple[Asker, Question]])
     for name, work in (
         ("all offers for an item", lambda: every(index, asker, some[0])),
         ("the best, and why not others", lambda: best(index, asker, some[0], explain=True)),
-        (f"the combination for a basket of {BASKET} lines", lambda: combination(index, asker, few)),
     ):
         yield Figure(f"… {name}", f"{min(_us(work) for _ in range(ROUNDS)) / 1000:.1f} ms")
+    basket_us = min(_us(lambda: combination(index, asker, few)) for _ in range(ROUNDS))
+    yield Figure(
+        f"… the combination for a basket of {BASKET} lines",
+        f"{basket_us / 1000:.1f} ms",
+        "",
+        f"<= {WANTED_BASKET_MS} ms",
+        basket_us <= WANTED_BASKET_MS * 1000,
+    )
 
 
 def _changes(index: OfferIndex, asked: Sequence[tuple[Asker, Question]], many: int) -> Figure:

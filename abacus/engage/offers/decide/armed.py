@@ -63,16 +63,21 @@ class Armed:
                 return False
         return True
 
+    def suits(self, asked: Asked) -> bool:
+        """Whether of these conditions those hold that are the same for each item."""
+        return all(gate.opens(self, asked) for gate in self.gates if not gate.of_item)
+
     def places(self) -> Iterator[Key]:
         """The keys under which the items are found that the offer is for."""
         return keys_of_scope(self.offer.scope)
 
 
 class OfferGate(NamedTuple):
-    """A condition of one offer."""
+    """A condition of one offer; `of_item` where it depends on the item."""
 
     reason: Reason
     opens: Callable[[Armed, Asked], bool]
+    of_item: bool = False
 
 
 def _has_budget(armed: Armed, asked: Asked) -> bool:
@@ -117,9 +122,9 @@ _BUDGET: Final = OfferGate(Reason.SPENT, _has_budget)
 _USES: Final = OfferGate(Reason.USED, _has_uses)
 _ADMISSION: Final = OfferGate(Reason.ADMISSION, _is_admitted)
 _HOURS: Final = OfferGate(Reason.TIME, _in_hours)
-_EXCEPTED: Final = OfferGate(Reason.SCOPE, _is_not_excepted)
+_EXCEPTED: Final = OfferGate(Reason.SCOPE, _is_not_excepted, of_item=True)
 _SEGMENTS: Final = OfferGate(Reason.SEGMENT, _in_segments)
-_RULE: Final = OfferGate(Reason.RULE, _rule_holds)
+_RULE: Final = OfferGate(Reason.RULE, _rule_holds, of_item=True)
 
 
 def _gates(armed: Armed) -> tuple[OfferGate, ...]:

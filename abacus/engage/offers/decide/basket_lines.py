@@ -27,8 +27,14 @@ class BasketLines:
             for key in dict.fromkeys(each.keys):
                 self.by_key.setdefault(key, []).append(each)
 
+    def suits(self, armed: Armed) -> bool:
+        """Whether the offer fits as far as all lines are alike: whom it is for, and when."""
+        return armed.suits(self.asked[0])
+
     def uses(self, armed: Armed) -> list[Use]:
         """On each line that the offer fits, what saves most first. Of few uses that are left there are no more."""
+        if not self.suits(armed):
+            return []
         group, scope, formula = group_of(armed), armed.offer.scope, armed.terms.formula
         uses = [
             Use(place, found(armed, asked))

@@ -5,7 +5,7 @@ other one can give as much on all of these lines. Offers that lines have by diff
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from abacus.engage.offers.decide.armed import Armed, Rank
 from abacus.engage.offers.decide.asked import Asked
@@ -20,7 +20,7 @@ def single_offer(index: OfferIndex, lines: BasketLines) -> Sequence[Use]:
     for armed in {each.number: each for each in _one_by_one(index, lines)}.values():
         best.look_at(armed)
     walks = [
-        _Walk(asked, rankings, in_points=in_points)
+        _Walk(asked, rankings, lines.suits, in_points=in_points)
         for in_points in (False, True)
         for key, asked in lines.by_key.items()
         if (rankings := index.rankings(asked, key, in_points=in_points))
@@ -70,9 +70,12 @@ class _Best:
 class _Walk:
     """The groups under a key, ranked for each line that has it."""
 
-    def __init__(self, lines: Sequence[Asked], rankings: Sequence[Ranking], *, in_points: bool) -> None:
+    def __init__(
+        self, lines: Sequence[Asked], rankings: Sequence[Ranking], suits: Callable[[Armed], bool], *, in_points: bool
+    ) -> None:
         self._lines = lines
         self._rankings = rankings
+        self._suits = suits
         self._in_points = in_points
 
     def most(self, depth: int) -> tuple[int, int]:
@@ -86,9 +89,10 @@ class _Walk:
             for ranking in self._rankings:
                 if depth < len(ranking.groups) and (group := ranking.groups[depth]) not in seen:
                     seen.add(group)
-                    formula = group.formula
-                    given = (each.given(formula) if group.admits(each) else 0 for each in self._lines)
-                    best.look_at_group(group, self._together(given))
+                    if any(map(self._suits, group.offers)):
+                        formula = group.formula
+                        given = (each.given(formula) if group.admits(each) else 0 for each in self._lines)
+                        best.look_at_group(group, self._together(given))
             depth += 1
 
     def _together(self, given: Iterable[int]) -> tuple[int, int]:
