@@ -1,6 +1,5 @@
 """The routes that ask for offers: which there are for some items, and what named ones would save."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -23,6 +22,7 @@ from abacus.engage.offers.decide.ask import Ask, Scenario
 from abacus.engage.offers.qualifier import OtherCountry, Qualifier
 from abacus.intake.partners.decide.ask import Objection
 from abacus.people.types.deed import Deed
+from abacus.platform.loop_turn import LoopTurn
 
 router = APIRouter(prefix="/v1", tags=["offers"], route_class=LeanRoute, default_response_class=Response)
 
@@ -38,11 +38,10 @@ async def qualify_bytes(call: Call | PersonCall, ask: QualifyAsk) -> bytes:
         answer = await call.rooms[Qualifier].qualify(question)
     except OtherCountry as error:
         raise _of_other_country(error) from None
-    items = []
+    items, turn = [], LoopTurn()
     for each in answer.items:
         items.append(item_told(each, question.card.card.currency, explains=ask.explain))
-        if question.is_long:  # thousands of offers
-            await asyncio.sleep(0)
+        await turn.rest()
     return qualified(items, answer.reading, of_basket=ask.scenario is Scenario.BASKET)
 
 

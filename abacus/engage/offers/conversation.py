@@ -14,6 +14,7 @@ from abacus.engage.offers.decide.choice import Found
 from abacus.engage.offers.decide.purchase import Purchases, earned
 from abacus.engage.offers.facts import OfferSubject
 from abacus.engage.offers.metrics import OFFER_QUESTIONS
+from abacus.platform.loop_turn import LoopTurn
 from abacus.pricing.decide.card import BASE_TIER
 from abacus.pricing.decide.formula import Rate
 from abacus.signals.events.types import Event, Value
@@ -40,6 +41,7 @@ class Conversation:
     purchases: Purchases
     as_of: datetime | None = None
     is_degraded: bool = False
+    turn: LoopTurn = field(default_factory=LoopTurn)
     _looked_up: dict[int, dict[str, Told]] = field(default_factory=dict)
     _rates: dict[int, Rate | None] = field(default_factory=dict)
     _basket: int = field(init=False)

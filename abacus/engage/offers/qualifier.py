@@ -1,6 +1,5 @@
 """Answers which offers there are for items: from memory as far as that tells, and for the rest with few look-ups."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
 from datetime import datetime
@@ -115,8 +114,7 @@ class Qualifier:
         items = []
         for place in range(len(ask.items)):
             items.append(self._answer(talk, place, chosen[place]))
-            if ask.is_long:
-                await asyncio.sleep(0)
+            await talk.turn.rest()
         return Answer(items, talk.reading(is_uncertain=_any_uncertain(chosen)))
 
     async def validate(self, ask: Ask, names: Sequence[str]) -> Verdicts:
@@ -126,7 +124,10 @@ class Qualifier:
         named += by_codes(index, ask, talk.asker.at)
         while True:
             wanted: dict[int, set[Side]] = {}
-            judged = [(each, _judged(talk, index, each, wanted)) for each in named]
+            judged = []
+            for each in named:
+                judged.append((each, _judged(talk, index, each, wanted)))
+                await talk.turn.rest()
             if not wanted:
                 break
             await talk.look_up(wanted, self._facts, within_s=self._look_within_s)
@@ -159,8 +160,7 @@ class Qualifier:
                     wanted[place] = outcome.sides
                 else:
                     chosen[place] = outcome
-                if talk.ask.is_long:
-                    await asyncio.sleep(0)
+                await talk.turn.rest()
             if wanted:
                 await talk.look_up(wanted, self._facts, within_s=self._look_within_s)
             waiting = list(wanted)

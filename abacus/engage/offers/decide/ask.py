@@ -35,11 +35,6 @@ class Ask(NamedTuple):
     takes: bool = False
     singles: Mapping[str, Sequence[SingleCode]] = NO_CODES
 
-    @property
-    def is_long(self) -> bool:
-        """Whether an item takes some milliseconds, because every offer is looked at: others go on in between."""
-        return self.explains or self.scenario is Scenario.ALL
-
 
 class Shown(NamedTuple):
     """An offer of an item: what it saves on the line, what the line costs with it, and the points that the purchase
