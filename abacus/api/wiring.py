@@ -25,7 +25,8 @@ from abacus.engage.campaigns.wiring import campaign_desk
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.rewards.desk import RewardDesk
-from abacus.engage.rewards.wiring import redemption_desk
+from abacus.engage.rewards.redemption_desk import RedemptionDesk
+from abacus.engage.rewards.wiring import redemption_desk, rehearsed_desk
 from abacus.intake.awarding.awarder import Awarder
 from abacus.intake.awarding.door import Door
 from abacus.intake.partners.award_intake import AwardIntake
@@ -166,6 +167,7 @@ async def _sandbox(wiring: Wiring, live: Access, live_directory: Directory, card
     await until_available(directory.refresh, wiring.health)
     large = approving(pool, clock, batcher.move, alone_of(wiring.settings), ())  # no campaign runs in a sandbox
     events = live.rooms[EventDesk].rehearsing()
+    redeeming = rehearsed_desk(wiring, live.rooms[RedemptionDesk], pool, moves, cards.book)
     return Access(
         clock=clock,
         directory=SandboxDirectory(directory, live_directory),
@@ -173,7 +175,7 @@ async def _sandbox(wiring: Wiring, live: Access, live_directory: Directory, card
         signing_secrets=SigningSecrets(wiring.secrets()),
         limiter=wiring.limiter(pool),
         mode=TEST,
-        rooms=Rooms(*_rooms(wiring, pool, cards, register), intake, events, batcher, large),
+        rooms=Rooms(*_rooms(wiring, pool, cards, register), intake, events, batcher, large, redeeming),
     )
 
 

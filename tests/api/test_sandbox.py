@@ -17,6 +17,7 @@ from abacus.intake.partners.sandbox import new_test_access
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.metrics import MOVEMENTS
 from abacus.ledger.types.limits import Limits
+from abacus.platform.encryption import Secrets, new_keyring_text
 from abacus.platform.metrics import QUARANTINED, total
 from abacus.platform.migrations import current_revision, has_sandbox, head_revision, make_sandbox, migrate
 from abacus.platform.postgres import Pool, open_pool
@@ -24,6 +25,7 @@ from abacus.platform.sandbox import SCHEMA, SESSION
 from tests.support.house import House, until
 from tests.support.logged import limits_logged
 from tests.support.problems import kind
+from tests.support.rewards import load_codes, run_reward
 from tests.support.shop import GRANT, MEAL, Shop, award, register, shop
 
 pytestmark = pytest.mark.once
@@ -181,6 +183,35 @@ async def test_awards_of_the_sandbox_need_no_worker_and_holds_end_by_themselves(
             return bool(account["available"] == 100)
 
         await until(free)
+
+
+@pytest.mark.long
+async def test_rewards_are_redeemed_for_codes_of_no_worth(house: House, sandbox: Pool) -> None:
+    """Nothing of the live ledger, its stock and its codes is touched."""
+    keyring = new_keyring_text("one")
+    await load_codes(house.pool, ["AAA"], secrets=Secrets.of(keyring))
+    await run_reward(house.pool, price={"points": 60}, limits={"uses": {"member": 1}})
+    await register(house, limits=LIMITS)
+    test, _ = await access(house, sandbox)
+    async with shop(house, settings=house.settings.model_copy(update={"secrets_key": keyring})) as running:
+        acme, path = await running.caller(test), "/v1/members/bob/redemptions"
+        assert (await award(acme, "a-1", Prefer="wait=10")).json()["balance"] == 100
+        before = await rows(house.pool, "public")
+
+        async def stocked() -> bool:
+            (coffee,) = (await acme.get("/v1/rewards", params={"member_id": "bob"})).json()["rewards"]
+            return not coffee["locks"]
+
+        await until(stocked)
+        bought = await acme.post(path, json={"reward": "coffee"}, headers={"Idempotency-Key": "1"})
+        assert (bought.status_code, bought.json()["status"], bought.json()["code"][:5]) == (201, "given", "TEST-")
+        again = await acme.post(path, json={"reward": "coffee"}, headers={"Idempotency-Key": "2"})
+        assert (again.status_code, kind(again)) == (409, "insufficient-points")
+        returned = await acme.post(f"{path}/{bought.json()['redemption_id']}/return")
+        assert returned.json()["status"] == "returned"
+        (account,) = (await acme.get("/v1/members/bob")).json()["accounts"]
+        assert account["available"] == 100
+        assert await rows(house.pool, "public") == before
 
 
 @pytest.mark.long

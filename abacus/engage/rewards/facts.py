@@ -43,10 +43,10 @@ class RewardMember(NamedTuple):
 def reward_facts(*, segments: InSegments, counters: CounterFacts, services: AskService) -> FactRegistry[RewardMember]:
     """Everything that a rule of a reward may look up."""
     asked = _Briefly[RewardMember](counters), _Briefly[RewardMember](ServiceFacts(services))
-    return FactRegistry(SegmentFacts(segments), _KnownMembers(), *asked)
+    return FactRegistry(SegmentFacts(segments), KnownMembers(), *asked)
 
 
-class _KnownMembers:
+class KnownMembers:
     """What is known of a member before a rule asks."""
 
     @property

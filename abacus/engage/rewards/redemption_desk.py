@@ -28,6 +28,7 @@ from abacus.engage.rewards.pools import codes_of
 from abacus.engage.rewards.redeemer import MOST_TOGETHER, Order, Redeemer
 from abacus.engage.rewards.redemption_reader import RedemptionReader
 from abacus.engage.rewards.redemption_rows import Step
+from abacus.engage.rewards.rehearsal import in_none, rehearsed_facts
 from abacus.platform.encryption import Secrets
 from abacus.platform.gatherer import Gatherer, PendingRequest
 from abacus.platform.postgres import Pool, passing_failures
@@ -83,7 +84,7 @@ class RedemptionDesk:
         self._pool = pool
         self._clock = clock
         self._redeemer = redeemer
-        self._offered = offered
+        self.offered = offered
         self._book = book
         self._segments = segments
         self._secrets = secrets
@@ -94,9 +95,22 @@ class RedemptionDesk:
             self._read_codes, gather_s=_GATHER_S, most_together=MOST_TOGETHER
         )
 
+    def rehearsing(self, pool: Pool, redeemer: Redeemer) -> "RedemptionDesk":
+        """A desk of the sandbox, with the rewards that are in force."""
+        return RedemptionDesk(
+            pool,
+            self._clock,
+            redeemer,
+            offered=self.offered,
+            book=self._book,
+            segments=in_none,
+            facts=rehearsed_facts(),
+            secrets=self._secrets,
+        )
+
     def reward(self, name: str) -> Reward | None:
         """A reward that is in force."""
-        found = self._offered().get(name)
+        found = self.offered().get(name)
         return found.reward if found is not None else None
 
     async def of_key(self, key: str) -> Redemption | None:
@@ -106,7 +120,7 @@ class RedemptionDesk:
     async def redeem(self, ask: Ask, standings: Standings) -> Redemption:
         """Raises `Locked`, `KeyReused` and `Absent` as well."""
         facts = facts_of(ask.member_id, ask.reward, ask.quantity, ask.points)
-        offered = self._offered().get(ask.reward)
+        offered = self.offered().get(ask.reward)
         try:
             draft = None if offered is None else await self._draft(offered, ask, facts, standings)
         except Locked as fault:
@@ -159,7 +173,7 @@ class RedemptionDesk:
         now, book = self._clock.now(), self._book()
         countries = {each.country for each in standings.values()}
         there = []
-        for each in self._offered().values():
+        for each in self.offered().values():
             if each.reward.country in countries:
                 program = book.in_force(each.reward.country, now).card.program
                 standing = standings.get(program)

@@ -1,6 +1,6 @@
 """How redemptions are put together: the rewards in force, the redeemer, and what goes on with unfinished ones."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from abacus.engage.downstreams.wiring import outside
@@ -12,8 +12,11 @@ from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.engage.rewards.directory import RewardDirectory
 from abacus.engage.rewards.facts import reward_facts
 from abacus.engage.rewards.fulfillers import call_fulfillers
+from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.redeemer import Redeemer
 from abacus.engage.rewards.redemption_desk import RedemptionDesk
+from abacus.engage.rewards.redemption_rows import RedemptionRows
+from abacus.engage.rewards.rehearsal import keep_stocked
 from abacus.engage.rewards.status import keep_measuring
 from abacus.ledger.types.movement import MovesPort
 from abacus.platform.patience import until_available
@@ -33,7 +36,7 @@ async def redemption_desk(wiring: Wiring, pool: Pool, moves: MovesPort, book: Ca
     async def call(redemptions: Sequence[Redemption]) -> None:
         await call_fulfillers(pool, redemptions, clock.now())
 
-    redeemer = Redeemer(CountedRows(pool), moves, partial(limits_of, directory), book, clock, call=call)
+    redeemer = Redeemer(CountedRows(pool), moves, partial(limits_of, directory.value), book, clock, call=call)
     wiring.at_the_end(redeemer.close)
     wiring.beside(redeemer.keep_finishing())
     wiring.beside(keep_measuring(pool, clock))
@@ -52,9 +55,20 @@ async def redemption_desk(wiring: Wiring, pool: Pool, moves: MovesPort, book: Ca
     )
 
 
-def limits_of(directory: RewardDirectory, redemption: Redemption) -> Limits:
+def rehearsed_desk(
+    wiring: Wiring, live: RedemptionDesk, pool: Pool, moves: MovesPort, book: Callable[[], CardBook]
+) -> RedemptionDesk:
+    """The same rewards in the sandbox."""
+    redeemer = Redeemer(RedemptionRows(pool), moves, partial(limits_of, live.offered), book, wiring.clock)
+    wiring.at_the_end(redeemer.close)
+    wiring.beside(redeemer.keep_finishing())
+    wiring.beside(keep_stocked(pool, live.offered, wiring.secrets(), wiring.clock))
+    return live.rehearsing(pool, redeemer)
+
+
+def limits_of(offered: Callable[[], Mapping[str, Offered]], redemption: Redemption) -> Limits:
     """Those of the version in force. Raises `Locked` where there is none any more, and `Unavailable`."""
-    found = directory.value().get(redemption.reward)
+    found = offered().get(redemption.reward)
     if found is None:
         raise Locked(Lock.CLOSED, f"{redemption.reward} is not there any more")
     return found.reward.limits
