@@ -12,6 +12,7 @@ from abacus.cli.ledger.reconcile import account_for
 from abacus.cli.terminal.shell import sqs
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Unavailable
+from abacus.oversight.reconcile.rewards import reward_books
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
@@ -85,12 +86,12 @@ async def until_all_is_counted(counts: Counts, events: int) -> None:
 
 
 async def comes_out(complete: Settings, pool: Pool, since: datetime) -> bool:
-    """Whether `abacus reconcile` says that the demo comes out, once nothing is on its way."""
+    """Whether the demo comes out once nothing is on its way, by `abacus reconcile` and `abacus rewards reconcile`."""
     began = time.monotonic()
     while True:
         account = await account_for(complete, pool, since, SystemClock().now())
         if not account.on_the_way or time.monotonic() - began > _ON_THE_WAY_S:
-            return account.comes_out and not account.on_the_way
+            return account.comes_out and not account.on_the_way and not (await reward_books(pool)).faults
         await asyncio.sleep(0.1)
 
 

@@ -6,10 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from abacus.approving.executors import approving
-from abacus.cli.people.desk import people_desk
-from abacus.cli.terminal.command_actor import CommandActor, login
-from abacus.cli.terminal.shell import people_pool
+from abacus.cli.demo.two_people import APPROVER, EDITOR, approvals_of, enter_people
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, Unavailable
 from abacus.documents.decide.states import Status
@@ -20,18 +17,13 @@ from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.report import faults_of, report
 from abacus.engage.notify.renderer import rendering
 from abacus.ledger.store.key_search import claims_of
-from abacus.ledger.types.limits import Alone
-from abacus.ledger.types.movement import Moved, Movement
-from abacus.people.decide.names import parse_grants
-from abacus.people.store.approvals import Approvals
-from abacus.people.types.person import Actor
 from abacus.platform import slices
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.platform.sql import Statement
 from abacus.signals.events.decide.message import encode_event, partition_key
-from abacus.signals.events.decide.source import Source, parse_source
+from abacus.signals.events.decide.source import parse_source
 from abacus.signals.events.kind import SOURCES, Reserved
 from abacus.signals.events.types import Event
 from abacus.signals.events.wiring import built_in_sources
@@ -46,8 +38,6 @@ SOURCE: Final[Mapping[str, Any]] = {
     },
 }
 _MEMBERS: Final = 20
-_EDITOR: Final = Actor("demo-editor", parse_grants(["country_editor:SG"]))
-_APPROVER: Final = Actor("demo-approver", parse_grants(["approver:SG"]))
 _WITHIN_S: Final = 60.0
 _LOOK_EVERY_S: Final = 0.1
 
@@ -60,9 +50,8 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
         await sources.publish(
             [parse_source(SOURCE)], Reserved(built_in, complete.events_topic).look, by="abacus demo", now=now
         )
-    async with people_pool(complete) as entering:
-        await _enter_people(entering, complete)
-    approvals = _approvals(pool, built_in)
+    await enter_people(complete)
+    approvals = approvals_of(pool, built_in)
     times = {"starts_at": now.isoformat(), "ends_at": (now + timedelta(days=365)).isoformat()}
     campaigns = []
     async with rendering() as renderer:
@@ -74,30 +63,10 @@ async def start_campaigns(complete: Settings, pool: Pool) -> Sequence[Campaign]:
             if in_force:
                 campaigns.append(in_force[-1].document)
                 continue
-            record, asked = await desk.propose(await desk.read(of), _EDITOR)
-            await approvals.approve(asked.approval_id, _APPROVER, asked.digest)
+            record, asked = await desk.propose(await desk.read(of), EDITOR)
+            await approvals.approve(asked.approval_id, APPROVER, asked.digest)
             campaigns.append(record.document)
     return campaigns
-
-
-async def _enter_people(pool: Pool, complete: Settings) -> None:
-    """Two people of the demo are entered, if they are not there, so that one approves what the other asks for. The
-    login enters them, as it enters the first people of any house: so neither has its access from the other. Raises
-    `Refused` in a house that has an admin.
-    """
-    at = CommandActor(Actor(login(), None), people_required=False, pool=pool, clock=SystemClock())
-    desk = people_desk(at, complete)
-    known = {each.person.person_id for each in await desk.all()}
-    for actor in (_EDITOR, _APPROVER):
-        if actor.name not in known:
-            await desk.create(actor.name, actor.grants or (), at.actor)
-
-
-def _approvals(pool: Pool, built_in: Sequence[Source]) -> Approvals:
-    async def nobody_moves(_: Movement) -> Moved:
-        raise Refused("the demo moves no points by hand")
-
-    return approving(pool, SystemClock(), nobody_moves, Alone(0, 0), built_in).approvals
 
 
 async def play_events(complete: Settings) -> int:

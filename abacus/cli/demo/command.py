@@ -3,11 +3,11 @@
 import asyncio
 import logging
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -22,9 +22,12 @@ from abacus.cli.demo.campaigns import play_events, start_campaigns, until_all_is
 from abacus.cli.demo.counters import publish_counters, shown_counts
 from abacus.cli.demo.documents import export_documents
 from abacus.cli.demo.history import tell_story
+from abacus.cli.demo.offers import sold
+from abacus.cli.demo.pending import publish_vesting_card, purchase
 from abacus.cli.demo.story.opening import PARTITIONS
 from abacus.cli.demo.stream import Counts, play
 from abacus.cli.demo.summary import Summary, show
+from abacus.cli.demo.taken import taken_since
 from abacus.cli.demo.visit import check_host, visit
 from abacus.cli.examples.stream import BOB, EVE, EVE_AGAIN, JANE, NAMED, TIERS, sent, stream
 from abacus.cli.house.free_ports import on_free_ports
@@ -116,6 +119,8 @@ async def _play(
 ) -> None:
     starting.tell("preparing the schema, the queues and the rate cards")
     await make_ready(complete, is_ours=is_ours)
+    async with database(complete) as pool:
+        await publish_vesting_card(pool)
     clock, is_kept_whole = SystemClock(), transactions <= _KEPT_WHOLE
     async with database(complete) as pool, running(PIPELINE, complete, starting) as workers:
         began, counts = clock.now(), Counts()
@@ -135,17 +140,20 @@ async def _play(
         followed = complete.model_copy(update={"notify_gather_seconds": _GATHER_S})
         async with running((*FOLLOWERS, "counter"), followed, starting):
             await until_eve_has_risen(pool)
-            await play(complete, pool, workers, iter([sent(EVE_AGAIN)]), 1, counts, quiet=True)
+            later = [EVE_AGAIN, purchase(clock.now())]
+            await play(complete, pool, workers, map(sent, later), len(later), counts, quiet=True)
             await end_the_month(complete, pool)
             await until_everybody_is_told(pool, began)
             if is_kept_whole:
-                await until_all_is_counted(counts, messages + NAMED + len((EVE_AGAIN,)))
+                await until_all_is_counted(counts, messages + NAMED + len(later))
             figures = counts.now()
             starting.tell("running five campaigns over the events of an app")
             campaigns = await start_campaigns(complete, pool)
             async with running(("campaigner",), followed, starting):
                 await play_events(complete)
                 campaigned = await until_all_is_done(pool, campaigns)
+                starting.tell("showing the best offers, and what points buy")
+                sales = await sold(complete, pool, starting)
             reconciled = await comes_out(complete, pool, began) if is_kept_whole else None
         starting.tell("exporting every document, as files that `abacus apply` publishes elsewhere")
         documents = await export_documents(pool)
@@ -153,7 +161,7 @@ async def _play(
         starting.tell("verifying the ledger")
         report = await verify(pool, lambda transfer: recompute(transfer, book), beside=[Tiers(book)])
         summary = Summary(
-            transactions=messages + NAMED + len((EVE_AGAIN,)),
+            transactions=messages + NAMED + len(later),
             awarded=figures["award_posted"],
             points=figures["points"],
             duplicates=figures["award_duplicate"],
@@ -170,12 +178,13 @@ async def _play(
             notifications=figures["notifications"],
             counters=_since(counted_before, await shown_counts(complete, pool)) if is_kept_whole else None,
             campaigns=campaigned,
+            **(await taken_since(pool, began, clock.now()))._asdict(),
             documents=documents,
             ledger_verified=report.clean,
             reconciled=reconciled,
         )
         reasons = {str(reason): figures[str(reason)] for reason in Reason if figures[str(reason)]}
-        explanations = await _explain(pool, book)
+        explanations = [*await _explain(pool, book, later), *sales]
     if as_json:
         print_json(asdict(summary))
     else:
@@ -188,10 +197,10 @@ def _since(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
     return {key: count - before[key] for key, count in now.items()}
 
 
-async def _explain(pool: Pool, book: CardBook) -> list[str]:
-    """Explain awards of Bob and Jane, and of Eve before and after she rose, as they stand in the ledger."""
+async def _explain(pool: Pool, book: CardBook, later: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Explain awards of Bob and Jane, and of Eve before she rose, and later ones, as they stand in the ledger."""
     reader, lines = LedgerReader(pool), list[str]()
-    for transaction in (BOB, JANE, EVE, EVE_AGAIN):
+    for transaction in (BOB, JANE, EVE, *later):
         claim = await reader.claim(transaction_key(transaction["source"], transaction["transaction_id"]))
         transfer = await reader.transfer(claim) if claim else None
         if transfer is not None:

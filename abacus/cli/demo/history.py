@@ -14,6 +14,7 @@ from abacus.cli.demo.story.clock import stopped_halfway
 from abacus.cli.demo.story.opening import told
 from abacus.cli.demo.stream import Counts
 from abacus.cli.demo.summary import Summary, show
+from abacus.cli.demo.taken import taken_since
 from abacus.cli.house.stack import make_ready
 from abacus.cli.house.start_progress import StartProgress
 from abacus.cli.terminal.answer import EXIT_FAILED, print_json
@@ -55,6 +56,7 @@ async def tell_story(complete: Settings, starting: StartProgress, *, as_json: bo
             comes_out(complete, pool, story.begin),
             export_documents(pool),
         )
+        taken = await taken_since(pool, story.begin, SystemClock().now())
         middle, late = await _latencies_ms(pool, story.begin)
         summary = Summary(
             transactions=story.sent,
@@ -74,6 +76,7 @@ async def tell_story(complete: Settings, starting: StartProgress, *, as_json: bo
             notifications=figures["notifications"],
             counters=await shown_counts(complete, pool),
             campaigns=await _campaigned(pool),
+            **taken._asdict(),
             documents=documents,
             ledger_verified=verified.clean,
             reconciled=reconciled,

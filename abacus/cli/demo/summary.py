@@ -30,6 +30,9 @@ class Summary:
     notifications: int
     counters: Mapping[str, int] | None  # by key; nothing where nobody counted, or the stream is longer than is kept
     campaigns: Mapping[str, Mapping[str, int]]  # by name: all events, events at which something was done, points
+    offers: Mapping[str, int]  # reserved, redeemed, rolled back, and the points that they gave
+    rewards: Mapping[str, int]  # redeemed, returned, and the points that they cost
+    pending_points: int  # they vest later
     documents: Mapping[str, int]  # files of an export, and changes that applying them would make
     ledger_verified: bool
     reconciled: bool | None  # nothing where the stream is longer than the embedded broker keeps
@@ -63,6 +66,11 @@ def _rows(of: Summary, reasons: Mapping[str, int]) -> Iterator[Sequence[str]]:
         yield "counters", _cut([f"{count:,} {key.removeprefix('demo:')}" for key, count in of.counters.items()])
     done = [sum(each[name] for each in of.campaigns.values()) for name in ("points", "done", "events")]
     yield "campaigns", f"{len(of.campaigns)}: {done[0]:,} points, {done[1]:,} of {done[2]:,} events"
+    offers, rewards = of.offers, of.rewards
+    taken = f"{offers['reserved']:,} reserved, {offers['redeemed']:,} redeemed, {offers['rolled_back']:,} rolled back"
+    yield "offers", f"{taken}; {counted(offers['points'], 'point')}"
+    bought = f"{rewards['redeemed']:,} for {counted(rewards['points'], 'point')}, {rewards['returned']:,} returned"
+    yield "rewards", f"{bought}; {counted(of.pending_points, 'point')} vest later"
     written = of.documents
     yield "documents", f"{written['exported']:,} exported; applied again, {written['changed_by_apply']:,} change"
     yield "ledger", "verified" if of.ledger_verified else "NOT VERIFIED"

@@ -6,7 +6,8 @@ from typing import Final
 
 import httpx
 
-from abacus.cli.demo.chapters.partner import asked, at_the_api
+from abacus.cli.demo.chapters.partner import at_the_api
+from abacus.cli.demo.counter import asked
 from abacus.cli.demo.story.chapter import Chapter
 
 _ON: Final = 4  # the weekday

@@ -1,28 +1,23 @@
 """A partner that awards and spends points over HTTP each week, within its limits; some of its requests are refused."""
 
 import asyncio
-from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any, Final
 
 import httpx
 
+from abacus.cli.demo.counter import asked, partner_at
 from abacus.cli.demo.story.chapter import Chapter
 from abacus.cli.demo.story.house import House
-from abacus.core.errors import Unavailable
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 from abacus.people.types.deed import Deed
-from abacus.platform.health import WorkerHealth
-from abacus.platform.patience import until_available
 
 ACME: Final = "acme"
 _LIMITS: Final = Limits(per_award=500, per_member_day=1_000, per_day=3_000, in_total=100_000)
 _COMES_ON: Final = 3  # the weekday
 _DAILY_SINCE: Final = timedelta(days=3)  # requests are kept for a week
-_ANSWERED: Final = 500
-_PATIENCE_S: Final = 30
 
 
 class PartnerRequests(Chapter):
@@ -43,6 +38,8 @@ class PartnerRequests(Chapter):
             created_by=at.actor.source,
             disabled_at=None,
             may_spend=True,
+            may_use_offers=True,
+            may_explain_offers=True,
         )
         also = at.does(Deed.EDIT_PARTNERS, f"partner:{ACME}", did="create", limits=_LIMITS._asdict())
         await PartnerStore(at.pool, at.clock).create(made, _LIMITS, key, also=also)
@@ -66,24 +63,4 @@ class PartnerRequests(Chapter):
 
 def at_the_api(house: House) -> httpx.AsyncClient:
     """Acme, with its key."""
-    url = f"http://{house.settings.api_host}:{house.settings.api_port}"
-    headers = {"Authorization": f"Bearer {house.keys[ACME]}"}
-    return httpx.AsyncClient(base_url=url, headers=headers, timeout=20, verify=False)  # noqa: S501  # plain HTTP, on loopback
-
-
-async def asked(
-    client: httpx.AsyncClient, path: str, body: Mapping[str, Any] | None = None, *, key: str | None = None
-) -> httpx.Response:
-    """A refusal is an answer too. Acme asks again while the API has none, such as before a new rate card is final."""
-
-    async def answer() -> httpx.Response:
-        answered = await client.post(path, json=body, headers={"Idempotency-Key": key} if key is not None else None)
-        if answered.status_code >= _ANSWERED:
-            raise Unavailable("API", f"{path}: {answered.status_code}")
-        return answered
-
-    try:
-        async with asyncio.timeout(_PATIENCE_S):
-            return await until_available(answer, WorkerHealth(ACME))
-    except TimeoutError as error:
-        raise Unavailable("API", f"{path}: nothing within {_PATIENCE_S} s") from error
+    return partner_at(house.settings.api_host, house.settings.api_port, house.keys[ACME])

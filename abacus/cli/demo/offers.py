@@ -1,0 +1,78 @@
+"""Offers and rewards of the demo, from their approval to their redemption, at the doors that partners use."""
+
+from typing import Final
+
+from abacus.cli.demo.catalogue import COUNTRY
+from abacus.cli.demo.counter import at_the_counter
+from abacus.cli.demo.shelves import Shelves
+from abacus.cli.demo.shop import buy_coffees, look_at_a_dish, take_an_offer, take_points
+from abacus.cli.demo.two_people import APPROVER, EDITOR, approvals_of, enter_people
+from abacus.cli.house.free_ports import on_free_ports
+from abacus.cli.house.stack import running
+from abacus.cli.house.start_progress import StartProgress
+from abacus.cli.terminal.command_actor import CommandActor, login
+from abacus.core.clock import SystemClock
+from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
+from abacus.intake.partners.store import PartnerStore
+from abacus.ledger.types.limits import Limits
+from abacus.people.types.deed import Deed
+from abacus.people.types.person import Actor
+from abacus.platform.encryption import Secrets
+from abacus.platform.postgres import Pool
+from abacus.platform.settings import Settings
+from abacus.signals.events.wiring import built_in_sources
+
+_SHOP: Final = "demo-shop"
+_ON_LOOPBACK: Final = {"api_host": "127.0.0.1", "offers_host": "127.0.0.1"}
+_ANY_PORT: Final = dict.fromkeys(("api_port", "offers_port", "counts_port", "console_port", "health_port"), 0)
+
+
+async def sold(complete: Settings, pool: Pool, starting: StartProgress) -> list[str]:
+    """What became of them, as lines. Without a key for secrets there are no codes, and no rewards."""
+    clock, login_ = (
+        SystemClock(),
+        CommandActor(Actor(login(), None), people_required=False, pool=pool, clock=SystemClock()),
+    )
+    await enter_people(complete)
+    shelves = Shelves(pool, clock, approvals_of(pool, built_in_sources(complete)), EDITOR, APPROVER)
+    secrets, mark = Secrets.of(complete.secrets_key), f"{clock.now():%Y%m%d%H%M%S%f}"
+    await shelves.fill_with_offers()
+    if secrets.encrypts:
+        await shelves.fill_with_rewards(login_, secrets)
+    key = await _entered(login_, secrets)
+    at_its_own = on_free_ports(complete.model_copy(update={**_ON_LOOPBACK, **_ANY_PORT}))
+    async with running(("offers", "api"), at_its_own, starting), at_the_counter(at_its_own, key) as counter:
+        lines = [
+            *await look_at_a_dish(counter, "bob"),
+            *await take_an_offer(counter, "bob", mark),
+            *await take_points(counter, pool, "bob", mark),
+        ]
+        await shelves.invite(["eve"])
+        lines += await look_at_a_dish(counter, "eve")
+        if secrets.encrypts:
+            lines += await buy_coffees(counter, "eve", mark)
+    return lines
+
+
+async def _entered(at: CommandActor, secrets: Secrets) -> str:
+    """The partner is entered with a new key, or has a new key from now on."""
+    key, limits = LIVE_KEY.new(), Limits()
+    partner = Partner(
+        partner_id=_SHOP,
+        name="A shop of the demo",
+        fixed_points=False,
+        computed_points=False,
+        countries=(COUNTRY,),
+        card_scope=None,
+        requests_per_minute=60_000,
+        signing_secret=None,
+        created_at=at.clock.now(),
+        created_by=at.actor.source,
+        disabled_at=None,
+        may_spend=True,
+        may_use_offers=True,
+        may_explain_offers=True,
+    )
+    also = at.does(Deed.EDIT_PARTNERS, f"partner:{_SHOP}", did="create", limits=limits._asdict())
+    await PartnerStore(at.pool, at.clock, secrets).replace(partner, limits, key, also=also)
+    return key.text

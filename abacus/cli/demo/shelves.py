@@ -1,0 +1,57 @@
+"""Puts the demo's offers and rewards into force: codes first, then documents, each by two people."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from abacus.cli.demo.catalogue import INVITED, OFFERS, POOL, REWARDS, codes, of_the_demo
+from abacus.cli.terminal.command_actor import CommandActor
+from abacus.core.clock import Clock
+from abacus.documents.decide.states import Status
+from abacus.documents.stated_desk import StatedDesk
+from abacus.engage.offers.decide.invited import Inviting
+from abacus.engage.offers.desk import OfferDesk
+from abacus.engage.rewards.desk import RewardDesk
+from abacus.engage.rewards.pools import CodeLoader
+from abacus.people.store.approvals import Approvals
+from abacus.people.types.deed import Deed
+from abacus.people.types.person import Actor
+from abacus.platform.encryption import Secrets
+from abacus.platform.postgres import Pool
+
+_DAYS: Final = 300
+
+
+class Shelves(NamedTuple):
+    """A house, and the two people who publish in it. Documents that are in force stay as they are."""
+
+    pool: Pool
+    clock: Clock
+    approvals: Approvals
+    editor: Actor
+    approver: Actor
+
+    async def fill_with_offers(self) -> None:
+        await self._run(OfferDesk(self.pool, self.clock, self.approvals), OFFERS)
+
+    async def fill_with_rewards(self, loader: CommandActor, secrets: Secrets) -> None:
+        """`loader` may load codes."""
+        await loader.begins(Deed.EDIT_REWARDS, f"reward_pool:{POOL}", did="load-codes", file="abacus demo")
+        await CodeLoader(self.pool, secrets).load(POOL, codes(), self.clock.now())
+        await self._run(RewardDesk(self.pool, self.clock, self.approvals), REWARDS)
+
+    async def invite(self, members: Sequence[str]) -> None:
+        desk = OfferDesk(self.pool, self.clock, self.approvals)
+        await desk.invite(INVITED, Inviting.ADD, [members], self.editor)
+
+    async def propose(self, document: Mapping[str, Any]) -> None:
+        """An offer that nobody has approved yet."""
+        desk = OfferDesk(self.pool, self.clock, self.approvals)
+        (whole,) = of_the_demo([document], self.clock.now(), _DAYS)
+        await desk.propose(await desk.read(whole, await desk.around()), self.editor)
+
+    async def _run(self, desk: StatedDesk[Any, Any], documents: Sequence[Mapping[str, Any]]) -> None:
+        for each in of_the_demo(documents, self.clock.now(), _DAYS):
+            if any(version.status is Status.APPROVED for version in await desk.history(each["name"])):
+                continue
+            _, asked = await desk.propose(await desk.read(each, await desk.around()), self.editor)
+            await self.approvals.approve(asked.approval_id, self.approver, asked.digest)
