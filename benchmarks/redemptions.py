@@ -25,6 +25,7 @@ from abacus.engage.rewards.decide.price import Standing
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.engage.rewards.decide.reward import Reward
 from abacus.engage.rewards.decide.reward_reader import parse_reward
+from abacus.engage.rewards.deliveries import Deliveries
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.publications import reward_publications
 from abacus.engage.rewards.redeemer import Redeemer
@@ -128,11 +129,16 @@ async def _in_process(settings: Settings, reward: Reward, seconds: float) -> tup
         settings.required("database_url"), size=_CONNECTIONS, keeps_nothing=True, settings=LOOKUPS_BY_KEY
     )
     book = CardBook(await CardStore(pool).all())
-    redeemer = Redeemer(RedemptionRows(pool), PostgresMoves(pool, clock), lambda _: reward.limits, lambda: book, clock)
+    moves = PostgresMoves(pool, clock)
+    deliveries = Deliveries(pool, moves, lambda: book, clock)
+    redeemer = Redeemer(
+        RedemptionRows(pool), moves, lambda _: reward.limits, lambda: book, clock, deliveries=deliveries
+    )
     desk = RedemptionDesk(
         pool,
         clock,
         redeemer,
+        deliveries,
         offered=lambda: {reward.name: Offered(reward, RewardPublications(clock.now()))},
         book=lambda: book,
         segments=_in_none,

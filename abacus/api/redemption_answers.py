@@ -56,6 +56,7 @@ _PROBLEMS: Final[Mapping[Lock, str]] = {
     Lock.CODES: "reward-gone",
     Lock.MEMBER: "reward-limit-reached",
     Lock.MEMBER_DAY: "reward-limit-reached",
+    Lock.INVITED: "reward-limit-reached",
     Lock.HOLD: "hold-not-open",
 }
 

@@ -6,12 +6,13 @@ STREAM: Final = "stream"  # the transactions topic, and refunds on it
 IMPORT: Final = "import"  # opening balances of another system
 CLOCK: Final = "clock"  # a date that has passed: points lapse, holds are let go
 
-# The pattern of a source. A campaign, an offer, a person and a login follow a partner's pattern.
-SOURCE_PATTERN: Final = r"^(stream|import|clock|(partner|campaign|offer|person|login):[^\x00-\x1f\x7f]{1,128})$"
+# The pattern of a source. A campaign, an offer, a reward, a person and a login follow a partner's pattern.
+SOURCE_PATTERN: Final = r"^(stream|import|clock|(partner|campaign|offer|reward|person|login):[^\x00-\x1f\x7f]{1,128})$"
 
 PARTNER_PREFIX: Final = "partner:"
 CAMPAIGN_PREFIX: Final = "campaign:"
 OFFER_PREFIX: Final = "offer:"
+REWARD_PREFIX: Final = "reward:"
 _PERSON: Final = "person:"
 _LOGIN: Final = "login:"
 _BY_HAND: Final = ("adjust", "ops")  # how keys made by the command line begin
@@ -35,6 +36,10 @@ def campaign_source(name: str) -> str:
 
 def offer_source(name: str) -> str:
     return OFFER_PREFIX + name
+
+
+def reward_source(name: str) -> str:
+    return REWARD_PREFIX + name
 
 
 def person_source(person_id: str) -> str:

@@ -91,6 +91,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "offer_taker": "select, insert, update(offer)",
     "offer": "select, insert, update(status changed_at changed_by approved_by approved_at reason)",
     "offer_invitation": "select, insert, delete, update(offers)",
+    "offer_gift": "select, insert, delete",
     "offer_number": "select, insert",
     "offer_code": "select, insert",
     "offer_code_batch": "select, insert, update(is_checked loaded withdrawn_at)",

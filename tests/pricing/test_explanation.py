@@ -30,6 +30,7 @@ from abacus.pricing.explanation.types import (
     Offered,
     Released,
     Reversed,
+    Rewarded,
     Spent,
 )
 from tests.support.cards import SINGAPORE
@@ -44,6 +45,7 @@ KINDS: dict[str, type[Explanation]] = {
     "by a campaign's formula": Campaigned,
     "by an offer": Offered,
     "by an offer, so many times": Offered,
+    "by a reward": Rewarded,
     "refunded": Reversed,
     "reversed": Reversed,
     "given back": Reversed,

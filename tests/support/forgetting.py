@@ -99,6 +99,7 @@ async def live(pool: Pool, member: str) -> None:
     key = f"campaign:market:transactions:transaction.completed:mart:{member[:1]}1"
     await pool.execute("insert into campaign_claim values ($1, $2, 'market', 1, $3)", key, member, NOW)
     await InvitationStore(pool).add(1, [member])
+    await pool.execute("insert into offer_gift values ($1, $2, 2, $3)", member, f"redemption:{member[:1]}", NOW)
     await pool.execute("insert into campaign_progress values ($1, 'market', '', 1, 1, 500, 0, '', 'a')", member)
     await pool.execute(
         "insert into action (member_id, key, number, owner_kind, owner, version, step, kind, receiver, decided_at,"

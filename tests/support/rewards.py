@@ -11,6 +11,7 @@ from abacus.core.sources import Agent, partner_source
 from abacus.documents.stated import Change
 from abacus.engage.downstreams.facts import AskService
 from abacus.engage.limits.types import Limits
+from abacus.engage.offers.decide.invited import OfferHead
 from abacus.engage.offers.facts import Countable
 from abacus.engage.rewards.decide.draft import Ask
 from abacus.engage.rewards.decide.price import Lock, Locked, Standing
@@ -18,11 +19,12 @@ from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.engage.rewards.decide.reward import Reward
 from abacus.engage.rewards.decide.reward_reader import parse_reward
+from abacus.engage.rewards.deliveries import Deliveries
 from abacus.engage.rewards.facts import reward_facts
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.pools import CodeLoader
 from abacus.engage.rewards.publications import reward_publications
-from abacus.engage.rewards.redeemer import CallFulfillers, Redeemer, nobody_to_call
+from abacus.engage.rewards.redeemer import Redeemer
 from abacus.engage.rewards.redemption_desk import RedemptionDesk
 from abacus.engage.rewards.redemption_rows import RedemptionRows
 from abacus.engage.rewards.reward_store import RewardStore
@@ -80,6 +82,12 @@ def around(now: datetime = NOW) -> RewardPublications:
         pools={"coffee_codes": 10, "dry_codes": 0},
         counters={each.name: each for each in (VISITS, BY_CITY)},
         externals={"lucky": VariableType.BOOLEAN},
+        offers={
+            "lunch_invited": OfferHead("SG", "invitation"),
+            "lunch_20": OfferHead("SG", "public"),
+            "makan_siang": OfferHead("ID", "invitation"),
+        },
+        programs={"GRP", "OVO"},
     )
 
 
@@ -97,7 +105,6 @@ class Counter:
         rewards: Sequence[Reward],
         *,
         moves: MovesPort | None = None,
-        call: CallFulfillers = nobody_to_call,
         regulars: Sequence[str] = (),
         visits: int = 0,
         services: AskService = nobody_answers,
@@ -116,18 +123,16 @@ class Counter:
         async def counts(lookups: Sequence[Lookup]) -> Sequence[Counted]:
             return [Counted(each.begin, each.end, visits, 0) for each in lookups]
 
+        moving = moves or PostgresMoves(pool, self.clock)
+        self.deliveries = Deliveries(pool, moving, lambda: book, self.clock)
         self.redeemer = Redeemer(
-            RedemptionRows(pool),
-            moves or PostgresMoves(pool, self.clock),
-            self._limits_of,
-            lambda: book,
-            self.clock,
-            call=call,
+            RedemptionRows(pool), moving, self._limits_of, lambda: book, self.clock, deliveries=self.deliveries
         )
         self.desk = RedemptionDesk(
             pool,
             self.clock,
             self.redeemer,
+            self.deliveries,
             offered=lambda: self._rewards,
             book=lambda: book,
             segments=segments,

@@ -22,6 +22,7 @@ def _with_drafts(published: RewardPublications, drafts: Mapping[str, Sequence[An
         cards=drafts.get("rates", ()),
         counters=drafts.get("counters", ()),
         downstreams=drafts.get("downstreams", ()),
+        offers=drafts.get("offers", ()),
     )
 
 

@@ -1,11 +1,14 @@
 """Offers in Postgres: a store of versions with states, in which all versions of a name have one number."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Final, TypeAlias
 
 from abacus.core.errors import Unavailable
+from abacus.documents.decide.states import Status
 from abacus.documents.stated import Stated
 from abacus.documents.stated_store import StatedStore
+from abacus.engage.offers.decide.invited import OfferHead
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.publications import OfferPublications
 from abacus.engage.offers.kind import OFFERS
@@ -15,6 +18,12 @@ from abacus.platform.sql import Statement
 OfferRecord: TypeAlias = Stated[Offer]
 
 _NUMBERS: Final = Statement("select name, number from offer_number where name = any(:names::text[])")
+# Of the version in force, or else of the newest.
+_HEADS: Final = Statement(f"""
+select distinct on (name) name, country, document ->> 'audience' as audience from offer
+where status <> '{Status.ENDED}' and ends_at > :now
+order by name, status in ('{Status.APPROVED}', '{Status.PAUSED}') desc, version desc
+""")
 
 
 class OfferStore(StatedStore[Offer, OfferPublications]):
@@ -27,6 +36,12 @@ class OfferStore(StatedStore[Offer, OfferPublications]):
         """The numbers of these offers, without names that no offer has."""
         async with passing_failures():
             return {row["name"]: row["number"] for row in await self._pool.fetch(*_NUMBERS(names=list(names)))}
+
+    async def heads(self, now: datetime) -> Mapping[str, OfferHead]:
+        """The offers that are not over, by name."""
+        async with passing_failures():
+            rows = await self._pool.fetch(*_HEADS(now=now))
+        return {row["name"]: OfferHead(row["country"], row["audience"]) for row in rows}
 
 
 class OfferVersions:

@@ -7,6 +7,8 @@ from abacus.core.errors import SetAside, Unavailable
 from abacus.documents.directory import read_moment
 from abacus.engage.downstreams.decide.downstream import DownstreamKind
 from abacus.engage.downstreams.kind import DOWNSTREAMS
+from abacus.engage.offers.offer_store import OfferStore
+from abacus.engage.rewards.decide.other_program import programs_of
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.engage.rewards.pools import free_codes
 from abacus.platform.postgres import Pool, passing_failures
@@ -36,4 +38,6 @@ async def reward_publications(pool: Pool, now: datetime) -> RewardPublications:
         pools=await free_codes(pool),
         counters={each.name: each for each in published.of(COUNTERS)},
         externals={each.name: each.service.answers for each in downstreams if each.service and not each.retired},
+        offers=await OfferStore(pool).heads(now),
+        programs=programs_of(book, now),
     )

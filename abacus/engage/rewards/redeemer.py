@@ -1,4 +1,5 @@
-"""Carries redemptions through: the points are held, stock and codes are taken, and the hold is captured.
+"""Carries redemptions through: the points are held, stock and codes are taken, and the hold is captured. What has no
+points, as a gift of a campaign, moves none.
 
 Each step is a row's stage, or a movement whose key follows from the redemption. So a step that was done is done again
 without effect, and whoever finds an unfinished redemption goes on with it. Redemptions that arrive within a few
@@ -6,7 +7,7 @@ milliseconds go together.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple, TypeAlias
 
@@ -24,6 +25,7 @@ from abacus.engage.rewards.decide.redemption import (
     release_of,
     reversal_of,
 )
+from abacus.engage.rewards.deliveries import Deliveries
 from abacus.engage.rewards.redemption_rows import LimitsOf, RedemptionRows, Step
 from abacus.ledger.types.movement import Decline, Declined, Moved, Movement, MovesPort
 from abacus.ledger.types.port import Status, Unpostable
@@ -35,10 +37,10 @@ MOST_TOGETHER: Final = 200
 AT_ONCE: Final = 3  # while one batch waits for a commit, others decide
 STALE_AFTER: Final = timedelta(seconds=10)
 _LOOK_EVERY_S: Final = 1.0
+_BACK: Final = frozenset({Stage.CANCELLING, Stage.RETURNING})
+_LET_GO: Final = Locked(Lock.HOLD, "the points were let go before they could be taken")
+_TURNS: Final = 2  # what cannot be delivered is let go in the second
 _DONE: Final = frozenset({Status.POSTED, Status.DUPLICATE})
-
-# Asks fulfillers for what was paid, and calls off what is cancelled; each once. Raises `Unavailable`.
-CallFulfillers: TypeAlias = Callable[[Sequence[Redemption]], Awaitable[None]]
 
 log = structlog.get_logger(__name__)
 
@@ -61,10 +63,6 @@ class Order(NamedTuple):
 _Request: TypeAlias = PendingRequest[Order, Redemption]
 
 
-async def nobody_to_call(_: Sequence[Redemption]) -> None:
-    """Where no fulfiller is called."""
-
-
 class Redeemer:
     """One for each process; any number of them share the work. `close` waits for the redemptions in progress."""
 
@@ -76,14 +74,14 @@ class Redeemer:
         book: Callable[[], CardBook],
         clock: Clock,
         *,
-        call: CallFulfillers = nobody_to_call,
+        deliveries: Deliveries,
     ) -> None:
         self._rows = rows
         self._moves = moves
         self._limits_of = limits_of
         self._book = book
         self._clock = clock
-        self._call = call
+        self._deliveries = deliveries
         self._gatherer: Gatherer[Order, Redemption] = Gatherer(
             self._do, gather_s=GATHER_S, most_together=MOST_TOGETHER, at_once=AT_ONCE
         )
@@ -132,9 +130,10 @@ class Redeemer:
                 await self._rows.take(held, self._limits_of, self._clock.now())
             rows = dict(await self._rows.of_keys(rows))
             await self._let_go([rows[key] for key in held if rows[key].stage == Stage.REFUSED])
-        if waiting := [each for each in rows.values() if not each.ended and each.stage != Stage.OPENED]:
-            await self._settle(waiting)
-            rows = dict(await self._rows.of_keys(rows))
+        for _ in range(_TURNS):
+            if waiting := [each for each in rows.values() if not each.ended and each.stage != Stage.OPENED]:
+                await self._settle(waiting)
+                rows = dict(await self._rows.of_keys(rows))
         return rows
 
     async def _do(self, together: Sequence[_Request]) -> None:
@@ -149,41 +148,45 @@ class Redeemer:
         """The keys of redemptions whose points are held. Those of others are refused."""
         now = self._clock.now()
         until = now + timedelta(days=HELD_FOR_DAYS)
-        moved = await self._moved([hold_of(each, until) for each in opened])
+        moved = await self._moved(opened, lambda each: hold_of(each, until))
         refused = [
-            Step(each.key, Stage.OPENED, Stage.REFUSED, Lock.POINTS, None if one.fault is None else one.fault.detail)
-            for each, one in zip(opened, moved, strict=True)
+            Step(key, Stage.OPENED, Stage.REFUSED, Lock.POINTS, None if one.fault is None else one.fault.detail)
+            for key, one in moved.items()
             if one.status in {Status.REFUSED, Status.CONFLICT}
         ]
         if refused:
             await self._rows.step(refused, now)
-        return [each.key for each, one in zip(opened, moved, strict=True) if one.status in _DONE]
+        return [each.key for each in opened if each.key not in moved or moved[each.key].status in _DONE]
 
     async def _let_go(self, refused: Sequence[Redemption]) -> None:
         """Another process refused them before the points were held here."""
         if refused:
-            await self._moved([release_of(each) for each in refused])
+            await self._moved(refused, release_of)
 
     async def _settle(self, waiting: Sequence[Redemption]) -> None:
         """Captures what is taken, lets go what is refused, and gives back what is cancelled or returned."""
         now = self._clock.now()
-        moved = await self._moved([self._movement(each) for each in waiting])
-        done = [each for each, one in zip(waiting, moved, strict=True) if _is_done(one)]
-        lost = [
-            each.key
-            for each, one in zip(waiting, moved, strict=True)
-            if each.stage == Stage.TAKEN and one.status is Status.REFUSED
-        ]
-        called = {Stage.TAKEN, Stage.CANCELLING}
-        await self._call([each for each in done if each.stage in called and each.webhook is not None])
+        against = await self._deliveries.before_payment([each for each in waiting if each.stage == Stage.TAKEN])
+        staying = await self._deliveries.take_back([each for each in waiting if each.stage in _BACK])
+        going = [each for each in waiting if each.key not in against and each.key not in staying]
+        moved = await self._moved(going, self._movement)
+        done = [each for each in going if _is_done(moved.get(each.key))]
+        lost = [each for each in going if each.stage == Stage.TAKEN and _is_lost(moved.get(each.key))]
+        await self._deliveries.take_back([each for each in lost if each.offer is not None])
+        await self._deliveries.after_payment([each for each in done if each.stage in {Stage.TAKEN, Stage.CANCELLING}])
         cancelled = [each.key for each in done if each.stage == Stage.CANCELLING]
         steps = [_step(each) for each in done if each.stage != Stage.CANCELLING]
-        if steps:
-            await self._rows.step(steps, now)
+        kept = [
+            Step(each.key, each.stage, Stage.GIVEN, None, staying[each.key]) for each in waiting if each.key in staying
+        ]
+        if steps or kept:
+            await self._rows.step([*steps, *kept], now)
+        if against:
+            await self._rows.untake(against, Stage.TAKEN, Stage.RELEASING, now)
         if lost:
-            await self._rows.untake(lost, Stage.TAKEN, Stage.REFUSED, Lock.HOLD, now)
+            await self._rows.untake({each.key: _LET_GO for each in lost}, Stage.TAKEN, Stage.REFUSED, now)
         if cancelled:
-            await self._rows.untake(cancelled, Stage.CANCELLING, Stage.CANCELLED, None, now)
+            await self._rows.untake(dict.fromkeys(cancelled), Stage.CANCELLING, Stage.CANCELLED, now)
 
     def _movement(self, each: Redemption) -> Movement:
         match each.stage:
@@ -195,13 +198,21 @@ class Redeemer:
                 now = self._clock.now()
                 return reversal_of(each, self._book().in_force(each.country, now), now)
 
-    async def _moved(self, movements: Sequence[Movement]) -> list[Moved]:
+    async def _moved(
+        self, some: Sequence[Redemption], movement: Callable[[Redemption], Movement]
+    ) -> Mapping[str, Moved]:
+        """The fate of each movement, by the key of its redemption. Raises `Unavailable`."""
+        paid = [each for each in some if each.points]
+        moved = await self._move([movement(each) for each in paid]) if paid else []
+        return {each.key: one for each, one in zip(paid, moved, strict=True)}
+
+    async def _move(self, movements: Sequence[Movement]) -> list[Moved]:
         """Raises `Unavailable`. A movement that the store refuses is refused by itself."""
         try:
             return await self._moves.move(movements)
         except Unpostable as error:
             if len(movements) > 1:
-                return [one for each in movements for one in await self._moved([each])]
+                return [one for each in movements for one in await self._move([each])]
             log.exception("points cannot be moved", key=movements[0].key)
             raise Unavailable("ledger", "the movement cannot be posted") from error
 
@@ -231,9 +242,14 @@ def _step(each: Redemption) -> Step:
     return Step(each.key, each.stage, to, each.reason, each.detail)
 
 
-def _is_done(one: Moved) -> bool:
+def _is_lost(one: Moved | None) -> bool:
+    """The points were let go before they could be captured."""
+    return one is not None and one.status is Status.REFUSED
+
+
+def _is_done(one: Moved | None) -> bool:
     """Points that were let go before are free, and points that somebody gave back before are back."""
-    if one.status in _DONE:
+    if one is None or one.status in _DONE:
         return True
     if one.status is not Status.REFUSED or not isinstance(one.fault, Declined):
         return False

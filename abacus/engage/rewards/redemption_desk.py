@@ -16,12 +16,14 @@ from abacus.engage.rewards.decide.price import (
     Quote,
     Standing,
     check_audience,
+    check_one,
     check_open,
     piece_price,
     quote,
 )
 from abacus.engage.rewards.decide.redemption import PAID, Redemption, Stage, facts_of
-from abacus.engage.rewards.decide.reward import Reward
+from abacus.engage.rewards.decide.reward import ByInvitation, Reward
+from abacus.engage.rewards.deliveries import Deliveries
 from abacus.engage.rewards.facts import RewardMember
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.pools import codes_of
@@ -74,6 +76,7 @@ class RedemptionDesk:
         pool: Pool,
         clock: Clock,
         redeemer: Redeemer,
+        deliveries: Deliveries,
         *,
         offered: Callable[[], Mapping[str, Offered]],
         book: Callable[[], CardBook],
@@ -84,6 +87,7 @@ class RedemptionDesk:
         self._pool = pool
         self._clock = clock
         self._redeemer = redeemer
+        self._deliveries = deliveries
         self.offered = offered
         self._book = book
         self._segments = segments
@@ -95,12 +99,13 @@ class RedemptionDesk:
             self._read_codes, gather_s=_GATHER_S, most_together=MOST_TOGETHER
         )
 
-    def rehearsing(self, pool: Pool, redeemer: Redeemer) -> "RedemptionDesk":
+    def rehearsing(self, pool: Pool, redeemer: Redeemer, deliveries: Deliveries) -> "RedemptionDesk":
         """A desk of the sandbox, with the rewards that are in force."""
         return RedemptionDesk(
             pool,
             self._clock,
             redeemer,
+            deliveries,
             offered=self.offered,
             book=self._book,
             segments=in_none,
@@ -143,13 +148,16 @@ class RedemptionDesk:
         return await self._reader.of_member(member_id, most, after)
 
     async def cancel(self, redemption: Redemption) -> Redemption:
-        """Points come back for what the fulfiller has not delivered, and the piece is there for others. Raises
-        `RedemptionState`.
+        """Points come back for what the fulfiller has not delivered, or for an invitation that is not used, and the
+        piece is there for others. Raises `RedemptionState`.
         """
-        return await self._back(redemption, (Stage.SENT,), Stage.CANCELLING, Stage.CANCELLED)
+        from_ = (Stage.SENT,) if redemption.offer is None else (Stage.GIVEN,)
+        return await self._back(redemption, from_, Stage.CANCELLING, Stage.CANCELLED)
 
     async def bring_back(self, redemption: Redemption) -> Redemption:
-        """Points come back for what the member had; a code stays used. Raises `RedemptionState`."""
+        """Points come back for what the member had; a code stays used. An invitation that is used, and points that
+        cannot be taken back, stay as they are. Raises `RedemptionState`.
+        """
         return await self._back(redemption, PAID, Stage.RETURNING, Stage.RETURNED)
 
     async def report(self, redemption: Redemption, *, fulfilled: bool, detail: str | None) -> Redemption:
@@ -183,6 +191,8 @@ class RedemptionDesk:
         seen = await self._audiences(member_id, [(each, standing) for each, _, standing in open_], now)
         mine = [one for one, holds in zip(open_, seen, strict=True) if holds][:MOST_LISTED]
         shelf = await self._reader.shelf(member_id, [wanted_of(each.reward, now) for each, _, _ in mine])
+        offers = {each.reward.delivery.offer for each, _, _ in mine if isinstance(each.reward.delivery, ByInvitation)}
+        against = await self._deliveries.against(member_id, offers)
         found = []
         for each, program, standing in mine:
             points = piece_price(each.reward, standing.tier, await self._own_segments(each.reward, member_id))
@@ -190,6 +200,8 @@ class RedemptionDesk:
             ask = Ask("", member_id, each.reward.name, 1, None, agent)
             draft = draft_of(each.reward, ask, Quote(points), facts="", program=program, now=now)
             locks = list(shelf.lacking(draft, each.reward.limits))
+            if draft.offer is not None and draft.offer in against:
+                locks.append(against[draft.offer])
             if points > standing.available:
                 locks.insert(0, Locked(Lock.POINTS, f"{points - standing.available} points are missing"))
             found.append(Listed(each.reward, points, locks))
@@ -209,6 +221,10 @@ class RedemptionDesk:
         check_audience(reward, holds=holds)
         piece = piece_price(reward, standing.tier, await self._own_segments(reward, ask.member_id))
         price = quote(reward, piece, ask.quantity, ask.points)
+        if isinstance(reward.delivery, ByInvitation):
+            check_one(reward, ask.quantity)
+            for against in (await self._deliveries.against(ask.member_id, [reward.delivery.offer])).values():
+                raise against
         return draft_of(reward, ask, price, facts=facts, program=program, now=now)
 
     async def _audiences(
@@ -268,7 +284,8 @@ class RedemptionDesk:
 
 
 def _wrong(redemption: Redemption) -> RedemptionState:
-    return RedemptionState(f"the redemption is {redemption.stage}")
+    why = f": {redemption.detail}" if redemption.detail else ""
+    return RedemptionState(f"the redemption is {redemption.stage}{why}")
 
 
 def _is_open(offered: Offered, standing: Standing, now: datetime) -> bool:

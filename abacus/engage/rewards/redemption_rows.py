@@ -110,7 +110,7 @@ update reward_code set redemption_id = null, is_spare = true where redemption_id
 """)
 _STEP: Final = Statement(f"""
 update reward_redemption r set stage = u.stage, reason = u.reason, detail = u.detail, changed_at = :now,
-    given_at = case when u.stage in ({_PAYS}) then :now::timestamptz else r.given_at end,
+    given_at = coalesce(r.given_at, case when u.stage in ({_PAYS}) then :now::timestamptz end),
     back_at = case when u.stage in ({_BACK}) then :now::timestamptz else r.back_at end
 from {unnested(Step, reason="text", detail="text")} where r.key = u.key and r.stage = u.was
 """)
@@ -162,10 +162,10 @@ class RedemptionRows:
             await _write(connection, shelf, pools, [each for each, _ in allowed])
             await connection.execute(*_STEP(**arrays(Step, steps), now=now))
 
-    async def untake(self, keys: Collection[str], stage: Stage, to: Stage, reason: str | None, now: datetime) -> None:
-        """Gives the stock of redemptions at a stage back. Codes that nobody has seen are free again."""
+    async def untake(self, why: Mapping[str, Locked | None], stage: Stage, to: Stage, now: datetime) -> None:
+        """Gives the stock of redemptions at a stage back, by their keys. Codes that nobody has seen are free again."""
         async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-            rows = await _locked(connection, keys, stage)
+            rows = await _locked(connection, why, stage)
             if not rows:
                 return
             used = await _locked_uses(connection, rows)
@@ -175,7 +175,7 @@ class RedemptionRows:
             await connection.execute(*_SET_USES(**arrays(_Pieces, [_Pieces(*use, n) for use, n in used.items()])))
             if stage is Stage.TAKEN:
                 await connection.execute(*_SPARE_AGAIN(ids=[each.redemption_id for each in rows]))
-            steps = [Step(each.key, stage, to, reason or each.reason, each.detail) for each in rows]
+            steps = [_untaken(each, why[each.key], to) for each in rows]
             await connection.execute(*_STEP(**arrays(Step, steps), now=now))
 
 
@@ -206,6 +206,11 @@ def _taken(shelf: Shelf, each: Redemption, limits: Limits) -> Step:
     except Locked as fault:
         return _refused(each, fault)
     return Step(each.key, Stage.OPENED, Stage.TAKEN, None, None)
+
+
+def _untaken(each: Redemption, why: Locked | None, to: Stage) -> Step:
+    reason, detail = (each.reason, each.detail) if why is None else (why.lock, why.detail)
+    return Step(each.key, each.stage, to, reason, detail)
 
 
 def _refused(each: Redemption, fault: Locked) -> Step:

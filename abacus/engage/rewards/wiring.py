@@ -1,6 +1,6 @@
 """How redemptions are put together: the rewards in force, the redeemer, and what goes on with unfinished ones."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from abacus.engage.downstreams.wiring import outside
@@ -9,9 +9,9 @@ from abacus.engage.offers.facts import Countable
 from abacus.engage.rewards.counted import CountedRows
 from abacus.engage.rewards.decide.price import Lock, Locked
 from abacus.engage.rewards.decide.redemption import Redemption
+from abacus.engage.rewards.deliveries import Deliveries
 from abacus.engage.rewards.directory import RewardDirectory
 from abacus.engage.rewards.facts import reward_facts
-from abacus.engage.rewards.fulfillers import call_fulfillers
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.redeemer import Redeemer
 from abacus.engage.rewards.redemption_desk import RedemptionDesk
@@ -32,11 +32,9 @@ async def redemption_desk(wiring: Wiring, pool: Pool, moves: MovesPort, book: Ca
     clock, directory = wiring.clock, RewardDirectory(pool, wiring.clock)
     wiring.keep(directory, on=directory.tables)
     await until_available(directory.refresh, wiring.health)
-
-    async def call(redemptions: Sequence[Redemption]) -> None:
-        await call_fulfillers(pool, redemptions, clock.now())
-
-    redeemer = Redeemer(CountedRows(pool), moves, partial(limits_of, directory.value), book, clock, call=call)
+    deliveries = Deliveries(pool, moves, book, clock)
+    limits = partial(limits_of, directory.value)
+    redeemer = Redeemer(CountedRows(pool), moves, limits, book, clock, deliveries=deliveries)
     wiring.at_the_end(redeemer.close)
     wiring.beside(redeemer.keep_finishing())
     wiring.beside(keep_measuring(pool, clock))
@@ -47,6 +45,7 @@ async def redemption_desk(wiring: Wiring, pool: Pool, moves: MovesPort, book: Ca
         pool,
         clock,
         redeemer,
+        deliveries,
         offered=directory.value,
         book=book,
         segments=segments,
@@ -59,11 +58,13 @@ def rehearsed_desk(
     wiring: Wiring, live: RedemptionDesk, pool: Pool, moves: MovesPort, book: Callable[[], CardBook]
 ) -> RedemptionDesk:
     """The same rewards in the sandbox."""
-    redeemer = Redeemer(RedemptionRows(pool), moves, partial(limits_of, live.offered), book, wiring.clock)
+    deliveries = Deliveries(pool, moves, book, wiring.clock)
+    limits = partial(limits_of, live.offered)
+    redeemer = Redeemer(RedemptionRows(pool), moves, limits, book, wiring.clock, deliveries=deliveries)
     wiring.at_the_end(redeemer.close)
     wiring.beside(redeemer.keep_finishing())
     wiring.beside(keep_stocked(pool, live.offered, wiring.secrets(), wiring.clock))
-    return live.rehearsing(pool, redeemer)
+    return live.rehearsing(pool, redeemer, deliveries)
 
 
 def limits_of(offered: Callable[[], Mapping[str, Offered]], redemption: Redemption) -> Limits:

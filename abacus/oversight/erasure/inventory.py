@@ -43,6 +43,7 @@ RENAMED: Final = {
     ),
     "campaign_claim": "",
     "campaign_progress": "",
+    "offer_gift": "",
     "membership": f", reason = '{ERASED}'",
     "offer_redemption": ", items = '[]'",
     "offer_reservation": ", items = '[]'",

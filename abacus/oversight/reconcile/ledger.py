@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from abacus.core.sources import CAMPAIGN_PREFIX, OFFER_PREFIX, STREAM, is_partner_sql, source_sql
+from abacus.core.sources import CAMPAIGN_PREFIX, OFFER_PREFIX, REWARD_PREFIX, STREAM, is_partner_sql, source_sql
 from abacus.ledger.relay.cursor import START, Position
 from abacus.ledger.types.kinds import TransferKind
 from abacus.oversight.reconcile.messages import LONG_S, long_pages
@@ -29,6 +29,11 @@ _REDEEMED: Final = """exists (
     select from offer_redemption d where d.member_id = t.member_id
     and t.key in ('redemption:' || d.redemption_id, 'redemption:' || d.redemption_id || ':' || 'back'))"""
 _OF_OFFERS: Final = f"starts_with({source_sql('t')}, '{OFFER_PREFIX}')"
+
+# Points that a reward gave go back to the action that asked for them.
+_OF_REWARDS: Final = f"{_EARNED} and starts_with({source_sql('t')}, '{REWARD_PREFIX}')"
+_DELIVERED: Final = """exists (
+    select from action a where a.member_id = t.member_id and a.key = t.key and a.owner_kind = 'reward')"""
 _FROM_LEDGER: Final = f"""
 select t.member_id, t.program, t.seq, t.kind, t.key, t.points, t.balance_after,
     coalesce({source_sql("t")} = '{STREAM}', false) as of_messages,
@@ -37,6 +42,8 @@ select t.member_id, t.program, t.seq, t.kind, t.key, t.points, t.balance_after,
     case when {_OF_CAMPAIGNS} then {_DECIDED} else false end as is_decided,
     coalesce({_OF_OFFERS}, false) as of_offers,
     case when {_OF_OFFERS} then {_REDEEMED} else false end as is_redeemed,
+    coalesce({_OF_REWARDS}, false) as of_rewards,
+    case when {_OF_REWARDS} then {_DELIVERED} else false end as is_delivered,
     (t.xid, t.member_id, t.program, t.seq) > (:xid::text::xid8, :member_id, :program, :seq) as not_yet
 from transfer t where t.posted_at >= :start and t.posted_at < :end
 """
@@ -55,6 +62,8 @@ _COLUMNS: Final = {
     "is_decided": "boolean",
     "of_offers": "boolean",
     "is_redeemed": "boolean",
+    "of_rewards": "boolean",
+    "is_delivered": "boolean",
     "not_yet": "boolean",
 }
 _CREATE: Final = f"""

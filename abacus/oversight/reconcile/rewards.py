@@ -1,4 +1,4 @@
-"""What was redeemed, held against stock, codes and the ledger: nothing is taken without a redemption.
+"""What was redeemed, held against stock, codes, deliveries and the ledger: nothing is taken without a redemption.
 
 The points of a redemption are a hold that became a spend, and a reversal where they came back.
 """
@@ -66,6 +66,15 @@ _HELD: Final = Statement("""
 select h.hold_id from hold h where h.hold_id = any(:ids::uuid[]) and h.member_id = any(:members::text[])
     and h.status = 'open'
 """)
+# Gifts of invitations, and awards of another program: on their way, or in the ledger.
+_GIVEN: Final = Statement("""
+select key from offer_gift where member_id = any(:members::text[]) and key = any(:keys::text[])
+union
+select key from action where member_id = any(:members::text[]) and key = any(:keys::text[]) and number = 0
+    and refused_at is null
+union
+select key from claim where key = any(:keys::text[])
+""")
 
 
 class RewardFault(NamedTuple):
@@ -99,7 +108,7 @@ async def reward_books(pool: Pool) -> RewardBooks:
             after, seen = rows[-1].key, seen + len(rows)
             waiting += sum(not each.ended for each in rows)
             paid, at_fault = await _against_the_ledger(pool, rows)
-            payments, faults = payments + paid, faults + at_fault
+            payments, faults = payments + paid, faults + at_fault + await _against_deliveries(pool, rows)
         in_ledger = sum(row["count"] for row in await slices.rows(pool, (_PAYMENTS,)))
     if in_ledger != payments:
         fault = f"{in_ledger:,} payments for rewards are posted, {payments:,} have a redemption"
@@ -130,18 +139,38 @@ async def _against_the_ledger(pool: Pool, rows: Sequence[Redemption]) -> tuple[i
     faults = []
     for each in rows:
         is_paid, is_back = paid[each.key] in posted, back[each.key] in posted
-        if each.stage in PAID and (not is_paid or is_back):
+        if each.points and each.stage in PAID and (not is_paid or is_back):
             faults.append(RewardFault(each.key, f"it is {each.stage}, and its points are not paid"))
         if is_paid and posted[paid[each.key]] != -each.points:
             fault = f"it costs {each.points:,} points, and {-posted[paid[each.key]]:,} are paid"
             faults.append(RewardFault(each.key, fault))
-        if each.stage in {Stage.CANCELLED, Stage.RETURNED} and not (is_paid and is_back):
+        if each.points and each.stage in {Stage.CANCELLED, Stage.RETURNED} and not (is_paid and is_back):
             faults.append(RewardFault(each.key, f"it is {each.stage}, and its points are not back"))
         if each.stage == Stage.REFUSED and is_paid:
             faults.append(RewardFault(each.key, "it is refused, and its points are paid"))
         if each.redemption_id in held and each.stage not in _WAITING:
             faults.append(RewardFault(each.key, f"it is {each.stage}, and points are held for it"))
     return sum(key in posted for key in paid.values()), faults
+
+
+async def _against_deliveries(pool: Pool, rows: Sequence[Redemption]) -> list[RewardFault]:
+    """Of invitations, and of points of another program."""
+    some = [each for each in rows if each.ended and (each.offer or each.award_program)]
+    if not some:
+        return []
+    keys = [redemption_key(each.redemption_id) for each in some]
+    whose = sorted({each.member_id for each in some})
+    given = {row["key"] for row in await slices.rows(pool, _GIVEN(members=whose, keys=keys))}
+    faults = []
+    for each, key in zip(some, keys, strict=True):
+        has, is_had = key in given, each.stage in PAID
+        if each.offer is not None and has != is_had:
+            faults.append(
+                RewardFault(each.key, f"it is {each.stage}, and its invitation is {'' if has else 'not '}there")
+            )
+        if each.award_program is not None and is_had and not has:
+            faults.append(RewardFault(each.key, f"it is {each.stage}, and its points are not asked for"))
+    return faults
 
 
 def _of(rows: Sequence[Redemption], what: str) -> dict[str, str]:

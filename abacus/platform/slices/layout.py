@@ -15,7 +15,7 @@ CUT: Final = (
     *("notice", "notification", "notification_preference"),
     *("campaign_claim", "campaign_progress", "action"),
     *("offer_reservation", "offer_redemption", "offer_taker"),
-    "offer_invitation",
+    *("offer_invitation", "offer_gift"),
     *("allowance_member", "rejection", "webhook_delivery"),
 )
 

@@ -122,6 +122,16 @@ class Offered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rewarded:
+    """A reward was delivered as points; `card` says in which program, and until when they are good."""
+
+    reward: str
+    redemption: str
+    card: str
+    points: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reversed:
     """An earlier transfer was taken back, or a part of it: `of` its key, `earned` its points, `due` how many of them
     this takes back.
@@ -255,7 +265,7 @@ class Imported:
     imported_from: Annotated[str, Field(alias="import")]  # as it is called in the text; Python reserves the word
 
 
-Earned: TypeAlias = Calculated | Fixed | Granted | Campaigned | Offered
+Earned: TypeAlias = Calculated | Fixed | Granted | Campaigned | Offered | Rewarded
 Lapsed: TypeAlias = LapsedWhole | LapsedByLots
 Explanation: TypeAlias = Earned | Reversed | Lapsed | Spent | Captured | Held | Released | Adjusted | Imported
 
@@ -264,6 +274,7 @@ BY_FIELD: Final[Mapping[str, type[Explanation]]] = {
     "granted_by": Granted,
     "campaign": Campaigned,
     "offer": Offered,
+    "reward": Rewarded,
     "fixed": Fixed,
     "factors": Calculated,
     "of": Reversed,

@@ -19,6 +19,7 @@ from abacus.pricing.explanation.types import (
     Offered,
     Released,
     Reversed,
+    Rewarded,
     Spent,
 )
 
@@ -27,7 +28,7 @@ def in_words(explanation: Explanation, actor: str | None) -> Iterator[str]:
     """A few lines. The actor is the transfer's."""
     by = f" by {actor}" if actor else ""
     match explanation:
-        case Calculated() | Fixed() | Granted() | Campaigned() | Offered():
+        case Calculated() | Fixed() | Granted() | Campaigned() | Offered() | Rewarded():
             yield from _earned(explanation)
         case Reversed():
             yield from _reversal(explanation, by)
@@ -60,6 +61,8 @@ def _earned(explanation: Earned) -> Iterator[str]:
             yield from _campaign(explanation)
         case Offered():
             yield from _offer(explanation)
+        case Rewarded(reward=reward, redemption=redemption, points=points, card=card):
+            yield f"by the reward {reward}, redemption {redemption}: {points} points, under card {card}"
 
 
 def _campaign(explanation: Campaigned) -> Iterator[str]:

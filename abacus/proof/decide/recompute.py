@@ -34,6 +34,7 @@ from abacus.pricing.explanation.types import (
     Offered,
     Released,
     Reversed,
+    Rewarded,
     Spent,
 )
 
@@ -62,7 +63,7 @@ def _faults(explanation: Explanation, transfer: Transfer, book: CardBook) -> Ite
             return _lapsed(explanation, transfer)
         case Reversed():
             return _taken_back(explanation, transfer)
-        case Calculated() | Fixed() | Granted() | Campaigned() | Offered():
+        case Calculated() | Fixed() | Granted() | Campaigned() | Offered() | Rewarded():
             return [*_earned(explanation, book), *_vests(explanation, transfer, book)]
         case Spent(card=str(card)):
             return [*_moved(explanation, transfer), *_paid(explanation, book.by_name(card).card)]
@@ -72,8 +73,8 @@ def _faults(explanation: Explanation, transfer: Transfer, book: CardBook) -> Ite
 
 def _earned(explanation: Earned, book: CardBook) -> Iterable[str]:
     card = book.by_name(explanation.card).card
-    if isinstance(explanation, Granted):
-        return []  # a partner named the points; there is nothing to multiply
+    if isinstance(explanation, Granted | Rewarded):
+        return []  # a partner or a reward named the points; there is nothing to multiply
     if isinstance(explanation, Campaigned):
         return _campaigned(explanation, card)
     if isinstance(explanation, Offered):

@@ -208,6 +208,8 @@ ROWS: Final = {
     "categories": Row(CATEGORIES, Countries({"SG"}), _CATEGORIES),
     "rewards": Row(REWARDS, around(), _REWARD),
     "fulfilled rewards": Row(REWARDS, around(), {**_REWARD, "delivery": _FULFILLED}),
+    "rewards by invitation": Row(REWARDS, around(), {**_REWARD, "delivery": {"offer": "lunch_invited"}}),
+    "rewards as points": Row(REWARDS, around(), {**_REWARD, "delivery": {"program": "OVO", "points": 200}}),
     "counters": Row(COUNTERS, SOURCES, _COUNTER),
     "downstreams": Row(DOWNSTREAMS, Allowed(to_private=False), _DOWNSTREAM),
     "own downstreams": Row(DOWNSTREAMS, Allowed(to_private=False), _OWN),

@@ -10,6 +10,7 @@ from abacus.engage.rewards.decide.reward_reader import RewardFaults, parse_rewar
 from tests.support.rewards import COFFEE, NOW, around
 
 WEBHOOK = {"webhook": "vouchers", "partner": "voucher_house", "late_after": "2h"}
+DELIVERIES = [WEBHOOK, {"offer": "lunch_invited"}, {"program": "OVO", "points": 200}]
 EVERYTHING: Mapping[str, Any] = {
     **COFFEE,
     "about": "For loyal members",
@@ -41,7 +42,9 @@ ASKING: Mapping[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("document", [COFFEE, EVERYTHING, ASKING, {**EVERYTHING, "delivery": WEBHOOK}])
+@pytest.mark.parametrize(
+    "document", [COFFEE, EVERYTHING, ASKING, *({**EVERYTHING, "delivery": each} for each in DELIVERIES)]
+)
 def test_a_reward_is_read_and_written_again(document: Mapping[str, Any]) -> None:
     read = parse_reward(document, around())
     assert parse_reward(to_document(read), around()) == read
@@ -73,6 +76,14 @@ def test_a_reward_is_read_and_written_again(document: Mapping[str, Any]) -> None
         ({"delivery": {**WEBHOOK, "webhook": "nobody"}}, "delivery.webhook"),
         ({"delivery": {**WEBHOOK, "partner": "nobody"}}, "delivery.partner"),
         ({"delivery": {**WEBHOOK, "late_after": "soon"}}, "delivery.late_after"),
+        ({"delivery": {"offer": "lunch_invited", "pool": "coffee_codes"}}, "delivery.pool"),
+        ({"delivery": {"offer": "lunch_21"}}, "delivery.offer"),
+        ({"delivery": {"offer": "lunch_20"}}, "delivery.offer"),  # public
+        ({"delivery": {"offer": "makan_siang"}}, "delivery.offer"),  # of another country
+        ({"delivery": {"program": "MILES", "points": 5}}, "delivery.program"),
+        ({"delivery": {"program": "GRP", "points": 5}}, "delivery.program"),  # what it is paid with
+        ({"delivery": {"program": "ovo", "points": 5}}, "delivery.program"),
+        ({"delivery": {"program": "OVO"}}, "delivery.points"),
         ({"limits": {}}, "limits.uses"),
         ({"limits": {"uses": {"overall": 0}}}, "limits.uses.overall"),
         ({"limits": {"money": {"overall": "5"}}}, "limits.money"),

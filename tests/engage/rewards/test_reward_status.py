@@ -1,13 +1,10 @@
 """What people have to look at: late and unfinished redemptions, and pools that run low; and whether all comes out."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 
 import orjson
 import pytest
 
-from abacus.engage.rewards.decide.redemption import Redemption
-from abacus.engage.rewards.fulfillers import call_fulfillers
 from abacus.engage.rewards.status import PoolLevel, RewardState, reward_state, told_of
 from abacus.oversight.reconcile.rewards import reward_books
 from abacus.platform.postgres import Pool
@@ -31,13 +28,9 @@ def test_the_worst_is_told(state: RewardState, fault: str | None) -> None:
 
 async def test_a_fulfiller_is_called_once_and_called_off_once(pool: Pool) -> None:
     await give_points(pool, ["bob"], 1200)
-
-    async def call(redemptions: Sequence[Redemption]) -> None:
-        for _ in range(2):  # a process that dies behind the call leaves it to another one
-            await call_fulfillers(pool, redemptions, at.clock.now())
-
-    at = Counter(pool, [reward(delivery={"webhook": "vouchers", "partner": "voucher_house"})], call=call)
+    at = Counter(pool, [reward(delivery={"webhook": "vouchers", "partner": "voucher_house"})])
     sent = await at.redeem("1")
+    await at.deliveries.after_payment([sent])  # a process that dies behind the call leaves it to another one
     state = await reward_state(pool, at.clock.now() + timedelta(hours=2))
     assert (state.late, state.unfinished) == (1, 0)
     await at.desk.cancel(sent)

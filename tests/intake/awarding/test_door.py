@@ -93,6 +93,7 @@ OURS: Final[dict[str, Award | Reversal]] = {
     "a partner's": partners(),
     "a campaign's": award(key="campaign:summer:app:lunch:1:1"),
     "an offer's": award(key="redemption:1", source="offer:lunch_20"),
+    "a reward's, of a program of another country": award(key="redemption:2", source="reward:miles", program="OVO"),
     "a partner's, by a card of another country": partners(program="OVO"),
     "the last day of the longest card": award(expires_on=date(2031, 1, 31)),
     "a refund": refund("5.00", key="refund:rides:1"),

@@ -99,15 +99,15 @@ MUTANTS: Final = (
         "the points that were let go before they could be paid",
         _REDEEMER,
         "Redeemer._settle",
-        Node("one.status is Status.REFUSED", "False"),
+        Node("_is_lost(...)", "False"),
         _redeemed("test_points_that_were_let_go_meanwhile_give_the_code_back"),
     ),
     Mutant(
         "the call of a fulfiller",
         _REDEEMER,
         "Redeemer._settle",
-        Node("await self._call(...)"),
-        _redeemed("test_what_is_not_delivered_is_cancelled_and_its_piece_is_there_again"),
+        Node("await self._deliveries.after_payment(...)"),
+        ("tests/engage/rewards/test_reward_status.py::test_a_fulfiller_is_called_once_and_called_off_once",),
     ),
     Mutant(
         "what was let go before",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from abacus.core.sources import Agent
 from abacus.engage.rewards.decide.price import Quote
 from abacus.engage.rewards.decide.redemption import Redemption, Stage, redemption_id
-from abacus.engage.rewards.decide.reward import ByWebhook, FromPool, Reward
+from abacus.engage.rewards.decide.reward import AsPoints, ByInvitation, ByWebhook, FromPool, Reward
 
 
 class Ask(NamedTuple):
@@ -36,6 +36,7 @@ def wanted_of(reward: Reward, now: datetime) -> Wanted:
 
 def draft_of(reward: Reward, ask: Ask, price: Quote, *, facts: str, program: str, now: datetime) -> Redemption:
     called = reward.delivery if isinstance(reward.delivery, ByWebhook) else None
+    awarded = reward.delivery if isinstance(reward.delivery, AsPoints) else None
     wanted = wanted_of(reward, now)
     return Redemption(
         key=ask.key,
@@ -54,6 +55,9 @@ def draft_of(reward: Reward, ask: Ask, price: Quote, *, facts: str, program: str
         webhook=called.webhook if called is not None else None,
         partner=called.partner if called is not None else None,
         late_at=now + called.late_after if called is not None else None,
+        offer=reward.delivery.offer if isinstance(reward.delivery, ByInvitation) else None,
+        award_program=awarded.program if awarded is not None else None,
+        award_points=awarded.points * ask.quantity if awarded is not None else None,
         actor=ask.agent.actor,
         source=ask.agent.source,
         stage=Stage.OPENED.value,

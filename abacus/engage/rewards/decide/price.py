@@ -22,6 +22,7 @@ class Lock(StrEnum):
     MEMBER = "member"  # the member has had its share
     MEMBER_DAY = "member_day"
     CODES = "codes"  # the pool is dry
+    INVITED = "invited"  # the member is invited to the offer already
     HOLD = "hold"  # the points were let go before they could be taken
 
 
@@ -86,3 +87,9 @@ def check_audience(reward: Reward, *, holds: bool) -> None:
     """Raises `Locked`."""
     if not holds:
         raise Locked(Lock.AUDIENCE, f"{reward.name} is for other members")
+
+
+def check_one(reward: Reward, quantity: int) -> None:
+    """Raises `Locked`."""
+    if quantity > 1:
+        raise Locked(Lock.MEMBER, f"{reward.name} is an invitation, which is given once; ask for one piece")

@@ -44,7 +44,8 @@ HELD_FOR_DAYS: Final = 1
 
 class Redemption(NamedTuple):
     """A row. `day` is the day of the reward's zone on which it was asked for; `late_at` is there for one that a
-    fulfiller reports on.
+    fulfiller reports on. It may be delivered as a code of the `pool`, by the `webhook`, as an invitation to the
+    `offer`, or as `award_points` of the `award_program`. A redemption that a campaign gave has no points.
     """
 
     key: str
@@ -63,6 +64,9 @@ class Redemption(NamedTuple):
     webhook: str | None
     partner: str | None
     late_at: datetime | None
+    offer: str | None
+    award_program: str | None
+    award_points: int | None
     actor: str
     source: str
     stage: str

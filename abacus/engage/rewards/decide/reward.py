@@ -60,7 +60,20 @@ class ByWebhook(NamedTuple):
     late_after: timedelta
 
 
-Delivery: TypeAlias = FromPool | ByWebhook
+class ByInvitation(NamedTuple):
+    """The member is invited to an offer."""
+
+    offer: str
+
+
+class AsPoints(NamedTuple):
+    """So many points of another program for each piece."""
+
+    program: str
+    points: int
+
+
+Delivery: TypeAlias = FromPool | ByWebhook | ByInvitation | AsPoints
 
 
 @dataclass(frozen=True)

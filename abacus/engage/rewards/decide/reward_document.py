@@ -8,7 +8,17 @@ from abacus.core.lengths import length_text
 from abacus.core.points import plain
 from abacus.documents.decide.heading import heading_document
 from abacus.engage.limits.decide.limit_reader import limits_document
-from abacus.engage.rewards.decide.reward import LIMIT_WORDS, ByWebhook, Delivery, FromPool, Price, Reward, Texts
+from abacus.engage.rewards.decide.reward import (
+    LIMIT_WORDS,
+    AsPoints,
+    ByInvitation,
+    ByWebhook,
+    Delivery,
+    FromPool,
+    Price,
+    Reward,
+    Texts,
+)
 
 _IN_PARTS = ("texts", "price", "limits", "delivery")
 
@@ -70,3 +80,7 @@ def _delivery(delivery: Delivery) -> dict[str, object]:
         case ByWebhook(webhook, partner, late_after):
             reports = {} if partner is None else {"partner": partner}
             return {"webhook": webhook, **reports, "late_after": length_text(late_after)}
+        case ByInvitation(offer):
+            return {"offer": offer}
+        case AsPoints(program, points):
+            return {"program": program, "points": points}

@@ -25,6 +25,7 @@ from abacus.documents.form.types import (
 )
 from abacus.documents.form.zones import ZONES, zone_options
 from abacus.engage.limits.decide.limit_form import bounds, limited
+from abacus.engage.offers.decide.invited import given_in
 from abacus.engage.rewards.decide.facts import sides_there_are
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.pricing.decide.likely import likely_values
@@ -119,6 +120,31 @@ _DELIVERY: Final = Group(
                         Field(name="late_after", sort=Length(), label="Late after", says="late after {}", usual="1h"),
                     ],
                 ),
+                Branch(
+                    "an invitation to an offer",
+                    [
+                        Field(
+                            name="offer",
+                            sort=Pick("offers"),
+                            label="Offer",
+                            required=True,
+                            says="an invitation to the offer {}",
+                        )
+                    ],
+                ),
+                Branch(
+                    "points of another program",
+                    [
+                        Field(name="program", sort=Pick("programs"), label="Program", required=True, says="of {}"),
+                        Field(
+                            name="points",
+                            sort=Whole(1, MAX_POINTS),
+                            label="Points for a piece",
+                            required=True,
+                            says="{} point(s)",
+                        ),
+                    ],
+                ),
             ],
         )
     ]
@@ -211,6 +237,8 @@ def reward_choices(document: Mapping[str, Any], around: RewardPublications) -> C
             "pools": options(sorted(around.pools)),
             "webhooks": options(sorted(around.webhooks)),
             "partners": options(sorted(around.partners)),
+            "offers": options(given_in(country, around.offers)),
+            "programs": options(sorted(set(around.programs) - _own(country, around))),
         },
         sides=_sides(around, likely),
     )
@@ -228,6 +256,11 @@ def _sides(around: RewardPublications, likely: Mapping[str, Sequence[str]]) -> M
         )
         for text, type_ in sides_there_are(around).items()
     }
+
+
+def _own(country: str, around: RewardPublications) -> set[str]:
+    card = around.cards.get(country)
+    return set() if card is None else {card.card.program}
 
 
 def _titles(texts: object) -> str:
@@ -254,6 +287,10 @@ def _delivered(delivery: object) -> str:
         return str(delivery)
     if "webhook" in delivery:
         return f"by the webhook {delivery['webhook']}, late after {delivery.get('late_after', '1h')}"
+    if "offer" in delivery:
+        return f"as an invitation to the offer {delivery['offer']}"
+    if "program" in delivery:
+        return f"as {delivery.get('points')} points of {delivery['program']}"
     return f"as a code of {delivery.get('pool')}"
 
 

@@ -9,14 +9,27 @@ from urllib.parse import urlsplit
 
 from abacus.core import fields
 from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, mapping, quoted, string
+from abacus.core.ids import PROGRAM_PATTERN
 from abacus.core.lengths import read_length
 from abacus.core.points import MAX_POINTS
 from abacus.documents.decide.heading import judge_times, name_reader, read_heading
 from abacus.documents.decide.texts import faults_of_text
 from abacus.engage.limits.decide.limit_reader import read_limits
+from abacus.engage.offers.decide.invited import check_gives
 from abacus.engage.rewards.decide.facts import reward_sides
 from abacus.engage.rewards.decide.publications import RewardPublications
-from abacus.engage.rewards.decide.reward import LIMIT_WORDS, ByWebhook, Delivery, FromPool, Money, Price, Reward, Texts
+from abacus.engage.rewards.decide.reward import (
+    LIMIT_WORDS,
+    AsPoints,
+    ByInvitation,
+    ByWebhook,
+    Delivery,
+    FromPool,
+    Money,
+    Price,
+    Reward,
+    Texts,
+)
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.decide.figures import multiplier
 from abacus.signals.facts.decide.catalog import check_named
@@ -40,6 +53,7 @@ _pool: Final = fields.matching(
 _language: Final = fields.matching(
     re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})?"), "is not a language; write its letters, such as en, id or zh-Hant"
 )
+_program: Final = fields.matching(re.compile(PROGRAM_PATTERN), "is not the name of a program, such as MILES")
 _segment: Final = fields.matching(re.compile("[a-z][a-z0-9_]{0,63}"), "is not the name of a segment")
 _tier: Final = fields.matching(re.compile("[a-z][a-z0-9_]{0,31}"), "is not the name of a tier")
 
@@ -74,7 +88,7 @@ def _read(document: Mapping[str, object], around: RewardPublications | None) -> 
     picture = top.read_if_there("picture", _https, None)
     texts = _texts(top.table("texts"))
     price = _price(top.table("price"), card, around)
-    delivery = _delivery(top.table("delivery"), around)
+    delivery = _delivery(top.table("delivery"), heading.country, card, around)
     limits = read_limits(top.table("limits"), LIMIT_WORDS)
     when = _rule(top, around, faults)
     top.refuse_unknown()
@@ -188,14 +202,20 @@ def _above_zero(value: object) -> Decimal:
     return amount
 
 
-def _delivery(table: Fields, around: RewardPublications | None) -> Delivery:
-    ways = [each for each in ("pool", "webhook") if each in table.values]
+def _delivery(table: Fields, country: str, card: PublishedCard | None, around: RewardPublications | None) -> Delivery:
+    ways = [each for each in ("pool", "webhook", "offer", "program") if each in table.values]
     if len(ways) != 1 and not table.is_absent:
-        table.note("pool", "write either pool, for codes, or webhook, for a fulfiller")
-    if ways[:1] == ["webhook"]:
-        delivery: Delivery = _by_webhook(table, around)
-    else:
-        delivery = _from_pool(table, around)
+        table.note("pool", "write one of pool, for codes, webhook, for a fulfiller, offer, and program, for its points")
+    delivery: Delivery
+    match ways[:1]:
+        case ["webhook"]:
+            delivery = _by_webhook(table, around)
+        case ["offer"]:
+            delivery = _by_invitation(table, country, around)
+        case ["program"]:
+            delivery = _as_points(table, card, around)
+        case _:
+            delivery = _from_pool(table, around)
     table.refuse_unknown()
     return delivery
 
@@ -219,6 +239,28 @@ def _by_webhook(table: Fields, around: RewardPublications | None) -> ByWebhook:
         _check_names(table, "webhook", [webhook] if webhook else [], around.webhooks, "downstream")
         _check_names(table, "partner", [partner] if partner is not None else [], around.partners, "partner")
     return ByWebhook(webhook, partner, late)
+
+
+def _by_invitation(table: Fields, country: str, around: RewardPublications | None) -> ByInvitation:
+    offer = table.read("offer", _name, "")
+    if around is not None and offer:
+        try:
+            check_gives(offer, around.offers, country)
+        except Bad as bad:
+            table.note("offer", str(bad))
+    return ByInvitation(offer)
+
+
+def _as_points(table: Fields, card: PublishedCard | None, around: RewardPublications | None) -> AsPoints:
+    program = table.read("program", _program, "")
+    points = table.read("points", fields.whole(1, MAX_POINTS), 1)
+    if around is not None and program:
+        if program not in around.programs:
+            there = ", ".join(sorted(around.programs))
+            table.note("program", f"no rate card gives points of {program}; there are {there}")
+        elif card is not None and program == card.card.program:
+            table.note("program", f"the reward is paid with points of {program}; write another program")
+    return AsPoints(program, points)
 
 
 def _rule(top: Fields, around: RewardPublications | None, faults: list[Fault]) -> Mapping[str, object] | None:

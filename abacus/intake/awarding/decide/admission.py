@@ -7,7 +7,7 @@ from typing import Final
 from abacus.core.clock import CLOCKS_DIFFER_BY, is_to_come
 from abacus.core.errors import Reason, SetAside
 from abacus.core.ids import CAMPAIGNS, EVENTS, PARTNERS, REDEMPTIONS, REFUNDS, TRANSACTIONS, rollback_key
-from abacus.core.sources import OFFER_PREFIX, STREAM, partner_of
+from abacus.core.sources import OFFER_PREFIX, PARTNER_PREFIX, REWARD_PREFIX, STREAM
 from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import Reversal
 from abacus.pricing.decide.book import CardBook
@@ -23,6 +23,7 @@ _AWARDED: Final = (
     CAMPAIGNS,
     REDEMPTIONS,
 )  # how the keys of awards begin that come by the queue
+_ANYWHERE: Final = (PARTNER_PREFIX, REWARD_PREFIX)  # sources of points of any program in any country
 _LONGEST_GOOD: Final = 31 * (MOST_EXPIRY_MONTHS + 1)  # days
 
 
@@ -34,7 +35,8 @@ class Issued:
         countries = book.countries()
         programs = {version.card.program for scope in book.scopes() for version in book.versions(scope)}
         self._countries = frozenset(countries)
-        # A partner may have a card of another scope, so it may give any points in any country.
+        # A partner may have a card of another scope, and a reward may be points of another program: both may give any
+        # points in any country.
         self._by_anyone = frozenset((program, country) for program in programs for country in countries)
         self._by_country = frozenset(
             (version.card.program, country) for country in countries for version in book.versions(country)
@@ -65,12 +67,12 @@ class Issued:
             return SetAside(Reason.UNKNOWN_SOURCE, detail)
         # The country is the refund's own; the points are the transaction's, which a partner's card may have given.
         return _fault_of_time(reversal.occurred_at, reversal.expires_on, now) or self.fault(
-            reversal.program, reversal.country, by_partner=True
+            reversal.program, reversal.country, anywhere=True
         )
 
-    def fault(self, program: str, country: str, *, by_partner: bool) -> SetAside | None:
+    def fault(self, program: str, country: str, *, anywhere: bool) -> SetAside | None:
         """Why these points cannot be given there."""
-        if (program, country) in (self._by_anyone if by_partner else self._by_country):
+        if (program, country) in (self._by_anyone if anywhere else self._by_country):
             return None
         if country not in self._countries:
             return SetAside(Reason.UNKNOWN_COUNTRY, f"no rate card has the scope {country!r}")
@@ -98,7 +100,7 @@ def _fault_of_award(award: Award, issued: Issued, now: datetime) -> SetAside | N
     if not award.key.startswith(_AWARDED):
         return SetAside(Reason.UNKNOWN_SOURCE, f"no award by the queue has a key like {award.key!r}")
     return _fault_of_time(award.occurred_at, award.expires_on, now) or issued.fault(
-        award.program, award.country, by_partner=partner_of(award.source) is not None
+        award.program, award.country, anywhere=award.source.startswith(_ANYWHERE)
     )
 
 

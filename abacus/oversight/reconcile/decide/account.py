@@ -31,6 +31,7 @@ class Origin(StrEnum):
     PARTNERS = "partners"
     CAMPAIGNS = "campaigns"
     OFFERS = "offers"
+    REWARDS = "rewards"
     ITSELF = "no message"  # a month's end, or another transfer that no message requested
     NOWHERE = "without a source"
 

@@ -1,35 +1,26 @@
-"""Calls fulfillers: a call of a webhook waits as an action of the member, under the key of the redemption.
+"""A call of a fulfiller: it waits as an action of the member, under the key of the redemption. Pure.
 
 The worker `campaigner` carries actions out. It signs calls as Standard Webhooks, and tries them for days.
 """
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 import orjson
 
-from abacus.engage.actions.action_store import plan_anew
+from abacus.core.ids import redemption_key
 from abacus.engage.actions.decide.deeds import DeedKind
 from abacus.engage.actions.types import PlannedAction
 from abacus.engage.downstreams.decide.downstream import WEBHOOK_PREFIX
 from abacus.engage.rewards.decide.redemption import Redemption, Stage
 from abacus.engage.rewards.decide.reward import OWNER_KIND
-from abacus.platform import slices
-from abacus.platform.postgres import Pool
 
 _ASKED: Final = 1  # the number of an action: that which asks for the piece
 _CALLED_OFF: Final = 2
 
 
-async def call_fulfillers(pool: Pool, redemptions: Sequence[Redemption], now: datetime) -> None:
-    """Asks for what was paid, and calls off what is cancelled; each once. Raises `Unavailable`."""
-    for each in redemptions:
-        async with slices.at(pool, each.member_id) as connection:
-            await plan_anew(connection, _action(each, now), now)
-
-
-def _action(each: Redemption, now: datetime) -> PlannedAction:
+def call_of(each: Redemption, webhook: str, now: datetime) -> PlannedAction:
+    """It asks for what is taken, and calls off what is cancelled."""
     is_off = each.stage == Stage.CANCELLING
     document = {
         "state": "cancelled" if is_off else "asked",
@@ -44,7 +35,7 @@ def _action(each: Redemption, now: datetime) -> PlannedAction:
     }
     return PlannedAction(
         member_id=each.member_id,
-        key=f"redemption:{each.redemption_id}",
+        key=redemption_key(each.redemption_id),
         number=_CALLED_OFF if is_off else _ASKED,
         owner_kind=OWNER_KIND,
         owner=each.reward,
@@ -52,7 +43,7 @@ def _action(each: Redemption, now: datetime) -> PlannedAction:
         step=0,
         variant=None,
         kind=DeedKind.CALL,
-        receiver=WEBHOOK_PREFIX + (each.webhook or ""),
+        receiver=WEBHOOK_PREFIX + webhook,
         due_at=now,
         document=orjson.dumps(document),
         event=None,
