@@ -5,7 +5,13 @@ from typing import Final
 
 from abacus.bootstrap import Service
 from abacus.engage.campaigns.wiring import campaigner
+from abacus.ledger.store.counted_moves import CountedMoves
+from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.read import LedgerReader
 
 NEEDS: Final = frozenset({Service.DATABASE, Service.KAFKA, Service.SQS})
-wire = partial(campaigner, standings_of=lambda pool: LedgerReader(pool).standings_of)
+wire = partial(
+    campaigner,
+    standings_of=lambda pool: LedgerReader(pool).standings_of,
+    moves_of=lambda pool, clock: CountedMoves(PostgresMoves(pool, clock)),
+)

@@ -91,7 +91,7 @@ class FulfilmentReport(BaseModel):
 
 class RedemptionAnswer(BaseModel):
     """A redemption. One piece by a code has `code`, several have `codes`. It is `late` where the fulfiller has not
-    reported in time.
+    reported in time. A `campaign` gave it without points.
     """
 
     model_config = with_example(_EXAMPLE)
@@ -107,6 +107,7 @@ class RedemptionAnswer(BaseModel):
     code: str | None = None
     codes: list[str] | None = None
     asked_at: datetime
+    campaign: str | None = None
 
 
 class RedemptionPage(BaseModel):
@@ -166,6 +167,7 @@ class MemberRewardsAnswer(BaseModel):
 
 
 def redemption_facts(each: Redemption, now: datetime) -> dict[str, Any]:
+    by = {} if each.campaign is None else {"campaign": each.campaign}
     return {
         "redemption_id": str(each.redemption_id),
         "reward": each.reward,
@@ -176,6 +178,7 @@ def redemption_facts(each: Redemption, now: datetime) -> dict[str, Any]:
         "money": plain(each.money),
         "status": each.status(now),
         "asked_at": each.asked_at,
+        **by,
     }
 
 

@@ -1,7 +1,7 @@
 """Every kind of documents, in the order in which they need each other.
 
 A counter counts events of sources; offers and campaigns need a card, counters and downstreams, offers also categories;
-a reward needs a card and downstreams.
+a reward needs a card, downstreams and offers, and a campaign may grant both.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ KINDS: Final[Sequence[DocumentKind[Any, Any]]] = (
     DOWNSTREAMS,
     CATEGORIES,
     OFFERS,
-    CAMPAIGNS,
     REWARDS,
+    CAMPAIGNS,
     JOURNAL_ACCOUNTS,
 )

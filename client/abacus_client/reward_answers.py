@@ -56,7 +56,9 @@ class Rewards:
 
 @dataclass(frozen=True, slots=True)
 class RewardRedemption:
-    """A redemption of a reward. One piece by a code has `code`, several have `codes`."""
+    """A redemption of a reward. One piece by a code has `code`, several have `codes`. A `campaign` gave it without
+    points, where there is one.
+    """
 
     redemption_id: UUID
     reward: str
@@ -69,3 +71,4 @@ class RewardRedemption:
     asked_at: datetime
     code: str | None = None
     codes: tuple[str, ...] = ()
+    campaign: str | None = None

@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.commands import Ran, abacus
 from tests.support.house import House, completed, until
+from tests.support.offers import LUNCH, run_offers
+from tests.support.rewards import load_codes, run_reward
 from tests.support.running_campaigns import HERE, run_campaign
 
 STEPS: list[dict[str, Any]] = [{"every": 2, "do": [{"award": {"points": 100}}]}]
@@ -130,6 +132,25 @@ async def test_one_that_did_not_run_then_is_refused(house: House, tmp_path: Path
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("abacus: market runs from ")
     assert ran.err.endswith(", which is not in the window; --any-time leaves that out of account\n")
+
+
+async def test_what_would_be_granted_is_counted_and_named(house: House, tmp_path: Path) -> None:
+    """A reward with what members pay for it, at finance's cost of a point where one is assumed."""
+    await load_codes(house.pool, ["A"])
+    await run_reward(house.pool)
+    await run_offers(house.pool, {**LUNCH, "name": "lunch_invited", "audience": "invitation"})
+    await house.produce([sold(number, "ann", minutes(50 - number)) for number in range(3)])
+    file = draft(tmp_path, steps=[{"do": [{"grant": {"reward": "coffee"}}, {"grant": {"offer": "lunch_invited"}}]}])
+    assert (await backtest(house, file)).json["granted"] == [
+        {"offer": "lunch_invited", "times": 3, "points": None, "worth": None},
+        {"reward": "coffee", "times": 3, "points": 1500, "worth": None},
+    ]
+    order = tmp_path / "order.json"
+    order.write_text(json.dumps(sold(9, "ann", minutes(1))))
+    env = {**house.environment(), "COLUMNS": "160"}
+    said = (await abacus("campaigns", "simulate", file, "--event", str(order), env=env)).out
+    assert "grant the reward coffee to redemptions at " in said
+    assert await house.pool.fetchval("select count(*) from reward_redemption") == 0
 
 
 @pytest.mark.long

@@ -19,8 +19,8 @@ EXPECTED = [
     ("downstream", None),
     ("categories", None),
     ("offer", None),
-    ("campaign", None),
     ("reward", None),
+    ("campaign", None),
     ("accounts", None),
 ]
 
@@ -75,8 +75,8 @@ async def test_a_house_is_published_in_the_order_in_which_its_documents_need_eac
         "coupons@1",
         "SG@1",
         "lunch_20@1",
-        "market@1",
         "coffee@1",
+        "market@1",
         "GRP.SG@1",
     ]
     assert "market@1 is submitted: another person approves it with" in applied.err
@@ -118,7 +118,7 @@ async def test_a_kind_without_a_folder_is_left_alone(command: Command, house: Pa
     assert (refused.code, refused.out) == (2, "")
     assert (
         "has no folder of documents; the folders are rates, events, counters, downstreams, categories, offers, "
-        "campaigns, rewards, accounts" in refused.err
+        "rewards, campaigns, accounts" in refused.err
     )
 
 

@@ -8,6 +8,8 @@ from abacus.cli.examples import example_cards
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_reader import parse_campaign
 from abacus.engage.campaigns.decide.publications import Publications
+from abacus.engage.offers.decide.invited import OfferHead
+from abacus.engage.rewards.decide.granted import RewardHead
 from abacus.pricing.decide.card import PublishedCard
 from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.events.decide.builtin import built_in
@@ -36,6 +38,16 @@ CROWD: Final[Mapping[str, Any]] = {
 }
 COUNTER: Final = {"id": 1, "name": "rides", "template": "rides:{member_id}", "on": ["rides/ride.done"]}
 NAMES: Final = (frozenset({"club"}), frozenset({"crm"}), {"risk": VariableType.INTEGER})
+OFFERS: Final = {
+    "lunch_invited": OfferHead("SG", "invitation"),
+    "lunch_20": OfferHead("SG", "public"),
+    "makan": OfferHead("ID", "invitation"),
+}
+REWARDS: Final = {
+    "coffee": RewardHead("SG", 500, gives_points=False),
+    "miles": RewardHead("SG", 500, gives_points=True),
+    "kopi": RewardHead("ID", 500, gives_points=False),
+}
 THIRD_ORDER: Final[Mapping[str, Any]] = {
     "name": "third_order",
     "country": "SG",
@@ -60,7 +72,7 @@ def sources() -> Mapping[str, Source]:
 def publications(now: datetime = NOW) -> Publications:
     definition = parse_definition(COUNTER, sources()).published(1, NOW)
     cards = {card.scope: PublishedCard(card, 1) for card in example_cards()}
-    return Publications(sources(), now, cards, {"rides": definition}, *NAMES)
+    return Publications(sources(), now, cards, {"rides": definition}, *NAMES, offers=OFFERS, rewards=REWARDS)
 
 
 def document(**changes: Any) -> dict[str, Any]:

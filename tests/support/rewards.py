@@ -115,7 +115,7 @@ class Counter:
         self.clock = clock or SystemClock()
         self.pool = pool
         self._rewards = {each.name: Offered(each, published or around()) for each in rewards}
-        book = CardBook(list(CARDS.values()))
+        self._book = CardBook(list(CARDS.values()))
 
         async def segments(pairs: Collection[Pair]) -> Mapping[Pair, bool]:
             return {pair: pair == ("regulars", pair[1]) and pair[1] in regulars for pair in pairs}
@@ -124,9 +124,9 @@ class Counter:
             return [Counted(each.begin, each.end, visits, 0) for each in lookups]
 
         moving = moves or PostgresMoves(pool, self.clock)
-        self.deliveries = Deliveries(pool, moving, lambda: book, self.clock)
+        self.deliveries = Deliveries(pool, moving, self.book, self.clock)
         self.redeemer = Redeemer(
-            RedemptionRows(pool), moving, self._limits_of, lambda: book, self.clock, deliveries=self.deliveries
+            RedemptionRows(pool), moving, self._limits_of, self.book, self.clock, deliveries=self.deliveries
         )
         self.desk = RedemptionDesk(
             pool,
@@ -134,7 +134,7 @@ class Counter:
             self.redeemer,
             self.deliveries,
             offered=lambda: self._rewards,
-            book=lambda: book,
+            book=self.book,
             segments=segments,
             facts=reward_facts(
                 segments=segments,
@@ -145,6 +145,9 @@ class Counter:
             ),
             secrets=SECRETS,
         )
+
+    def book(self) -> CardBook:
+        return self._book
 
     def _limits_of(self, each: Redemption) -> Limits:
         found = self._rewards.get(each.reward)

@@ -16,6 +16,7 @@ from abacus.cli.terminal.command_actor import at_desk
 from abacus.cli.terminal.progress import bars
 from abacus.cli.terminal.shell import moment, settings
 from abacus.core.errors import Refused
+from abacus.engage.actions.decide.deeds import Grant, Granted
 from abacus.engage.campaigns.backtest import Backtest
 from abacus.engage.campaigns.decide.calendar import BacktestWindow, within
 from abacus.engage.campaigns.decide.campaign import LIMIT_WORDS, Campaign
@@ -37,6 +38,17 @@ from abacus.signals.events.decide.substream import followed_topics, reader_of
 _DECIMALS = 2
 
 
+class _Granted(NamedTuple):
+    """How often an offer or a reward would have been granted. `points` are what members pay for such rewards, `worth`
+    is their cost by finance's assumption.
+    """
+
+    grant: Grant
+    times: int
+    points: int | None
+    worth: Decimal | None
+
+
 class _Outcome(NamedTuple):
     """What came of a backtest, with its cost by finance's assumption."""
 
@@ -45,6 +57,7 @@ class _Outcome(NamedTuple):
     members: int
     most_points: int
     liability: Decimal | None
+    granted: Sequence["_Granted"]
     currency: str | None
 
 
@@ -104,8 +117,15 @@ async def _outcome(
     points = sum(line.points for line in tested.lines())
     program = book.in_force(campaign.country, beside.now).card.program
     assumed = AssumptionBook(await AssumptionStore(connections).all())
-    costs = cost(points, (program, campaign.country), assumed, beside.now.date(), _DECIMALS)
-    return _Outcome(tested, [each.label for each in others], members, most, costs.amount, costs.currency)
+    place, today = (program, campaign.country), beside.now.date()
+    costs = cost(points, place, assumed, today, _DECIMALS)
+    granted = []
+    for grant, times in tested.granted():
+        head = beside.rewards.get(grant.name) if grant.what is Granted.REWARD else None
+        price = None if head is None else head.points * times
+        worth = None if price is None else cost(price, place, assumed, today, _DECIMALS).amount
+        granted.append(_Granted(grant, times, price, worth))
+    return _Outcome(tested, [each.label for each in others], members, most, costs.amount, granted, costs.currency)
 
 
 async def _read(
@@ -154,6 +174,10 @@ def _document(campaign: Campaign, window: BacktestWindow, outcome: _Outcome) -> 
         "cost": sum(line.cost for line in lines) / MICROS,
         "liability": outcome.liability,
         "currency": outcome.currency,
+        "granted": [
+            {each.grant.what.value: each.grant.name, "times": each.times, "points": each.points, "worth": each.worth}
+            for each in outcome.granted
+        ],
         "limits": limits_document(campaign.limits, LIMIT_WORDS),
         "days": [{**line._asdict(), "cost": line.cost / MICROS} for line in lines],
     }
@@ -168,6 +192,10 @@ def _shown(campaign: Campaign, outcome: _Outcome) -> Iterator[str | Shown]:
         f"{counted(outcome.tested.read, 'event')} read, {counted(outcome.members, 'member')} got {points:,} points,"
         f" one of them {outcome.most_points:,}"
     )
+    for each in outcome.granted:
+        price = "" if each.points is None else f", for which members pay {each.points:,} points"
+        worth = "" if each.worth is None else f" ({each.worth} {outcome.currency})"
+        yield f"{each.grant.what} {each.grant.name}: granted {counted(each.times, 'time')}{price}{worth}"
     if outcome.beside:
         yield f"beside it in {campaign.exclusive}: {', '.join(outcome.beside)}"
     if outcome.liability is not None:

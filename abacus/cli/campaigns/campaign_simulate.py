@@ -15,6 +15,7 @@ from abacus.cli.terminal.answer import Answer, Shown, Table
 from abacus.cli.terminal.command_actor import CommandActor, at_desk
 from abacus.cli.terminal.shell import secrets, settings
 from abacus.core.clock import SystemClock
+from abacus.engage.actions.decide.deeds import DeedKind
 from abacus.engage.actions.types import PlannedAction
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.publications import Publications
@@ -141,4 +142,10 @@ def _shown(campaign: Campaign, event: Event, simulated: Simulated) -> Iterator[s
     why = f" by {done.refusal}" if done.refusal is not None else ""
     yield f"{done.outcome}{why}{which}{arm}, {done.amounts.points} points"
     for each in simulated.actions:
-        yield f"{each.kind} to {each.receiver} at {each.due_at:%Y-%m-%d %H:%M:%S} UTC: {each.key}"
+        yield f"{_deed(each)} to {each.receiver} at {each.due_at:%Y-%m-%d %H:%M:%S} UTC: {each.key}"
+
+
+def _deed(due: PlannedAction) -> str:
+    if due.kind is not DeedKind.GRANT:
+        return due.kind
+    return due.kind + "".join(f" the {what} {name}" for what, name in orjson.loads(due.document).items())

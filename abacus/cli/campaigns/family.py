@@ -39,6 +39,8 @@ def _with_drafts(published: Publications, drafts: Mapping[str, Sequence[Any]]) -
         sources=drafts.get("events", ()),
         counters=drafts.get("counters", ()),
         downstreams=drafts.get("downstreams", ()),
+        offers=drafts.get("offers", ()),
+        rewards=drafts.get("rewards", ()),
     )
 
 

@@ -13,8 +13,10 @@ from abacus.cli.terminal.answer import EXIT_FAILED, Answer
 from abacus.cli.terminal.shell import pool, settings
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused, absent
+from abacus.core.ids import CAMPAIGNS
 from abacus.engage.campaigns.decide.checks import Check, checks_of
 from abacus.engage.campaigns.explained import given_of
+from abacus.engage.campaigns.granted import GrantTold, grants_under
 from abacus.engage.offers.decide.paid import Comparison
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.transfer import Transfer
@@ -45,13 +47,16 @@ async def explain(
     ] = None,
 ) -> Answer:
     """Show how points were awarded, and calculate them again from the card, and from the campaign's document; or how
-    they lapsed. Exit 1 when something does not agree.
+    they lapsed. Of a campaign's step, what it granted. Exit 1 when something does not agree.
     """
     async with pool() as opened:
         reader = LedgerReader(opened)
         claim = await reader.claim(key)
         transfer = await reader.transfer(claim) if claim else None
+        grants = await grants_under(opened, key) if key.startswith(CAMPAIGNS) else []
         if claim is None or transfer is None:
+            if grants:
+                return Answer(_grants(grants), *_granted(grants))
             raise absent("award with the key", key, "`abacus where` says where it is")
         book = CardBook(await CardStore(opened).all())
         checks = await _checked(transfer, book, event, opened)
@@ -61,8 +66,9 @@ async def explain(
     shown: list[Check | Comparison] = [*checks, *compared]
     disagrees = any(each.agrees is False for each in shown)
     return Answer(
-        _document(transfer, difference, checks, redeemed),
+        {**_document(transfer, difference, checks, redeemed), **_grants(grants)},
         *explained(transfer, difference, shown),
+        *_granted(grants),
         exit_code=EXIT_FAILED if difference is not None or disagrees else 0,
     )
 
@@ -109,6 +115,18 @@ def explained(transfer: Transfer, difference: str | None, checks: Sequence[Check
     lines.append(f"  recomputed now: {difference or 'same'}")
     lines += [f"  {_AGREES[check.agrees]}: {check.words}" for check in checks]
     return lines
+
+
+def _granted(grants: Sequence[GrantTold]) -> list[str]:
+    return [
+        f"{each.key}: {each.granted} for {each.member_id}, by step {each.step} of {each.campaign}@{each.version}:"
+        f" {each.came}"
+        for each in grants
+    ]
+
+
+def _grants(grants: Sequence[GrantTold]) -> dict[str, Any]:
+    return {"grants": [each._asdict() for each in grants]} if grants else {}
 
 
 def _document(

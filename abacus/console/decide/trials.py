@@ -49,7 +49,9 @@ def simulated(document: Document) -> TrialWords:
     arm = f", in the arm {document['variant']}" if document["variant"] is not None else ""
     refused = f", refused by {document['refused_by']}" if document["refused_by"] is not None else ""
     done = f"The event is {document['outcome']}{count}{arm}{refused}: {document['points']:,} points."
-    actions = [f"{each['kind']} to {each['receiver']}, due {each['due_at']}" for each in document["actions"]]
+    actions = [
+        f"{each['kind']}{_what(each)} to {each['receiver']}, due {each['due_at']}" for each in document["actions"]
+    ]
     return TrialWords([done, *actions], tables)
 
 
@@ -62,6 +64,7 @@ def backtested(document: Document) -> TrialWords:
         f"{document['read']:,} events read, {document['events']:,} of them decided.",
         *([f"Beside it: {', '.join(beside)}."] if (beside := document.get("beside")) else []),
         f"{got}, one of them {document['most_points_of_a_member']:,}.",
+        *(_granted(each, document["currency"]) for each in document.get("granted", ())),
         *([f"It would have cost {document['cost']:,.2f} of its budget."] if document["cost"] else []),
         f"Its liability is {document['liability']} {document['currency']}."
         if document["liability"] is not None
@@ -81,6 +84,20 @@ def backtested(document: Document) -> TrialWords:
     tables = [Table("days", "By day, arm and outcome", columns, rows, len(days))] if rows else []
     runs = [(date.fromisoformat(each["day"]), each["variant"], each["outcome"], each["events"]) for each in days]
     return TrialWords(says, tables, runs_by_day(runs))
+
+
+def _what(action: Document) -> str:
+    """What a deed grants."""
+    if action["kind"] != "grant":
+        return ""
+    return "".join(f" the {what} {name}" for what, name in action["document"].items())
+
+
+def _granted(each: Document, currency: str | None) -> str:
+    what = f"the offer {each['offer']}" if "offer" in each else f"the reward {each['reward']}"
+    price = "" if each["points"] is None else f", for which members pay {each['points']:,} points"
+    worth = "" if each["worth"] is None else f" ({each['worth']} {currency})"
+    return f"Granted {each['times']:,} {'time' if each['times'] == 1 else 'times'}: {what}{price}{worth}."
 
 
 def repriced(document: Document) -> TrialWords:

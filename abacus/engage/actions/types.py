@@ -9,6 +9,8 @@ from abacus.engage.actions.decide.deeds import DeedKind
 AWARDS: Final = "awards"  # the receivers that are there from the start
 MESSAGES: Final = "messages"
 EVENTS: Final = "events"
+INVITATIONS: Final = "invitations"
+REDEMPTIONS: Final = "redemptions"
 
 
 class PlannedAction(NamedTuple):

@@ -1,11 +1,13 @@
-"""How the receivers of due actions are put together: the award queue, members, the stream of events, and webhooks."""
+"""How the receivers of due actions are put together: the award queue, members, the stream of events, webhooks, and
+those that rooms above bring.
+"""
 
 import random
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from abacus.core.signature import Producer
-from abacus.engage.actions.action_runner import ActionRunner, guarded_by
+from abacus.engage.actions.action_runner import ActionRunner, Handover, guarded_by
 from abacus.engage.actions.action_store import ActionStore
 from abacus.engage.actions.calls import CallOutbox, webhooks_of
 from abacus.engage.actions.messages import NewsOf
@@ -24,7 +26,7 @@ from abacus.platform.sqs.queue import Client
 from abacus.platform.wiring import Run, Wiring
 
 _RECEIVERS: Final = (AWARDS, AWARDS, MESSAGES, EVENTS)  # while awards are sent, the next are taken
-RUNS: Final = len(_RECEIVERS) + 1  # and the webhooks
+RUNS: Final = len(_RECEIVERS) + 1  # and the webhooks, and one for each receiver that others bring
 WEBHOOKS_AT_ONCE: Final = CONCURRENCY.at_once
 
 
@@ -36,12 +38,15 @@ async def action_runs(
     producer: Producer,
     guards: Mapping[str, Guards],
     news_of: Mapping[str, NewsOf],
+    others: Mapping[str, Handover],
+    apart: Pool,
     outside: Outside,
     slice_map: SliceMap,
     health: Sequence[WorkerHealth],
 ) -> list[Run]:
-    """One of `health` for each of `RUNS`. Awards are signed by the producer. Guards, and news for members, are of each
-    kind of owners.
+    """One of `health` for each of `RUNS`, and of the `others`, which are receivers by name. Awards are signed by the
+    producer. Guards, and news for members, are of each kind of owners. Connections of `pool` are held
+    while actions are handed over; what is asked meanwhile is asked `apart`.
     """
     clock, downstreams = wiring.clock, outside.downstreams.by_name
     calling, *acting = health
@@ -49,8 +54,9 @@ async def action_runs(
         AWARDS: to_award_queue(wiring.signed_by(producer, await wiring.queue(client, AWARD))),
         MESSAGES: to_members(Notices(pool, clock), await wiring.entered(rendering()), news_of),
         EVENTS: to_events(wiring.publisher().publish, wiring.settings.events_topic),
+        **others,
     }
-    actions, turns, guarded = ActionStore(pool, clock), turns_of(pool, downstreams, clock), guarded_by(guards)
+    actions, turns, guarded = ActionStore(pool, clock), turns_of(apart, downstreams, clock), guarded_by(guards)
     runners = [
         ActionRunner(
             receiver,
@@ -63,7 +69,7 @@ async def action_runs(
             clock=clock,
             health=each,
         )
-        for receiver, each in zip(_RECEIVERS, acting, strict=True)
+        for receiver, each in zip((*_RECEIVERS, *others), acting, strict=True)
     ]
     webhooks = caller(
         CallOutbox(pool, clock, lambda: webhooks_of(downstreams())),

@@ -1,9 +1,11 @@
 """What a campaign would have done with the events of a window of time. They are decided, and nothing is done."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from abacus.core.errors import SetAside, Unavailable
+from abacus.engage.actions.decide.deeds import Grant
 from abacus.engage.campaigns.decide.batch import contradictions, decide
 from abacus.engage.campaigns.decide.calendar import day_of
 from abacus.engage.campaigns.decide.campaign import Campaign
@@ -69,6 +71,7 @@ class Backtest:
         self._shelf = shelf
         self._left: dict[Pot, Amounts] = {}
         self._lines: dict[tuple[str, str, str], list[int]] = {}
+        self._granted: Counter[Grant] = Counter()
         self.read = 0
         self.faulty = 0
 
@@ -94,6 +97,10 @@ class Backtest:
     def lines(self) -> list[BacktestLine]:
         """By day, arm and outcome."""
         return [BacktestLine(*place, *amounts) for place, amounts in sorted(self._lines.items())]
+
+    def granted(self) -> list[tuple[Grant, int]]:
+        """How often each offer and reward would have been granted."""
+        return sorted(self._granted.items(), key=lambda each: (each[0].what, each[0].name))
 
     def _candidates(self, record: Record, event: Event) -> Iterator[Candidate]:
         origin = origin_of(record.topic, record.partition, record.offset)
@@ -153,6 +160,8 @@ class Backtest:
         line = self._lines.setdefault(place, [0, 0, 0])
         for number, more in enumerate((1, run.amounts.points, run.amounts.cost)):
             line[number] += more
+        taken = (step for step in self._campaign.steps if step.number in run.steps)
+        self._granted.update(each.deed for step in taken for each in step.actions if isinstance(each.deed, Grant))
 
 
 def _in_tier(candidate: Candidate, decision: Decision, tiers: Mapping[AccountId, str]) -> Matched:

@@ -7,6 +7,8 @@ from abacus.documents.directory import read_moment
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.downstreams.decide.downstream import DownstreamKind
 from abacus.engage.downstreams.kind import DOWNSTREAMS
+from abacus.engage.offers.offer_store import OfferStore
+from abacus.engage.rewards.reward_store import RewardStore
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
@@ -27,5 +29,7 @@ async def publications(pool: Pool, built_in: Iterable[Source], now: datetime) ->
         counters={each.name: each for each in published.of(COUNTERS)},
         webhooks={each.name for each in downstreams if each.kind is DownstreamKind.WEBHOOK and not each.retired},
         externals={each.name: each.service.answers for each in downstreams if each.service and not each.retired},
+        offers=await OfferStore(pool).heads(now),
+        rewards=await RewardStore(pool).heads(now),
         segments={segment.name for segment in await SegmentStore(pool).all() if not segment.dropped},
     )

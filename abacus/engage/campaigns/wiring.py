@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
+from abacus.core.clock import Clock
 from abacus.core.signature import Producer
 from abacus.engage.actions.action_runner import unguarded
-from abacus.engage.actions.types import DueAction
+from abacus.engage.actions.types import INVITATIONS, REDEMPTIONS, DueAction
 from abacus.engage.actions.wiring import RUNS, WEBHOOKS_AT_ONCE, action_runs
 from abacus.engage.campaigns.campaign_store import CampaignStore, CampaignVersions
 from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
@@ -30,8 +31,11 @@ from abacus.engage.notify.decide.message import Words
 from abacus.engage.notify.decide.news import Campaigned, CampaignWords
 from abacus.engage.notify.renderer import rendering
 from abacus.engage.offers.decide.offer import OWNER_KIND as OF_OFFERS
+from abacus.engage.offers.gifts import to_invitations
+from abacus.engage.rewards.wiring import reward_grants
 from abacus.intake.earning.decide.retry import RetryPolicy
 from abacus.ledger.types.account import AccountBalance
+from abacus.ledger.types.movement import MovesPort
 from abacus.people.store.approvals import Approvals
 from abacus.platform.following.together import together
 from abacus.platform.following.topics import FollowedTopics
@@ -60,6 +64,8 @@ def campaign_news(action: DueAction, key: str, country: str, words: Mapping[str,
 
 
 _CONNECTIONS: Final = 8
+_GRANTING_CONNECTIONS: Final = 4
+_GRANTING: Final = 2  # offers and rewards
 _MOST_RECORDS: Final = 4_000
 _GATHER_S: Final = 0.05
 
@@ -82,7 +88,11 @@ def asked_by(wiring: Wiring, pool: Pool) -> Callable[[], Asked]:
     return campaigns_in_use(wiring, pool).asked
 
 
-async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountBalance]]) -> Run:
+async def campaigner(
+    wiring: Wiring,
+    standings_of: Callable[[Pool], Look[AccountBalance]],
+    moves_of: Callable[[Pool, Clock], MovesPort],
+) -> Run:
     """Decides events, also events from the retry queue, and carries out actions that are due."""
     settings, clock, rng = wiring.settings, wiring.clock, random.Random()
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
@@ -114,7 +124,7 @@ async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[Account
     verdicts = Verdicts(CampaignEvaluator(facts, members), effects, retry_queue, quarantine, pool)
     topics, seen = CampaignTopics(campaigns.value, settings.events_topic), SeenStore(pool, slot)
     await until_available(campaigns.refresh, wiring.health)
-    following, again, calling, watching, *acting = sub_workers_of(wiring.health, 3 + RUNS)
+    following, again, calling, watching, *acting = sub_workers_of(wiring.health, 3 + RUNS + _GRANTING)
 
     def follow(topic: str, health: WorkerHealth) -> Run:
         deciding = Campaigner(
@@ -138,6 +148,9 @@ async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[Account
         verifier=wiring.verifier(),
         clock=clock,
     )
+    # Actions hold connections while they are handed over: what is granted has others.
+    granting = await wiring.pool(size=_GRANTING_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+    rewards = await reward_grants(wiring, granting, moves_of(granting, clock), cards.book)
     acted = await action_runs(
         wiring,
         sliced,
@@ -148,6 +161,8 @@ async def campaigner(wiring: Wiring, standings_of: Callable[[Pool], Look[Account
             OF_OFFERS: unguarded,
         },
         news_of={OWNER_KIND: campaign_news},
+        others={INVITATIONS: to_invitations(granting, clock), REDEMPTIONS: rewards.hand_over},
+        apart=granting,
         outside=reached,
         slice_map=slice_map,
         health=[calling, *acting],

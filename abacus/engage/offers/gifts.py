@@ -7,7 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+import orjson
+
+from abacus.core.clock import Clock
 from abacus.documents.decide.states import Status
+from abacus.engage.actions.action_runner import Handover
+from abacus.engage.actions.action_store import Batch
+from abacus.engage.actions.types import DueAction
 from abacus.engage.offers.decide.invited import not_by_invitation
 from abacus.engage.offers.decide.reservation import TAKES, ReservationStatus
 from abacus.platform import slices
@@ -94,6 +100,24 @@ async def give(connection: Connection, gifts: Sequence[Gift], now: datetime) -> 
     new = [Gift(*row) for row in await connection.fetch(*_GIVE(**arrays(Gift, gifts), now=now))]
     if new:
         await connection.execute(*_INVITE(**arrays(Gift, new)))
+
+
+def to_invitations(pool: Pool, clock: Clock) -> Handover:
+    """Deeds that grant offers invite the member, in the transaction that ends the deeds."""
+
+    async def hand_over(batch: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
+        names = {each: str(orjson.loads(each.document)["offer"]) for each in actions}
+        now = clock.now()
+        open_ = await open_offers(pool, set(names.values()), now)
+        gifts = [
+            Gift(each.member_id, f"{each.key}/{each.number}", open_.numbers[name])
+            for each, name in names.items()
+            if name in open_.numbers
+        ]
+        await give(batch.connection, gifts, now)
+        return {each: open_.against[name] for each, name in names.items() if name in open_.against}
+
+    return hand_over
 
 
 async def give_new(pool: Pool, gift: Gift, now: datetime) -> bool:

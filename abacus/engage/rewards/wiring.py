@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import NamedTuple
 
 from abacus.engage.downstreams.wiring import outside
 from abacus.engage.limits.types import Limits
@@ -12,6 +13,7 @@ from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.engage.rewards.deliveries import Deliveries
 from abacus.engage.rewards.directory import RewardDirectory
 from abacus.engage.rewards.facts import reward_facts
+from abacus.engage.rewards.grants import RewardGrants
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.redeemer import Redeemer
 from abacus.engage.rewards.redemption_desk import RedemptionDesk
@@ -27,8 +29,41 @@ from abacus.signals.facts.wiring import present_counter_facts
 from abacus.signals.segments.wiring import segments_in_use
 
 
+class _Redeeming(NamedTuple):
+    """The rewards in force, and what carries redemptions through."""
+
+    rewards: RewardDirectory
+    redeemer: Redeemer
+    deliveries: Deliveries
+
+
 async def redemption_desk(wiring: Wiring, pool: Pool, moves: MovesPort, book: Callable[[], CardBook]) -> RedemptionDesk:
+    """It goes on beside with what any process left unfinished, and measures what there is."""
+    rewards, redeemer, deliveries = await _redeeming(wiring, pool, moves, book)
+    wiring.beside(keep_measuring(pool, wiring.clock))
+    segments = segments_in_use(wiring, pool).look
+    counters = await present_counter_facts(wiring, pool, lambda: Countable(rewards.around().counters))
+    reached = await outside(wiring, pool, webhooks_at_once=0)
+    return RedemptionDesk(
+        pool,
+        wiring.clock,
+        redeemer,
+        deliveries,
+        offered=rewards.value,
+        book=book,
+        segments=segments,
+        facts=reward_facts(segments=segments, counters=counters, services=reached.services.ask),
+        secrets=wiring.secrets(),
+    )
+
+
+async def reward_grants(wiring: Wiring, pool: Pool, moves: MovesPort, book: Callable[[], CardBook]) -> RewardGrants:
     """It goes on beside with what any process left unfinished."""
+    rewards, redeemer, _ = await _redeeming(wiring, pool, moves, book)
+    return RewardGrants(redeemer, rewards, book, wiring.clock)
+
+
+async def _redeeming(wiring: Wiring, pool: Pool, moves: MovesPort, book: Callable[[], CardBook]) -> _Redeeming:
     clock, directory = wiring.clock, RewardDirectory(pool, wiring.clock)
     wiring.keep(directory, on=directory.tables)
     await until_available(directory.refresh, wiring.health)
@@ -37,21 +72,7 @@ async def redemption_desk(wiring: Wiring, pool: Pool, moves: MovesPort, book: Ca
     redeemer = Redeemer(CountedRows(pool), moves, limits, book, clock, deliveries=deliveries)
     wiring.at_the_end(redeemer.close)
     wiring.beside(redeemer.keep_finishing())
-    wiring.beside(keep_measuring(pool, clock))
-    segments = segments_in_use(wiring, pool).look
-    counters = await present_counter_facts(wiring, pool, lambda: Countable(directory.around().counters))
-    reached = await outside(wiring, pool, webhooks_at_once=0)
-    return RedemptionDesk(
-        pool,
-        clock,
-        redeemer,
-        deliveries,
-        offered=directory.value,
-        book=book,
-        segments=segments,
-        facts=reward_facts(segments=segments, counters=counters, services=reached.services.ask),
-        secrets=wiring.secrets(),
-    )
+    return _Redeeming(directory, redeemer, deliveries)
 
 
 def rehearsed_desk(

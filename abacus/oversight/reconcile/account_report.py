@@ -37,6 +37,7 @@ async def tell(account: Account, evidence: Evidence, as_of: AsOf) -> None:
     account.add_asks(account.campaigns, awards.groups)
     account.actions += await evidence.campaigns.actions()
     account.totals += await evidence.campaigns.totals()
+    account.grants += await evidence.campaigns.grants()
     account.offers += await compared_offers(evidence.connection)
     account.offers += await compared_codes(evidence.connection)
     account.posted += await evidence.transfers.posted()

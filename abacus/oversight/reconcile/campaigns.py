@@ -4,8 +4,9 @@ from datetime import datetime
 from typing import Final
 
 from abacus.oversight.reconcile.asked import Asked, Outcomes
-from abacus.oversight.reconcile.decide.lines import Actions, Totals
+from abacus.oversight.reconcile.decide.lines import Actions, ComparedCounts, Totals
 from abacus.oversight.reconcile.decide.verdict import Queues
+from abacus.oversight.reconcile.grants import compared_grants
 from abacus.oversight.reconcile.messages import LONG_S, AsOf, long_pages
 from abacus.platform import slices
 from abacus.platform.postgres import Connection
@@ -63,6 +64,10 @@ class CampaignEffects:
         outcomes = Outcomes(queues)
         await slices.each(self._connection, lambda: self._add_sent(outcomes, as_of))
         return outcomes
+
+    async def grants(self) -> list[ComparedCounts]:
+        """What was granted, against what came of it."""
+        return await compared_grants(self._connection, **self._window)
 
     async def totals(self) -> list[Totals]:
         return [Totals(*row) for row in await slices.sums(self._connection, (_TOTALS,), facts=1, within_s=LONG_S)]

@@ -55,6 +55,7 @@ _CAMPAIGN: Final[Mapping[str, Any]] = {
         {"at": 2, "variant": "a", "do": [{"tell": {"en": "Hi\n\nYou\nthere", "id": "Hai\nKamu"}, "after": "2h"}]},
         {"every": 3, "do": [{"award": {"multiple": "1.5"}, "at": "17:00", "unless": _RULE, "if_still": _RULE}]},
         {"do": [{"award": {"formula": {"eppf": "1", "tier": "2"}}}, {"call": "crm"}]},
+        {"do": [{"grant": {"offer": "lunch_invited"}}, {"grant": {"reward": "coffee"}, "after": "1h"}]},
     ],
     "limits": {
         "runs": {"overall": 10, "day": 5, "member": 2, "member_day": 1},

@@ -16,12 +16,13 @@ from abacus.engage.campaigns.effects import Effects
 from abacus.pricing.decide.card import PublishedCard
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.types import Event
+from tests.support.campaigns import OFFERS, REWARDS
 
 NOW = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)  # noon of a Monday in Singapore
 TOPICS = {"transactions_topic": "transactions", "points_topic": "points", "tiers_topic": "tiers"}
 SOURCES = {source.name: source for source in built_in(**TOPICS)}
 CARDS = {card.scope: PublishedCard(card, 1) for card in example_cards()}
-AROUND = Publications(SOURCES, NOW, CARDS, segments={"regulars"}, webhooks={"crm"})
+AROUND = Publications(SOURCES, NOW, CARDS, segments={"regulars"}, webhooks={"crm"}, offers=OFFERS, rewards=REWARDS)
 
 POINTS = {"award": {"points": 500}}
 MARKET: dict[str, Any] = {

@@ -1,19 +1,38 @@
 """Campaigners are killed amid their work: nothing is lost, nothing is done twice, and the limit is met exactly."""
 
+from datetime import UTC, datetime
 from functools import partial
 
 import pytest
 
+from abacus.engage.offers.invitations import InvitationStore
+from abacus.oversight.reconcile.grants import compared_grants
+from abacus.oversight.reconcile.rewards import reward_books
+from abacus.platform.postgres import snapshot
 from tests.support.house import House, completed, until
-from tests.support.running_campaigns import just_now, run_campaign
+from tests.support.offers import LUNCH, run_offers
+from tests.support.rewards import load_codes, run_reward
+from tests.support.running_campaigns import DAY, just_now, run_campaign
 
 EVENTS = 3_000
 LIMIT = 700
+STOCK = 60  # fewer than would be granted
+INVITED = {**LUNCH, "name": "lunch_invited", "audience": "invitation"}
 
 
 @pytest.mark.long
 async def test_killed_again_and_again(house: House) -> None:
-    """Each second order earns points up to a limit, each tenth of them later, and every order comes twice."""
+    """Each second order earns points up to a limit, each tenth of them later, and every order comes twice. At its
+    fourth order each member is granted an offer and a reward, of which there are not enough.
+    """
+    await run_offers(house.pool, INVITED)
+    await load_codes(house.pool, (f"C{number}" for number in range(2 * STOCK)))
+    await run_reward(house.pool, limits={"uses": {"overall": STOCK}})
+    await run_campaign(
+        house,
+        name="gifts",
+        steps=[{"at": 4, "do": [{"grant": {"offer": "lunch_invited"}}, {"grant": {"reward": "coffee"}}]}],
+    )
     await run_campaign(
         house,
         over="week",
@@ -49,6 +68,23 @@ async def test_killed_again_and_again(house: House) -> None:
             return waiting == 0 and status == "exhausted" and await house.transfers() >= LIMIT + 100
 
         await until(through)
+    books = await reward_books(house.pool)
+    assert (books.redemptions, books.waiting, books.faults) == (100, 0, [])
+    given = await house.pool.fetch("select member_id, points, source from reward_redemption where stage = 'given'")
+    assert len({row["member_id"] for row in given}) == len(given) == STOCK
+    assert {(row["points"], row["source"]) for row in given} == {(0, "campaign:gifts")}
+    granted = await house.pool.fetch(
+        "select receiver, reason, count(*) from action where kind = 'grant' group by 1, 2 order by 1, 2 nulls first"
+    )
+    assert [tuple(row) for row in granted] == [
+        ("invitations", None, 100),
+        ("redemptions", None, STOCK),
+        ("redemptions", f"coffee: {STOCK} of {STOCK} pieces are gone", 100 - STOCK),
+    ]
+    assert await InvitationStore(house.pool).count(1) == 100
+    async with snapshot(house.pool) as connection:
+        compared = await compared_grants(connection, datetime.fromisoformat(now) - DAY, datetime.now(UTC) + DAY)
+    assert [(each.counted, each.other) for each in compared] == [(100, 100), (STOCK, STOCK)]
     rows = await house.pool.fetch(
         "select split_part(key, ':', 2) as campaign, count(*), sum(points)::bigint from transfer group by 1 order by 1"
     )

@@ -103,6 +103,15 @@ def test_a_multiple_is_of_the_points_that_the_card_gives(amount: str, award: Map
     assert worth.points == points
 
 
+def test_what_is_granted_goes_to_its_receiver_under_its_number() -> None:
+    deeds = [{"grant": {"offer": "lunch_invited"}}, {"grant": {"reward": "coffee"}}]
+    (run,) = runs_of([{"do": deeds}])
+    assert [(due.kind, due.receiver, due.number, due.document) for due in actions_of(run, NOW)] == [
+        ("grant", "invitations", 0, b'{"offer":"lunch_invited"}'),
+        ("grant", "redemptions", 1, b'{"reward":"coffee"}'),
+    ]
+
+
 def test_a_step_awards_once() -> None:
     with pytest.raises(DocumentFaults, match="two awards; a step awards once, under its key"):
         campaign(steps=[{"do": [POINTS, POINTS]}])

@@ -20,6 +20,7 @@ class DeedKind(StrEnum):
     TELL = "tell"
     CALL = "call"
     PUBLISH = "publish"
+    GRANT = "grant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,24 @@ class Publish:
     kind = DeedKind.PUBLISH
 
 
-Deed: TypeAlias = Award | Tell | Call | Publish
+class Granted(StrEnum):
+    """What may be granted."""
+
+    OFFER = "offer"  # an invitation to it
+    REWARD = "reward"  # without points
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """An offer or a reward for the member, by its name."""
+
+    what: Granted
+    name: str
+
+    kind = DeedKind.GRANT
+
+
+Deed: TypeAlias = Award | Tell | Call | Publish | Grant
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,18 @@ from abacus.engage.actions.decide.deeds import (
     Deed,
     DeedKind,
     FixedPoints,
+    Grant,
+    Granted,
     MultipleOfEarned,
     OwnFormula,
     Publish,
     Tell,
 )
 from abacus.engage.actions.decide.templates import read_templates, trial_of
+from abacus.engage.campaigns.decide.cycles import EARNED
 from abacus.engage.campaigns.decide.vocabulary import Words
+from abacus.engage.offers.decide.invited import check_gives
+from abacus.engage.rewards.decide.granted import check_grants
 from abacus.pricing.decide.figures import multiplier
 from abacus.pricing.explanation.types import FactorName
 from abacus.signals.events.decide.source import BUILT_IN
@@ -143,6 +148,35 @@ def _publish(table: Fields, words: Words) -> Deed | None:
     return Publish(type_, constants, copied)
 
 
+def _grant(table: Fields, words: Words) -> Deed | None:
+    inner = table.table(DeedKind.GRANT.value)
+    named = [each for each in Granted if each.value in inner.values]
+    if len(named) != 1 and not inner.is_absent:
+        table.note(DeedKind.GRANT.value, f"write one of {' and '.join(Granted)}")
+    names = {each: inner.read(each.value, string, None) for each in named}
+    inner.refuse_unknown()
+    if len(named) != 1 or (name := names[named[0]]) is None:
+        return None
+    grant = Grant(named[0], name)
+    try:
+        _check_grant(grant, words)
+    except Bad as bad:
+        inner.note(grant.what.value, str(bad))
+    return grant
+
+
+def _check_grant(grant: Grant, words: Words) -> None:
+    """Raises `Bad`."""
+    if words.around is None:
+        return
+    if grant.what is Granted.OFFER:
+        check_gives(grant.name, words.around.offers, words.country)
+        return
+    head = check_grants(grant.name, words.around.rewards, words.country)
+    if head.gives_points and EARNED in (words.on or ()):
+        raise Bad(f"the points of {grant.name} would set the campaign off again")
+
+
 def _check_copied(name: str, wanted: VariableType, words: Words) -> None:
     type_ = words.type_of(name)
     if type_ is not wanted:
@@ -182,6 +216,8 @@ def _deed_document(deed: Deed) -> object:
             document: dict[str, object] = {"type": "/".join(type_)}
             variables = {**constants, **{name: _VARIABLE + of for name, of in copied.items()}}
             return {**document, "var": variables} if variables else document
+        case Grant(what, name):
+            return {what.value: name}
         case _:
             assert_never(deed)
 
@@ -203,4 +239,5 @@ _READERS: Final = {
     DeedKind.TELL: _tell,
     DeedKind.CALL: _call,
     DeedKind.PUBLISH: _publish,
+    DeedKind.GRANT: _grant,
 }

@@ -8,6 +8,7 @@ from abacus.documents.form.types import Choices, Side, options
 from abacus.documents.form.zones import ZONES, zone_options
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.vocabulary import sides_there_are
+from abacus.engage.offers.decide.invited import given_in
 from abacus.pricing.decide.likely import likely_values
 from abacus.signals.events.decide.source import BUILT_IN
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary
@@ -36,6 +37,8 @@ def campaign_choices(document: Mapping[str, Any], around: Publications) -> Choic
             "events": types,
             "published": [each for each in types if each.under not in BUILT_IN],
             "webhooks": options(sorted(around.webhooks)),
+            "offers": options(given_in(country, around.offers)),
+            "rewards": options(sorted(name for name, head in around.rewards.items() if head.country == country)),
             "locales": LANGUAGES,
             "countries": options(sorted(around.cards)),
             ZONES: zone_options(country, sorted({each.card.timezone for each in around.cards.values()})),

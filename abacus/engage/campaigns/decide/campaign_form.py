@@ -60,6 +60,38 @@ _AMOUNTS: Final = OneOf(
         ),
     ],
 )
+_GRANTED: Final = OneOf(
+    "granted",
+    "What is granted",
+    [
+        Branch(
+            "an invitation to an offer",
+            [
+                Field(
+                    name="offer",
+                    sort=Pick("offers"),
+                    label="Offer",
+                    help="An offer by invitation.",
+                    required=True,
+                    says="invite to the offer {}",
+                )
+            ],
+        ),
+        Branch(
+            "a reward, without points",
+            [
+                Field(
+                    name="reward",
+                    sort=Pick("rewards"),
+                    label="Reward",
+                    help="It is taken from the reward's stock and limits.",
+                    required=True,
+                    says="give the reward {}",
+                )
+            ],
+        ),
+    ],
+)
 _DEED: Final = OneOf(
     "deed",
     "What is done",
@@ -108,6 +140,9 @@ _DEED: Final = OneOf(
                     required=True,
                 )
             ],
+        ),
+        Branch(
+            "grant an offer or a reward", [Field(name="grant", sort=Group([_GRANTED]), label="Grant", required=True)]
         ),
     ],
 )

@@ -90,7 +90,7 @@ def _campaign(
     heading = read_heading(top, _name)
     card = _card(top, heading.country, around)
     on = _on(top.read("on", _texts, ()), around, faults)
-    words = Words(on, around, faults, trials)
+    words = Words(on, around, faults, trials, heading.country)
     when = words.rule(top, "when")
     over = top.read_if_there("over", _over, _WHOLE_LIFE)
     split = top.read_if_there("split", _split, _NO_SPLIT)

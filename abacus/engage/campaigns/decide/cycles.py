@@ -7,7 +7,7 @@ from abacus.engage.actions.decide.deeds import Award, Publish
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.signals.events.decide.vocabulary import EventType
 
-_EARNED: Final = ("points", "abacus.points.earned.v1")
+EARNED: Final = ("points", "abacus.points.earned.v1")
 
 
 def cycle_through(draft: Campaign, others: Iterable[Campaign]) -> list[str] | None:
@@ -47,4 +47,4 @@ def _published(campaign: Campaign) -> Iterator[EventType]:
                 case Publish(type_):
                     yield type_
                 case Award():
-                    yield _EARNED
+                    yield EARNED

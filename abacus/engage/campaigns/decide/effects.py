@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from abacus.core.ids import fingerprint
 from abacus.core.sources import campaign_source
-from abacus.engage.actions.decide.deeds import Action, Award, Call, Publish, Tell
+from abacus.engage.actions.decide.deeds import Action, Award, Call, Grant, Granted, Publish, Tell
 from abacus.engage.actions.decide.templates import fields_of, kept
-from abacus.engage.actions.types import AWARDS, EVENTS, MESSAGES, PlannedAction
+from abacus.engage.actions.types import AWARDS, EVENTS, INVITATIONS, MESSAGES, REDEMPTIONS, PlannedAction
 from abacus.engage.campaigns.decide.campaign import Step
 from abacus.engage.campaigns.decide.run import Run
 from abacus.engage.campaigns.decide.worth import Worth
@@ -23,6 +23,8 @@ from abacus.pricing.explanation.types import Campaigned
 from abacus.programs.expiry.decide.month import last_good_day
 from abacus.signals.events.decide.message import encode_event
 from abacus.signals.events.types import Event
+
+_GRANTED_BY: Final = {Granted.OFFER: INVITATIONS, Granted.REWARD: REDEMPTIONS}
 
 
 def actions_of(run: Run, now: datetime) -> Iterator[PlannedAction]:
@@ -79,6 +81,8 @@ def _document(run: Run, step: Step, action: Action, now: datetime) -> tuple[str,
                 {**constants, **found},
             )
             return EVENTS, encode_event(event)
+        case Grant(what, name):
+            return _GRANTED_BY[what], orjson.dumps({what.value: name})
 
 
 def _award(run: Run, step: Step, worth: Worth) -> PointsAward:

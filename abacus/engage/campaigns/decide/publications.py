@@ -5,6 +5,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from abacus.engage.downstreams.decide.downstream import Downstream, DownstreamKind
+from abacus.engage.offers.decide.invited import OfferHead, head_of
+from abacus.engage.offers.decide.offer import Offer
+from abacus.engage.rewards.decide.granted import RewardHead, head_of_reward
+from abacus.engage.rewards.decide.reward import Reward
 from abacus.pricing.decide.card import PublishedCard, RateCard
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.events.decide.recent import SeenValues
@@ -14,8 +18,9 @@ from abacus.signals.events.types import VariableType
 
 @dataclass(frozen=True, slots=True)
 class Publications:
-    """Sources and counters by name, the card of each country, the names of segments and webhooks, and external services
-    with the type of their answer. `seen` are values of the last events, where somebody has read them.
+    """Sources and counters by name, the card of each country, the names of segments and webhooks, external services
+    with the type of their answer, and the offers and rewards that are not over. `seen` are values of the last events,
+    where somebody has read them.
     """
 
     sources: Mapping[str, Source]
@@ -25,6 +30,8 @@ class Publications:
     segments: Collection[str] = frozenset()
     webhooks: Collection[str] = frozenset()
     externals: Mapping[str, VariableType] = field(default_factory=dict)
+    offers: Mapping[str, OfferHead] = field(default_factory=dict)
+    rewards: Mapping[str, RewardHead] = field(default_factory=dict)
     seen: SeenValues = field(default_factory=dict)
 
     def with_drafts(
@@ -34,6 +41,8 @@ class Publications:
         sources: Iterable[Source],
         counters: Iterable[Definition],
         downstreams: Iterable[Downstream],
+        offers: Iterable[Offer],
+        rewards: Iterable[Reward],
     ) -> "Publications":
         """The same, once these drafts are published too."""
         here = {card.scope: PublishedCard(card, 0) for card in cards if card.effective_from <= self.now}
@@ -45,4 +54,6 @@ class Publications:
             counters={**self.counters, **{counter.name: counter for counter in counters}},
             webhooks={*self.webhooks, *(each.name for each in there if each.kind is DownstreamKind.WEBHOOK)},
             externals={**self.externals, **{each.name: each.service.answers for each in there if each.service}},
+            offers={**self.offers, **{each.name: head_of(each) for each in offers}},
+            rewards={**self.rewards, **{each.name: head_of_reward(each) for each in rewards}},
         )

@@ -57,8 +57,10 @@ class Words:
         around: Publications | None,
         faults: list[Fault],
         trials: list[Trial],
+        country: str = "",
     ) -> None:
         self.on = on
+        self.country = country
         self.around = around
         self.samples: Sequence[Event] = ()
         self.trials = trials

@@ -15,7 +15,13 @@ from abacus.platform.delivery.decide.addresses import checked_url
 from abacus.platform.pace.decide.pace import Pace, read_rate, silent_hour
 from abacus.signals.events.types import VariableType
 
-OWN: Final = ("awards", "messages", "events")  # the ways out that are there from the start
+OWN: Final = (
+    "awards",
+    "messages",
+    "events",
+    "invitations",
+    "redemptions",
+)  # the ways out that are there from the start
 MOST_AT_ONCE: Final = 1_000
 SHORTEST: Final = timedelta(milliseconds=10)
 LONGEST: Final = timedelta(seconds=10)

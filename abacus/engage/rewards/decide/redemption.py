@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from abacus.core.ids import award_id, fingerprint
+from abacus.core.sources import campaign_of
 from abacus.ledger.types.movement import Because, Capture, Release, Reserve, Reversal
 from abacus.pricing.decide.card import Expiry, PublishedCard
 from abacus.programs.expiry.decide.month import last_good_day
@@ -82,6 +83,11 @@ class Redemption(NamedTuple):
         if self.stage == Stage.SENT and self.late_at is not None and self.late_at <= now:
             return LATE
         return self.stage
+
+    @property
+    def campaign(self) -> str | None:
+        """The campaign that gave it; None where a caller asked for it."""
+        return campaign_of(self.source)
 
     @property
     def ended(self) -> bool:

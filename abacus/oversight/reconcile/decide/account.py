@@ -91,6 +91,7 @@ class Account:
     published: Published = field(default_factory=lambda: Published(0, 0, 0, 0, 0, 0, 0))
     sums: list[ComparedCounts] = field(default_factory=list)
     offers: list[ComparedCounts] = field(default_factory=list)
+    grants: list[ComparedCounts] = field(default_factory=list)
     findings: list[NamedFault] = field(default_factory=list)
     more_findings: int = 0
 
@@ -177,7 +178,7 @@ class Account:
         self._compare(ComparedCounts("messages read", self.messages, "verdicts by source", by_source))
         self._compare(ComparedCounts("transfers", transfers, "published, not yet published and missing", on_topic))
         self._compare_campaigns()
-        for each in self.offers:
+        for each in (*self.offers, *self.grants):
             self._compare(each)
 
     def _compare_campaigns(self) -> None:

@@ -1,0 +1,60 @@
+"""Grants rewards: each deed is a redemption without points under its own key, once."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import orjson
+
+from abacus.core.clock import Clock
+from abacus.engage.actions.action_store import Batch
+from abacus.engage.actions.types import DueAction
+from abacus.engage.rewards.decide.granted import RewardGrant, granted
+from abacus.engage.rewards.decide.price import Locked
+from abacus.engage.rewards.directory import RewardDirectory
+from abacus.engage.rewards.redeemer import KeyReused, Order, Redeemer
+from abacus.pricing.decide.book import CardBook
+
+_REWARD: Final = "reward"
+
+
+class RewardGrants:
+    """A `Handover` of deeds that grant rewards."""
+
+    def __init__(
+        self, redeemer: Redeemer, rewards: RewardDirectory, book: Callable[[], CardBook], clock: Clock
+    ) -> None:
+        self._redeemer = redeemer
+        self._rewards = rewards
+        self._book = book
+        self._clock = clock
+
+    async def hand_over(self, _: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
+        """Why some never will be granted. Raises `Unavailable`."""
+        grants = [
+            RewardGrant(f"{each.key}/{each.number}", each.member_id, orjson.loads(each.document)[_REWARD], each.owner)
+            for each in actions
+        ]
+        if any(each.reward not in self._rewards.value() for each in grants):  # it may be in force since a moment
+            await self._rewards.read_anew()
+        told = await asyncio.gather(*map(self._refusal, grants))
+        return {action: why for action, why in zip(actions, told, strict=True) if why is not None}
+
+    async def _refusal(self, grant: RewardGrant) -> str | None:
+        try:
+            await self._redeemer.redeem(self._order(grant))
+        except Locked as fault:
+            return fault.detail
+        except KeyReused as fault:
+            return str(fault)
+        return None
+
+    def _order(self, grant: RewardGrant) -> Order:
+        """What was granted before under the key stands, whatever the reward is now."""
+        now, found = self._clock.now(), self._rewards.value().get(grant.reward)
+        reward = None if found is None else found.reward
+        program = "" if reward is None else self._book().in_force(reward.country, now).card.program
+        try:
+            return Order(grant.key, grant.facts, granted(grant, reward, program, now))
+        except Locked as fault:
+            return Order(grant.key, grant.facts, None, fault)
