@@ -11,6 +11,7 @@ _REDEEMER: Final = "abacus/engage/rewards/redeemer.py"
 _POOLS: Final = "abacus/engage/rewards/pools.py"
 _PRICE: Final = "abacus/engage/rewards/decide/price.py"
 _BOOKS: Final = "abacus/oversight/reconcile/rewards.py"
+_GIFTS: Final = "abacus/engage/offers/gifts.py"
 _LIMITS: Final = ("tests/engage/rewards/test_stock.py::test_limits_hold",)
 
 
@@ -23,6 +24,11 @@ def _found(row: str) -> tuple[str]:
 
 
 _OF_A_HUNDRED: Final = _redeemed("test_a_pool_of_a_hundred_under_32_callers")
+
+
+def _delivered(test: str) -> tuple[str]:
+    return (f"tests/engage/rewards/test_deliveries.py::{test}",)
+
 
 MUTANTS: Final = (
     Mutant(
@@ -165,5 +171,26 @@ MUTANTS: Final = (
         "reward_books",
         Node("in_ledger != payments", "False"),
         _found("delete from reward_redemption-1 payments for rewards are posted, 0 have a redemption"),
+    ),
+    Mutant(
+        "the invitation that a member has already",
+        _GIFTS,
+        "_INVITE",
+        Clause("where not i.offers @> excluded.offers", "where true"),
+        _delivered("test_an_invitation_is_paid_for_once"),
+    ),
+    Mutant(
+        "the use of an invitation that is to come back",
+        _GIFTS,
+        "_IS_USED",
+        Clause("and r.reserved_at >= g.given_at", "and r.reserved_at < g.given_at"),
+        _delivered("test_an_invitation_that_is_used_stays"),
+    ),
+    Mutant(
+        "the gift that another process has given",
+        "abacus/engage/rewards/deliveries.py",
+        "Deliveries.before_payment",
+        Node("await is_given(self._pool, gift)", "False"),
+        _delivered("test_whoever_finds_an_invitation_goes_on"),
     ),
 )
