@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0076"
-down_revision = "0074"
+down_revision = "0075"
 branch_labels = None
 depends_on = None
 

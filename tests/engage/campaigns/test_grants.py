@@ -141,14 +141,14 @@ async def test_a_reward_is_given_once_without_points(pool: Pool, counter: Counte
     for ends in (False, True):
         told = await handed_over(pool, REDEMPTIONS, grants.hand_over, ends=ends)
         assert told == ["the reward tea is not in force"]
-    (given,) = await at.desk.of_member("bob")
+    (given,) = await at.desk.of_member("bob", 10)
     (told_of,) = await grants_under(pool, KEY)
     assert (told_of.key, told_of.granted, told_of.came.split()[0]) == (f"{KEY}/0", "the reward coffee", "granted")
     assert (given.stage, given.points, given.campaign, given.key) == ("given", 0, "gifts", f"{KEY}/0")
     assert await at.desk.codes(given) == ["A"]
     await planned(pool, "bob", REDEMPTIONS, {"reward": "coffee"}, number=1)
     assert await handed_over(pool, REDEMPTIONS, grants.hand_over) == ["coffee: 1 of 1 pieces are gone"]
-    assert [each.stage for each in await at.desk.of_member("bob")] == ["refused", "given"]
+    assert [each.stage for each in await at.desk.of_member("bob", 10)] == ["refused", "given"]
     assert await compared(pool) == [("rewards granted by campaigns", 1, 1)]
     assert (await at.desk.bring_back(given)).stage == "returned"
 
@@ -158,4 +158,4 @@ async def test_a_reward_that_is_in_force_since_a_moment_is_granted(pool: Pool, c
     await run_reward(pool)
     await planned(pool, "bob", REDEMPTIONS, {"reward": "coffee"})
     assert await handed_over(pool, REDEMPTIONS, grants.hand_over) == []
-    assert [each.stage for each in await at.desk.of_member("bob")] == ["given"]
+    assert [each.stage for each in await at.desk.of_member("bob", 10)] == ["given"]
