@@ -185,7 +185,7 @@ MUTANTS: Final = (
     Mutant(
         "the member's limits, as far as they are remembered",
         "abacus/engage/offers/till.py",
-        "Till._wishes",
+        "Till._wanted",
         Node("True", "False"),
         (f"{_TESTS}/test_till.py::test_a_members_limit_is_counted_as_it_is_taken_and_not_by_what_is_remembered",),
     ),
