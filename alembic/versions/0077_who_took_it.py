@@ -10,7 +10,8 @@ down_revision = "0076"
 branch_labels = None
 depends_on = None
 
-INDEX = "offer_reservation_offer_idx"
+# As Postgres names it, where a slice is made like the whole table, too.
+INDEX = "offer_reservation_offer_reserved_at_reservation_id_idx"
 
 
 def _slices() -> Sequence[str]:
