@@ -27,7 +27,6 @@ from abacus.pricing.decide.card import BASE_TIER, PublishedCard
 from abacus.signals.facts.decide.catalog import BALANCE, COUNTRY, TIER
 from abacus.signals.facts.types import FactRegistry
 from abacus.signals.rules.decide.types import Side
-from abacus.signals.segments.sets import SegmentMoment
 from abacus.signals.segments.types import Members as Segment
 
 _LOOK_WITHIN_S: Final = 0.25  # a page does not wait longer for what rules ask
@@ -198,7 +197,7 @@ class Qualifier:
             member_id,
             known.tier,
             admitted | known.invited,
-            self._in_segment(member_id, known),
+            self._in_segment(known),
             self._uses_left(known, now) if known.used and not ask.takes else NOTHING_USED,
             point_value=worth,
         )
@@ -220,18 +219,18 @@ class Qualifier:
                 left[armed.number] = uses_left(armed.offer.limits, taken, now.astimezone(armed.offer.zone).date())
         return left
 
-    def _in_segment(self, member_id: str, known: Known) -> InSegment:
+    def _in_segment(self, known: Known) -> InSegment:
         try:
             segments = self._segments()
         except Unavailable:
             return _not_told
-        moment = SegmentMoment(segments, {} if known.number is None else {member_id: known.number})
+        number = known.number
 
         def in_segment(name: str) -> bool | None:
-            try:
-                return moment.contains(name, member_id)
-            except LookupError:  # it came into use a moment ago
+            members = segments.get(name)
+            if members is None:  # it came into use a moment ago
                 return None
+            return number is not None and number in members
 
         return in_segment
 
