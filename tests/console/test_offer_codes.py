@@ -18,10 +18,12 @@ async def test_a_pool_is_filled_and_a_batch_withdrawn(pool: Pool) -> None:
         bad = await ann.send(PAGE, f"{PAGE}/codes/load", codes="ABC-1\n?")
         assert (bad.status_code, "Line 2: no code" in bad.text) == (422, True)
         some = "\n".join(codes(3))
-        assert (await ann.send(PAGE, f"{PAGE}/codes/load", codes=f"{some}\n{some}", batch="a file")).status_code == 303
+        assert (
+            await ann.send(PAGE, f"{PAGE}/codes/load", codes=f"{some}\n{some}", loaded_batch="a file")
+        ).status_code == 303
         for wrong in ("0", "many", "10001"):
             assert (await ann.send(PAGE, f"{PAGE}/codes/make", count=wrong)).status_code == 422
-        made = await ann.send(PAGE, f"{PAGE}/codes/make", count="5", batch="made here")
+        made = await ann.send(PAGE, f"{PAGE}/codes/make", count="5", made_batch="made here")
         lines = made.text.splitlines()
         assert (made.status_code, len(lines), all(is_ours(normalized(each)) for each in lines)) == (200, 5, True)
         assert lines[0] not in (await ann.see(PAGE)).text

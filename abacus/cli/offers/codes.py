@@ -19,7 +19,7 @@ from abacus.cli.terminal.shell import CommandGroup, secrets
 from abacus.core.codes import spelled
 from abacus.core.errors import Refused, absent
 from abacus.documents.decide.heading import NAME_PATTERN
-from abacus.engage.offers.codes.desk import MOST_DRAWN, CodeDesk, drawn_codes, made_at
+from abacus.engage.offers.codes.desk import MOST_DRAWN, CodeDesk, drawn_codes, named_at
 from abacus.engage.offers.codes.loader import Batch, Loaded
 from abacus.engage.offers.codes.pools import BatchState, PoolState, pool_states
 from abacus.engage.offers.decide.code_file import codes_of
@@ -88,7 +88,7 @@ async def generate(
     if output is None and count > _MOST_PRINTED:
         raise Refused(f"--output: name a file for more than {_MOST_PRINTED:,} codes")
     async with actor() as at:
-        desk, into = await _batch(at, name, batch or made_at(at.clock.now()), country, is_checked=True)
+        desk, into = await _batch(at, name, batch or named_at("made", at.clock.now()), country, is_checked=True)
         made, file = drawn_codes(count), output.name if output else None
         opened = _read(_written(output, made), is_checked=True) if output else nullcontext(list(made))
         with opened as codes, _progress("making", count) as told:

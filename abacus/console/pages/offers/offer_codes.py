@@ -10,7 +10,7 @@ from abacus.console.web.faults import PageFault
 from abacus.console.web.page import Download, See
 from abacus.core.codes import spelled
 from abacus.core.errors import Refused
-from abacus.engage.offers.codes.desk import CodeDesk, drawn_codes, made_at
+from abacus.engage.offers.codes.desk import CodeDesk, drawn_codes, named_at
 from abacus.engage.offers.codes.loader import Batch
 from abacus.engage.offers.codes.pools import BatchState, PoolState, pool_states
 from abacus.engage.offers.decide.code_file import codes_of
@@ -22,6 +22,7 @@ from abacus.platform.postgres import nothing_else
 _MOST_MADE: Final = 10_000
 _LONGEST_NAME: Final = 100
 FILE, COUNT, BATCH = "codes", "count", "batch"
+_LOADED_BATCH, _MADE_BATCH = "loaded_batch", "made_batch"
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,11 @@ class OfferCodes:
 
     pool: PoolState | None
     batches: Sequence[BatchState]
+
+    @property
+    def live(self) -> Sequence[tuple[str, str]]:
+        """The batches that can be withdrawn, to choose from."""
+        return [(each.batch, each.batch) for each in self.batches if each.withdrawn_at is None]
 
 
 async def codes_of_offer(call: Call, offer: Offer) -> OfferCodes | None:
@@ -43,7 +49,7 @@ async def codes_of_offer(call: Call, offer: Offer) -> OfferCodes | None:
 
 async def load(call: Call) -> See:
     """Loads the codes of a file."""
-    offer, batch = await _offer(call), _batch(call)
+    offer, batch = await _offer(call), _batch(call, _LOADED_BATCH, named_at("loaded", call.now))
     try:
         codes = list(codes_of(csv.reader(call.form.get(FILE).splitlines()), is_checked=False))
     except (Refused, csv.Error) as fault:
@@ -58,7 +64,8 @@ async def load(call: Call) -> See:
 
 async def make(call: Call) -> Download:
     """Makes codes: the file is all that has them."""
-    offer, batch, typed = await _offer(call), _batch(call), call.form.get(COUNT)
+    offer, batch = await _offer(call), _batch(call, _MADE_BATCH, named_at("made", call.now))
+    typed = call.form.get(COUNT)
     if not typed.isdecimal() or not 1 <= int(typed) <= _MOST_MADE:
         raise call.wrong(**{COUNT: f"Write a number from 1 to {_MOST_MADE:,}."})
     codes = list(drawn_codes(int(typed)))
@@ -88,8 +95,8 @@ async def _offer(call: Call) -> Offer:
     return offer
 
 
-def _batch(call: Call) -> str:
-    typed = call.form.get(BATCH)
+def _batch(call: Call, field: str, unnamed: str) -> str:
+    typed = call.form.get(field)
     if len(typed) > _LONGEST_NAME:
-        raise call.wrong(**{BATCH: f"Write at most {_LONGEST_NAME} characters."})
-    return typed or made_at(call.now)
+        raise call.wrong(**{field: f"Write at most {_LONGEST_NAME} characters."})
+    return typed or unnamed

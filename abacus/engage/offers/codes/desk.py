@@ -66,9 +66,9 @@ class CodeDesk:
         return noted(entry_of(by.source, Deed.EDIT_OFFERS, f"offer:{offer}", now, country=country, **details))
 
 
-def made_at(now: datetime) -> str:
+def named_at(what: str, now: datetime) -> str:
     """The name of a batch that nobody has named."""
-    return f"made-{now:%Y-%m-%dT%H:%M:%S}"
+    return f"{what}-{now:%Y-%m-%dT%H:%M:%S}"
 
 
 def drawn_codes(count: int) -> Iterator[str]:
