@@ -5,6 +5,7 @@ from typing import Final
 from tests.reliability.mutants import (
     of_accounts,
     of_campaigns,
+    of_codes,
     of_duplicates,
     of_limits,
     of_lots,
@@ -40,6 +41,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *of_rewards.MUTANTS,
     *of_taking.MUTANTS,
     *of_settlements.MUTANTS,
+    *of_codes.MUTANTS,
     *of_the_console.MUTANTS,
 )
 
