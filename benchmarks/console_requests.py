@@ -38,6 +38,7 @@ _STANDS_FOR: Final[Mapping[str, str]] = {
     "/campaigns/{name}": "/campaigns/armed",
     "/offers/{name}": "/offers/lunch_20",
     "/rewards/{name}": "/rewards/coffee",
+    "/offers-preview": "/offers-preview?country=SG&categories=food&price=10",
     "/rates/{scope}": "/rates/SG",
     "/finance/reports/{report}": "/finance/reports/cohorts",
     "/finance/close/{month}": f"/finance/close/{MONTH}",

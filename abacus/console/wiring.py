@@ -35,10 +35,12 @@ from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.downstreams.kind import Allowed
 from abacus.engage.offers.codes.desk import CodeDesk
 from abacus.engage.offers.desk import OfferDesk
+from abacus.engage.offers.preview_wiring import offer_preview
 from abacus.engage.rewards.desk import RewardDesk
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.desk import WebhookDesk
 from abacus.intake.partners.webhooks.store import WebhookStore
+from abacus.ledger.store.read import STANDING
 from abacus.ledger.wiring import single_moves
 from abacus.oversight.closing.kind import accounts_desk
 from abacus.oversight.status.sources import Places
@@ -125,6 +127,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         OfferDesk(pool, clock, large.approvals),
         CodeDesk(pool, clock, wiring.secrets()),
         category_desk(pool, clock),
+        await offer_preview(wiring, pool, cards.book, STANDING),
         RewardDesk(pool, clock, large.approvals),
         PartnerStore(pool, clock),
         WebhookDesk(WebhookStore(pool, clock, wiring.secrets()), to_private=settings.webhooks_to_private),

@@ -23,6 +23,8 @@ def address(path: str, approval: Approval) -> str:
         "{file}": FILE,
         "{table}": TABLE,
         "{person}": "eve",
+        "/offers-preview": "/offers-preview?country=SG&categories=food&price=10",
+        "/offers/{name}/preview": f"/offers/{LUNCH['name']}/preview?categories=food&price=10",
         "/offers/{name}": f"/offers/{LUNCH['name']}",
         "/rewards/{name}": "/rewards/coffee",
         "{name}": MARKET["name"],

@@ -1,6 +1,7 @@
 """What the tests of the console share: a console on a real database, people with passwords, browsers, and a clock."""
 
 import re
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -32,17 +33,21 @@ from abacus.console.watch.store import WatchStore
 from abacus.console.web.parts import Outages
 from abacus.console.web.routes import Served
 from abacus.engage.campaigns.desk import CampaignDesk
+from abacus.engage.categories.kind import category_desk
 from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.downstreams.kind import Allowed
 from abacus.engage.notify.renderer import rendering
 from abacus.engage.offers.codes.desk import CodeDesk
 from abacus.engage.offers.desk import OfferDesk
+from abacus.engage.offers.members import Members
+from abacus.engage.offers.preview import OfferPreview
 from abacus.engage.rewards.desk import RewardDesk
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.desk import WebhookDesk
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.store.moves import PostgresMoves
+from abacus.ledger.store.read import STANDING
 from abacus.ledger.types.limits import Alone, Limits
 from abacus.ledger.types.movement import Moved, Movement
 from abacus.oversight.closing.kind import accounts_desk
@@ -62,6 +67,7 @@ from abacus.pricing.store.cards import CardReader, CardStore
 from abacus.signals.counters.counter_desk import CounterDesk
 from abacus.signals.events.decide.builtin import built_in
 from abacus.signals.events.kind import Reserved, SourceDesk
+from abacus.signals.facts.types import FactRegistry
 from abacus.signals.segments.desk import SegmentDesk
 from tests.support.staff import ADMIN
 
@@ -223,9 +229,11 @@ async def desk(
         (moved,) = await moves.move([movement])
         return moved
 
+    members = Members(pool, standing=STANDING, clock=clock, monotonic=time.monotonic, age_s=0)
     large = approving(pool, clock, move, Alone(10, 10), SOURCES)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(limiter.close)
+        stack.push_async_callback(members.close)
         providers = []
         if issuer is not None and reading is not None:
             client = Client(issuer, "abacus", "hush", f"{url}/sign-in/provider/back")
@@ -265,6 +273,8 @@ async def desk(
                 CardDesk(pool, clock, large.approvals),
                 OfferDesk(pool, clock, large.approvals),
                 CodeDesk(pool, clock, secrets),
+                category_desk(pool, clock),
+                OfferPreview(pool, cards.book, members=members, facts=FactRegistry()),
                 RewardDesk(pool, clock, large.approvals),
                 CampaignDesk(pool, clock, SOURCES, large.approvals, await stack.enter_async_context(rendering())),
                 Places(pool, None, None, "abacus-", "abacus.points.v1", [], ("calculator", "awarder")),

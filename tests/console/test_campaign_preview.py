@@ -76,4 +76,4 @@ async def test_nothing_is_previewed_where_no_message_is_told_or_no_broker_is_nam
         ann = await open_desk.inside("ann", "country_editor:SG")
         for text in (TELLS, TOML):
             shown = (await ann.send_for_twin(PAGE, PAGE, text=text, shown=text, act="preview")).json()
-            assert (shown["may_preview"], shown["preview"]) == (False, None)
+            assert (shown["previews"], shown["preview"]) == (None, None)

@@ -1,14 +1,18 @@
 """Offers in the console: what was taken of them, beside their limits."""
 
+import pytest
+
 from abacus.core.clock import SystemClock
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.reservation import Redemption
+from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.offers.offer_store import OfferStore
 from abacus.platform.postgres import Pool
 from tests.console.campaigning import cards
 from tests.console.desk import desk
 from tests.engage.offers.taken import Desk, held, redeeming, releasing, rolling_back, wish
 from tests.engage.offers.taken import desk as taking_desk
+from tests.people.approving import ANN
 from tests.support.offers import document, run_offers
 
 LIMITS = {"uses": {"overall": 10, "day": 4}, "money": {"overall": "100"}}
@@ -57,3 +61,54 @@ async def test_what_was_taken_stands_beside_the_limits(pool: Pool) -> None:
             ("released", 1, 4.2),
             ("rolled back", 0, 2.0),
         ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "given", "needs"),
+    [
+        ("categories=food&price=12", [("lunch_20", "2.40")], {"big_20": "A price of SGD 50.00 or more"}),
+        (
+            "categories=noodles&price=60",
+            [],
+            {
+                "gold_20": "Gold members only",
+                "lunch_20": "Not for category noodles",
+                "big_20": "Not for category noodles",
+            },
+        ),
+        ("categories=rides&price=60", [], {}),
+    ],
+)
+async def test_a_person_is_told_which_offers_there_are_and_why_not(
+    pool: Pool, asked: str, given: list[tuple[str, str]], needs: dict[str, str]
+) -> None:
+    gold = {"operator": "eq", "lhs": "member.tier", "rhs": "gold"}
+    await run_offers(
+        pool,
+        document(),
+        document(name="big_20", price={"from": "50"}),
+        document(name="gold_20", when=gold, scope={"categories": ["noodles"]}),
+    )
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        found = (await ann.twin(f"/offers-preview?country=SG&{asked}")).json()["found"]["value"]
+        assert [(each["name"], each["saves"]) for each in found["given"]] == given
+        assert {each["name"]: each["needs"] for each in found["not_given"]} == needs
+
+
+async def test_a_version_is_looked_at_before_it_is_approved(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        offers = open_desk.rooms[OfferDesk]
+        await offers.propose(await offers.read(document(audience="code", code="LUNCH-1"), await offers.around()), ANN)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        of = "/offers/lunch_20/preview?version=1&categories=food&price=12"
+        (not_given,) = (await ann.twin(of)).json()["found"]["value"]["not_given"]
+        assert not_given["needs"] == "A code"
+        (given,) = (await ann.twin(f"{of}&code=LUNCH-1")).json()["found"]["value"]["given"]
+        assert (given["saves"], given["pays"]) == ("2.40", "9.60")
+        wrong = (await ann.twin(f"{of}x")).json()["form"]["wrong"]
+        assert [*wrong] == ["price"]
+        ida = await open_desk.inside("ida", "country_editor:ID")
+        assert (await ida.twin(of)).status_code == 404

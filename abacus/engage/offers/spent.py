@@ -6,7 +6,7 @@ A process looks at the pots that it has touched, and marks empty ones by a row; 
 import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
@@ -44,6 +44,19 @@ delete from offer_spent s using {unnested(Mark)} where s.offer = u.offer and s.p
 _MARKS: Final = Statement(f"select {columns(Mark)} from offer_spent where period = '{EVER}' or period >= :oldest")
 
 
+async def read_marks(pool: Pool, now: datetime) -> frozenset[Mark]:
+    """Of whole lives, and of these last days. Raises `Unavailable`."""
+    oldest = (now - _OLDEST).date().isoformat()
+    async with passing_failures():
+        return frozenset(Mark(*row) for row in await pool.fetch(*_MARKS(oldest=oldest)))
+
+
+def leave_out(marks: Collection[Mark], index: OfferIndex, now: datetime) -> None:
+    """The index leaves out offers from now on whose pot of this moment is marked."""
+    named = [(mark, armed.offer) for mark in marks if (armed := index.named(mark.offer)) is not None]
+    index.spent = {offer.number for mark, offer in named if Pot(*offer.owner, mark.period) in limited_by(offer, now)}
+
+
 class WatchedPots(PotStore):
     """The pots of offers, with those from which was taken, or to which was given, since somebody looked."""
 
@@ -76,24 +89,12 @@ class SpentOffers(FreshCopy[frozenset[Mark], frozenset[Mark]]):
     """The marks, as each process keeps them. The index leaves out offers whose pot is empty at the moment."""
 
     def __init__(self, pool: Pool, index: Callable[[], OfferIndex], clock: Clock) -> None:
-        self._index = index
-        self._clock = clock
-
         async def load(_: frozenset[Mark] | None) -> frozenset[Mark]:
-            oldest = (clock.now() - _OLDEST).date().isoformat()
-            async with passing_failures():
-                marks = frozenset(Mark(*row) for row in await pool.fetch(*_MARKS(oldest=oldest)))
-            self._leave_out(marks)
+            marks = await read_marks(pool, clock.now())
+            leave_out(marks, index(), clock.now())
             return marks
 
         super().__init__("spent offers", load, lambda marks: marks)
-
-    def _leave_out(self, marks: Collection[Mark]) -> None:
-        now, index = self._clock.now(), self._index()
-        named = [(mark, armed.offer) for mark in marks if (armed := index.named(mark.offer)) is not None]
-        index.spent = {
-            offer.number for mark, offer in named if Pot(*offer.owner, mark.period) in limited_by(offer, now)
-        }
 
 
 class SpentWatch:

@@ -1,13 +1,15 @@
 """The messages of a campaign for one of the last events of its types."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from abacus.console.pages.drafts.preview import Message, Preview, PreviewKind
+from abacus.console.pages.drafts.preview import PreviewKind
 from abacus.console.web.calls import Call
+from abacus.core.fields import Fault
 from abacus.documents.form.languages import LANGUAGES
 from abacus.engage.actions.decide.deeds import Tell
 from abacus.engage.campaigns.decide.campaign import Campaign
@@ -19,9 +21,36 @@ from abacus.engage.notify.decide.template import Unrenderable
 from abacus.signals.events.recent import RecentEvents
 from abacus.signals.events.types import Event, Value
 
+_EVENT: Final = "for_event"  # the field that chooses the event
 _OFFERED: Final = 20
 _TOLD: Final = 4  # values of an event, where it is chosen
 _LANGUAGES: Final = {each.value: each.words for each in LANGUAGES}
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a member reads in one language, or why nothing. `path` is the place of the template."""
+
+    path: str
+    where: str
+    language: str
+    title: str
+    text: str
+    fault: str | None
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The events to choose from, by their keys; the values of the chosen one, and the messages."""
+
+    events: Sequence[tuple[str, str]]
+    chosen: str | None
+    values: Sequence[tuple[str, str]]
+    messages: Sequence[Message]
+
+    @property
+    def faults(self) -> list[Fault]:
+        return [Fault(each.path, f"for this event: {each.fault}") for each in self.messages if each.fault is not None]
 
 
 def _is_for(call: Call, campaign: Campaign) -> bool:
@@ -29,7 +58,9 @@ def _is_for(call: Call, campaign: Campaign) -> bool:
     return tells and call.rooms.find(RecentEvents) is not None
 
 
-async def _read(call: Call, campaign: Campaign, around: Publications, key: str) -> Preview:
+async def _read(call: Call, campaign: Campaign, around: Publications) -> Preview:
+    """For the event that was chosen, or else the newest."""
+    key = call.form.get(_EVENT)
     events = await call.rooms[RecentEvents].newest(campaign.on, campaign.country, around.sources, _OFFERED)
     if not events:
         return Preview((), None, (), ())
@@ -75,4 +106,10 @@ def _text(value: Value) -> str:
             return str(value)
 
 
-CAMPAIGN_PREVIEW: Final = PreviewKind(is_for=_is_for, read=_read)
+CAMPAIGN_PREVIEW: Final = PreviewKind(
+    title="What members would read",
+    about="The title and the text in each language, with the values of an event that has happened.",
+    template="campaign_messages.html",
+    is_for=_is_for,
+    read=_read,
+)

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from abacus.console.pages.drafts.draft_kind import DraftKind
 from abacus.console.pages.drafts.draft_text import DraftText, Taken, begun, sent, taken
-from abacus.console.pages.drafts.preview import EVENT, PREVIEW, Preview
+from abacus.console.pages.drafts.preview import PREVIEW, PreviewCard, Previewed, card_of
 from abacus.console.pages.drafts.saved_text import CARRIED, SavedAs, begun_from, carried, forget, save
 from abacus.console.pages.drafts.trials import Trial, TrialForm, trial_forms, trial_page, trials_of, try_draft
 from abacus.console.web.calls import Call
@@ -69,8 +69,8 @@ class DraftPage(Page):
     review: bool = False
     digest: str = ""
     templates: Sequence[tuple[str, str]] = ()  # the name of each, and what it is for
-    may_preview: bool = False
-    preview: Part[Preview] | None = None
+    previews: PreviewCard | None = None
+    preview: Part[Previewed] | None = None
     trial_forms: Sequence[TrialForm] = ()
     trials: Part[Sequence[Trial]] | None = None
 
@@ -133,15 +133,14 @@ class _DraftPages(Generic[Document, Around]):
             shown = await self._page(call, found, around, typed)
             if act == _SUBMIT and shown.digest and call.form.get("digest") == shown.digest:
                 return await self._published(call, draft)
+            if act == PREVIEW and shown.previews is not None and drafts.preview is not None:
+                return _with_preview(shown, await call.part(drafts.preview.read(call, draft, around)), found)
         except DocumentFaults as error:
             return await self._page(call, replace(found, faults=error.faults), around, typed)
         except WrongForm as wrong:
             return await self._page(call, found, around, wrong.form)
         except (CannotDecide, PageFault, Refused) as fault:
             return await self._page(call, found, around, typed, fault=_why(fault))
-        if act == PREVIEW and shown.may_preview and drafts.preview is not None:
-            preview = await call.part(drafts.preview.read(call, draft, around, call.form.get(EVENT)))
-            return _with_preview(shown, preview, found)
         return replace(shown, review=act == _SUBMIT and bool(shown.digest))
 
     async def _version(self, call: Call, label: str) -> str:
@@ -185,7 +184,7 @@ class _DraftPages(Generic[Document, Around]):
     ) -> DraftPage:
         drafts, kind, desk = self._drafts, self._drafts.kind, self._drafts.desk(call.rooms)
         shown = DraftPage(
-            title=f"Draft a {kind.noun}",
+            title=f"Draft {'an' if kind.noun[0] in 'aeiou' else 'a'} {kind.noun}",
             command=f"abacus {kind.command} publish FILE",
             about=drafts.about,
             word=kind.word,
@@ -231,7 +230,7 @@ class _DraftPages(Generic[Document, Around]):
             sentences=sentences(kind.form, document, choices),
             changes=changed,
             digest=_digest(shown.draft.text, difference.against),
-            may_preview=drafts.preview is not None and drafts.preview.is_for(call, draft),
+            previews=card_of(call, drafts.preview, draft),
             trial_forms=trial_forms(call, drafts, draft),
             trials=await call.part(trials_of(call, drafts, draft)) if drafts.trials else None,
         )
@@ -243,7 +242,7 @@ def _of_trials(form: Form) -> Form:
     return Form(mine)
 
 
-def _with_preview(shown: DraftPage, preview: Part[Preview], found: Taken) -> DraftPage:
+def _with_preview(shown: DraftPage, preview: Part[Previewed], found: Taken) -> DraftPage:
     """The faults that templates have for the chosen event stand at their fields."""
     faults = () if preview.value is None else preview.value.faults
     return replace(shown, preview=preview, faults=placed(faults, found.fields, found.document))

@@ -1,47 +1,50 @@
-"""A preview of the messages of a draft, for one of the last events: each language, with the values of that event."""
+"""A preview of a draft: what it would say or give, for something that the person chooses."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic
+from typing import Final, Generic, Protocol
 
+from abacus.console.decide.form_field import FormField
 from abacus.console.web.calls import Call
 from abacus.core.fields import Fault
 from abacus.documents.kind import Around
 from abacus.documents.types import Document
 
 PREVIEW: Final = "preview"
-EVENT: Final = "for_event"  # the field that chooses the event
 
 
-@dataclass(frozen=True)
-class Message:
-    """What a member reads in one language, or why nothing. `path` is the place of the template."""
-
-    path: str
-    where: str
-    language: str
-    title: str
-    text: str
-    fault: str | None
-
-
-@dataclass(frozen=True)
-class Preview:
-    """The events to choose from, by their keys; the values of the chosen one, and the messages."""
-
-    events: Sequence[tuple[str, str]]
-    chosen: str | None
-    values: Sequence[tuple[str, str]]
-    messages: Sequence[Message]
+class Previewed(Protocol):
+    """What a preview shows. Its faults stand at their fields."""
 
     @property
-    def faults(self) -> list[Fault]:
-        return [Fault(each.path, f"for this event: {each.fault}") for each in self.messages if each.fault is not None]
+    def faults(self) -> Sequence[Fault]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class PreviewKind(Generic[Document, Around]):
-    """`is_for` says whether there is anything to show; `read` takes the key of an event, or else the newest."""
+    """`is_for` says whether there is anything to show, and `fields` are what the person chooses by; the template shows
+    both, and what was read.
+    """
 
-    is_for: Callable[[Call, Document], bool]
-    read: Callable[[Call, Document, Around, str], Awaitable[Preview]]  # raises `Unavailable`
+    title: str
+    about: str
+    template: str
+    read: Callable[[Call, Document, Around], Awaitable[Previewed]]  # raises `Unavailable` and `WrongForm`
+    is_for: Callable[[Call, Document], bool] = lambda _, __: True
+    fields: Callable[[Call, Document], Sequence[FormField]] = lambda _, __: ()
+
+
+@dataclass(frozen=True)
+class PreviewCard:
+    """Where a page asks for a preview, and shows it."""
+
+    title: str
+    about: str
+    template: str
+    fields: Sequence[FormField]
+
+
+def card_of(call: Call, kind: PreviewKind[Document, Around] | None, draft: Document) -> PreviewCard | None:
+    if kind is None or not kind.is_for(call, draft):
+        return None
+    return PreviewCard(kind.title, kind.about, kind.template, kind.fields(call, draft))

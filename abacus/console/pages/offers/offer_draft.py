@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from abacus.console.pages.drafts.begun import begun_example
 from abacus.console.pages.drafts.draft_kind import DraftKind
+from abacus.console.pages.offers.offer_preview import OFFER_PREVIEW
 from abacus.engage.offers.decide.document import toml_of
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.offer_form import OFFER_FORM
@@ -25,6 +26,7 @@ OFFER_DRAFTS: Final = DraftKind(
     desk=lambda rooms: rooms[OfferDesk],
     about="Checked by what is published now. Another person approves exactly this version.",
     begin=lambda call: toml_of(begun_example(call, OFFER_FORM, OFFERS.deed, _LASTS)),
+    preview=OFFER_PREVIEW,
     submit="Submit for approval",
     approval=OFFERS.approval,
     approved=_approved,

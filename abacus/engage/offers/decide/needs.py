@@ -1,6 +1,7 @@
 """What a question needs so that a condition of an offer lets it through, in words. Pure."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
@@ -8,7 +9,7 @@ from abacus.core.points import plain
 from abacus.engage.offers.decide.armed import Armed
 from abacus.engage.offers.decide.asked import Asked
 from abacus.engage.offers.decide.currencies import money_text
-from abacus.engage.offers.decide.offer import Audience
+from abacus.engage.offers.decide.offer import Audience, Offer
 from abacus.engage.offers.decide.reason import Reason
 from abacus.signals.rules.decide.document import rule_document
 from abacus.signals.rules.decide.types import AllOf, AnyOf, Condition, Not, Operator, Rule
@@ -67,10 +68,14 @@ def _admission(armed: Armed, _: Asked) -> str:
 def _time(armed: Armed, asked: Asked) -> str:
     offer = armed.offer
     if asked.at < armed.starts:
-        return f"from {max(offer.starts_at, offer.approved_at).astimezone(offer.zone).isoformat()} on"
+        return f"from {_local(max(offer.starts_at, offer.approved_at), offer)} on"
     if asked.at >= armed.ends:
-        return f"ended at {offer.ends_at.astimezone(offer.zone).isoformat()}"
+        return f"ended at {_local(offer.ends_at, offer)}"
     return "not on this day of the week, or not at this hour"
+
+
+def _local(at: datetime, offer: Offer) -> str:
+    return f"{at.astimezone(offer.zone):%Y-%m-%d %H:%M} ({offer.timezone})"
 
 
 def _segment(armed: Armed, asked: Asked) -> str:
