@@ -171,7 +171,7 @@ def zone_of(document: Table, named: str | None) -> str:
     name = document.get(named) if named is not None else None
     try:
         ZoneInfo(str(name or "UTC"))
-    except (ValueError, OSError):
+    except (KeyError, ValueError, OSError):  # the first is of a zone that is not there
         return "UTC"
     return str(name or "UTC")
 

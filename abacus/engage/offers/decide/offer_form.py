@@ -87,7 +87,13 @@ _BENEFIT: Final = OneOf(
     ],
 )
 _VALUES: Final = (
-    Field(name="products", sort=Rows(Text(), "product", MOST_VALUES), label="Products", says="the products {}"),
+    Field(
+        name="products",
+        sort=Rows(Text(), "product", MOST_VALUES),
+        label="Products",
+        help="As callers name them.",
+        says="the products {}",
+    ),
     Field(name="merchants", sort=Rows(Text(), "merchant", MOST_VALUES), label="Merchants", says="the merchants {}"),
     Field(name="brands", sort=Rows(Text(), "brand", MOST_VALUES), label="Brands", says="the brands {}"),
     Field(
@@ -228,18 +234,21 @@ OFFER_FORM: Final = Form(
             name="price",
             sort=_gate(Amount(), "a piece costs {} or more", "a piece costs less than {}"),
             label="Price of a piece",
+            help="Items with another price do not get it.",
             begins="if",
         ),
         Field(
             name="quantity",
             sort=_gate(Whole(1, MOST_PIECES), "{} piece(s) or more", "fewer than {} pieces"),
             label="Pieces",
+            help="Of one line.",
             begins="if",
         ),
         Field(
             name="basket_minimum",
             sort=Amount(),
             label="Basket of at least",
+            help="The sum of all lines.",
             begins="if",
             says="the basket comes to {} or more",
         ),
@@ -247,6 +256,7 @@ OFFER_FORM: Final = Form(
             name="when",
             sort=Rule("timezone"),
             label="If",
+            help="What the member and the item have to be.",
             begins="if",
             example={"operator": "eq", "lhs": "member.tier", "rhs": "gold"},
         ),
@@ -298,6 +308,7 @@ OFFER_FORM: Final = Form(
             name="paid_by",
             sort=_PAID_BY,
             label="Paid by",
+            help="Reports add up by it what was given.",
             required=True,
             example={"cost_centre": "marketing"},
             begins="paid by",

@@ -53,12 +53,14 @@ _PRICE: Final = Group(
             name="tiers",
             sort=Entries(Pick("tiers"), Whole(1, MAX_POINTS), "tier"),
             label="By tier",
+            help="Where it is lower than the usual points.",
             says=lambda value, _: _prices(value),
         ),
         Field(
             name="segments",
             sort=Entries(Pick("segments"), Whole(1, MAX_POINTS), "segment"),
             label="By segment",
+            help="Where it is lower than the usual points.",
             says=lambda value, _: _prices(value),
         ),
         Field(
@@ -76,6 +78,7 @@ _PRICE: Final = Group(
                         name="point_pays",
                         sort=Amount(),
                         label="For each missing point",
+                        help="In the currency of the country.",
                         required=True,
                         says="{} of money for each missing point",
                     ),
@@ -117,7 +120,14 @@ _DELIVERY: Final = Group(
                             usual="People of the house report.",
                             says="{} reports",
                         ),
-                        Field(name="late_after", sort=Length(), label="Late after", says="late after {}", usual="1h"),
+                        Field(
+                            name="late_after",
+                            sort=Length(),
+                            label="Late after",
+                            help="Without a report by then it is late, and somebody is told.",
+                            says="late after {}",
+                            usual="1h",
+                        ),
                     ],
                 ),
                 Branch(
