@@ -60,6 +60,17 @@ _SELECTED: Final = 50
 _ROWS: Final = 200  # of a report
 _STATEMENT_S: Final = 1800
 _DAYS: Final = 30
+RESERVATION: Final = UUID("00c0e7f0-a3b8-8a44-8f2b-6b9f6d1f2a33")
+_TREE: Final = """
+insert into category_tree (country, version, document, published_at, published_by)
+values ('SG', 1, $1::jsonb, now(), $2)
+"""
+_HOLD: Final = """
+insert into offer_reservation (key, member_id, reservation_id, offer, version, country, caller, fingerprint, items,
+    currency, saves, points, cost, day, pots, reserved_at, until, status)
+values ('reservation:shop:1:0', 'm0000001', $1, 'lunch_20', 1, 'SG', 'partner:acme', '-', '[]', 'SGD', 2400000, 0,
+    2400000, current_date, 0, now(), now() + interval '10 minutes', 'held')
+"""
 
 
 async def furnish(settings: Settings, accounts: int) -> None:
@@ -73,6 +84,9 @@ async def furnish(settings: Settings, accounts: int) -> None:
         await _count(owner)
         await _put_in_force(owner, "offer", OFFER_DOCUMENT)
         await _put_in_force(owner, "reward", REWARD_DOCUMENT)
+        await owner.execute(_HOLD, RESERVATION)
+        tree = json.dumps({"country": "SG", "categories": {"food": {"pizza": ["thin"], "noodles": []}}})
+        await owner.execute(_TREE, tree, _BY)
         await _enter_partner(owner)
         await _do_tasks(owner)
         async with owner.acquire() as connection:

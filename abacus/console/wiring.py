@@ -36,12 +36,14 @@ from abacus.engage.downstreams.kind import Allowed
 from abacus.engage.offers.codes.desk import CodeDesk
 from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.offers.preview_wiring import offer_preview
+from abacus.engage.offers.till_wiring import offer_redemptions
 from abacus.engage.rewards.desk import RewardDesk
+from abacus.engage.rewards.wiring import returns_desk
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.desk import WebhookDesk
 from abacus.intake.partners.webhooks.store import WebhookStore
 from abacus.ledger.store.read import STANDING
-from abacus.ledger.wiring import single_moves
+from abacus.ledger.wiring import moves_of, single_moves
 from abacus.oversight.closing.kind import accounts_desk
 from abacus.oversight.status.sources import Places
 from abacus.oversight.status.wiring import groups_of
@@ -129,6 +131,8 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         category_desk(pool, clock),
         await offer_preview(wiring, pool, cards.book, STANDING),
         RewardDesk(pool, clock, large.approvals),
+        returns_desk(pool, clock, moves_of(wiring, pool), cards.book),
+        offer_redemptions(pool, clock),
         PartnerStore(pool, clock),
         WebhookDesk(WebhookStore(pool, clock, wiring.secrets()), to_private=settings.webhooks_to_private),
         CounterDesk(pool, clock, built_in_sources(settings), counters),

@@ -1,14 +1,15 @@
-"""Campaigns by a part of their name, or of what they say they are about."""
+"""Documents whose versions have states, by a part of their name, or of what they say they are about."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, NamedTuple
 
+from abacus.documents.stated import StatedKind
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement, columns
 
 
-class CampaignFound(NamedTuple):
-    """The latest version of a campaign."""
+class NamedVersion(NamedTuple):
+    """The latest version of a document."""
 
     name: str
     version: int
@@ -17,20 +18,23 @@ class CampaignFound(NamedTuple):
     about: str | None
 
 
-# There are some thousand versions at most: their names are looked through.
-_NAMED: Final = Statement(f"""
-select {columns(CampaignFound)} from (
-    select distinct on (name) name, version, country, status, document ->> 'about' as about from campaign
+async def versions_named(
+    pool: Pool, kind: StatedKind[Any, Any], text: str, countries: Sequence[str] | None, most: int
+) -> list[NamedVersion]:
+    """Raises `Unavailable`."""
+    async with passing_failures():
+        rows = await pool.fetch(*_named(kind.table.name)(text=text, countries=countries, most=most))
+    return [NamedVersion(*row) for row in rows]
+
+
+def _named(table: str) -> Statement:
+    """There are some thousand versions at most: their names are looked through."""
+    return Statement(f"""
+select {columns(NamedVersion)} from (
+    select distinct on (name) name, version, country, status, document ->> 'about' as about from {table}
     where :countries::text[] is null or country = any(:countries)
     order by name, version desc
 ) c
 where strpos(name, lower(:text)) > 0 or strpos(lower(about), lower(:text)) > 0
 order by not starts_with(name, lower(:text)), name limit :most
 """)
-
-
-async def campaigns_named(pool: Pool, text: str, countries: Sequence[str] | None, most: int) -> list[CampaignFound]:
-    """Raises `Unavailable`."""
-    async with passing_failures():
-        rows = await pool.fetch(*_NAMED(text=text, countries=countries, most=most))
-    return [CampaignFound(*row) for row in rows]

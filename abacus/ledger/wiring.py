@@ -4,7 +4,7 @@ from abacus.ledger.store.counted_moves import CountedMoves
 from abacus.ledger.store.large_moves import Mover
 from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.types.limits import Alone, Sums
-from abacus.ledger.types.movement import Moved, Movement
+from abacus.ledger.types.movement import Moved, Movement, MovesPort
 from abacus.platform.postgres import Pool
 from abacus.platform.settings import Settings
 from abacus.platform.wiring import Wiring
@@ -19,6 +19,11 @@ def alone_of(settings: Settings) -> Alone:
         member_month=settings.alone_member_month,
     )
     return Alone(settings.adjustment_limit, settings.reversal_limit, sums)
+
+
+def moves_of(wiring: Wiring, pool: Pool) -> MovesPort:
+    """Posts movements together."""
+    return CountedMoves(PostgresMoves(pool, wiring.clock))
 
 
 def single_moves(wiring: Wiring, pool: Pool) -> Mover:

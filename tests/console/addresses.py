@@ -1,16 +1,21 @@
 """Where pages are that are about one thing: those of the tests."""
 
+from abacus.engage.offers.decide.reservation import reservation_id
 from abacus.people.types.approval import Approval
 from tests.console.asking import FILE, RATES_TRIAL, TABLE, TRIAL
 from tests.console.campaigning import MARKET
 from tests.console.drafting import DRAFT
 from tests.console.holding import ITEM, SELECTION
+from tests.engage.offers.taken import wish
 from tests.support.offers import LUNCH
+
+REDEMPTION = reservation_id(wish("furnished").key, 0)
 
 
 def address(path: str, approval: Approval) -> str:
     """Of the path of a page: every page that is served has one, so that every page is looked at."""
     stands_for = {
+        "/redemptions/{id:uuid}": f"/redemptions/{REDEMPTION}",
         "{id:uuid}": str(approval.approval_id),  # of the errand, too
         "/rates-backtests/{trial:uuid}": f"/rates-backtests/{RATES_TRIAL}",
         "{trial:uuid}": str(TRIAL),
@@ -35,6 +40,7 @@ def address(path: str, approval: Approval) -> str:
         "/suggestions": "/suggestions?q=txn:rides:1",
         "{key:path}": "txn:rides:1",
         "{counter}": "count_rain_drops",
+        "/categories/{document}": "/categories/SG",
         "/events/{document}": "/events/weather",
         "/downstreams/{document}": "/downstreams/coupons",
         "counts.csv": "counts.csv?keys=rain_drops:city:1",

@@ -41,7 +41,9 @@ from abacus.engage.offers.codes.desk import CodeDesk
 from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.offers.members import Members
 from abacus.engage.offers.preview import OfferPreview
+from abacus.engage.offers.till_wiring import offer_redemptions
 from abacus.engage.rewards.desk import RewardDesk
+from abacus.engage.rewards.wiring import returns_desk
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
 from abacus.intake.partners.store import PartnerStore
 from abacus.intake.partners.webhooks.desk import WebhookDesk
@@ -276,6 +278,8 @@ async def desk(
                 category_desk(pool, clock),
                 OfferPreview(pool, cards.book, members=members, facts=FactRegistry()),
                 RewardDesk(pool, clock, large.approvals),
+                returns_desk(pool, clock, moves, cards.book),
+                offer_redemptions(pool, clock),
                 CampaignDesk(pool, clock, SOURCES, large.approvals, await stack.enter_async_context(rendering())),
                 Places(pool, None, None, "abacus-", "abacus.points.v1", [], ("calculator", "awarder")),
                 WatchStore(pool),

@@ -4,6 +4,8 @@ from datetime import timedelta
 
 from abacus.console.decide.waits import RELAY
 from abacus.console.watch.store import WatchStore
+from abacus.engage.categories.decide.tree import parse_categories
+from abacus.engage.categories.kind import CategoryDesk
 from abacus.engage.downstreams.decide.downstream_document import parse_downstream
 from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.offers.desk import OfferDesk
@@ -14,10 +16,12 @@ from tests.console.campaigning import submitted
 from tests.console.desk import Desk
 from tests.console.drafting import save_draft
 from tests.console.holding import hold_and_select
+from tests.engage.offers.taken import desk as taking_desk
+from tests.engage.offers.taken import held, wish
 from tests.people.approving import ANN, proposal
 from tests.signals.segments.sets_of_members import load
 from tests.support.counters import RAIN, publish_counter, publish_weather
-from tests.support.offers import LUNCH
+from tests.support.offers import CATEGORIES, LUNCH
 from tests.support.rewards import run_reward
 from tests.support.staff import ADMIN
 
@@ -30,9 +34,18 @@ async def publish_coupons(open_desk: Desk) -> None:
     await desk.publish(await desk.differences([coupons]), ADMIN)
 
 
+async def publish_categories(open_desk: Desk) -> None:
+    desk = open_desk.rooms[CategoryDesk]
+    await desk.publish(await desk.differences([parse_categories(CATEGORIES)]), ADMIN)
+
+
 async def propose_offer(open_desk: Desk) -> None:
     desk = open_desk.rooms[OfferDesk]
     await desk.propose(await desk.read(LUNCH, await desk.around()), ANN)
+
+
+async def hold_offer(open_desk: Desk) -> None:
+    await held(taking_desk(open_desk.pool, open_desk.clock), wish("furnished", at=open_desk.clock.now()))
 
 
 async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
@@ -42,7 +55,9 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await publish_counter(open_desk.pool, RAIN, await publish_weather(open_desk.pool))
     await publish_coupons(open_desk)
     await run_reward(open_desk.pool, delivery={"webhook": "coupons"})
+    await publish_categories(open_desk)
     await propose_offer(open_desk)
+    await hold_offer(open_desk)
     approval = await open_desk.rooms[Approvals].ask(proposal(country=country), ANN.agent)
     await errand(open_desk, approval.approval_id)
     await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)

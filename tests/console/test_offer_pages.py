@@ -112,3 +112,30 @@ async def test_a_version_is_looked_at_before_it_is_approved(pool: Pool) -> None:
         assert [*wrong] == ["price"]
         ida = await open_desk.inside("ida", "country_editor:ID")
         assert (await ida.twin(of)).status_code == 404
+
+
+async def test_a_redemption_is_found_and_rolled_back_once(pool: Pool) -> None:
+    redemption = await taken(pool, await in_force(pool))
+    here, act = f"/redemptions/{redemption.redemption_id}", f"/redemptions/{redemption.redemption_id}/back"
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        sam = await open_desk.inside("sam", "support:SG")
+        every = (await sam.twin("/offers/lunch_20/redemptions")).json()["list"]["value"]["rows"]
+        assert sorted(each["state"] for each in every) == ["held", "redeemed", "redeemed", "released"]
+        (held_one,) = (await sam.twin("/offers/lunch_20/redemptions?state=held")).json()["list"]["value"]["rows"]
+        assert held_one["gives"] == "SGD 4.20"
+        of_bob = (await sam.twin("/members/bob")).json()["offers"]["value"]
+        assert {each["back"] for each in of_bob} == {"", "SGD 2.00"}
+        (found,) = (await sam.twin(f"/search?q={redemption.redemption_id}")).json()["groups"]
+        assert found["found"]["value"][0]["title"] == "offer lunch_20"
+        for money, reason, wrong in (("9", "so", ["money"]), ("x", "so", ["money"]), ("1", "", ["reason"])):
+            refused = await sam.send_for_twin(here, act, act="roll-back", money=money, reason=reason)
+            assert (refused.status_code, [*refused.json()["form"]["wrong"]]) == (422, wrong)
+        assert (await sam.send(here, act, act="roll-back", money="", reason="wrong basket")).status_code == 303
+        row = (await sam.twin(here)).json()["row"]
+        assert (row["state"], row["back"]) == ("rolled back", "SGD 4.20")
+        assert (await sam.twin(here)).json()["act_options"] == []
+        (entry,) = await pool.fetch("select details ->> 'did', subject from audit_log where deed = 'move-points'")
+        assert tuple(entry) == ("roll-back", "member:bob")
+        ida = await open_desk.inside("ida", "support:ID")
+        assert (await ida.twin(here)).status_code == 404

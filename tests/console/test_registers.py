@@ -7,6 +7,7 @@ import pytest
 
 from abacus.platform.postgres import Pool
 from abacus.signals.events.broker_topics import BrokerTopics
+from tests.console.campaigning import cards
 from tests.console.desk import Browser, desk
 from tests.console.furnished import publish_coupons
 from tests.support.counters import publish_weather
@@ -119,3 +120,21 @@ async def test_registers_are_for_those_whose_role_holds_everywhere(pool: Pool, p
         assert [(await each.twin(path)).status_code for each in (ann, eve)] == [200, 403]
         assert "-draft" not in (await ann.see(path)).text
         assert (await ann.twin(f"/{path.split('/')[1]}/nothing")).status_code == 404
+
+
+async def test_categories_are_those_of_the_countries_that_are_open(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        text = 'country = "SG"\n\n[categories.food]\npizza = ["thin"]\nnoodles = []\n'
+        assert (await ann.submit("/categories-draft", "/categories-draft", text)).status_code == 303
+        shown = (await ann.twin("/categories/SG")).json()
+        assert (shown["tree"], shown["may_draft"]) == ({"food": {"pizza": ["thin"], "noodles": []}}, True)
+        assert said(shown["versions"][0]) == ["In SG", "The categories food (pizza (thin), noodles)"]
+        (found,) = (await ann.twin("/search?q=noodles")).json()["groups"]
+        assert found["found"]["value"][0]["detail"] == "SG: food > noodles"
+        bad = await ann.submit("/categories-draft", "/categories-draft", text.replace("noodles", "thin"))
+        assert (bad.status_code, "stands at" in bad.text) == (422, True)
+        ida = await open_desk.inside("ida", "country_editor:ID")
+        assert (await ida.twin("/categories")).json()["rows"] == []
+        assert (await ida.twin("/categories/SG")).status_code == 404

@@ -1,5 +1,7 @@
 """Rewards in the console: drafted, approved by another person, paused and ended; and what a member redeemed."""
 
+import pytest
+
 from abacus.platform.postgres import Pool
 from tests.console.campaigning import cards
 from tests.console.desk import desk
@@ -52,7 +54,26 @@ async def test_what_a_member_redeemed_stands_on_its_page(pool: Pool) -> None:
         await cards(open_desk)
         sam = await open_desk.inside("sam", "support:SG")
         (row,) = (await sam.twin("/members/bob")).json()["redemptions"]["value"]
-        assert (row["reward"], row["points"], row["status"]) == ("coffee", 500, "given")
+        assert (row["name"], row["gives"], row["state"]) == ("coffee", "500 points", "given")
         assert "What points bought" in (await sam.see("/members/bob")).text
         id_ = await open_desk.inside("ida", "support:ID")
         assert (await id_.twin("/members/bob")).json()["redemptions"]["value"] == []
+
+
+@pytest.mark.parametrize(
+    ("delivery", "act", "state", "points"),
+    [({"pool": "coffee_codes"}, "return", "returned", 1200), ({"webhook": "vouchers"}, "cancel", "cancelled", 1200)],
+)
+async def test_a_redemption_comes_back_by_a_person(
+    pool: Pool, delivery: dict[str, str], act: str, state: str, points: int
+) -> None:
+    await load_codes(pool, ["A"])
+    await give_points(pool, ["bob"], 1200)
+    counter = Counter(pool, [reward(delivery=delivery)])
+    here = f"/redemptions/{(await counter.redeem('1')).redemption_id}"
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        sam = await open_desk.inside("sam", "support:SG")
+        assert (await sam.send(here, f"{here}/back", act=act, reason="by mistake")).status_code == 303
+        assert (await sam.twin(here)).json()["row"]["state"] == state
+        assert (await counter.points())[0] == points

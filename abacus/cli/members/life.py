@@ -8,7 +8,9 @@ from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Columns, Line, Shown
 from abacus.core.clock import SystemClock
 from abacus.core.errors import absent
 from abacus.engage.campaigns.progress_rows import MemberProgress
+from abacus.engage.limits.types import MICROS
 from abacus.engage.notify.notifications import MemberMessage
+from abacus.engage.offers.taken_reader import TakenOffer
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.intake.partners.members import AccountAsOf
 from abacus.ledger.types.movement import Hold
@@ -91,6 +93,15 @@ _REDEMPTION: Final[Columns[Redemption]] = {
     "stage": lambda each: each.stage,
     "by": lambda each: each.source,
 }
+_OFFER: Final[Columns[TakenOffer]] = {
+    "reserved": lambda each: each.reserved_at,
+    "offer": lambda each: f"{each.offer}@{each.version}",
+    "off": lambda each: f"{each.currency} {each.saves / MICROS:.2f}",
+    "points": lambda each: each.points,
+    "state": lambda each: each.status,
+    "id": lambda each: each.redemption_id or each.reservation_id,
+    "by": lambda each: each.caller,
+}
 _APPROVAL: Final[Columns[Approval]] = {
     "asked for": lambda each: each.asked_at,
     "what": lambda each: each.summary,
@@ -117,6 +128,7 @@ async def life_of(pool: Pool, member_id: str) -> Answer:
         ("messages", life.messages, _MESSAGE, lambda each: each._asdict()),
         ("campaigns", life.campaigns, _CAMPAIGN, lambda each: each._asdict()),
         ("redemptions", life.redemptions, _REDEMPTION, lambda each: each._asdict()),
+        ("offers", life.offers, _OFFER, lambda each: each._asdict()),
         ("approvals", life.approvals, _APPROVAL, approval_document),
     ]
     document = {name: _document(value, as_document) for name, value, _, as_document in parts}

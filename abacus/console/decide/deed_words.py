@@ -83,6 +83,9 @@ DONE: Final[Mapping[Deed, Mapping[str, str]]] = {
         "spend": f"spent {_POINTS} of {{about}}",
         "hold": f"held {_POINTS} of {{about}}",
         "release": f"released {_POINTS} of {{about}}",
+        "roll-back": "rolled back a redemption of the offer[ {of}] for {about}",
+        "cancel": "cancelled a redemption of the reward[ {of}] for {about}",
+        "return": "returned a redemption of the reward[ {of}] for {about}",
         "": "moved points of {about}",
     },
     Deed.SET_TIERS: {

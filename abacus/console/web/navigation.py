@@ -28,6 +28,7 @@ SECTIONS: Final = (
     Section("Campaigns", "/campaigns", Deed.SEE, "Give points"),
     Section("Offers", "/offers", Deed.SEE, "Give points"),
     Section("Rewards", "/rewards", Deed.SEE, "Give points"),
+    Section("Categories", "/categories", Deed.SEE, "Give points"),
     Section("Rates", "/rates", Deed.SEE, "Give points"),
     Section("Counters", "/counters", Deed.SEE, "Give points", everywhere=True),
     Section("Event sources", "/events", Deed.SEE, "Give points", everywhere=True),

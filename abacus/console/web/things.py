@@ -34,6 +34,8 @@ THINGS: Final = {
         Thing("campaign", "Campaign", "/campaigns/", versions=True),
         Thing("offer", "Offer", "/offers/", versions=True),
         Thing("reward", "Reward", "/rewards/", versions=True),
+        Thing("categories", "Categories", "/categories/", versions=True),
+        Thing("redemption", "Redemption", "/redemptions/", logged=False),
         Thing("card", "Rate card", "/rates/", versions=True),
         Thing("approval", "Approval", "/approvals/"),
         Thing("draft", "Draft", "/drafts/", logged=False),

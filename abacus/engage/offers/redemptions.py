@@ -45,7 +45,7 @@ from abacus.engage.offers.round_sizes import sized
 from abacus.engage.offers.sums import add_sums
 from abacus.platform import slices
 from abacus.platform.gatherer import Gatherer, PendingRequest
-from abacus.platform.postgres import Connection, Pool
+from abacus.platform.postgres import Also, Connection, Pool
 
 _GATHER_S: Final = 0.004
 _MOST_TOGETHER: Final = 400
@@ -111,10 +111,12 @@ class Redemptions:
             raise absent("redemption", redemption)
         return found
 
-    async def roll_back(self, order: RollingBack) -> Redemption:
-        """Rolls back a redemption, or a part of it, once a key. Raises `Refused` and `Unavailable`."""
+    async def roll_back(self, order: RollingBack, *, also: Also | None = None) -> Redemption:
+        """Rolls back a redemption, or a part of it, once a key; `also` is done in the same transaction. Raises
+        `Refused` and `Unavailable`.
+        """
         slice_ = await self._slice_of("redemption", order.redemption_id)
-        async with slice_.within() as connection:
+        async with slice_.within() if also is None else slice_.together(also) as connection:
             found = (await redemptions_of(connection, [order.redemption_id])).get(order.redemption_id)
             if found is None or found.caller != order.caller:
                 raise absent("redemption", order.redemption_id)

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import suppress
 from typing import Final, NamedTuple
 
+from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.engage.offers.codes.code_key import TABLE, CodeRulesInUse
 from abacus.engage.offers.codes.code_sweeper import CodeSweeper
@@ -60,6 +61,12 @@ async def _codes(wiring: Wiring, pool: Pool, sweeper: ReservationSweeper) -> Cod
     with suppress(Unavailable):  # offers without single codes are taken all the same
         await rules.refresh()
     return CodeShelf(pool, wiring.clock, rules.value, Holders(pool, wiring.clock, sweeper.let_go))
+
+
+def offer_redemptions(pool: Pool, clock: Clock) -> Redemptions:
+    """For people, who roll back now and then."""
+    slot = drawn_slot()
+    return Redemptions(pool, clock, pots_of_offers(pool, slot), slot=slot)
 
 
 async def _keep_sweeping(sweeper: ReservationSweeper, codes: CodeSweeper, health: WorkerHealth) -> None:

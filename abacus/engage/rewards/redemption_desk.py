@@ -33,7 +33,7 @@ from abacus.engage.rewards.redemption_rows import Step
 from abacus.engage.rewards.rehearsal import in_none, rehearsed_facts
 from abacus.platform.encryption import Secrets
 from abacus.platform.gatherer import Gatherer, PendingRequest
-from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.facts.members import InSegments
 from abacus.signals.facts.rounds import Question, decide_all
@@ -147,18 +147,18 @@ class RedemptionDesk:
         """The newest first, or those that come after a place in this order."""
         return await self._reader.of_member(member_id, most, after)
 
-    async def cancel(self, redemption: Redemption) -> Redemption:
+    async def cancel(self, redemption: Redemption, *, also: Also = nothing_else) -> Redemption:
         """Points come back for what the fulfiller has not delivered, or for an invitation that is not used, and the
-        piece is there for others. Raises `RedemptionState`.
+        piece is there for others; `also` is done with it. Raises `RedemptionState`.
         """
         from_ = (Stage.SENT,) if redemption.offer is None else (Stage.GIVEN,)
-        return await self._back(redemption, from_, Stage.CANCELLING, Stage.CANCELLED)
+        return await self._back(redemption, from_, Stage.CANCELLING, Stage.CANCELLED, also=also)
 
-    async def bring_back(self, redemption: Redemption) -> Redemption:
-        """Points come back for what the member had; a code stays used. An invitation that is used, and points that
-        cannot be taken back, stay as they are. Raises `RedemptionState`.
+    async def bring_back(self, redemption: Redemption, *, also: Also = nothing_else) -> Redemption:
+        """Points come back for what the member had; a code stays used; `also` is done with it. An invitation that is
+        used, and points that cannot be taken back, stay as they are. Raises `RedemptionState`.
         """
-        return await self._back(redemption, PAID, Stage.RETURNING, Stage.RETURNED)
+        return await self._back(redemption, PAID, Stage.RETURNING, Stage.RETURNED, also=also)
 
     async def report(self, redemption: Redemption, *, fulfilled: bool, detail: str | None) -> Redemption:
         """What the fulfiller says: it is delivered, or it never will be, and points come back. Raises
@@ -263,10 +263,11 @@ class RedemptionDesk:
         to: Stage,
         *,
         detail: str | None = None,
+        also: Also = nothing_else,
     ) -> Redemption:
         if redemption.stage in from_:
             step = Step(redemption.key, redemption.stage, through, None, detail)
-            await self._rows.step([step], self._clock.now())
+            await self._rows.step_told(step, self._clock.now(), also)
         elif redemption.stage not in {through, to}:
             raise _wrong(redemption)
         known = await self._rows.of_keys([redemption.key])

@@ -1,9 +1,11 @@
 """Reading redemptions, and what is left of rewards for a member."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from abacus.core.errors import Unavailable
 from abacus.engage.rewards.decide.draft import Wanted
 from abacus.engage.rewards.decide.place import Place
 from abacus.engage.rewards.decide.redemption import USING, Redemption
@@ -13,6 +15,7 @@ from abacus.platform.sql import Statement, arrays, columns, unnested
 
 _COLUMNS: Final = columns(Redemption)
 _USING: Final = ", ".join(f"'{each}'" for each in USING)
+_WITHIN_S: Final = 2.0
 _MOST_CODES: Final = 100  # nobody asks for more at once
 
 _ONE: Final = Statement(f"select {_COLUMNS} from reward_redemption where key = :key")
@@ -22,6 +25,14 @@ select {_COLUMNS} from reward_redemption where redemption_id = :redemption_id an
 _OF_MEMBER: Final = Statement(f"""
 select {_COLUMNS} from reward_redemption
 where member_id = :member_id
+    and (:asked_at::timestamptz is null or (asked_at, redemption_id) < (:asked_at, :redemption_id::uuid))
+order by asked_at desc, redemption_id desc limit :most
+""")
+_BY_ID: Final = Statement(f"select {_COLUMNS} from reward_redemption where redemption_id = :redemption_id")
+_OF_REWARD: Final = Statement(f"""
+select {_COLUMNS} from reward_redemption
+where reward = :reward and (:stages::text[] is null or stage = any(:stages))
+    and (:is_late::boolean is null or coalesce(late_at <= :now, false) = :is_late)
     and (:asked_at::timestamptz is null or (asked_at, redemption_id) < (:asked_at, :redemption_id::uuid))
 order by asked_at desc, redemption_id desc limit :most
 """)
@@ -62,6 +73,38 @@ class RedemptionReader:
         async with passing_failures():
             rows = await self._pool.fetch(*statement)
         return [Redemption(*row) for row in rows]
+
+    async def of_id(self, redemption_id: UUID) -> Redemption | None:
+        async with passing_failures():
+            row = await self._pool.fetchrow(*_BY_ID(redemption_id=redemption_id))
+        return Redemption(*row) if row else None
+
+    async def of_reward(
+        self,
+        reward: str,
+        most: int,
+        *,
+        now: datetime,
+        stages: Sequence[str] | None = None,
+        is_late: bool | None = None,
+        after: Place | None = None,
+    ) -> list[Redemption]:
+        """The newest first, at some stages or at all; of those that were sent, only those that are late, or not."""
+        asked_at, redemption_id = after or (None, None)
+        statement = _OF_REWARD(
+            reward=reward,
+            stages=None if stages is None else list(stages),
+            is_late=is_late,
+            now=now,
+            asked_at=asked_at,
+            redemption_id=redemption_id,
+            most=most,
+        )
+        try:
+            async with passing_failures():
+                return [Redemption(*row) for row in await self._pool.fetch(*statement, timeout=_WITHIN_S)]
+        except TimeoutError:
+            raise Unavailable("list of redemptions", "to look through them takes too long") from None
 
     async def shelf(self, member_id: str, wanted: Sequence[Wanted]) -> Shelf:
         """What is left of these rewards at the moment; nothing is taken."""

@@ -13,7 +13,7 @@ from abacus.engage.limits.types import Limits
 from abacus.engage.rewards.decide.price import Locked
 from abacus.engage.rewards.decide.redemption import UNFINISHED, USING, Redemption, Stage
 from abacus.engage.rewards.decide.stock import MemberUse, Shelf, Use, uses_of
-from abacus.platform.postgres import Connection, Pool, passing_failures
+from abacus.platform.postgres import Also, Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
 # The limits of the reward of a redemption that nothing was taken for yet. Raises `Locked`.
@@ -146,6 +146,12 @@ class RedemptionRows:
         """A redemption that is at another stage by now stays there."""
         async with passing_failures():
             await self._pool.execute(*_STEP(**arrays(Step, steps), now=now))
+
+    async def step_told(self, step: Step, now: datetime, also: Also) -> None:
+        """The same of one redemption, and `also` in the same transaction."""
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(*_STEP(**arrays(Step, [step]), now=now))
+            await also(connection)
 
     async def take(self, keys: Collection[str], limits_of: LimitsOf, now: datetime) -> None:
         """Takes stock and codes for opened redemptions, in the order in which they were asked for; one that gets

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
 
+from abacus.core.clock import Clock
 from abacus.engage.downstreams.wiring import outside
 from abacus.engage.limits.types import Limits
 from abacus.engage.offers.facts import Countable
@@ -18,13 +19,15 @@ from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.redeemer import Redeemer
 from abacus.engage.rewards.redemption_desk import RedemptionDesk
 from abacus.engage.rewards.redemption_rows import RedemptionRows
-from abacus.engage.rewards.rehearsal import keep_stocked
+from abacus.engage.rewards.rehearsal import in_none, keep_stocked
 from abacus.engage.rewards.status import keep_measuring
 from abacus.ledger.types.movement import MovesPort
+from abacus.platform.encryption import Secrets
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool
 from abacus.platform.wiring import Wiring
 from abacus.pricing.decide.book import CardBook
+from abacus.signals.facts.types import FactRegistry
 from abacus.signals.facts.wiring import present_counter_facts
 from abacus.signals.segments.wiring import segments_in_use
 
@@ -94,3 +97,20 @@ def limits_of(offered: Callable[[], Mapping[str, Offered]], redemption: Redempti
     if found is None:
         raise Locked(Lock.CLOSED, f"{redemption.reward} is not there any more")
     return found.reward.limits
+
+
+def returns_desk(pool: Pool, clock: Clock, moves: MovesPort, book: Callable[[], CardBook]) -> RedemptionDesk:
+    """For people, who cancel and return: no reward is offered by it, and no code is read."""
+    deliveries = Deliveries(pool, moves, book, clock)
+    redeemer = Redeemer(CountedRows(pool), moves, partial(limits_of, dict), book, clock, deliveries=deliveries)
+    return RedemptionDesk(
+        pool,
+        clock,
+        redeemer,
+        deliveries,
+        offered=dict,
+        book=book,
+        segments=in_none,
+        facts=FactRegistry(),
+        secrets=Secrets.of(None),
+    )

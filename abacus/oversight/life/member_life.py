@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from abacus.engage.campaigns.progress_rows import MemberProgress
 from abacus.engage.notify.notifications import MemberMessage
+from abacus.engage.offers.taken_reader import TakenOffer
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.intake.partners.members import AccountAsOf
 from abacus.ledger.types.movement import Hold
@@ -58,4 +59,5 @@ class MemberLife:
     messages: Sequence[MemberMessage] | Away
     campaigns: Sequence[MemberProgress] | Away
     redemptions: Sequence[Redemption] | Away
+    offers: Sequence[TakenOffer] | Away
     approvals: Sequence[Approval] | Away

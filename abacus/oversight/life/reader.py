@@ -9,6 +9,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import SetAside, Unavailable
 from abacus.engage.campaigns.progress_rows import progress_of
 from abacus.engage.notify.notifications import messages_of
+from abacus.engage.offers.taken_reader import TakenOffer, TakenReader
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.engage.rewards.redemption_reader import RedemptionReader
 from abacus.intake.partners.members import MemberReader
@@ -29,7 +30,7 @@ from abacus.programs.tiers.store import MembershipStore, Shown
 
 MOST: Final = 20  # of lots, messages, campaigns and approvals
 ON_PAGE: Final = 25  # transfers
-_PARTS: Final = 9  # of a life, which all need the accounts
+_PARTS: Final = 10  # of a life, which all need the accounts
 
 Value = TypeVar("Value")
 
@@ -55,6 +56,7 @@ class LifeReader:
         self._clock = clock
         self._members, self._ledger, self._holds = MemberReader(pool), LedgerReader(pool), HoldReader(pool)
         self._tiers, self._redeemed = MembershipStore(pool, clock), RedemptionReader(pool)
+        self._taken = TakenReader(pool)
         self._named = RedeemedReader(pool)
 
     async def of(self, asked: Asked, approvals: Approvals) -> MemberLife:
@@ -68,14 +70,27 @@ class LifeReader:
             _part(self._progress(member_id, accounts)),
             _part(self._open_holds(member_id, accounts)),
         )
-        transfers, messages, campaigns, redeemed, agreed = await asyncio.gather(
+        transfers, messages, campaigns, redeemed, offers, agreed = await asyncio.gather(
             _part(self._transfers(asked, accounts)),
             _part(messages_of(self._pool, member_id, MOST if accounts else 0)),
             _part(progress_of(self._pool, member_id, asked.countries, MOST)),
             _part(self._redemptions(asked)),
+            _part(self._offers(asked)),
             _part(approvals.of_member(member_id, countries=asked.countries, limit=MOST)),
         )
-        return MemberLife(member_id, accounts, points, tiers, holds, transfers, messages, campaigns, redeemed, agreed)
+        return MemberLife(
+            member_id,
+            accounts,
+            points,
+            tiers,
+            holds,
+            transfers,
+            messages,
+            campaigns,
+            redeemed,
+            offers,
+            agreed,
+        )
 
     async def told(self, member_id: str, transfers: Sequence[Transfer]) -> list[Told]:
         """Calculated again, where the cards can be read, and with the offers that were redeemed."""
@@ -121,6 +136,10 @@ class LifeReader:
 
     async def _redemptions(self, asked: Asked) -> Sequence[Redemption]:
         found = await self._redeemed.of_member(asked.member_id, MOST)
+        return [each for each in found if asked.countries is None or each.country in asked.countries]
+
+    async def _offers(self, asked: Asked) -> Sequence[TakenOffer]:
+        found = await self._taken.of_member(asked.member_id, MOST)
         return [each for each in found if asked.countries is None or each.country in asked.countries]
 
     async def _transfers(self, asked: Asked, accounts: Accounts) -> Transfers:

@@ -15,11 +15,12 @@ from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
 from abacus.console.web.page import Page
 from abacus.console.web.parts import Part
-from abacus.console.web.routes import Served, page
+from abacus.console.web.routes import Handler, Served, page
 from abacus.core.errors import Refused
 from abacus.core.fields import EARLIEST
 from abacus.documents.kind import Around
 from abacus.documents.types import Document, Record
+from abacus.people.types.deed import Deed
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class DocumentRow:
 
 @dataclass(frozen=True, kw_only=True)
 class RegisterPage(Page):
-    """All documents of a kind that has no countries."""
+    """All documents of a kind that are open to the person."""
 
     template: ClassVar[str] = "register.html"
     about: str
@@ -78,8 +79,9 @@ class DocumentPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class Register(Generic[Document, Around]):
-    """A kind without countries, whose pages are for people with a role in all of them. `columns` have a word for each
-    document; `deeds` are for people who may publish it; `trial` is the kind of the tasks that try one.
+    """A kind with few documents. Pages of a kind without countries are for people with a role in all of them. `columns`
+    have a word for each document; `deeds` are for people who may publish it; `trial` is the kind of the tasks that try
+    one.
     """
 
     drafts: DraftKind[Document, Around]
@@ -105,9 +107,9 @@ class Register(Generic[Document, Around]):
             about=self.about,
             noun=kind.noun,
             columns=list(self.columns),
-            rows=[self._row(each, call.now) for each in records],
+            rows=[self._row(each, call.now) for each in records if call.may(Deed.SEE, kind.country(each.document))],
             draft=self.drafts.path,
-            may_draft=call.may(kind.deed, None),
+            may_draft=call.is_open(kind.deed, everywhere=self.drafts.everywhere),
         )
 
     async def one(self, call: Call) -> DocumentPage:
@@ -119,8 +121,10 @@ class Register(Generic[Document, Around]):
         try:
             history = await self.drafts.desk(call.rooms).versions(name)
         except Refused:
-            raise PageFault("not-found", f"No {kind.noun} has such a name.") from None
-        may_draft = call.may(kind.deed, None)
+            history = []
+        if not history or not call.may(Deed.SEE, kind.country(history[-1].document)):
+            raise PageFault("not-found", f"No {kind.noun} has such a name.")
+        may_draft = call.may(kind.deed, kind.country(history[-1].document))
         return DocumentPage(
             title=name,
             command=f"abacus {kind.command} show {shlex.quote(name)}",
@@ -149,10 +153,10 @@ class Register(Generic[Document, Around]):
         )
 
 
-def register_pages(register: Register[Document, Around]) -> tuple[Served, ...]:
-    """The pages of a register and of its drafts."""
+def register_pages(register: Register[Document, Around], one: Handler | None = None) -> tuple[Served, ...]:
+    """The pages of a register and of its drafts. `one` shows more of a document than its versions."""
     return (
-        page(register.path, register.all, everywhere=True),
-        page(f"{register.path}/{{document}}", register.one, everywhere=True),
+        page(register.path, register.all, everywhere=register.drafts.everywhere),
+        page(f"{register.path}/{{document}}", one or register.one, everywhere=register.drafts.everywhere),
         *draft_pages(register.drafts),
     )

@@ -3,10 +3,10 @@
 import asyncio
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from abacus.console.errands.types import ERASE
 from abacus.console.pages.members.acts import ACTS
@@ -15,6 +15,7 @@ from abacus.console.pages.members.erasures import ERASE_ACT
 from abacus.console.pages.members.member_act import MemberAct
 from abacus.console.pages.members.timeline import Day, TimelineForm, days_of, form_of
 from abacus.console.pages.operations.errands import Done, newest
+from abacus.console.pages.redemptions.taken_row import TakenRow, row_of_offer, row_of_reward
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows
 from abacus.console.web.faults import PageFault
@@ -24,7 +25,6 @@ from abacus.console.web.parts import Part
 from abacus.core.ids import ID_PATTERN
 from abacus.engage.campaigns.progress_rows import MemberProgress
 from abacus.engage.notify.notifications import MemberMessage
-from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.intake.partners.members import AccountAsOf
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.positions import read_positions
@@ -34,6 +34,8 @@ from abacus.oversight.life.reader import Asked
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval
 from abacus.people.types.deed import Deed
+
+Taken = TypeVar("Taken")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,21 +51,6 @@ class Button:
 
     label: str
     path: str
-
-
-@dataclass(frozen=True)
-class RedemptionRow:
-    """A redemption, with its state of the moment; its code is not told here."""
-
-    redemption_id: str
-    reward: str
-    country: str
-    quantity: int
-    points: int
-    status: str
-    why: str | None
-    asked_at: datetime
-    asked_by: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +70,8 @@ class MemberPage(Page):
     narrowed: TimelineForm
     messages: Part[Sequence[MemberMessage]]
     campaigns: Part[Sequence[MemberProgress]]
-    redemptions: Part[Sequence[RedemptionRow]]
+    redemptions: Part[Sequence[TakenRow]]
+    offers: Part[Sequence[TakenRow]]
     approvals: Part[Sequence[Approval]]
     buttons: Sequence[Button]
     may_move: bool
@@ -135,7 +123,8 @@ async def member(call: Call) -> MemberPage:
         narrowed=form.among(accounts),
         messages=call.told_part(life.messages),
         campaigns=call.told_part(life.campaigns),
-        redemptions=call.told_part(_redeemed(call, life.redemptions)),
+        redemptions=call.told_part(_rows(row_of_reward, call.now, life.redemptions)),
+        offers=call.told_part(_rows(row_of_offer, call.now, life.offers)),
         approvals=call.told_part(life.approvals),
         buttons=_buttons(call, member_id, countries),
         may_move=any(call.may(Deed.MOVE_POINTS, each) for each in countries),
@@ -146,23 +135,10 @@ async def member(call: Call) -> MemberPage:
     )
 
 
-def _redeemed(call: Call, found: Sequence[Redemption] | Away) -> Sequence[RedemptionRow] | Away:
-    if isinstance(found, Away):
-        return found
-    return [
-        RedemptionRow(
-            redemption_id=str(each.redemption_id),
-            reward=each.reward,
-            country=each.country,
-            quantity=each.quantity,
-            points=each.points,
-            status=each.status(call.now),
-            why=each.detail,
-            asked_at=each.asked_at,
-            asked_by=each.source,
-        )
-        for each in found
-    ]
+def _rows(
+    row: Callable[[Taken, datetime], TakenRow], now: datetime, found: Sequence[Taken] | Away
+) -> Sequence[TakenRow] | Away:
+    return found if isinstance(found, Away) else [row(each, now) for each in found]
 
 
 def _buttons(call: Call, member_id: str, countries: set[str]) -> list[Button]:

@@ -6,17 +6,22 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from abacus.console.pages.approvals.approval_finder import APPROVALS
-from abacus.console.pages.campaigns.campaign_finder import CAMPAIGNS
+from abacus.console.pages.campaigns.campaign_pages import PAGES as CAMPAIGN_PAGES
+from abacus.console.pages.categories.category_finder import CATEGORY_FINDER
 from abacus.console.pages.counters.counter_finder import COUNTERS
 from abacus.console.pages.downstreams.downstreams import DOWNSTREAM_REGISTER
 from abacus.console.pages.drafts.register import Register
 from abacus.console.pages.events.sources import SOURCE_REGISTER
 from abacus.console.pages.members.member_finder import MEMBERS, TRANSFERS
+from abacus.console.pages.offers.offer_pages import PAGES as OFFER_PAGES
 from abacus.console.pages.partners.partner_finder import PARTNERS
 from abacus.console.pages.people.person_finder import PEOPLE
 from abacus.console.pages.rates.card_finder import CARDS
+from abacus.console.pages.redemptions.redemption_finder import REDEMPTIONS
+from abacus.console.pages.rewards.reward_pages import PAGES as REWARD_PAGES
 from abacus.console.pages.search.finder import Finder, Found, document_finder
 from abacus.console.pages.segments.segment_finder import SEGMENTS
+from abacus.console.pages.stated.stated_finder import stated_finder
 from abacus.console.web.calls import Call
 from abacus.console.web.parts import Part
 from abacus.core.errors import Unavailable
@@ -30,7 +35,11 @@ def _in(register: Register[Any, Any]) -> Finder:
 FINDERS: Final = (
     MEMBERS,
     TRANSFERS,
-    CAMPAIGNS,
+    stated_finder(CAMPAIGN_PAGES),
+    stated_finder(OFFER_PAGES),
+    stated_finder(REWARD_PAGES),
+    CATEGORY_FINDER,
+    REDEMPTIONS,
     APPROVALS,
     PARTNERS,
     CARDS,

@@ -15,12 +15,20 @@ class Countries(NamedTuple):
     names: Collection[str] = ()
 
 
+def _said(tree: object) -> str:
+    """Each of the widest with what is below it."""
+    if not isinstance(tree, Mapping):
+        return ", ".join(map(str, tree)) if isinstance(tree, list | tuple) else str(tree)
+    return ", ".join(f"{name} ({below})" if (below := _said(each)) else str(name) for name, each in tree.items())
+
+
 CATEGORY_FORM: Final = Form(
     [
         Field(
             name="country",
             sort=Text(pattern=COUNTRY_PATTERN, listed="countries"),
             label="Country",
+            begins="In",
             required=True,
             example="SG",
         ),
@@ -30,6 +38,8 @@ CATEGORY_FORM: Final = Form(
                 _CATEGORY, Entries(_CATEGORY, Rows(_CATEGORY, "category", MOST_CATEGORIES), "category"), "category"
             ),
             label="Categories",
+            begins="The categories",
+            says=lambda tree, _: _said(tree),
             help="The widest, below each the next, and below each of those the narrowest. Each name stands once.",
             required=True,
             example={"food": {"pizza": ["deep-dish", "thin-crust"], "noodles": []}},
