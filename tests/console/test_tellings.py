@@ -15,6 +15,7 @@ from abacus.oversight.closing.books import MonthBooks, Papers
 from abacus.oversight.closing.decide.journal import JournalSum
 from abacus.oversight.reports.assumption_store import AssumptionStore
 from abacus.oversight.reports.decide.assumption import Estimate
+from abacus.oversight.reports.decide.benefits import BenefitRow
 from abacus.oversight.reports.decide.by import By, not_asked_for
 from abacus.oversight.reports.decide.rollforward import Movement, Tie
 from abacus.oversight.reports.decide.sheet import sheet
@@ -110,6 +111,7 @@ def books_of_june() -> MonthBooks:
         movements=sheet("movements", "", Movement, [moved], not_asked_for([By.COUNTRY])),
         ties=sheet("ties", "", Tie, []),
         journal=[JournalSum("SGD", 2, Decimal("0.07"), Decimal("0.07"))],
+        benefits=sheet("benefits", "", BenefitRow, []),
         obstacles=[],
         seal=None,
     )

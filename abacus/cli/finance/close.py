@@ -132,6 +132,7 @@ async def _checked(wanted: Close) -> Answer:
         "movements": books.movements.documents(),
         "ties": books.ties.documents(),
         "journal": [each._asdict() for each in books.journal],
+        "benefits": books.benefits.documents(),
     }
     accepted = [f"accepted: {each}" for each in obstacles if each not in open_]
     verdict = [_aside(each) for each in open_] if open_ else [f"{wanted.month} can be signed"]

@@ -12,7 +12,9 @@ from abacus.core.clock import SystemClock
 from abacus.oversight.reports.accounts import Due, balances
 from abacus.oversight.reports.accounts import ageing as read_ageing
 from abacus.oversight.reports.assumption_store import assumptions
+from abacus.oversight.reports.benefits import benefits as read_benefits
 from abacus.oversight.reports.cohort_store import cohorts as read_cohorts
+from abacus.oversight.reports.decide.benefits import BenefitRow
 from abacus.oversight.reports.decide.by import By, not_asked_for
 from abacus.oversight.reports.decide.cohort import Cohort
 from abacus.oversight.reports.decide.liability import Liability
@@ -89,6 +91,19 @@ async def liability(
     title = f"Points outstanding {f'at the end of {day}' if at else 'now'}"
     fault = f"{apart:,} accounts are apart from their transfers; see `abacus ledger verify`" if apart else None
     return Report(sheet("rows", title, Liability, rows), {"at": str(day), "tied": not apart}, fault=fault)
+
+
+@app.command()
+async def benefits(
+    month: Annotated[str, typer.Option("--month", metavar="YYYY-MM", help="A month, by the clock of each country.")],
+    decimals: Decimals = 2,
+) -> Report:
+    """Show what offers gave and rewards cost in a month, by the cost centre or partner that pays."""
+    wanted, now = Month.parse(month), SystemClock().now()
+    async with reading(f"offers and rewards of {wanted}") as (connection, book):
+        where = await homes(connection, book, now)
+        found = await read_benefits(connection, book, where, wanted, decimals=decimals, now=now)
+    return Report(sheet("rows", f"Offers and rewards in {wanted}", BenefitRow, found), {"month": str(wanted)})
 
 
 @app.command()

@@ -97,6 +97,13 @@ REPORTS: Final[Mapping[str, Report]] = {
         ),
         Report("liability", "Liability", "The points that members hold, and their expected cost.", "at"),
         Report(
+            "benefits",
+            "Offers and rewards",
+            "What offers gave and rewards cost in a month, by the cost centre or partner that pays.",
+            "month",
+            needs=True,
+        ),
+        Report(
             "ageing",
             "Ageing",
             "The points that lapse with each month's end, as things stand.",

@@ -15,6 +15,8 @@ from abacus.oversight.closing.decide.obstacles import Obstacle, reconciled
 from abacus.oversight.closing.decide.record import Act, Signed
 from abacus.oversight.closing.kind import AccountsDesk
 from abacus.oversight.reports.assumption_store import assumptions
+from abacus.oversight.reports.benefits import benefits
+from abacus.oversight.reports.decide.benefits import BenefitRow
 from abacus.oversight.reports.decide.by import By, not_asked_for
 from abacus.oversight.reports.decide.rollforward import Movement, Tie
 from abacus.oversight.reports.decide.sheet import Sheet, sheet, sheet_csv
@@ -45,7 +47,9 @@ class Papers(NamedTuple):
 
 
 class MonthBooks(NamedTuple):
-    """`files` are those that the close writes. `movements` are by program and country, and so are their `ties`."""
+    """`files` are those that the close writes. `movements` are by program and country, and so are their `ties`.
+    `benefits` are what offers gave and rewards cost; only a month that has some has a file of them.
+    """
 
     month: Month
     papers: Papers
@@ -53,6 +57,7 @@ class MonthBooks(NamedTuple):
     movements: Sheet
     ties: Sheet
     journal: Sequence[JournalSum]
+    benefits: Sheet
     obstacles: Sequence[Obstacle]
     seal: Seal | None
 
@@ -101,8 +106,10 @@ async def month_books(
     obstacles = [*stands.obstacles, *reconciled(papers.account, since, until)]
     if not books.tied:
         obstacles.append(Obstacle("not-tied", "the books do not tie to the accounts; see `abacus report rollforward`"))
+    given = await benefits(connection, book, where, month, decimals=decimals, now=now)
     missing = lacking(books.movements, month, mapping, assumed)
     lines = [] if missing else journal(books.movements, month, mapping, assumed, decimals=decimals)
+    by_payer = sheet("benefits", f"Offers and rewards in {month}", BenefitRow, given)
     movements = sheet("movements", f"Points in {month}", Movement, books.movements, not_asked_for(_BY))
     return MonthBooks(
         month=month,
@@ -110,10 +117,12 @@ async def month_books(
         files={
             f"rollforward-{month}.csv": sheet_csv(movements).encode(),
             f"journal-{month}.csv": sheet_csv(sheet("journal", "", JournalLine, lines)).encode(),
+            **({f"benefits-{month}.csv": sheet_csv(by_payer).encode()} if by_payer.rows else {}),
         },
         movements=movements,
         ties=sheet("ties", "Against the accounts", Tie, books.ties),
         journal=sums_of(lines),
+        benefits=by_payer,
         obstacles=[*obstacles, *missing],
         seal=stands.seal,
     )

@@ -179,6 +179,7 @@ _REWARD: Final[Mapping[str, Any]] = {
     "delivery": {"pool": "coffee_codes", "low": 5},
     "when": {"operator": "in", "lhs": "member.tier", "rhs": ["gold", "platinum"]},
     "limits": {"uses": {"overall": 100, "day": 10, "member": 2, "member_day": 1}},
+    "paid_by": {"partner": "cinema"},
 }
 
 

@@ -26,6 +26,7 @@ EVERYTHING: Mapping[str, Any] = {
     },
     "when": {"operator": "in", "lhs": "member.tier", "rhs": ["gold", "platinum"]},
     "limits": {"uses": {"overall": 100, "member": 2}},
+    "paid_by": {"cost_centre": "loyalty"},
 }
 
 
@@ -55,6 +56,8 @@ def test_a_reward_is_read_and_written_again(document: Mapping[str, Any]) -> None
     ("changed", "path"),
     [
         ({"name": "A Coffee"}, "name"),
+        ({"paid_by": {}}, "paid_by"),
+        ({"paid_by": {"cost_centre": "a", "partner": "b"}}, "paid_by.partner"),
         ({"country": "XX"}, "country"),
         ({"ends_at": NOW.isoformat()}, "ends_at"),
         ({"picture": "http://example.com/a.png"}, "picture"),

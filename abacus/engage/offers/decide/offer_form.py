@@ -26,6 +26,7 @@ from abacus.engage.limits.decide.limit_form import bounds, limited
 from abacus.engage.offers.decide.figure_reader import MOST_PIECES
 from abacus.engage.offers.decide.offer import POOL
 from abacus.engage.offers.decide.offer_reader import CODE_PATTERN
+from abacus.engage.offers.decide.payer import PAID_BY
 from abacus.engage.offers.decide.scope_reader import MOST_VALUES
 
 CATEGORIES: Final = "categories"  # the list of those that the country has
@@ -127,22 +128,6 @@ def _gate(sort: Amount | Whole, least: str, below: str) -> Group:
         ]
     )
 
-
-_PAID_BY: Final = Group(
-    [
-        OneOf(
-            "payer",
-            "Who pays",
-            [
-                Branch(
-                    "a cost centre",
-                    [Field(name="cost_centre", sort=Text(), label="Cost centre", says="the cost centre {}")],
-                ),
-                Branch("a partner", [Field(name="partner", sort=Text(), label="Partner", says="the partner {}")]),
-            ],
-        )
-    ]
-)
 
 _BY_CODE: Final = Field(
     name="audience", sort=Fixed("code"), label="By code", required=True, begins="For", says="who has a code"
@@ -306,7 +291,7 @@ OFFER_FORM: Final = Form(
         ),
         Field(
             name="paid_by",
-            sort=_PAID_BY,
+            sort=PAID_BY,
             label="Paid by",
             help="Reports add up by it what was given.",
             required=True,

@@ -28,12 +28,12 @@ from abacus.engage.offers.decide.offer import (
     Stack,
     Stacking,
 )
+from abacus.engage.offers.decide.payer import read_payer
 from abacus.engage.offers.decide.publications import OfferPublications
 from abacus.engage.offers.decide.scope_reader import read_scope
 from abacus.engage.offers.decide.vocabulary import read_when
 
 CODE_PATTERN: Final = "[A-Z0-9](?:[A-Z0-9-]{1,30})[A-Z0-9]"
-PAYERS: Final = ("cost_centre", "partner")
 _GROUP: Final = "group:"
 _HIGHEST_PRIORITY: Final = 1_000
 _NOBODY: Final = Payer("cost_centre", "")
@@ -44,9 +44,6 @@ _priority: Final = fields.whole(0, _HIGHEST_PRIORITY)
 _currency: Final = fields.matching(re.compile("[A-Z]{3}"), "is not a currency; write three capitals (SGD)")
 _code: Final = fields.matching(
     re.compile(CODE_PATTERN), "is not a code; write 3 to 32 capitals, digits and dashes (LUNCH20)"
-)
-_cost_centre: Final = fields.matching(
-    re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}"), "is not a name; write at most 64 letters, digits, dots and dashes"
 )
 
 
@@ -100,7 +97,7 @@ def _offer(
         limits=_limits(top, benefit, decimals),
         stack=top.read_if_there("stack", _stack, ALONE),
         priority=top.read_if_there("priority", _priority, 0),
-        payer=_payer(top),
+        payer=read_payer(top) or _NOBODY,
         **of_version,
     )
     top.refuse_unknown()
@@ -167,15 +164,3 @@ def _stack(value: object) -> Stack:
     if text in {Stacking.ALONE, Stacking.ALWAYS}:
         return Stack(Stacking(text))
     raise Bad(f"{quoted(text)}; write {Stacking.ALONE}, {Stacking.ALWAYS} or {_GROUP}NAME")
-
-
-def _payer(top: Fields) -> Payer:
-    table = top.table("paid_by")
-    there = [kind for kind in PAYERS if kind in table.values]
-    names = {kind: table.read_if_there(kind, _cost_centre, "") for kind in PAYERS}
-    if not there and not table.is_absent:
-        top.note("paid_by", f"nobody; write {' or '.join(PAYERS)}")
-    for other in there[1:]:
-        table.note(other, f"beside {there[0]}; one of them pays")
-    table.refuse_unknown()
-    return Payer(there[0], names[there[0]]) if there else _NOBODY

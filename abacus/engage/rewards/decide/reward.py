@@ -13,6 +13,7 @@ from abacus.documents.decide.heading import NAME_PATTERN
 from abacus.documents.decide.version_words import Labels
 from abacus.engage.limits.decide.limit_reader import LimitWords
 from abacus.engage.limits.types import Limits
+from abacus.engage.offers.decide.offer import Payer
 
 OWNER_KIND: Final = "reward"  # of calls of fulfillers
 LIMIT_WORDS: Final = LimitWords("uses")
@@ -96,6 +97,7 @@ class Reward:
     weekdays: frozenset[int] = frozenset()
     hours: tuple[tuple[int, int], ...] = ()
     about: str = ""
+    payer: Payer | None = None
     version: int = 0
     approved_at: datetime = field(default=EARLIEST)
 

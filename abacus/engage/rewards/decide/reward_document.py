@@ -34,6 +34,8 @@ def to_document(reward: Reward) -> dict[str, object]:
     if reward.when is not None:
         document["when"] = dict(reward.when)
     document["limits"] = limits_document(reward.limits, LIMIT_WORDS)
+    if reward.payer is not None:
+        document["paid_by"] = {reward.payer.kind: reward.payer.name}
     return document
 
 

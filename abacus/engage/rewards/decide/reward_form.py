@@ -26,6 +26,7 @@ from abacus.documents.form.types import (
 from abacus.documents.form.zones import ZONES, zone_options
 from abacus.engage.limits.decide.limit_form import bounds, limited
 from abacus.engage.offers.decide.invited import given_in
+from abacus.engage.offers.decide.payer import PAID_BY
 from abacus.engage.rewards.decide.facts import sides_there_are
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.pricing.decide.likely import likely_values
@@ -220,6 +221,14 @@ REWARD_FORM: Final = Form(
             required=True,
             example={"uses": {"overall": 20_000, "member": 1}},
         ),
+        Field(
+            name="paid_by",
+            sort=PAID_BY,
+            label="Paid by",
+            usual="Nobody is named in reports.",
+            begins="paid by",
+            example={"cost_centre": "loyalty"},
+        ),
     ],
     panels=[
         WHAT_AND_WHERE,
@@ -227,6 +236,7 @@ REWARD_FORM: Final = Form(
         ("What members read", ["picture", "texts"]),
         ("Price and delivery", ["price", "delivery"]),
         ("Who may have it", ["when", "limits"]),
+        ("Who pays", ["paid_by"]),
     ],
 )
 

@@ -16,6 +16,7 @@ from abacus.documents.decide.heading import judge_times, name_reader, read_headi
 from abacus.documents.decide.texts import faults_of_text
 from abacus.engage.limits.decide.limit_reader import read_limits
 from abacus.engage.offers.decide.invited import check_gives
+from abacus.engage.offers.decide.payer import read_payer
 from abacus.engage.rewards.decide.facts import reward_sides
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.engage.rewards.decide.reward import (
@@ -91,6 +92,7 @@ def _read(document: Mapping[str, object], around: RewardPublications | None) -> 
     delivery = _delivery(top.table("delivery"), heading.country, card, around)
     limits = read_limits(top.table("limits"), LIMIT_WORDS)
     when = _rule(top, around, faults)
+    payer = read_payer(top, optional=True)
     top.refuse_unknown()
     if around is not None:
         judge_times(top, heading, around.now)
@@ -104,6 +106,7 @@ def _read(document: Mapping[str, object], around: RewardPublications | None) -> 
         delivery=delivery,
         limits=limits,
         when=when,
+        payer=payer,
     )
 
 
