@@ -1,7 +1,6 @@
 """`abacus campaigns simulate`: what a campaign would do for an event, condition by condition. Nothing is done."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,10 +9,10 @@ import typer
 
 from abacus.cli.campaigns.campaign_events import read_event
 from abacus.cli.campaigns.family import campaign_desk, chosen
-from abacus.cli.downstreams.family import downstream_desk
+from abacus.cli.downstreams.asked import services
 from abacus.cli.terminal.answer import Answer, Shown, Table
-from abacus.cli.terminal.command_actor import CommandActor, at_desk
-from abacus.cli.terminal.shell import secrets, settings
+from abacus.cli.terminal.command_actor import at_desk
+from abacus.cli.terminal.shell import settings
 from abacus.core.clock import SystemClock
 from abacus.engage.actions.decide.deeds import DeedKind
 from abacus.engage.actions.types import PlannedAction
@@ -21,11 +20,8 @@ from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.facts import CampaignSubject, campaign_facts
 from abacus.engage.campaigns.simulation import Simulated
-from abacus.engage.downstreams.decide.question import LONGEST_ANSWER
 from abacus.engage.downstreams.facts import AskService
-from abacus.engage.downstreams.services import CALLS_AT_ONCE, Services
 from abacus.ledger.store.read import LedgerReader
-from abacus.platform.delivery.post import Poster
 from abacus.platform.postgres import Pool
 from abacus.programs.tiers.store import MembershipStore
 from abacus.signals.counters.reading.types import Counted, Lookup
@@ -35,17 +31,6 @@ from abacus.signals.facts.counters import CounterFacts
 from abacus.signals.facts.members import MemberFacts
 from abacus.signals.facts.types import FactRegistry, NotNow
 from abacus.signals.segments.sets import segment_sets
-
-
-@asynccontextmanager
-async def services(at: CommandActor) -> AsyncIterator[Services]:
-    """As they are published now. Raises `Unavailable`."""
-    signed = await downstream_desk(at).signed()
-    poster = Poster(to_private=settings().webhooks_to_private, at_once=CALLS_AT_ONCE, whole_up_to=LONGEST_ANSWER)
-    try:
-        yield Services(lambda: signed, poster, at.pool, at.clock, secrets())
-    finally:
-        await poster.close()
 
 
 async def simulate_campaign(

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Final
 
+from abacus.core.clock import latest_day
 from abacus.core.errors import Refused, absent
 from abacus.core.members import fault_of_member
 from abacus.platform.postgres import Pool
@@ -12,7 +13,6 @@ from abacus.pricing.decide.card import RateCard
 from abacus.pricing.store.cards import CardStore
 
 _COUNTRY: Final = re.compile(r"[A-Z]{2}")
-_EARLIEST_CLOCK: Final = timedelta(hours=14)  # where a day begins first
 
 
 def check_member(member: str) -> None:
@@ -52,5 +52,5 @@ def checked_reason(reason: str) -> str:
 
 def check_begun(day: date, now: datetime) -> None:
     """Whether the day has begun anywhere."""
-    if day > (now + _EARLIEST_CLOCK).date():
+    if day > latest_day(now):
         raise absent("day in the books", day, "it is to come")

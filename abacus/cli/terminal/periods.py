@@ -6,6 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from abacus.cli.terminal.sheets import read_day
+from abacus.core.clock import latest_day
 from abacus.core.errors import Refused
 
 _DAYS: Final = timedelta(days=29)  # and the last one
@@ -21,7 +22,7 @@ DayTo = Annotated[
 
 def days_of(begin: str | None, end: str | None, now: datetime) -> tuple[date, date]:
     """The first day and the last. Raises `Refused`."""
-    last = read_day(end, "--to", last=True) if end is not None else now.date()
+    last = read_day(end, "--to", last=True) if end is not None else latest_day(now)
     first = read_day(begin, "--from", last=False) if begin is not None else last - _DAYS
     if last < first:
         raise Refused(f"--to: {last} is before {first}")

@@ -1,6 +1,7 @@
 """Who is invited to which offers: one row for each member, in the member's slice."""
 
 from collections.abc import Callable, Collection, Coroutine, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from abacus.platform import slices
@@ -34,6 +35,10 @@ delete from offer_invitation where member_id = any(:members::text[]) and offers 
 _INVITED: Final = Statement("""
 select member_id from offer_invitation
 where offers @> array[:number::integer] and member_id > :after order by member_id limit :most
+""")
+_AMONG: Final = Statement("""
+select member_id from offer_invitation
+where member_id = any(:members::text[]) and offers @> array[:number::integer]
 """)
 _COUNT: Final = Statement("select count(*) from offer_invitation where offers @> array[:number::integer]")
 
@@ -82,6 +87,17 @@ class InvitationStore:
                     number, [each["member_id"] for each in rows if each["member_id"] not in kept]
                 )
         return removed
+
+    async def among(self, number: int, members: Collection[str]) -> set[str]:
+        """Those of the members who are invited."""
+
+        async def work(slice_: Slice, some: Sequence[str]) -> list[str]:
+            async with slice_.at() as connection:
+                rows = await connection.fetch(*_AMONG(number=number, members=list(some)))
+            return [row["member_id"] for row in rows]
+
+        split = await slices.split(self._pool, members, work, member_of=str, patience_s=None)
+        return set(chain.from_iterable(split.whole()))
 
     async def count(self, number: int) -> int:
         """How many members are invited to an offer. It reads every row."""

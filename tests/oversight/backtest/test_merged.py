@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.oversight.backtest.lapses import in_order
+from abacus.oversight.backtest.pages import in_order
 
 Row = dict[str, int]
 

@@ -1,0 +1,74 @@
+"""Past purchases as items that an offer is judged by. Pure.
+
+A purchase of the ledger says its vertical and how it was paid, and names no product, merchant or brand: an offer that
+is for some of these fits none, and categories are verticals.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from abacus.core.errors import Refused
+from abacus.core.fields import EARLIEST
+from abacus.engage.offers.decide.basket import Item
+from abacus.engage.offers.decide.currencies import exact_units
+from abacus.engage.offers.decide.offer import Offer
+from abacus.engage.offers.decide.purchase import PAYMENT_TYPE, VERTICAL
+from abacus.engage.offers.decide.saving import half_up
+
+_NOT_KNOWN: Final = ("products", "merchants", "brands")
+_NOBODY_SAID: Final = ""
+
+
+class PastPurchase(NamedTuple):
+    """A transaction that earned points, by the tier that the member had then."""
+
+    at: datetime
+    member_id: str
+    program: str
+    amount: Decimal
+    vertical: str
+    payment_type: str
+    tier: str
+    points: int
+
+
+class Window(NamedTuple):
+    """From a moment on, and before the other."""
+
+    begin: datetime
+    end: datetime
+
+
+def item_of(purchase: PastPurchase, currency: str) -> Item:
+    """One piece at the price that was paid."""
+    units = exact_units(purchase.amount, currency)
+    return Item(
+        _NOBODY_SAID,
+        _NOBODY_SAID,
+        _NOBODY_SAID,
+        _NOBODY_SAID,
+        (purchase.vertical,),
+        half_up(units.numerator, units.denominator),
+        currency,
+        variables={VERTICAL: purchase.vertical, PAYMENT_TYPE: purchase.payment_type},
+    )
+
+
+def not_told(offer: Offer) -> Sequence[str]:
+    """What the offer is for that past purchases do not say."""
+    return [each for each in _NOT_KNOWN if getattr(offer.scope.values, each)]
+
+
+def in_its_time(offer: Offer, window: Window, *, any_time: bool) -> Offer:
+    """The offer as it would have held in the window: in its own times, or at `any_time`. Raises `Refused`."""
+    starts_at, ends_at = (window.begin, window.end) if any_time else (offer.starts_at, offer.ends_at)
+    if max(starts_at, window.begin) >= min(ends_at, window.end):
+        first, last = starts_at.astimezone(offer.zone), ends_at.astimezone(offer.zone)
+        raise Refused(
+            f"{offer.name} holds from {first.isoformat()} to {last.isoformat()}, which is not in the window;"
+            " --any-time leaves that out of account"
+        )
+    return replace(offer, starts_at=starts_at, ends_at=ends_at, approved_at=EARLIEST)
