@@ -40,6 +40,7 @@ from benchmarks.ride_offers import SOURCE, TYPE, source_document
 
 TASK: Final = UUID("00000000-0000-4000-8000-0000000000e1")
 CARD_TRIAL: Final = UUID("00000000-0000-4000-8000-0000000000e2")
+OFFER_TRIAL: Final = UUID("00000000-0000-4000-8000-0000000000e9")
 CAMPAIGN_TRIAL: Final = UUID("00000000-0000-4000-8000-0000000000e3")
 OF_CAMPAIGN: Final = UUID("00000000-0000-4000-8000-0000000000c1")  # these approvals, and the draft, stand in the script
 OF_CARD: Final = UUID("00000000-0000-4000-8000-0000000000c2")
@@ -232,6 +233,30 @@ def _tasks() -> Iterator[tuple[UUID, Order, Mapping[str, Any]]]:
                 for day in range(90)
                 for arm in ("a", "b", "control")
                 for outcome in ("done", "counted")
+            ],
+        },
+    )
+    yield (
+        OFFER_TRIAL,
+        Order("offer-backtest", "lunch_20 0", "SG", ("offers", "backtest", "x", "--json")),
+        {
+            "purchases": 1_234_567,
+            "given": 40_000,
+            "members": 7_000,
+            "money": "150000.00",
+            "currency": "SGD",
+            "points": 0,
+            "liability": None,
+            "liability_currency": None,
+            "most_of_a_member": {"uses": 90, "money": "450.00", "points": 0},
+            "does_not_fit": {"price": 1_194_567},
+            "not_told": [],
+            "everybody_invited": False,
+            "days": [
+                {"day": str(date(2026, 1, 1) + timedelta(days=day)), "outcome": outcome, "purchases": 444}
+                | {"money": "1666.66", "points": 0}
+                for day in range(90)
+                for outcome in ("given", "uses.member_day")
             ],
         },
     )

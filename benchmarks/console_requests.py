@@ -33,6 +33,7 @@ _STANDS_FOR: Final[Mapping[str, str]] = {
     "/tasks/{id:uuid}": f"/tasks/{house.TASK}",
     "/rates-backtests/{trial:uuid}": f"/rates-backtests/{house.CARD_TRIAL}",
     "/campaign-trials/{trial:uuid}": f"/campaign-trials/{house.CAMPAIGN_TRIAL}",
+    "/offer-trials/{trial:uuid}": f"/offer-trials/{house.OFFER_TRIAL}",
     "/quarantine/selections/{selection:uuid}": f"/quarantine/selections/{house.SELECTION}",
     "/quarantine/items/{item}": f"/quarantine/items/{house.held_item(7)}",
     "/campaigns/{name}": "/campaigns/armed",

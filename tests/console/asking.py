@@ -42,6 +42,27 @@ RATES_BACKTESTED: Final = {
     "by_vertical": [{"vertical": "food", "points": 100, "drafted": 150, "difference": 50}],
     "total": [{"awards": 3, "points": 100, "drafted": 150, "difference": 50}],
 }
+OFFER_TRIAL: Final = UUID("00000000-0000-4000-8000-000000000003")
+OFFER_BACKTEST: Final = Order("offer-backtest", "lunch_20 0", "SG", ("offers", "backtest", "offer.toml", "--json"))
+OFFER_BACKTESTED: Final[dict[str, Any]] = {
+    "purchases": 1_200,
+    "given": 40,
+    "members": 30,
+    "money": "84.00",
+    "currency": "SGD",
+    "points": 0,
+    "liability": None,
+    "liability_currency": None,
+    "most_of_a_member": {"uses": 3, "money": "9.00", "points": 0},
+    "does_not_fit": {"price": 1_100, "scope": 60},
+    "not_told": ["brands"],
+    "everybody_invited": True,
+    "days": [
+        {"day": "2026-03-01", "outcome": "given", "purchases": 30, "money": "63.00", "points": 0},
+        {"day": "2026-03-03", "outcome": "given", "purchases": 10, "money": "21.00", "points": 0},
+        {"day": "2026-03-03", "outcome": "uses.overall", "purchases": 5, "money": "10.00", "points": 0},
+    ],
+}
 DOCUMENT: Final = {"scope": "SG", "tied": True, "rows": [{"name": "SG@1", "points": 12345}, {"name": "<script>"}]}
 
 

@@ -11,7 +11,18 @@ from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.offers.desk import OfferDesk
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval
-from tests.console.asking import BACKTEST, BACKTESTED, RATES_BACKTEST, RATES_BACKTESTED, RATES_TRIAL, TRIAL, errand
+from tests.console.asking import (
+    BACKTEST,
+    BACKTESTED,
+    OFFER_BACKTEST,
+    OFFER_BACKTESTED,
+    OFFER_TRIAL,
+    RATES_BACKTEST,
+    RATES_BACKTESTED,
+    RATES_TRIAL,
+    TRIAL,
+    errand,
+)
 from tests.console.campaigning import submitted
 from tests.console.desk import Desk
 from tests.console.drafting import save_draft
@@ -62,6 +73,7 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await errand(open_desk, approval.approval_id)
     await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)
     await errand(open_desk, RATES_TRIAL, RATES_BACKTEST, document=RATES_BACKTESTED)
+    await errand(open_desk, OFFER_TRIAL, OFFER_BACKTEST, document=OFFER_BACKTESTED)
     await hold_and_select(open_desk)
     watch = open_desk.rooms[WatchStore]
     for minutes in (20, 10):  # ago; operations draw it

@@ -1,8 +1,13 @@
 """Offers in the console: what was taken of them, beside their limits."""
 
+import json
+from zoneinfo import ZoneInfo
+
 import pytest
 
+from abacus.console.errands.store import ErrandStore
 from abacus.core.clock import SystemClock
+from abacus.engage.offers.decide.document import toml_of
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.reservation import Redemption
 from abacus.engage.offers.desk import OfferDesk
@@ -139,3 +144,43 @@ async def test_a_redemption_is_found_and_rolled_back_once(pool: Pool) -> None:
         assert tuple(entry) == ("roll-back", "member:bob")
         ida = await open_desk.inside("ida", "support:ID")
         assert (await ida.twin(here)).status_code == 404
+
+
+async def test_its_report_is_by_day_and_by_who_pays_in_countries_that_are_seen(pool: Pool) -> None:
+    await taken(pool, await in_force(pool))
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann, budi = await open_desk.inside("ann", "viewer:SG"), await open_desk.inside("budi", "viewer:ID")
+        today = SystemClock().now().astimezone(ZoneInfo("Asia/Singapore")).date()
+        days = f"from={today}&to={today}"
+        found = (await ann.twin(f"/offers-report?name=lunch_20&{days}")).json()["found"]["value"]
+        (row,) = found["lines"]["rows"]
+        assert row[1:] == ["SGD", 0, 4, 2, 1, 0, "6.40", 0]
+        assert [line["values"] for line in found["chart"]["lines"]] == [[0], [4], [2]]
+        by_payer = (await ann.twin(f"/offers-report?by=cost-centre&{days}")).json()["found"]["value"]["lines"]["rows"]
+        assert by_payer == [["marketing", *row[1:]]]
+        assert (await budi.twin(f"/offers-report?{days}")).json()["found"]["value"]["lines"]["rows"] == []
+        wrong = (await ann.twin("/offers-report?from=2026-03-02&to=2026-03-01")).json()
+        assert (wrong["found"], set(wrong["form"]["wrong"])) == (None, {"to"})
+
+
+async def test_a_draft_is_tried_with_a_request_and_with_the_past(pool: Pool) -> None:
+    text = toml_of(document())
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        asked = json.dumps({"country": "SG", "scenario": "best", "items": []})
+        tried = {"act": "simulate", "request": asked, "member": "bob"}
+        sent = await ann.send("/offers-draft", "/offers-draft", text=text, **tried)
+        assert sent.status_code == 200
+        (simulation,) = await open_desk.rooms[ErrandStore].all(["SG"], after=None, limit=9)
+        assert simulation.arguments == ["offers", "simulate", "offer.toml", "--request=request.json", "--json"]
+        assert json.loads(json.loads(simulation.papers)["request.json"])["member_id"] == "bob"
+        open_desk.clock.pass_(seconds=1)
+        days = {"act": "backtest", "since": "2026-01-01", "until": "2026-01-31"}  # before its own time
+        await ann.send("/offers-draft", "/offers-draft", text=text, **days)
+        backtest, _ = await open_desk.rooms[ErrandStore].all(["SG"], after=None, limit=9)
+        assert backtest.arguments[3:] == ["--from=2026-01-01", "--to=2026-01-31", "--any-time", "--json"]
+        for wrong in ({**tried, "request": "{"}, {**days, "since": "x"}):
+            refused = await ann.send("/offers-draft", "/offers-draft", text=text, **wrong)
+            assert refused.status_code == 422

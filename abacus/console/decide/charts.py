@@ -1,11 +1,12 @@
 """Charts as values: lines along time, the runs of campaigns by day, and time in equal steps. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
+from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from abacus.engage.campaigns.decide.run import RunOutcome
@@ -129,19 +130,24 @@ def midnight(day: date) -> int:
     return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
 
 
-def runs_by_day(events_of: Iterable[tuple[date, str, str, int]]) -> Chart | None:
-    """The runs of each arm, days without any among them; out of events by day, arm and outcome."""
-    done = [(day, arm, events) for day, arm, outcome, events in events_of if outcome == RunOutcome.DONE]
-    if not done:
+def by_day(title: str, unit: str, counts: Mapping[str, Mapping[date, int]]) -> Chart | None:
+    """A line for each of the counts, from the first day to the last, days without any among them."""
+    known = [day for of_days in counts.values() for day in of_days]
+    if not known:
         return None
-    first, last = min(day for day, _, _ in done), max(day for day, _, _ in done)
+    first, last = min(known), max(known)
     all_days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
-    runs = Counter[tuple[str, date]]()
-    for day, arm, events in done:
-        runs[arm, day] += events
-    arms = sorted({arm for _, arm, _ in done})
-    lines = [Line(arm or "done", [runs[arm, day] for day in all_days]) for arm in arms]
-    return Chart("Runs by day", Along.DAYS, [midnight(day) for day in all_days], lines, "runs")
+    lines = [Line(label, [of_days.get(day, 0) for day in all_days]) for label, of_days in counts.items()]
+    return Chart(title, Along.DAYS, [midnight(day) for day in all_days], lines, unit)
+
+
+def runs_by_day(events_of: Iterable[tuple[date, str, str, int]]) -> Chart | None:
+    """The runs of each arm; out of events by day, arm and outcome."""
+    runs: dict[str, Counter[date]] = {}
+    for day, arm, outcome, events in sorted(events_of, key=itemgetter(1)):
+        if outcome == RunOutcome.DONE:
+            runs.setdefault(arm or "done", Counter())[day] += events
+    return by_day("Runs by day", "runs", runs)
 
 
 class Span(NamedTuple):

@@ -20,6 +20,8 @@ _KINDS: Final[Mapping[str, TaskKind]] = {
     "campaign-simulate": TaskKind("Campaign tried with an event", "campaign"),
     "campaign-backtest": TaskKind("Campaign tried with earlier events", "campaign"),
     "campaign-report": TaskKind("Report of a campaign", "campaign"),
+    "offer-simulate": TaskKind("Offer tried with a request", "offer"),
+    "offer-backtest": TaskKind("Offer tried with earlier purchases", "offer"),
     "rates-backtest": TaskKind("Rates tried with earlier transactions", "card"),
     "close-check": TaskKind("Check of a month", "month"),
     "close-reconcile": TaskKind("Messages of a month accounted for", "month"),
@@ -50,4 +52,4 @@ def words_of(kind: str) -> str:
 def about_of(kind: str, subject: str) -> Named:
     """The thing, where it has a kind; of a trial the digest of its document is left out."""
     of = _KINDS.get(kind, TaskKind("")).about
-    return Named(of, subject.partition(" ")[0] if of in {"campaign", "card"} else subject)
+    return Named(of, subject.partition(" ")[0] if of in {"campaign", "card", "offer"} else subject)

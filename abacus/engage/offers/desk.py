@@ -11,10 +11,12 @@ from abacus.engage.limits.types import Amounts
 from abacus.engage.offers.decide.invited import Invited, Inviting, check_invites
 from abacus.engage.offers.decide.offer import OWNER_KIND, Offer
 from abacus.engage.offers.decide.publications import OfferPublications
+from abacus.engage.offers.decide.report import By, OfferLine, lines_of
 from abacus.engage.offers.decide.taken import Taken, taken_of
 from abacus.engage.offers.invitations import InvitationStore
 from abacus.engage.offers.offer_store import OfferStore
 from abacus.engage.offers.publications import offer_publications
+from abacus.engage.offers.report import counted, terms_of
 from abacus.engage.offers.sums import came_of
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.person import Actor
@@ -72,6 +74,13 @@ class OfferDesk(StatedDesk[Offer, OfferPublications]):
         async with snapshot(self._pool) as connection:
             ever, of_day = await came_of(connection, name, date.fromisoformat(today))
         return taken_of(ever), taken_of(of_day)
+
+    async def by_day(self, name: str) -> Sequence[OfferLine]:
+        """What came of an offer, by day, over its whole life."""
+        async with snapshot(self._pool) as connection:
+            found = await counted(connection, date.min, date.max, name)
+            terms = await terms_of(connection, [(name, each.version) for each in found])
+        return lines_of(found, terms, By.DAY)
 
     async def around(self) -> OfferPublications:
         """What is published, by which drafts are judged."""

@@ -6,11 +6,13 @@ from abacus.console.pages.drafts.draft_page import draft_pages
 from abacus.console.pages.offers import offer, offer_codes, offer_preview
 from abacus.console.pages.offers.offer_draft import OFFER_DRAFTS
 from abacus.console.pages.offers.offer_pages import PAGES
+from abacus.console.pages.offers.offer_report import REPORT
 from abacus.console.web.routes import form, page
 from abacus.people.types.deed import Deed
 
 SERVED: Final = (
     page("/offers", PAGES.listed),
+    page(REPORT.path, REPORT.page),
     page("/offers/{name}", offer.offer),
     page("/offers-preview", offer_preview.of_all),
     page("/offers/{name}/preview", offer_preview.of_one),

@@ -33,6 +33,6 @@ PAGES: Final = StatedPages(
     title="Offers",
     about="What members get off an item, for whom and within which limits.",
     used=used_bars,
-    links=[("Which offers?", "/offers-preview")],
+    links=[("Which offers?", "/offers-preview"), ("Report", "/offers-report")],
     told={"gives": lambda offer: benefit_words(offer.benefit, offer.currency), "for": lambda offer: offer.audience},
 )

@@ -50,5 +50,6 @@ PAGES: Final = StatedPages(
     title="Rewards",
     about="What points buy: a code of a pool, or what a fulfiller delivers.",
     used=used_bars,
+    links=[("Report", "/rewards-report")],
     told={"points": lambda reward: f"{reward.price.points:,}"},
 )
