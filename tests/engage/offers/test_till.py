@@ -19,6 +19,7 @@ from abacus.engage.offers.decide.reservation import GainChanged, LimitReached, O
 from abacus.engage.offers.decide.together import NotTogether
 from abacus.engage.offers.qualifier import Qualifier
 from abacus.engage.offers.till import DoesNotFit, Order, Paying, Till
+from abacus.intake.earning.decide.calculate import Calculator
 from abacus.ledger.types.award_envelope import decode_envelope
 from abacus.ledger.types.reversal_message import decode_reversal
 from abacus.platform import slices
@@ -29,6 +30,7 @@ from abacus.pricing.explanation.types import Offered
 from abacus.signals.facts.types import FactRegistry
 from tests.engage.offers.taken import CARD, LUNCH, NOW, desk, lunch
 from tests.engage.offers.tilled import Strangers, basket, item
+from tests.support.cards import lunch as bought
 from tests.support.fixed_clock import FixedClock
 
 ALWAYS: Final = Stack(Stacking.ALWAYS)
@@ -164,6 +166,23 @@ async def test_points_are_awarded_once_and_can_be_computed_again(
     why = read(award.explanation)
     assert isinstance(why, Offered)
     assert (why.offer, why.redemption, why.earned) == (offer.label, str(redemption.redemption_id), earned)
+
+
+@pytest.mark.parametrize("price", [2100, 1999, 130])
+async def test_a_transaction_earns_the_points_by_which_the_offer_was_reckoned(
+    till: Till, pool: Pool, price: int
+) -> None:
+    """So both together are what the question promised: three times the points of what is paid."""
+    (of,) = (await till.reserve(order("1", TRIPLE, items=[item(price)]))).reservations
+    redemption = (await till.redeem(paying(of, item(price)))).redemption
+    assert redemption is not None
+    amount = f"{Decimal(price).scaleb(-2)}"
+    paid = bought(amount=amount, occurred_at=NOW.isoformat(), redemption_id=str(redemption.redemption_id))
+    award = Calculator(CardBook([CARD])).award(paid, CARD, "member")
+    assert award is not None
+    document = await pool.fetchval("select document from action")
+    (given,) = decode_envelope(b'{"v":1,"awards":[%b]}' % document).awards
+    assert (given.points, redemption.points) == (2 * award.points, 2 * award.points)
 
 
 async def test_points_are_taken_back_with_the_redemption(till: Till, pool: Pool, clock: FixedClock) -> None:
