@@ -7,12 +7,14 @@ import pytest
 from abacus.cli.demo.afterwards import comes_out
 from abacus.cli.demo.counters import shown_counts
 from abacus.cli.demo.story.opening import told
+from abacus.cli.demo.taken import taken_since
 from abacus.cli.house.start_progress import StartProgress
 from abacus.core.clock import SystemClock
 from abacus.oversight.closing.kind import accounts_desk
 from abacus.oversight.closing.store import MonthCloses
 from abacus.oversight.reports.homes import homes
 from abacus.oversight.reports.movements import rollforward
+from abacus.platform.encryption import new_keyring_text
 from abacus.platform.postgres import Pool
 from abacus.platform.sqs.queue import Client
 from abacus.pricing.decide.book import CardBook
@@ -31,7 +33,7 @@ pytestmark = [pytest.mark.once, pytest.mark.long, pytest.mark.night]
 # What is to come is in these, by their meaning.
 _TO_COME = {
     *("due_at", "effective_from", "ends_at", "expires_at", "full_at", "held_until", "lease_until", "retry_until"),
-    "until",
+    *("until", "vests_at"),
 }
 _TIMES = """
 select table_name, column_name from information_schema.columns c join information_schema.tables t
@@ -47,7 +49,7 @@ async def test_the_story_stays_within_its_time_and_comes_out(
         database_url=database_url,
         sqs_endpoint_url=services.sqs_endpoint_url,
         kafka_bootstrap=services.kafka_bootstrap,
-    ).model_copy(update={"api_port": 0})
+    ).model_copy(update={"api_port": 0, "secrets_key": new_keyring_text("one")})
     await quick_queues(queues, settings.queue_prefix)
     story = await told(settings, StartProgress(quiet=True), quiet=True)
     assert await times_outside(pool, story.begin) == []
@@ -67,11 +69,13 @@ async def test_the_story_stays_within_its_time_and_comes_out(
     assert accounts == {"all.all", "OVO.ID"}
     assert [str(month) for month in months_since(story.begin) if not await ties(pool, book, month)] == []
     kinds = {row["kind"] for row in await pool.fetch("select distinct kind from approval where status = 'pending'")}
-    assert kinds == {"rate_card", "campaign", "adjustment", "assumption"}
+    assert kinds == {"rate_card", "campaign", "adjustment", "assumption", "offer"}
     assert {tuple(row) for row in await pool.fetch("select distinct reason from quarantine")} == {("unknown-vertical",)}
     reasons = {row["reason"] for row in await pool.fetch("select distinct reason from tier_change")}
     assert reasons >= {"upgrade", "period end"}
     assert min((await shown_counts(settings, pool)).values()) > 0
+    taken = await taken_since(pool, story.begin, datetime.now(UTC))
+    assert min(*taken.offers.values(), *taken.rewards.values(), taken.pending_points) > 0, taken
     segments = {each.name for each in await SegmentStore(pool).all() if each.size}
     assert segments == {"early_members", "near_a_mart", "early_and_near"}
 

@@ -1,4 +1,4 @@
-"""The console of the demo's house, left open: six people with passwords that last, and six pages to look at."""
+"""The console of the demo's house, left open: six people with passwords that last, and eight pages to look at."""
 
 import asyncio
 from collections.abc import Mapping

@@ -20,6 +20,8 @@ CHAPTERS: Final = (
     "partner",
     "webhooks",
     "purchases",
+    "offers",
+    "rewards",
     "holds",
     "support",
     "month_ends",

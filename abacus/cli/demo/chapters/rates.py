@@ -1,4 +1,6 @@
-"""The rate cards of three countries: tiers of two months, points that lapse after as many, and a dearer meal since."""
+"""The rate cards of three countries: tiers of two months, points that lapse after as many, and a dearer meal since. In
+one of them points vest a week after the purchase.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,13 +17,16 @@ from abacus.programs.expiry.decide.month import Month
 COUNTRIES: Final = ("SG", "ID", "TH")
 _TIER_MONTHS: Final = 2
 _EXPIRY_MONTHS: Final = 2
+_VESTING: Final = {"TH": 7}  # days, in which a purchase may be given back
 _CHANGES_AFTER: Final = 3  # months that have ended
 
 
 class Rates(Chapter):
     """Cleo publishes them."""
 
-    looks = (Look("dora", "/approvals", "what waits for a second person: a card, a campaign, points, an assumption"),)
+    looks = (
+        Look("dora", "/approvals", "what waits for a second person: a card, a campaign, an offer, points and more"),
+    )
 
     _ended = 0
 
@@ -56,7 +61,13 @@ class Rates(Chapter):
 def _of_the_story(card: RateCard, first: date) -> RateCard:
     policy = card.tier_policy and TierPolicy(_TIER_MONTHS, card.tier_policy.thresholds)
     begins = _midnight(card, first)
-    return replace(card, effective_from=begins, expiry_months=_EXPIRY_MONTHS, tier_policy=policy)
+    return replace(
+        card,
+        effective_from=begins,
+        expiry_months=_EXPIRY_MONTHS,
+        tier_policy=policy,
+        vests_after_days=_VESTING.get(card.scope),
+    )
 
 
 def _midnight(card: RateCard, day: date) -> datetime:
