@@ -12,6 +12,8 @@ from itertools import islice
 from typing import Final, NamedTuple
 from uuid import UUID
 
+import asyncpg
+
 from abacus.core.errors import Refused
 from abacus.platform.encryption import SecretPlace, Secrets, SecretUnreadable
 from abacus.platform.postgres import Connection, Pool, passing_failures
@@ -22,6 +24,7 @@ LONGEST: Final = 200  # characters of a code
 AT_ONCE: Final = 20_000  # codes that are loaded in one transaction
 _DIGEST_BYTES: Final = 16
 _KEY_BYTES: Final = 32
+_COPIED: Final = ("pool", "place", "digest", "secret")
 
 
 class PoolState(NamedTuple):
@@ -67,17 +70,7 @@ on conflict do nothing
 """)
 _KEY: Final = Statement("select digest_key from reward_pool where name = :name")
 _LOCK: Final = Statement("select loaded from reward_pool where name = :name for update")
-_STAGE: Final = """
-create temporary table loaded_code (digest bytea, secret text, place integer) on commit drop
-"""
-_ENTER: Final = Statement("""
-with entered as (
-    insert into reward_code (pool, place, digest, secret)
-    select :pool, :loaded::bigint + row_number() over (order by s.place), s.digest, s.secret from loaded_code s
-    where not exists (select from reward_code c where c.pool = :pool and c.digest = s.digest)
-    returning true
-) select count(*) from entered
-""")
+_KNOWN: Final = Statement("select digest from reward_code where pool = :pool and digest = any(:digests::bytea[])")
 _GROW: Final = Statement("update reward_pool set loaded = loaded + :new where name = :name")
 _CODES: Final = Statement("""
 select redemption_id, pool, digest, secret from reward_code
@@ -141,13 +134,13 @@ class CodeLoader:
         key, new, seen = await self._digest_key(name, now), 0, 0
         while batch := list(islice(codes, AT_ONCE)):
             by_digest = {_digest(code, key): code for code in batch}
-            rows = [
-                (digest, await self._secrets.to_store(code, code_place(name, digest)), place)
-                for place, (digest, code) in enumerate(by_digest.items())
-            ]
+            stored = {
+                digest: await self._secrets.to_store(code, code_place(name, digest))
+                for digest, code in by_digest.items()
+            }
             seen += len(batch)
             async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
-                new += await _entered(connection, name, rows)
+                new += await _entered(connection, name, stored)
         return Loaded(new, seen - new)
 
     async def _digest_key(self, name: str, now: datetime) -> bytes:
@@ -193,13 +186,26 @@ async def rewrap_codes(pool: Pool, secrets: Secrets) -> Rewrapped:
     return Rewrapped(changed, current, unreadable)
 
 
-async def _entered(connection: Connection, name: str, rows: Sequence[tuple[bytes, str, int]]) -> int:
-    await connection.execute(_STAGE)
-    await connection.copy_records_to_table("loaded_code", records=rows, columns=("digest", "secret", "place"))
+async def _entered(connection: Connection, name: str, codes: Mapping[bytes, str]) -> int:
+    """How many are new. Nobody else loads into the pool meanwhile."""
     loaded = await connection.fetchval(*_LOCK(name=name))
-    new = int(await connection.fetchval(*_ENTER(pool=name, loaded=loaded)))
+    try:
+        async with connection.transaction():
+            await _copied(connection, name, loaded, codes)
+        new = len(codes)
+    except asyncpg.UniqueViolationError:
+        known = {row["digest"] for row in await connection.fetch(*_KNOWN(pool=name, digests=list(codes)))}
+        fresh = {digest: secret for digest, secret in codes.items() if digest not in known}
+        await _copied(connection, name, loaded, fresh)
+        new = len(fresh)
     await connection.execute(*_GROW(name=name, new=new))
     return new
+
+
+async def _copied(connection: Connection, name: str, loaded: int, codes: Mapping[bytes, str]) -> None:
+    """In their order, behind the last place."""
+    rows = [(name, place, digest, secret) for place, (digest, secret) in enumerate(codes.items(), loaded + 1)]
+    await connection.copy_records_to_table("reward_code", records=rows, columns=_COPIED)
 
 
 def _digest(code: str, key: bytes) -> bytes:

@@ -83,9 +83,9 @@ MUTANTS: Final = (
     Mutant(
         "the look for codes that are there",
         _POOLS,
-        "_ENTER",
-        Clause("not exists (", "exists ("),
-        _redeemed("test_points_become_a_code_which_the_key_answers_again"),
+        "_entered",
+        Node("digest not in known", "True"),
+        ("tests/engage/rewards/test_pools.py::test_a_code_that_is_there_is_passed_over",),
     ),
     Mutant(
         "the redemption whose points cannot be held",
