@@ -1,7 +1,9 @@
 """The work of the offers: callers take them over HTTP, again and again under one key until there is an answer."""
 
 import asyncio
+import itertools
 import json
+import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -10,20 +12,28 @@ from uuid import UUID
 
 import httpx
 
+from abacus.core.codes import drawn
 from abacus.core.ids import redemption_key
 from abacus.engage.limits.pot_rows import used
+from abacus.engage.offers.codes.desk import CodeDesk
+from abacus.engage.offers.codes.loader import Batch
+from abacus.engage.offers.codes.pools import batch_states
 from abacus.engage.offers.decide.offer import OWNER_KIND
 from abacus.engage.offers.decide.reservation import Gain, Wish
 from abacus.engage.offers.reservations import Reservations, pots_of_offers
 from abacus.oversight.reconcile.offers import compared_offers
+from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import snapshot
 from tests.reliability.chaos.crashes.crossing import Stage
+from tests.reliability.chaos.crashes.lane import KEYRING
 from tests.reliability.chaos.crashes.work import Work
+from tests.support.agreed import ANN
 from tests.support.on_offer import TEA, put_on_offer
 from tests.support.patient import PatientCaller
 from tests.support.shop import new_partner
 
 _LIMIT: Final = 6
+_AGAIN_AFTER_S: Final = 0.2
 _OVERDUE: Final = "select count(*) from offer_reservation where status = 'held' and until <= now()"
 _ACTIONS: Final = "select key from action where owner_kind = 'offer' and starts_with(member_id, $1)"
 _DROPPED: Final = "update action set refused_at = now() where owner_kind = 'offer' and starts_with(member_id, $1)"
@@ -31,7 +41,7 @@ _DROPPED: Final = "update action set refused_at = now() where owner_kind = 'offe
 
 class OffersTaken(Work):
     """An offer is redeemed and rolled back in parts, another is released, two are taken together, one gives points, a
-    reservation is overdue; then a limit is met.
+    reservation is overdue, and one code goes from hand to hand; then a limit is met.
     """
 
     worker: ClassVar = "offers"
@@ -45,6 +55,7 @@ class OffersTaken(Work):
         self._bonus = await put_on_offer(
             self.lane.pool, f"bonus_{self.mark}", {"points_plus": 50}, limits={"unlimited": True}
         )
+        await self._load_a_code()
         await self._leave_overdue()
 
     @asynccontextmanager
@@ -69,11 +80,23 @@ class OffersTaken(Work):
         if taken != [("", _LIMIT)]:
             faults.append(f"of {_LIMIT} uses {taken} are taken")
         faults += [f"{each.what}: {each.counted}, {each.other}" for each in compared if each.counted != each.other]
+        # What a process that died knew of the end is seen when the time of the reservation is over.
+        codes = [(each.used + each.held, each.free) for each in await batch_states(self.lane.pool, self._coded.name)]
+        if codes != [(1, 0)]:
+            faults.append(f"the codes that are taken and free: {codes}")
         actions = [row["key"] for row in await self.lane.pool.fetch(_ACTIONS, self.mark)]
         if actions != [redemption_key(UUID(self._rewarded))]:
             faults.append(f"points are given as {actions}")
         await self.lane.owner.execute(_DROPPED, self.mark)  # no other work may hand it over
         return faults
+
+    async def _load_a_code(self) -> None:
+        pool, name = self.lane.pool, f"coded_{self.mark}"
+        self._code = drawn(random.randrange)
+        into = Batch(name, "SG", "one", is_checked=True, made_by=ANN.source)
+        await CodeDesk(pool, self.lane.clock, Secrets.of(KEYRING)).load(into, [self._code], ANN)
+        benefit, limits = {"amount_off": "1"}, {"unlimited": True}
+        self._coded = await put_on_offer(pool, name, benefit, limits=limits, audience="code", codes="pool")
 
     async def _leave_overdue(self) -> None:
         """Somebody has reserved, and never came again."""
@@ -100,7 +123,9 @@ class OffersTaken(Work):
 
     async def _call(self) -> None:
         async with PatientCaller([self.lane.settings.offers_port], self._key) as caller:
-            await asyncio.gather(self._rolled_back(caller), self._released(caller), self._together(caller))
+            await asyncio.gather(
+                self._rolled_back(caller), self._released(caller), self._together(caller), self._by_code(caller)
+            )
             for number in range(_LIMIT - 1):  # one use stands
                 await self._held(caller, f"last-{number}")
             refused = await self._reserve(caller, "last-one")
@@ -115,6 +140,21 @@ class OffersTaken(Work):
 
     async def _released(self, caller: PatientCaller) -> None:
         _expect(await caller.post(f"reservations/{await self._held(caller, 'bob')}/release", "release"), 200)
+
+    async def _by_code(self, caller: PatientCaller) -> None:
+        """A code that was let go is there for the next, and not for the one behind."""
+        first = _expect(await self._reserve_by_code(caller, "cid"), 201).json()["reservation_id"]
+        _expect(await caller.post(f"reservations/{first}/release", "release"), 200)
+        tries = itertools.count()
+        while (held := await self._reserve_by_code(caller, f"dan-{next(tries)}")).status_code != httpx.codes.CREATED:
+            assert held.json()["reason"] == "code-used", held.text
+            await asyncio.sleep(_AGAIN_AFTER_S)
+        await self._redeemed(caller, held.json()["reservation_id"])
+        _expect(await self._reserve_by_code(caller, "eli"), 409)
+
+    async def _reserve_by_code(self, caller: PatientCaller, who: str) -> httpx.Response:
+        body = {"member_id": f"{self.mark}-{who}", "item": TEA, "code": self._code}
+        return await caller.post(f"offers/{self._coded.name}/reservations", f"{self.mark}-{who}", body)
 
     async def _together(self, caller: PatientCaller) -> None:
         names = [self._cash.name, self._bonus.name]

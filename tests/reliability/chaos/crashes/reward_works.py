@@ -24,13 +24,14 @@ from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.lane import KEYRING
 from tests.reliability.chaos.crashes.work import Work
 from tests.support.downstreams import publish_downstream
-from tests.support.on_offer import put_in_catalogue
+from tests.support.on_offer import put_in_catalogue, put_on_offer
 from tests.support.patient import PatientCaller
 from tests.support.rewards import Counter, load_codes
 from tests.support.shop import new_partner
 
 _PRICE: Final = 5
 _CODES: Final = 3
+_HANDED_OVER: Final = 3  # a fulfiller is asked, and called off; points of another program
 _UNFINISHED: Final = """
 select count(*) from reward_redemption where starts_with(member_id, $1)
     and stage in ('opened', 'taken', 'releasing', 'cancelling', 'returning')
@@ -46,9 +47,12 @@ _COME_TO: Final = {
     "gus": Stages.GIVEN,
     "kim": Stages.REFUSED,
     "lea": Stages.REFUSED,
+    "nia": Stages.GIVEN,
+    "ola": Stages.RETURNED,
+    "pam": Stages.GIVEN,
 }
 _ACTIONS: Final = "select count(*) from action where owner_kind = 'reward' and starts_with(member_id, $1)"
-_DROPPED: Final = "update action set refused_at = now() where owner_kind = 'reward' and starts_with(member_id, $1)"
+_DONE: Final = "update action set done_at = now() where owner_kind = 'reward' and starts_with(member_id, $1)"
 
 
 class _LedgerAway:
@@ -59,8 +63,8 @@ class _LedgerAway:
 
 
 class Redemptions(Work):
-    """One redemption is returned, one is cancelled, one is left unfinished by another process; the last find no code,
-    or too few points.
+    """One redemption is returned, one is cancelled, one is left unfinished by another process; some are invitations and
+    points of another program; the last find no code, or too few points.
     """
 
     worker: ClassVar = "api"
@@ -80,6 +84,12 @@ class Redemptions(Work):
         price, coffee, voucher = {"points": _PRICE}, {"pool": self._pool_name}, {"webhook": self._webhook}
         self._coffee = await put_in_catalogue(pool, f"coffee_{self.mark}", price=price, delivery=coffee)
         self._voucher = await put_in_catalogue(pool, f"voucher_{self.mark}", price=price, delivery=voucher)
+        invited = await put_on_offer(
+            pool, f"invited_{self.mark}", {"amount_off": "1"}, limits={"unlimited": True}, audience="invitation"
+        )
+        lunch, rides = {"offer": invited.name}, {"program": "OVO", "points": 200}
+        self._lunch = await put_in_catalogue(pool, f"lunch_{self.mark}", price=price, delivery=lunch)
+        self._rides = await put_in_catalogue(pool, f"rides_{self.mark}", price=price, delivery=rides)
         for number, who in enumerate(_COME_TO):
             await self.earlier(who, number)
         await self._leave_unfinished()
@@ -88,6 +98,9 @@ class Redemptions(Work):
         self._pays("eve", "capture")
         self._pays("gus", "capture")
         self._pays("kim", "release")
+        self._pays("nia", "capture")
+        self._pays("ola", "capture", "back")
+        self._pays("pam", "capture")
 
     @asynccontextmanager
     async def hindered(self) -> AsyncIterator[None]:
@@ -112,9 +125,9 @@ class Redemptions(Work):
             faults.append(f"the redemptions are {stages}")
         books = await reward_books(self.lane.pool)
         faults += [f"{each.about}: {each.fault}" for each in books.faults]
-        if (calls := await self.lane.pool.fetchval(_ACTIONS, self.mark)) != 2:  # asked, and cancelled
-            faults.append(f"the fulfiller is called {calls} times")
-        await self.lane.owner.execute(_DROPPED, self.mark)  # no other work may hand it over
+        if (calls := await self.lane.pool.fetchval(_ACTIONS, self.mark)) != _HANDED_OVER:
+            faults.append(f"{calls} actions are handed over")
+        await self.lane.owner.execute(_DONE, self.mark)  # no other work may hand it over
         await DownstreamStore(self.lane.pool).retire(self._webhook, by="person:ann", now=self.lane.clock.now())
         return faults
 
@@ -145,6 +158,9 @@ class Redemptions(Work):
                 self._back(caller, "ann", self._coffee, "return"),
                 self._back(caller, "bob", self._voucher, "cancel"),
                 self._redeem(caller, "eve", self._coffee),
+                self._redeem(caller, "nia", self._lunch),
+                self._back(caller, "ola", self._lunch, "return"),
+                self._redeem(caller, "pam", self._rides),
                 self._redeem(caller, "lea", self._coffee, status=409, quantity=100),
             )
             while await self.lane.pool.fetchval(_UNFINISHED, self.mark):  # noqa: ASYNC110  # by the worker
