@@ -55,7 +55,7 @@ async def test_what_is_refused(house: House, arguments: list[str], line: str) ->
 async def test_a_months_end_by_command(house: House) -> None:
     await post(house, 12)
     env = house.environment()
-    expected = {"country": "SG", "program": "GRP", "members": 12, "points": 120}
+    expected = {"country": "SG", "program": "GRP", "members": 12, "points": 120, "pending": 0}
     assert (await abacus("expiry", "preview", "--month", "2026-07", "--json", env=env)).json == {
         "month": "2026-07",
         "expected": [expected],

@@ -73,7 +73,7 @@ async def test_what_was_taken_stands_beside_the_limits(pool: Pool) -> None:
     [
         ("categories=food&price=12", [("lunch_20", "2.40")], {"big_20": "A price of SGD 50.00 or more"}),
         (
-            "categories=noodles&price=60",
+            "categories=food,noodles&price=60",
             [],
             {
                 "gold_20": "Gold members only",
