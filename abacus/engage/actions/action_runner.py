@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 from abacus.core.clock import Clock
 from abacus.engage.actions.action_store import ActionStore, Batch
 from abacus.engage.actions.metrics import CAMPAIGN_ACTIONS, CAMPAIGN_ACTIONS_OLDEST, CAMPAIGN_ACTIONS_WAITING
-from abacus.engage.actions.types import DueAction, Guards, Refusals
+from abacus.engage.actions.types import NONE_REFUSED, DueAction, Guards, Refusals
 from abacus.platform import slices
 from abacus.platform.delivery.deliverer import IDLE_S, Periodic
 from abacus.platform.health import WorkerHealth
@@ -25,9 +25,9 @@ _PATIENCE_S: Final = 30.0  # with a slice whose actions take longer than others'
 _LOOK_AGAIN: Final = timedelta(seconds=30)  # at what cannot be told now
 _RNG: Final = random.Random()
 
-# Returns when the receiver has these actions, but for refused actions, with the reason. Raises `Unavailable`: the
-# receiver may have some of them then, and the handover is done again.
-Handover: TypeAlias = Callable[[Batch, Sequence[DueAction]], Awaitable[Mapping[DueAction, str]]]
+# Returns when the receiver has these actions, but for refused actions, and for those that it cannot take yet. Raises
+# `Unavailable`: the receiver may have some of them then, and the handover is done again.
+Handover: TypeAlias = Callable[[Batch, Sequence[DueAction]], Awaitable[Refusals]]
 
 # Of the actions wanted, the number that the receiver's pace allows now; these turns are taken. Raises `Unavailable`.
 TurnsOf: TypeAlias = Callable[[str, int], Awaitable[int]]
@@ -104,10 +104,11 @@ class ActionRunner:
                 refusals = await self._guards(actions)
                 kept_back = {*refusals.against, *refusals.unknown}
                 holding = [each for each in actions if each not in kept_back]
-                refused = {**await self._handover(batch, holding), **refusals.against}
-                done = [each for each in holding if each not in refused]
+                handed = await self._handover(batch, holding)
+                refused, later = {**handed.against, **refusals.against}, {*handed.unknown, *refusals.unknown}
+                done = [each for each in holding if each not in refused and each not in later]
                 await self._actions.end(batch, done, refused)
-                await self._actions.put_off(batch, refusals.unknown, _LOOK_AGAIN)
+                await self._actions.put_off(batch, later, _LOOK_AGAIN)
                 CAMPAIGN_ACTIONS.labels(self._receiver, "refused").inc(len(refused))
                 CAMPAIGN_ACTIONS.labels(self._receiver, "done").inc(len(done))
         return _Done(len(actions), has_no_turn=len(actions) < len(batch.actions))
@@ -120,7 +121,7 @@ class ActionRunner:
 
 async def unguarded(_: Sequence[DueAction]) -> Refusals:
     """The guards of owners whose actions have none."""
-    return Refusals({}, ())
+    return NONE_REFUSED
 
 
 def guarded_by(guards: Mapping[str, Guards]) -> Guards:

@@ -8,7 +8,7 @@ from abacus.core.clock import Clock
 from abacus.engage.actions.action_runner import Handover, TurnsOf
 from abacus.engage.actions.action_store import Batch
 from abacus.engage.actions.messages import NewsOf, told
-from abacus.engage.actions.types import DueAction
+from abacus.engage.actions.types import NONE_REFUSED, DueAction, Refusals
 from abacus.engage.downstreams.store import ByName
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.renderer import Renderer
@@ -21,15 +21,14 @@ from abacus.platform.sqs.port import Queue
 Publish: TypeAlias = Callable[[str, Sequence[StreamMessage]], Awaitable[None]]
 
 _AT_ONCE: Final = timedelta(0)
-_NONE_REFUSED: Final[Mapping[DueAction, str]] = {}
 
 
 def to_award_queue(queue: Queue) -> Handover:
     """Awards go on the award queue, the only door for new points."""
 
-    async def hand_over(_: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
+    async def hand_over(_: Batch, actions: Sequence[DueAction]) -> Refusals:
         await queue.send(list(pack("awards", [each.document for each in actions])))
-        return _NONE_REFUSED
+        return NONE_REFUSED
 
     return hand_over
 
@@ -37,11 +36,11 @@ def to_award_queue(queue: Queue) -> Handover:
 def to_members(notices: Notices, renderer: Renderer, news_of: Mapping[str, NewsOf]) -> Handover:
     """Messages become notices, in the transaction that ends the actions."""
 
-    async def hand_over(batch: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
+    async def hand_over(batch: Batch, actions: Sequence[DueAction]) -> Refusals:
         said = await told(actions, renderer, news_of)
         if said.notices:
             await notices.enter_beside(batch.connection, said.notices, gathered_for=_AT_ONCE)
-        return said.refused
+        return Refusals(said.refused, ())
 
     return hand_over
 
@@ -49,11 +48,11 @@ def to_members(notices: Notices, renderer: Renderer, news_of: Mapping[str, NewsO
 def to_events(publish: Publish, events_topic: str) -> Handover:
     """Our events are published in the same form as other senders' events."""
 
-    async def hand_over(_: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
+    async def hand_over(_: Batch, actions: Sequence[DueAction]) -> Refusals:
         messages = [StreamMessage(each.member_id.encode(), each.document) for each in actions]
         if messages:
             await publish(events_topic, messages)
-        return _NONE_REFUSED
+        return NONE_REFUSED
 
     return hand_over
 

@@ -50,11 +50,15 @@ class DueAction(NamedTuple):
 
 
 class Refusals(NamedTuple):
-    """The actions that a guard is against now, with the reason, and the actions whose guard cannot be looked at now."""
+    """The actions that something is against, with the reason, and the actions about which that cannot be told now: they
+    are looked at again.
+    """
 
     against: Mapping[DueAction, str]
     unknown: Collection[DueAction]
 
+
+NONE_REFUSED: Final = Refusals({}, ())
 
 # Looks at the guards of actions. Raises `Unavailable`.
 Guards: TypeAlias = Callable[[Sequence[DueAction]], Awaitable[Refusals]]

@@ -13,7 +13,7 @@ from abacus.core.clock import Clock
 from abacus.documents.decide.states import Status
 from abacus.engage.actions.action_runner import Handover
 from abacus.engage.actions.action_store import Batch
-from abacus.engage.actions.types import DueAction
+from abacus.engage.actions.types import DueAction, Refusals
 from abacus.engage.offers.decide.invited import not_by_invitation
 from abacus.engage.offers.decide.reservation import TAKES, ReservationStatus
 from abacus.platform import slices
@@ -105,7 +105,7 @@ async def give(connection: Connection, gifts: Sequence[Gift], now: datetime) -> 
 def to_invitations(pool: Pool, clock: Clock) -> Handover:
     """Deeds that grant offers invite the member, in the transaction that ends the deeds."""
 
-    async def hand_over(batch: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
+    async def hand_over(batch: Batch, actions: Sequence[DueAction]) -> Refusals:
         names = {each: str(orjson.loads(each.document)["offer"]) for each in actions}
         now = clock.now()
         open_ = await open_offers(pool, set(names.values()), now)
@@ -115,7 +115,7 @@ def to_invitations(pool: Pool, clock: Clock) -> Handover:
             if name in open_.numbers
         ]
         await give(batch.connection, gifts, now)
-        return {each: open_.against[name] for each, name in names.items() if name in open_.against}
+        return Refusals({each: open_.against[name] for each, name in names.items() if name in open_.against}, ())
 
     return hand_over
 

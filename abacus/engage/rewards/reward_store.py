@@ -1,6 +1,6 @@
 """Rewards in Postgres: a store of versions with states."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Final, TypeAlias
 
@@ -25,6 +25,12 @@ where status <> '{Status.ENDED}' and ends_at > :now
 order by name, status in ('{Status.APPROVED}', '{Status.PAUSED}') desc, version desc
 """)
 
+# Approved, and not there now, but perhaps later.
+_WAITING: Final = Statement(f"""
+select name from reward where name = any(:names::text[]) and ends_at > :now
+    and (status = '{Status.PAUSED}' or status = '{Status.APPROVED}' and starts_at > :now)
+""")
+
 
 class RewardStore(StatedStore[Reward, RewardPublications]):
     """Every method raises `Unavailable` while the database is away."""
@@ -37,3 +43,8 @@ class RewardStore(StatedStore[Reward, RewardPublications]):
         async with passing_failures():
             rows = await self._pool.fetch(*_HEADS(now=now))
         return {row[0]: RewardHead(*row[1:]) for row in rows}
+
+    async def waiting(self, names: Collection[str], now: datetime) -> frozenset[str]:
+        """Those of these rewards that are paused, or have not begun."""
+        async with passing_failures():
+            return frozenset(row["name"] for row in await self._pool.fetch(*_WAITING(names=list(names), now=now)))

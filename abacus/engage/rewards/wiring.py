@@ -20,6 +20,7 @@ from abacus.engage.rewards.redeemer import Redeemer
 from abacus.engage.rewards.redemption_desk import RedemptionDesk
 from abacus.engage.rewards.redemption_rows import RedemptionRows
 from abacus.engage.rewards.rehearsal import in_none, keep_stocked
+from abacus.engage.rewards.reward_store import RewardStore
 from abacus.engage.rewards.status import keep_measuring
 from abacus.ledger.types.movement import MovesPort
 from abacus.platform.encryption import Secrets
@@ -63,7 +64,7 @@ async def redemption_desk(wiring: Wiring, pool: Pool, moves: MovesPort, book: Ca
 async def reward_grants(wiring: Wiring, pool: Pool, moves: MovesPort, book: Callable[[], CardBook]) -> RewardGrants:
     """It goes on beside with what any process left unfinished."""
     rewards, redeemer, _ = await _redeeming(wiring, pool, moves, book)
-    return RewardGrants(redeemer, rewards, book, wiring.clock)
+    return RewardGrants(redeemer, rewards, RewardStore(pool), book, wiring.clock)
 
 
 async def _redeeming(wiring: Wiring, pool: Pool, moves: MovesPort, book: Callable[[], CardBook]) -> _Redeeming:

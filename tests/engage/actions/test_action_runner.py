@@ -1,7 +1,7 @@
 """Actions of several kinds of owners wait for one receiver, each with the guards of its kind."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -39,9 +39,10 @@ class Shop:
     def __init__(self) -> None:
         self.got: list[str] = []
 
-    async def hand_over(self, _: Batch, actions: Sequence[DueAction]) -> Mapping[DueAction, str]:
+    async def hand_over(self, _: Batch, actions: Sequence[DueAction]) -> Refusals:
         self.got += [each.key for each in actions]
-        return {each: "sold out" for each in actions if each.key == "sold out"}
+        paused = [each for each in actions if each.key == "paused"]
+        return Refusals({each: "sold out" for each in actions if each.key == "sold out"}, paused)
 
     async def of_offers(self, actions: Sequence[DueAction]) -> Refusals:
         assert {each.owner_kind for each in actions} == {"offer"}
@@ -61,7 +62,7 @@ async def test_each_action_is_guarded_by_the_guards_of_its_kind(pool: Pool) -> N
     shop, actions = Shop(), ActionStore(pool, CLOCK)
     guards = guarded_by({"offer": shop.of_offers, "journey": shop.of_journeys})
     given = [
-        *(planned(key, "offer") for key in ("against", "given", "sold out")),
+        *(planned(key, "offer") for key in ("against", "given", "paused", "sold out")),
         *(planned(key, "journey") for key in ("unknown", "told")),
         planned("stranger", "campaign"),
         planned("not yet", "offer", NOW + timedelta(seconds=1)),
@@ -84,12 +85,13 @@ async def test_each_action_is_guarded_by_the_guards_of_its_kind(pool: Pool) -> N
     await until(nothing_is_due)
     stop.set()
     await working
-    assert sorted(shop.got) == ["given", "sold out", "told"]
+    assert sorted(shop.got) == ["given", "paused", "sold out", "told"]
     rows = await pool.fetch("select key, done_at is not null, reason, due_at from action order by key")
     assert [tuple(row) for row in rows] == [
         ("against", False, "unless", NOW),
         ("given", True, None, NOW),
         ("not yet", False, None, NOW + timedelta(seconds=1)),
+        ("paused", False, None, NOW + LATER),
         ("sold out", False, "sold out", NOW),
         ("stranger", False, None, NOW + LATER),
         ("told", True, None, NOW),

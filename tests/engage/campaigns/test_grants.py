@@ -9,14 +9,15 @@ import pytest
 
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
-from abacus.engage.actions.action_store import ActionStore, Batch, plan
+from abacus.engage.actions.action_store import ActionStore, plan
 from abacus.engage.actions.decide.deeds import DeedKind
-from abacus.engage.actions.types import INVITATIONS, REDEMPTIONS, DueAction, PlannedAction
+from abacus.engage.actions.types import INVITATIONS, REDEMPTIONS, PlannedAction, Refusals
 from abacus.engage.campaigns.granted import grants_under
 from abacus.engage.offers.gifts import invited_to, to_invitations
 from abacus.engage.offers.invitations import InvitationStore
 from abacus.engage.rewards.directory import RewardDirectory
 from abacus.engage.rewards.grants import RewardGrants
+from abacus.engage.rewards.reward_store import RewardStore
 from abacus.oversight.reconcile.grants import compared_grants
 from abacus.platform import slices
 from abacus.platform.postgres import Pool, snapshot
@@ -77,10 +78,11 @@ async def handed_over(pool: Pool, receiver: str, handover: Any, *, ends: bool = 
     actions, told = ActionStore(pool, CLOCK), list[str]()
     for slice_ in await slices.slices_of(pool):
         async with actions.taken(slice_, receiver, 10) as batch:
-            refused: Mapping[DueAction, str] = await handover(Batch(batch.connection, batch.actions), batch.actions)
-            told += refused.values()
+            told_of: Refusals = await handover(batch, batch.actions)
+            refused = told_of.against
+            told += [*refused.values(), *("later" for _ in told_of.unknown)]
             if ends:
-                done = [each for each in batch.actions if each not in refused]
+                done = [each for each in batch.actions if each not in refused and each not in told_of.unknown]
                 await actions.end(batch, done, refused)
     return told
 
@@ -88,7 +90,7 @@ async def handed_over(pool: Pool, receiver: str, handover: Any, *, ends: bool = 
 async def grants_of(pool: Pool, at: Counter) -> RewardGrants:
     directory = RewardDirectory(pool, CLOCK)
     await directory.refresh()
-    return RewardGrants(at.redeemer, directory, at.book, CLOCK)
+    return RewardGrants(at.redeemer, directory, RewardStore(pool), at.book, CLOCK)
 
 
 async def compared(pool: Pool) -> list[tuple[str, int, int]]:
@@ -159,3 +161,16 @@ async def test_a_reward_that_is_in_force_since_a_moment_is_granted(pool: Pool, c
     await planned(pool, "bob", REDEMPTIONS, {"reward": "coffee"})
     assert await handed_over(pool, REDEMPTIONS, grants.hand_over) == []
     assert [each.stage for each in await at.desk.of_member("bob", 10)] == ["given"]
+
+
+async def test_a_deed_waits_while_its_reward_is_paused(pool: Pool, counter: Counter) -> None:
+    await run_reward(pool)
+    grants = await grants_of(pool, counter)
+    await planned(pool, "bob", REDEMPTIONS, {"reward": "coffee"})
+    await pool.execute("update reward set status = 'paused'")
+    assert await handed_over(pool, REDEMPTIONS, grants.hand_over) == ["later"]
+    await pool.execute("update reward set status = 'ended'")
+    assert await handed_over(pool, REDEMPTIONS, (await grants_of(pool, counter)).hand_over) == [
+        "the reward coffee is not in force"
+    ]
+    assert await counter.desk.of_member("bob", 10) == []
