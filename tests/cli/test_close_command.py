@@ -26,7 +26,9 @@ from tests.support.commands import Ran, abacus
 from tests.support.fixed_clock import FixedClock
 from tests.support.logged import card_logged
 from tests.support.neighbours import neighbours_are_through
+from tests.support.offers import document, run_offers
 from tests.support.sealing import NOW, earned, fill, tampering
+from tests.support.slices import home_of
 from tests.support.staff import LOGIN, hire
 
 pytestmark = pytest.mark.once
@@ -67,6 +69,20 @@ async def close(pool: Pool, database_url: str, tmp_path: Path) -> Close:
         return await abacus("report", "close", *options, *words, env={"ABACUS_DATABASE_URL": database_url, **env})
 
     return call
+
+
+async def test_a_check_has_what_offers_gave_by_who_pays(close: Close, pool: Pool) -> None:
+    """What was rolled back in July is taken off in July."""
+    await run_offers(pool, document())
+    async with pool.acquire(schema=await home_of(pool, "bob")) as connection:
+        await connection.execute("""
+            insert into offer_sum (offer, version, day, outcome, happened_on, slot, times, points, saves, cost)
+            values ('lunch_20', 1, '2026-06-10', 'redeemed', '2026-06-10', 1, 3, 0, 12600000, 12600000),
+                ('lunch_20', 1, '2026-06-10', 'rolled_back', '2026-07-01', 1, 1, 0, 4200000, 4200000)
+        """)
+    (row,) = (await close("--check", "--json")).json["benefits"]
+    told = (row["what"], row["cost_centre"], row["redeemed"], row["back"], row["money_given"])
+    assert told == ("offers", "marketing", 3, 0, "12.60")
 
 
 async def test_a_month_is_closed_shown_and_reopened(
