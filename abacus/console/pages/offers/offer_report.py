@@ -10,6 +10,7 @@ from abacus.console.pages.stated.report_page import Asked, Found, ReportPages, t
 from abacus.console.web.calls import Call
 from abacus.engage.offers.decide.report import By, Counted, OfferLine, lines_of, not_asked_for
 from abacus.engage.offers.report import counted, terms_of
+from abacus.engage.offers.shown import ONE_IN
 from abacus.oversight.reports.decide.sheet import sheet
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import snapshot
@@ -37,7 +38,8 @@ def _chart(found: Iterable[Counted]) -> Chart | None:
 
 REPORT: Final = ReportPages(
     plural="offers",
-    about="How often they were shown, by a sample, reserved, redeemed and rolled back, and what they gave.",
+    about="How often they were reserved, redeemed and rolled back, and what they gave. How often they were shown is"
+    f" estimated: one answer of {ONE_IN} is looked at.",
     by=By,
     read=_read,
 )
