@@ -6,6 +6,7 @@ from tests.console.asking import FILE, OFFER_TRIAL, RATES_TRIAL, TABLE, TRIAL
 from tests.console.campaigning import MARKET
 from tests.console.drafting import DRAFT
 from tests.console.holding import ITEM, SELECTION
+from tests.console.stocked import BRUNCH
 from tests.engage.offers.taken import wish
 from tests.support.offers import LUNCH
 
@@ -31,8 +32,8 @@ def address(path: str, approval: Approval) -> str:
         "{person}": "eve",
         "/offers-preview": "/offers-preview?country=SG&categories=food&price=10",
         "/offers/{name}/preview": f"/offers/{LUNCH['name']}/preview?categories=food&price=10",
-        "/offers/{name}": f"/offers/{LUNCH['name']}",
-        "/rewards/{name}": "/rewards/coffee",
+        "/offers/{name}": f"/offers/{BRUNCH}",
+        "/rewards/{name}": "/rewards/tea",
         "{name}": MARKET["name"],
         "{member:path}": "bob",
         "{partner}": "acme",

@@ -27,6 +27,7 @@ from tests.console.campaigning import submitted
 from tests.console.desk import Desk
 from tests.console.drafting import save_draft
 from tests.console.holding import hold_and_select
+from tests.console.stocked import stock
 from tests.engage.offers.taken import desk as taking_desk
 from tests.engage.offers.taken import held, wish
 from tests.people.approving import ANN, proposal
@@ -69,6 +70,7 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await publish_categories(open_desk)
     await propose_offer(open_desk)
     await hold_offer(open_desk)
+    await stock(open_desk)
     approval = await open_desk.rooms[Approvals].ask(proposal(country=country), ANN.agent)
     await errand(open_desk, approval.approval_id)
     await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)
