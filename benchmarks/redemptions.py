@@ -98,6 +98,7 @@ async def measure(pool: Pool, settings: Settings, seconds: float = SECONDS) -> l
     await pool.execute(_ENTER, MEMBERS, timeout=600)
     await pool.execute("vacuum analyze account")
     await pool.execute("vacuum analyze reward_code")
+    await pool.execute("checkpoint")  # the codes that were loaded are on the disk before anything is measured
     reward = await _put_in_force(pool)
     in_process = await _in_process(settings, reward, seconds)
     over_http = await _over_http(pool, settings, seconds)
