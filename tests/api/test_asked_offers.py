@@ -1,7 +1,7 @@
 """Asking for offers over HTTP: what is answered, who may ask, how soon a change holds, and without the database."""
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,24 +147,26 @@ async def test_the_best_offer_of_each_item(desk: Desk) -> None:
     assert "as_of" not in await desk.ask(PIZZA), "nobody is read"
 
 
-@pytest.mark.parametrize(
-    ("member_id", "item", "best"),
-    [
-        (None, PIZZA, "lunch_20"),
-        ("bob", PIZZA, "lunch_20"),
-        ("nobody-yet", PIZZA, "lunch_20"),
-        ("gina", PIZZA, "gold_half"),
-        ("ivy", PIZZA, "invited_6"),
-        (None, {**PIZZA, "categories": ["food", "noodles"]}, None),
-        (None, {**PIZZA, "categories": [], "var": {"city": "sg"}}, "in_city"),
-        (None, {**PIZZA, "categories": [], "var": {"city": "kl"}}, None),
-        (None, {**PIZZA, "price": "30.00"}, "lunch_20"),
-        (None, {**PIZZA, "price": "7.50", "quantity": 4}, "lunch_20"),
-        (None, {**PIZZA, "price": "0.00"}, None),
-    ],
-)
-async def test_who_gets_what(desk: Desk, member_id: str | None, item: dict[str, Any], best: str | None) -> None:
-    assert await desk.best(item, **({"member_id": member_id} if member_id else {})) == [best]
+# A member, an item, and its best offer.
+WHO_GETS_WHAT: Sequence[tuple[str | None, dict[str, Any], str | None]] = [
+    (None, PIZZA, "lunch_20"),
+    ("bob", PIZZA, "lunch_20"),
+    ("nobody-yet", PIZZA, "lunch_20"),
+    ("gina", PIZZA, "gold_half"),
+    ("ivy", PIZZA, "invited_6"),
+    (None, {**PIZZA, "categories": ["food", "noodles"]}, None),
+    (None, {**PIZZA, "categories": [], "var": {"city": "sg"}}, "in_city"),
+    (None, {**PIZZA, "categories": [], "var": {"city": "kl"}}, None),
+    (None, {**PIZZA, "price": "30.00"}, "lunch_20"),
+    (None, {**PIZZA, "price": "7.50", "quantity": 4}, "lunch_20"),
+    (None, {**PIZZA, "price": "0.00"}, None),
+]
+
+
+async def test_who_gets_what(desk: Desk) -> None:
+    for member_id, item, best in WHO_GETS_WHAT:
+        asked = {"member_id": member_id} if member_id else {}
+        assert (member_id, item, await desk.best(item, **asked)) == (member_id, item, [best])
 
 
 async def test_fifty_items_are_answered_in_their_order(desk: Desk) -> None:
@@ -265,21 +267,22 @@ async def test_who_may_ask(house: House, desk: Desk) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("changes", "problem", "pointer"),
-    [
-        ({"items": [PIZZA] * 51}, "invalid", "/items"),
-        ({"items": [{**PIZZA, "price": "-1.00"}]}, "invalid", "/items/0/price"),
-        ({"items": [RIDE, {**PIZZA, "currency": "USD"}]}, "unknown-currency", "/items/1/currency"),
-        ({"member_id": "vy"}, "other-country", "/member_id"),
-        ({"country": "XX"}, "unknown-country", "/country"),
-    ],
-)
-async def test_what_cannot_be_answered(desk: Desk, changes: dict[str, Any], problem: str, pointer: str) -> None:
-    body = {"country": "SG", "scenario": "best", "items": [PIZZA], **changes}
-    answer = await desk.acme.post("/v1/offers/qualify", json=body)
-    assert (answer.status_code, kind(answer)) == (422, problem)
-    assert [each["pointer"] for each in answer.json()["errors"]] == [pointer]
+# What is changed in a question, its problem, and where that points.
+UNANSWERED: Sequence[tuple[dict[str, Any], str, str]] = [
+    ({"items": [PIZZA] * 51}, "invalid", "/items"),
+    ({"items": [{**PIZZA, "price": "-1.00"}]}, "invalid", "/items/0/price"),
+    ({"items": [RIDE, {**PIZZA, "currency": "USD"}]}, "unknown-currency", "/items/1/currency"),
+    ({"member_id": "vy"}, "other-country", "/member_id"),
+    ({"country": "XX"}, "unknown-country", "/country"),
+]
+
+
+async def test_what_cannot_be_answered(desk: Desk) -> None:
+    for changes, problem, pointer in UNANSWERED:
+        body = {"country": "SG", "scenario": "best", "items": [PIZZA], **changes}
+        answer = await desk.acme.post("/v1/offers/qualify", json=body)
+        told = [each["pointer"] for each in answer.json()["errors"]]
+        assert (pointer, answer.status_code, kind(answer), told) == (pointer, 422, problem, [pointer])
 
 
 async def test_a_change_holds_within_a_second(desk: Desk) -> None:
