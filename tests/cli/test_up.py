@@ -48,6 +48,9 @@ DEMO_KEYS = {
     "counters",
     "campaigns",
     "documents",
+    "offers",
+    "rewards",
+    "pending_points",
     "ledger_verified",
     "reconciled",
 }
@@ -234,10 +237,14 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new() -> N
         assert first["expired_points"] >= first["expired_members"]
         assert first["counters"] == plain_counts(first["transactions"] - NAMED - 2)
         assert first["campaigns"] == CAMPAIGNS
+        assert first["offers"] == {"reserved": 2, "redeemed": 2, "rolled_back": 1, "points": 50}
+        assert (first["rewards"], first["pending_points"]) == ({"redeemed": 1, "returned": 1, "points": 100}, 30)
         assert first["documents"] == {"exported": 7 + 1 + 3 + 5 + 5 + 2, "changed_by_apply": 0}
         again = (await abacus("demo", "--transactions", "500", "--data-dir", data_dir, "--json")).json
-        assert (again["awarded"], again["points"], again["expired_members"], again["tier_changes"]) == (0, 0, 0, 0)
-        assert again["duplicates"] == first["awarded"] + first["duplicates"]
+        # But for the purchase of now, which each run makes.
+        assert (again["awarded"], again["points"], again["expired_members"], again["tier_changes"]) == (1, 30, 0, 0)
+        assert again["duplicates"] == first["awarded"] - 1 + first["duplicates"]
+        assert (again["offers"], again["rewards"]) == (first["offers"], first["rewards"])
         assert (again["ledger_verified"], again["reconciled"]) == (True, True)
 
 
@@ -250,6 +257,7 @@ async def test_the_demo_shows_the_worked_examples() -> None:
     assert "txn:meals:T-EVE-1: 320 points (GRP) for eve" in ran.out
     assert "10.00 SGD x 2 (vertical food) x 1 (eppf SG) x 2 (cashless wallet) x 1.5 (tier silver)" in ran.out
     assert ran.out.count("recomputed now: same") == 5
+    assert "not demo_big_table: a price of SGD 30.00 or more" in ran.out
     assert "2 meals:eve" in ran.out
     assert max(map(len, ran.out.partition("every point accounted for")[0].splitlines())) <= 80
     assert ran.out.count("every point accounted for") == 1

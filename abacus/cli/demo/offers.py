@@ -73,6 +73,6 @@ async def _entered(at: CommandActor, secrets: Secrets) -> str:
         may_use_offers=True,
         may_explain_offers=True,
     )
-    also = at.does(Deed.EDIT_PARTNERS, f"partner:{_SHOP}", did="create", limits=limits._asdict())
+    also = at.does(Deed.EDIT_LIMITS, f"partner:{_SHOP}", did="create", limits=limits._asdict())
     await PartnerStore(at.pool, at.clock, secrets).replace(partner, limits, key, also=also)
     return key.text

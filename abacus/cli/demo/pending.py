@@ -45,7 +45,7 @@ def purchase(now: datetime) -> dict[str, Any]:
         "member_id": "sok",
         "country": _COUNTRY,
         "vertical": "food",
-        "payment_type": "wallet",
+        "payment_type": "card",
         "amount": "20000",
         "currency": "KHR",
         "occurred_at": now.isoformat(),
