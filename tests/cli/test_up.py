@@ -28,9 +28,6 @@ pytestmark = pytest.mark.once
 
 DEMO_KEYS = {
     "transactions",
-    "offers",
-    "rewards",
-    "pending_points",
     "awarded",
     "points",
     "duplicates",
