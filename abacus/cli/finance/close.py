@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -23,8 +23,7 @@ from abacus.oversight.closing.kind import accounts_desk
 from abacus.oversight.closing.store import MonthCloses
 from abacus.people.types.deed import Deed
 from abacus.programs.expiry.decide.month import Month
-
-_NOT_VERIFIED: Final = Obstacle("not-verified", "`abacus ledger verify` finds rows that are wrong")
+from abacus.proof.decide.report import Report
 
 
 async def close(
@@ -100,9 +99,7 @@ async def _closed(wanted: Close) -> Answer:
     books = await _allowed_books(wanted)
     _stop_at(left(books.obstacles, wanted.accepted))
     async with actor() as at:
-        report = await verified(at.pool)
-        if not report.clean:
-            _stop_at([_NOT_VERIFIED])
+        _stop_at(_wrong_rows(await verified(at.pool)))
         for name, content in {wanted.papers.accounts_name: wanted.papers.accounts, **books.files}.items():
             with usable(wanted.out / name):
                 (wanted.out / name).write_bytes(content)
@@ -115,13 +112,19 @@ async def _closed(wanted: Close) -> Answer:
         return _answer(await MonthCloses(at.pool).sign(signed, also))
 
 
+def _wrong_rows(report: Report) -> list[Obstacle]:
+    if report.clean:
+        return []
+    words = "`abacus ledger verify` finds rows that are wrong; the first:"
+    return [Obstacle("not-verified", f"{words} {report.faults[0]}")]
+
+
 async def _checked(wanted: Close) -> Answer:
     """Everything that a close looks at, to the end. Ends with 1 where something stands in the way."""
     books = await _allowed_books(wanted)
     obstacles = list(books.obstacles)
     async with pool() as opened:
-        if not (await verified(opened)).clean:
-            obstacles.append(_NOT_VERIFIED)
+        obstacles += _wrong_rows(await verified(opened))
     open_ = left(obstacles, wanted.accepted)
     document = {
         "month": str(wanted.month),
