@@ -64,7 +64,7 @@ class Trace(NamedTuple):
 
 _IN_SLICE: Final = "slice_0." if SLICES > 1 else ""
 TRACES: Final = {
-    "offer": Trace(f"{_IN_SLICE}offer_sum", "('lunch_20', 1, '2026-03-01', 'redeemed', 1, 1, 0, 1, 1)"),
+    "offer": Trace(f"{_IN_SLICE}offer_sum", "('lunch_20', 1, '2026-03-01', 'redeemed', 1, 1, 0, 1, 1, '2026-03-01')"),
     "reward": Trace(
         "reward_redemption",
         "('k', gen_random_uuid(), 'f', 'bob', 'GRP', 'SG', 'coffee', 1, 1, 500, 0, '2026-03-01', 'coffee_codes', null,"

@@ -34,7 +34,7 @@ VERSION_0: Final[dict[str, bytes]] = {
         b'"figure":"3","cap":"100","earned":42,"card":"SG@7","points":84}'
     ),
     "by a reward": (
-        b'{"reward":"miles@1","redemption":"05c0e7f0-a3b8-5a44-8f2b-6b9f6d1f2a33","card":"ID@2","points":200}'
+        b'{"reward":"miles@1","redemption":"05c0e7f0-a3b8-5a44-8f2b-6b9f6d1f2a33","card":"SG@7","points":200}'
     ),
     "refunded": (
         b'{"points":-60,"of":"txn:rides:T-1001","of_kind":"earn","earned":180,"occurred_at":"2026-01-10T04:30:00+00:00",'

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar, Final, TypeAlias
 from uuid import UUID
@@ -37,6 +38,7 @@ _WORDS: Final = {
 _SAID: Final = {ROLL_BACK: "It is rolled back.", CANCEL: "It is cancelled.", RETURN: "It is returned."}
 
 Taken: TypeAlias = TakenOffer | Redemption
+Fact: TypeAlias = tuple[str, str | datetime]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +47,7 @@ class RedemptionPage(Page):
 
     template: ClassVar[str] = "redemption.html"
     row: TakenRow
-    facts: Sequence[tuple[str, str]]
+    facts: Sequence[Fact]
     transfer: str | None
     items: Sequence[Mapping[str, Any]]
     act_options: Sequence[tuple[str, str]]
@@ -57,7 +59,7 @@ async def redemption(call: Call) -> RedemptionPage:
     acts = [(act, _WORDS[act]) for act in _acts(taken)] if call.may(Deed.MOVE_POINTS, taken.country) else []
     if isinstance(taken, TakenOffer):
         row = row_of_offer(taken, call.now)
-        facts = [("Held until", f"{taken.until:%Y-%m-%d %H:%M} UTC"), ("Reservation", str(taken.reservation_id))]
+        facts: Sequence[Fact] = [("Held until", taken.until), ("Reservation", str(taken.reservation_id))]
         has_points = taken.points and taken.redemption_id is not None
         transfer = redemption_key(taken.redemption_id) if has_points and taken.redemption_id is not None else None
         items = json.loads(taken.items)
@@ -133,8 +135,8 @@ def _acts(taken: Taken) -> Sequence[str]:
     return [RETURN] if taken.stage in PAID else []
 
 
-def _facts(taken: Redemption) -> list[tuple[str, str]]:
-    facts = [("Program", taken.program)]
+def _facts(taken: Redemption) -> list[Fact]:
+    facts: list[Fact] = [("Program", taken.program)]
     if taken.pool is not None:
         facts.append(("Code", f"of {taken.pool}" if taken.stage in PAID else "none"))
     if taken.offer is not None:
@@ -145,5 +147,5 @@ def _facts(taken: Redemption) -> list[tuple[str, str]]:
         facts.append(("Fulfilled by", f"the webhook {taken.webhook}"))
         facts.append(("Reported by", taken.partner or "people of the house"))
     if taken.late_at is not None:
-        facts.append(("Late after", f"{taken.late_at:%Y-%m-%d %H:%M} UTC"))
+        facts.append(("Late after", taken.late_at))
     return facts
