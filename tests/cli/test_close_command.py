@@ -288,7 +288,7 @@ async def test_a_check_says_what_a_close_would_and_signs_nothing(
     assert (books["country"], books["opening"], books["issued"], books["closing"]) == ("SG", 0, 144, 144)
     assert (tie["closing"], tie["ties"]) == (144, "yes")
     assert found.pop("journal") == [{"currency": "SGD", "entries": 1, "debit": "1.15", "credit": "1.15"}]
-    nothing: dict[str, Any] = {"needs_approval": False, "seal": 1, "obstacles": []}
+    nothing: dict[str, Any] = {"needs_approval": False, "seal": 1, "obstacles": [], "benefits": []}
     assert (good.code, found) == (0, {"month": JUNE, "may_be_signed": True, **nothing})
     without = await close("--check", "--json", without="--reconciled")
     assert (without.code, without.json["may_be_signed"]) == (1, False)
