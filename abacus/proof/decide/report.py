@@ -64,9 +64,11 @@ class HouseFault(NamedTuple):
 
     @property
     def place(self) -> tuple[str, ...]:
-        """Entries of the log in their order; seals as they were noted."""
+        """Entries of the log and seals in their order; what is wrong with a seal by its words, because its slices are
+        looked at side by side.
+        """
         if self.of is Of.SEAL:
-            return (_ORDER[self.of],)
+            return (_ORDER[self.of], f"{self.name:020}", self.what)
         return (_ORDER[self.of], f"{self.name:020}" if self.of is Of.LOG else str(self.name))
 
     @property
