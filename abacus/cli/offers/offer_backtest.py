@@ -22,7 +22,7 @@ from abacus.engage.offers.decide.offer import LIMIT_WORDS, Audience, Offer
 from abacus.engage.offers.decide.past import Window, in_its_time, not_told
 from abacus.engage.offers.decide.publications import OfferPublications
 from abacus.engage.offers.decide.purchase import worth_of_a_point
-from abacus.engage.offers.decide.report import money_of
+from abacus.engage.offers.decide.report_parts import money_of
 from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.offers.invitations import InvitationStore
 from abacus.engage.offers.takers import MostOfAMember, takers

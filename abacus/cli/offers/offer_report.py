@@ -8,7 +8,8 @@ from abacus.cli.offers.family import FAMILY
 from abacus.cli.terminal.command_actor import at_desk
 from abacus.cli.terminal.periods import DayFrom, DayTo, days_of
 from abacus.cli.terminal.sheets import Report
-from abacus.engage.offers.decide.report import By, OfferLine, lines_of, not_asked_for
+from abacus.engage.offers.decide.report import By, OfferLine, lines_of
+from abacus.engage.offers.decide.report_parts import not_asked_for
 from abacus.engage.offers.report import counted, terms_of
 from abacus.engage.offers.shown import ONE_IN
 from abacus.oversight.reports.decide.sheet import sheet

@@ -8,7 +8,8 @@ from abacus.cli.rewards.family import FAMILY
 from abacus.cli.terminal.command_actor import at_desk
 from abacus.cli.terminal.periods import DayFrom, DayTo, days_of
 from abacus.cli.terminal.sheets import Report
-from abacus.engage.rewards.decide.report import By, RewardLine, lines_of, not_asked_for
+from abacus.engage.offers.decide.report_parts import not_asked_for
+from abacus.engage.rewards.decide.report import By, RewardLine, lines_of
 from abacus.engage.rewards.report import counted, payers_of
 from abacus.oversight.reports.decide.sheet import sheet
 from abacus.oversight.reports.homes import zone_of

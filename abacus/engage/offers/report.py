@@ -6,7 +6,8 @@ from typing import Final
 
 from abacus.engage.offers.decide.offer import Payer
 from abacus.engage.offers.decide.outcomes import Outcome
-from abacus.engage.offers.decide.report import Counted, Terms, VersionPlace
+from abacus.engage.offers.decide.report import Counted, Terms
+from abacus.engage.offers.decide.report_parts import VersionPlace
 from abacus.platform import slices
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement

@@ -6,8 +6,9 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from abacus.engage.offers.decide.offer import Payer
+from abacus.engage.offers.decide.report_parts import VersionPlace
 from abacus.engage.rewards.decide.redemption import Stage
-from abacus.engage.rewards.decide.report import Counted, VersionPlace
+from abacus.engage.rewards.decide.report import Counted
 from abacus.platform.postgres import LONG_S, Connection
 from abacus.platform.sql import Statement
 

@@ -8,7 +8,8 @@ from typing import Final
 from abacus.console.decide.charts import Chart, by_day
 from abacus.console.pages.stated.report_page import Asked, Found, ReportPages, table_of
 from abacus.console.web.calls import Call
-from abacus.engage.rewards.decide.report import By, Counted, RewardLine, lines_of, not_asked_for
+from abacus.engage.offers.decide.report_parts import not_asked_for
+from abacus.engage.rewards.decide.report import By, Counted, RewardLine, lines_of
 from abacus.engage.rewards.report import counted, payers_of
 from abacus.oversight.reports.decide.sheet import sheet
 from abacus.oversight.reports.homes import zone_of

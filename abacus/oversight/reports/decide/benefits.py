@@ -8,7 +8,7 @@ from abacus.core.points import EXACT
 from abacus.engage.limits.types import MICROS
 from abacus.engage.offers.decide import report as of_offers
 from abacus.engage.offers.decide.offer import Payer
-from abacus.engage.offers.decide.report import paid_by
+from abacus.engage.offers.decide.report_parts import NOT_NAMED, VersionPlace, paid_by
 from abacus.engage.rewards.decide import report as of_rewards
 from abacus.oversight.reports.decide.assumption import AssumptionBook
 from abacus.oversight.reports.decide.liability import in_money
@@ -78,13 +78,13 @@ class _Figures(NamedTuple):
 
 def offers_given(
     counted: Iterable[of_offers.Counted],
-    terms: Mapping[of_offers.VersionPlace, of_offers.Terms],
+    terms: Mapping[VersionPlace, of_offers.Terms],
     tenders: Mapping[str, Tender],
 ) -> Iterable[tuple[_Part, _Figures]]:
     """Of each version and day."""
     for each in counted:
         of = terms[each.offer, each.version]
-        program = tenders[of.country].program if of.country in tenders else of_offers.NOT_NAMED
+        program = tenders[of.country].program if of.country in tenders else NOT_NAMED
         part = _Part(OFFERS, program, of.country, *_payer(of.payer), of.currency)
         money = Decimal(each.money) / MICROS
         yield part, _Figures(each.redeemed, each.rolled_back, money_given=money, points_given=each.points)
@@ -92,13 +92,13 @@ def offers_given(
 
 def rewards_burnt(
     counted: Iterable[of_rewards.Counted],
-    payers: Mapping[of_rewards.VersionPlace, Payer],
+    payers: Mapping[VersionPlace, Payer],
     tenders: Mapping[str, Tender],
 ) -> Iterable[tuple[_Part, _Figures]]:
     """Of each version and day."""
     for each in counted:
         payer = payers[each.reward, each.version]
-        currency = tenders[each.country].currency if each.country in tenders else of_offers.NOT_NAMED
+        currency = tenders[each.country].currency if each.country in tenders else NOT_NAMED
         part = _Part(REWARDS, each.program, each.country, *_payer(payer), currency)
         back = each.cancelled + each.returned
         yield part, _Figures(each.redeemed, back, money_paid=each.money, points_burnt=each.points)
