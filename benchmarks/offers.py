@@ -1,4 +1,4 @@
-"""Offers: the choice in memory, asking over HTTP, and taking one that everybody wants."""
+"""Offers: the choice in memory, asking over HTTP, and taking an offer that everybody wants."""
 
 from pathlib import Path
 from typing import Final

@@ -17,7 +17,7 @@ REQUEST_SECONDS: Final = Histogram(
 
 @cache
 def requests_of(route: str, status: int) -> Counter:
-    """Those of a route with this status. To find them by their labels takes longer than to count one."""
+    """The metrics of a route with this status. To find them by their labels takes longer than to count one."""
     return REQUESTS.labels(route, str(status))
 
 

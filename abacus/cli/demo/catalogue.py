@@ -79,7 +79,7 @@ REWARDS: Final[Sequence[Mapping[str, Any]]] = (
 
 
 def of_the_demo(documents: Sequence[Mapping[str, Any]], now: datetime, days: int) -> list[Mapping[str, Any]]:
-    """In the demo's country, for so many days."""
+    """In the demo's country, for this number of days."""
     times = {"starts_at": now.isoformat(), "ends_at": (now + timedelta(days=days)).isoformat()}
     return [{**each, **times, "country": COUNTRY, "timezone": "Asia/Singapore"} for each in documents]
 

@@ -59,7 +59,7 @@ async def take_points(counter: Counter, pool: Pool, member: str, mark: str) -> l
 
 
 async def buy_coffees(counter: Counter, member: str, mark: str) -> list[str]:
-    """One that the member keeps, and one that it returns."""
+    """The member keeps the first, and returns the second."""
     path = f"/v1/members/{member}/redemptions"
     first = await _bought(counter, path, f"{mark}-coffee")
     if "code" not in first:  # in a house where it has bought many

@@ -28,8 +28,8 @@ class BadItem(Exception):
 
 
 def item_of(typed: Mapping[str, str], currency: str, above: Mapping[str, tuple[str, ...]]) -> Item:
-    """`above` has the categories of the country, with those above each: one that stands alone brings these. Raises
-    `BadItem` with every fault.
+    """`above` has the categories of the country, with the categories above each, which a category that stands alone
+    brings. Raises `BadItem` with every fault.
     """
     wrong: dict[str, str] = {}
     texts = {name: typed.get(name, "").strip() or _NOTHING for name in ("product", "merchant", "brand")}

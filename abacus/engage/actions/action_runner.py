@@ -25,7 +25,7 @@ _PATIENCE_S: Final = 30.0  # with a slice whose actions take longer than others'
 _LOOK_AGAIN: Final = timedelta(seconds=30)  # at what cannot be told now
 _RNG: Final = random.Random()
 
-# Returns when the receiver has these actions, but for refused actions, and for those that it cannot take yet. Raises
+# Returns when the receiver has these actions, but for refused actions, and actions that it cannot take yet. Raises
 # `Unavailable`: the receiver may have some of them then, and the handover is done again.
 Handover: TypeAlias = Callable[[Batch, Sequence[DueAction]], Awaitable[Refusals]]
 

@@ -1,4 +1,4 @@
-"""Invitations that a deed or a redemption gave: each once under its key, and one that is not used can be taken back.
+"""Invitations that a deed or a redemption gave: each once under its key. What is not used can be taken back.
 
 A gift and the invitation that it makes are written in one transaction of the member's slice.
 """

@@ -89,7 +89,7 @@ class InvitationStore:
         return removed
 
     async def among(self, number: int, members: Collection[str]) -> set[str]:
-        """Those of the members who are invited."""
+        """The invitations of these members."""
 
         async def work(slice_: Slice, some: Sequence[str]) -> list[str]:
             async with slice_.at() as connection:

@@ -122,7 +122,7 @@ class Members:
         return split
 
     def _forget(self, now: float) -> None:
-        """Those that were read longest ago come first."""
+        """Members who were read longest ago come first."""
         while self._remembered:
             until, _ = next(iter(self._remembered.values()))
             if now < until and len(self._remembered) <= self._most:

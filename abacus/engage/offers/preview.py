@@ -1,5 +1,5 @@
 """What a member would get for an item, and why not: for people, who look at some offers now and then. The offers are
-read for each look, be they in force or not, and judged as those that callers ask for are.
+read for each look, be they in force or not, and judged as for a caller who asks.
 """
 
 from collections.abc import Callable, Sequence

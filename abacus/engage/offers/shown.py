@@ -35,7 +35,7 @@ on conflict (offer, version, day, slot) do update set times = s.times + excluded
 
 
 def _drawn() -> int:
-    """After how many answers the next one is looked at: one of so many, and none in step with its callers."""
+    """After how many answers the next one is looked at: one of this number, and none in step with its callers."""
     return _RNG.randint(1, 2 * ONE_IN - 1)
 
 

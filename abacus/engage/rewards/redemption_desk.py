@@ -144,7 +144,7 @@ class RedemptionDesk:
         return await self._reader.one(member_id, redemption_id_)
 
     async def of_member(self, member_id: str, most: int, after: Place | None = None) -> list[Redemption]:
-        """The newest first, or those that come after a place in this order."""
+        """The newest first, or the next after a place in this order."""
         return await self._reader.of_member(member_id, most, after)
 
     async def cancel(self, redemption: Redemption, *, also: Also = nothing_else) -> Redemption:

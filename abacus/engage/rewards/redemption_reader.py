@@ -67,7 +67,7 @@ class RedemptionReader:
         return Redemption(*row) if row else None
 
     async def of_member(self, member_id: str, most: int, after: Place | None = None) -> list[Redemption]:
-        """The newest first, or those that come after a place in this order."""
+        """The newest first, or the next after a place in this order."""
         asked_at, redemption_id = after or (None, None)
         statement = _OF_MEMBER(member_id=member_id, most=most, asked_at=asked_at, redemption_id=redemption_id)
         async with passing_failures():
@@ -89,7 +89,7 @@ class RedemptionReader:
         is_late: bool | None = None,
         after: Place | None = None,
     ) -> list[Redemption]:
-        """The newest first, at some stages or at all; of those that were sent, only those that are late, or not."""
+        """The newest first, at some stages or at all; of sent ones only the late, or only the others."""
         asked_at, redemption_id = after or (None, None)
         statement = _OF_REWARD(
             reward=reward,

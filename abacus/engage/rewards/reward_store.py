@@ -45,6 +45,6 @@ class RewardStore(StatedStore[Reward, RewardPublications]):
         return {row[0]: RewardHead(*row[1:]) for row in rows}
 
     async def waiting(self, names: Collection[str], now: datetime) -> frozenset[str]:
-        """Those of these rewards that are paused, or have not begun."""
+        """Which of these rewards are paused, or have not begun."""
         async with passing_failures():
             return frozenset(row["name"] for row in await self._pool.fetch(*_WAITING(names=list(names), now=now)))

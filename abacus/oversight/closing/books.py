@@ -47,7 +47,7 @@ class Papers(NamedTuple):
 
 
 class MonthBooks(NamedTuple):
-    """`files` are those that the close writes. `movements` are by program and country, and so are their `ties`.
+    """The close writes `files`. `movements` are by program and country, and so are their `ties`.
     `benefits` are what offers gave and rewards cost; only a month that has some has a file of them.
     """
 

@@ -53,7 +53,7 @@ class RedeemedReader:
         return {key: Redeemed(each, known.get(each.redemption_id)) for key, each in paid.items()}
 
     async def _with_points(self, recalled: Recalled) -> Recalled:
-        """With the points by which those of the offer were reckoned, where they are posted."""
+        """With the points by which the offer's points were reckoned, where they are posted."""
         if not recalled.redemption.points:
             return recalled
         claim = await self._ledger.claim(redemption_key(recalled.redemption.redemption_id))

@@ -81,7 +81,7 @@ async def test_each_thing_stands_on_the_day_on_which_it_happened(pool: Pool) -> 
 
 
 def answer(*names: Sequence[str]) -> tuple[Ask, Answer]:
-    """One that has these offers for each of its items."""
+    """An answer that has these offers for each of its items."""
     item = Item("1", "pizza", "mario", "", ("food",), 2_100, "SGD")
     shown = [[Shown(replace(offers.offer(name=name), version=1), 420, 1_680, None) for name in some] for some in names]
     items = [ItemAnswer(item, some[0] if some else None, some[1:]) for some in shown]

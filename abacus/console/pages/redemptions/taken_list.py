@@ -110,5 +110,5 @@ def _stages(state: RewardState | None) -> Sequence[str] | None:
 
 
 def _is_late(state: RewardState | None) -> bool | None:
-    """A late one was sent, too: those that are only sent are not late yet."""
+    """A late redemption was sent, too; a redemption that is only sent is not late yet."""
     return {RewardState.LATE: True, RewardState.SENT: False}.get(state) if state is not None else None

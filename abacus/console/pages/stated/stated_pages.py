@@ -54,7 +54,7 @@ class StatedListPage(Page):
 @dataclass(frozen=True)
 class ShownVersion:
     """A version of a document: that which the address names, or that in force, or else the latest. `newer` waits while
-    this one is in force. `states` are those of all versions, by their numbers.
+    this one is in force. `states` has the state of each version, by its number.
     """
 
     word: str

@@ -54,7 +54,7 @@ class Holders:
         self._let_go = let_go
 
     async def ended(self, ids: Collection[UUID]) -> Collection[UUID]:
-        """Those that have ended. Overdue ones are let go of first: nobody can redeem them afterwards. Raises
+        """The reservations that have ended. Overdue ones are let go of first: nobody redeems them afterwards. Raises
         `Unavailable`.
         """
         if not ids:

@@ -23,7 +23,7 @@ class Loaded(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Where codes go: the batch of an offer's pool. All codes of one that `is_checked` have the check character."""
+    """Where codes go: the batch of an offer's pool. All codes of a batch that `is_checked` have the check character."""
 
     offer: str
     country: str

@@ -107,6 +107,6 @@ def micros_text(micros: int, currency: str) -> str:
 
 
 def _text(money: Decimal, currency: str) -> str:
-    """With all decimals of the currency, and those that it has beyond."""
+    """With all decimals of the currency, and more where the amount has them."""
     decimals = max(decimals_of(currency), -int(money.normalize().as_tuple().exponent))
     return f"{money:.{decimals}f}"
