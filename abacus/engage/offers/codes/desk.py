@@ -31,7 +31,7 @@ class CodeDesk:
         self._offers = OfferStore(pool)
 
     async def country(self, offer: str, named: str | None) -> str:
-        """The country of an offer, or of its pool where it is not drafted yet. A new pool has the country that is named."""
+        """The country of an offer, or of its pool where it is not drafted yet; of a new pool, the one named."""
         history = await self._offers.history(offer)
         country = history[-1].document.country if history else await country_of(self._pool, offer)
         if country is None and named is None:

@@ -104,8 +104,8 @@ class CodeShelf:
         return {each: found.get(digests[each], ()) if each in digests else () for each in typed}
 
     async def take(self, wanted: Sequence[Taking]) -> Lost:
-        """Reservations take their codes; returns the reservations whose code another one has. A reservation keeps what it
-        has taken before.
+        """Reservations take their codes; returns the reservations whose code another one has. A reservation keeps
+        what it has taken before.
         """
         if not wanted:
             return frozenset()
