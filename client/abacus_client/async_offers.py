@@ -1,5 +1,6 @@
 """What the client for asyncio asks and takes of offers; `offers.py` is generated from this file."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from decimal import Decimal
 from uuid import UUID
@@ -10,7 +11,7 @@ from abacus_client.offer_answers import OfferRedemption, Qualified, Reservation,
 from abacus_client.offer_calls import OfferItem, Scenario
 
 
-class AsyncOfferCalls:
+class AsyncOfferCalls(ABC):
     """The methods about offers. The base URL is that of the offers."""
 
     async def qualify(
@@ -87,5 +88,6 @@ class AsyncOfferCalls:
         """Takes back so much of what was saved, or all that is left, with the points."""
         return await self._answer(offer_calls.roll_back(redemption_id, saves, idempotency_key))
 
+    @abstractmethod
     async def _answer(self, call: Call[Answer]) -> Answer:
-        raise NotImplementedError
+        """The answer to a call; the client makes it."""

@@ -2,6 +2,7 @@
 file.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from decimal import Decimal
 from typing import Literal
@@ -13,7 +14,7 @@ from abacus_client.calls import Answer, Call
 from abacus_client.reward_answers import PointQuote, RewardRedemption, Rewards
 
 
-class AsyncRewardCalls:
+class AsyncRewardCalls(ABC):
     """The methods about what points buy and pay."""
 
     async def point_quote(
@@ -75,8 +76,10 @@ class AsyncRewardCalls:
         """Says what became of a redemption, as its fulfiller; what failed is cancelled."""
         return await self._answer(reward_calls.report(member_id, redemption_id, state, detail))
 
+    @abstractmethod
     def _items(self, page_at: Callable[[str | None], Call[Page[Item]]]) -> AsyncIterator[Item]:
-        raise NotImplementedError
+        """The items of all pages; the client asks for them one after the other."""
 
+    @abstractmethod
     async def _answer(self, call: Call[Answer]) -> Answer:
-        raise NotImplementedError
+        """The answer to a call; the client makes it."""

@@ -1,6 +1,7 @@
 # Generated from async_offers.py by `python client/generate_sync.py`; changes belong there.
 """What the blocking client asks and takes of offers."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from decimal import Decimal
 from uuid import UUID
@@ -11,7 +12,7 @@ from abacus_client.offer_answers import OfferRedemption, Qualified, Reservation,
 from abacus_client.offer_calls import OfferItem, Scenario
 
 
-class OfferCalls:
+class OfferCalls(ABC):
     """The methods about offers. The base URL is that of the offers."""
 
     def qualify(
@@ -88,5 +89,6 @@ class OfferCalls:
         """Takes back so much of what was saved, or all that is left, with the points."""
         return self._answer(offer_calls.roll_back(redemption_id, saves, idempotency_key))
 
+    @abstractmethod
     def _answer(self, call: Call[Answer]) -> Answer:
-        raise NotImplementedError
+        """The answer to a call; the client makes it."""

@@ -1,6 +1,7 @@
 # Generated from async_rewards.py by `python client/generate_sync.py`; changes belong there.
 """What the blocking client asks about rewards, and about what points pay."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Literal
@@ -12,7 +13,7 @@ from abacus_client.calls import Answer, Call
 from abacus_client.reward_answers import PointQuote, RewardRedemption, Rewards
 
 
-class RewardCalls:
+class RewardCalls(ABC):
     """The methods about what points buy and pay."""
 
     def point_quote(
@@ -74,8 +75,10 @@ class RewardCalls:
         """Says what became of a redemption, as its fulfiller; what failed is cancelled."""
         return self._answer(reward_calls.report(member_id, redemption_id, state, detail))
 
+    @abstractmethod
     def _items(self, page_at: Callable[[str | None], Call[Page[Item]]]) -> Iterator[Item]:
-        raise NotImplementedError
+        """The items of all pages; the client asks for them one after the other."""
 
+    @abstractmethod
     def _answer(self, call: Call[Answer]) -> Answer:
-        raise NotImplementedError
+        """The answer to a call; the client makes it."""

@@ -4,6 +4,7 @@ from typing import Final
 
 from abacus.cli.demo.catalogue import COUNTRY
 from abacus.cli.demo.counter import at_the_counter
+from abacus.cli.demo.demo_partner import demo_partner
 from abacus.cli.demo.shelves import Shelves
 from abacus.cli.demo.shop import buy_coffees, look_at_a_dish, take_an_offer, take_points
 from abacus.cli.demo.two_people import APPROVER, EDITOR, approvals_of, enter_people
@@ -12,7 +13,7 @@ from abacus.cli.house.stack import running
 from abacus.cli.house.start_progress import StartProgress
 from abacus.cli.terminal.command_actor import CommandActor, login
 from abacus.core.clock import SystemClock
-from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
+from abacus.intake.partners.decide.partner import LIVE_KEY
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 from abacus.people.types.deed import Deed
@@ -57,22 +58,7 @@ async def sold(complete: Settings, pool: Pool, starting: StartProgress) -> list[
 async def _entered(at: CommandActor, secrets: Secrets) -> str:
     """The partner is entered with a new key, or has a new key from now on."""
     key, limits = LIVE_KEY.new(), Limits()
-    partner = Partner(
-        partner_id=_SHOP,
-        name="A shop of the demo",
-        fixed_points=False,
-        computed_points=False,
-        countries=(COUNTRY,),
-        card_scope=None,
-        requests_per_minute=60_000,
-        signing_secret=None,
-        created_at=at.clock.now(),
-        created_by=at.actor.source,
-        disabled_at=None,
-        may_spend=True,
-        may_use_offers=True,
-        may_explain_offers=True,
-    )
+    partner = demo_partner(_SHOP, "A shop of the demo", [COUNTRY], at, awards=False)
     also = at.does(Deed.EDIT_LIMITS, f"partner:{_SHOP}", did="create", limits=limits._asdict())
     await PartnerStore(at.pool, at.clock, secrets).replace(partner, limits, key, also=also)
     return key.text

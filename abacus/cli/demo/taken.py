@@ -27,7 +27,7 @@ select coalesce(sum(points), 0)::bigint as points from transfer where posted_at 
 
 
 class Taken(NamedTuple):
-    """The keys of each are those of the demo's document."""
+    """Each has the keys of the demo's document."""
 
     offers: Mapping[str, int]
     rewards: Mapping[str, int]

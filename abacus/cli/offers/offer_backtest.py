@@ -66,7 +66,7 @@ async def backtest_offer(
 ) -> Answer:
     """Say what an offer would have given for the purchases of the past, had each that it fits used it. Nothing is done.
 
-    Days are those of the offer's zone. Purchases are the transactions that earned points, in the order of their time.
+    Days are counted in the offer's zone. Purchases are the transactions that earned points, in the order of their time.
     Limits begin unused, and what rules look up is as it is now.
     """
     first, last = read_day(begin, "--from", last=False), read_day(end, "--to", last=True)

@@ -22,7 +22,7 @@ _SOURCE, _TYPE = "rewards", "asked"  # of the facts of a request
 
 
 class RewardMember(NamedTuple):
-    """A member who asks for a reward: the facts are those of an event that happens now, and was not counted."""
+    """A member who asks for a reward. `facts` are of an event that happens now and was not counted."""
 
     member_id: str
     standing: Standing

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from abacus.core.errors import SetAside
 from abacus.core.ids import redemption_key
@@ -49,17 +50,20 @@ class RedeemedReader:
         if not paid:
             return {}
         found = await named_redemptions(self._pool, member_id, {each.redemption_id for each in paid.values()})
-        known = {id_: await self._with_points(each) for id_, each in found.items()}
+        earned = await self._earned(id_ for id_, each in found.items() if each.redemption.points)
+        known = {id_: each._replace(earned=earned.get(id_)) for id_, each in found.items()}
         return {key: Redeemed(each, known.get(each.redemption_id)) for key, each in paid.items()}
 
-    async def _with_points(self, recalled: Recalled) -> Recalled:
-        """With the points by which the offer's points were reckoned, where they are posted."""
-        if not recalled.redemption.points:
-            return recalled
-        claim = await self._ledger.claim(redemption_key(recalled.redemption.redemption_id))
-        transfer = await self._ledger.transfer(claim) if claim else None
-        why = _explanation(transfer) if transfer else None
-        return recalled._replace(earned=why.earned) if isinstance(why, Offered) else recalled
+    async def _earned(self, ids: Iterable[UUID]) -> Mapping[UUID, int | None]:
+        """The points by which the points of redemptions were reckoned, where they are posted."""
+        id_of = {redemption_key(each): each for each in ids}
+        if not id_of:
+            return {}
+        places: dict[tuple[str, str], list[int]] = {}
+        for claim in (await self._ledger.claims_of(id_of)).values():
+            places.setdefault((claim.member_id, claim.program), []).append(claim.seq)
+        posted = [each for place, seqs in places.items() for each in (await self._ledger.these(*place, seqs)).values()]
+        return {id_of[each.key]: why.earned for each in posted if isinstance(why := _explanation(each), Offered)}
 
 
 def _paid(transfer: Transfer) -> Paid | None:

@@ -7,9 +7,10 @@ from typing import Any, Final
 import httpx
 
 from abacus.cli.demo.counter import asked, partner_at
+from abacus.cli.demo.demo_partner import demo_partner
 from abacus.cli.demo.story.chapter import Chapter
 from abacus.cli.demo.story.house import House
-from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
+from abacus.intake.partners.decide.partner import LIVE_KEY
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.types.limits import Limits
 from abacus.people.types.deed import Deed
@@ -25,22 +26,7 @@ class PartnerRequests(Chapter):
 
     async def begin(self) -> None:
         at, key = self.house.at("olga"), LIVE_KEY.new()
-        made = Partner(
-            partner_id=ACME,
-            name="Acme",
-            fixed_points=True,
-            computed_points=True,
-            countries=("SG", "TH"),
-            card_scope=None,
-            requests_per_minute=60_000,
-            signing_secret=None,
-            created_at=at.clock.now(),
-            created_by=at.actor.source,
-            disabled_at=None,
-            may_spend=True,
-            may_use_offers=True,
-            may_explain_offers=True,
-        )
+        made = demo_partner(ACME, "Acme", ["SG", "TH"], at, awards=True)
         also = at.does(Deed.EDIT_PARTNERS, f"partner:{ACME}", did="create", limits=_LIMITS._asdict())
         await PartnerStore(at.pool, at.clock).create(made, _LIMITS, key, also=also)
         self.house.keys[ACME] = key.text

@@ -17,9 +17,9 @@ class Outcome(StrEnum):
 
 
 class Happened(NamedTuple):
-    """So often, with so many points and so much money saved; `cost` is what the limits count, in millionths. `day` is
-    the day of the reservation in the offer's zone, by which limits count; `happened_on` is the day by the country's
-    clock on which it was redeemed or rolled back, and else the day of the reservation.
+    """An outcome, added up. `points` and `saves` are what it gave; `cost`, in millionths, is what limits count. Limits
+    count by `day`, the day of the reservation in the offer's zone. `happened_on` is the day of a redemption or a
+    rollback by the country's clock, and else `day`.
     """
 
     offer: str

@@ -41,7 +41,7 @@ class Purchases:
 
 
 def earned(units: int, rate: Rate | None, currency: str) -> int | None:
-    """The points for so many of the currency's smallest units; None without a rate, and beyond what an award has."""
+    """The points that `units`, the currency's smallest, earn; None without a rate, and beyond what an award has."""
     if rate is None:
         return None
     amount = Decimal(units).scaleb(-decimals_of(currency))

@@ -21,8 +21,8 @@ class By(StrEnum):
 
 
 class Counted(NamedTuple):
-    """What came of a version on a day by the country's clock. `points` and `money` are those of redemptions that were
-    paid; what came back that day is taken off.
+    """What came of a version on a day by the country's clock. `points` and `money` were paid that day; what came back
+    that day is taken off.
     """
 
     reward: str

@@ -68,7 +68,7 @@ class ByInvitation(NamedTuple):
 
 
 class AsPoints(NamedTuple):
-    """So many points of another program for each piece."""
+    """Each piece gives `points` of another program."""
 
     program: str
     points: int

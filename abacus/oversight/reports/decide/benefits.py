@@ -107,7 +107,7 @@ def rewards_burnt(
 def benefit_rows(
     parts: Iterable[tuple[_Part, _Figures]], book: AssumptionBook, month: Month, *, decimals: int
 ) -> Sequence[BenefitRow]:
-    """In the order of their parts; a payer for whom nothing happened is left out."""
+    """In the order of their parts. A payer is left out where all figures are nothing."""
     sums: dict[_Part, _Figures] = {}
     for part, figures in parts:
         sums[part] = sums.get(part, _Figures()).plus(figures)
