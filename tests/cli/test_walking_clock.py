@@ -14,6 +14,9 @@ from abacus.core.sources import login_source
 from abacus.people.store.audit import entry_of, log, write
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Pool, open_pool
+from abacus.proof.verify import verify
+from tests.proof.reported import lines
+from tests.support.sealing import RECHECK
 
 pytestmark = pytest.mark.once
 
@@ -50,6 +53,19 @@ async def test_the_database_tells_its_time_to_the_story_alone(database_url: str,
             await of_the_story.close()
         assert datetime.now(UTC) - await pool.fetchval("select clock_timestamp()") < _TICK
     assert await pool.fetchval("select to_regnamespace('story')") is None
+
+
+async def test_no_leap_makes_an_entry_of_the_log_wait_for_days(database_url: str) -> None:
+    """Nobody else gives entries their places here."""
+    async with walking_clock(database_url, _BEGIN) as (clock, url):
+        of_the_story = await open_pool(url, size=1)
+        try:
+            async with of_the_story.acquire() as connection:
+                await write(connection, [entry_of(login_source("tests"), Deed.RUN_JOBS, "job:story", clock.now())])
+            await clock.walk(_BEGIN + timedelta(days=1))
+            assert lines(await verify(of_the_story, RECHECK)) == []
+        finally:
+            await of_the_story.close()
 
 
 async def test_a_story_that_stopped_halfway_does_not_count_as_told(database_url: str, pool: Pool) -> None:

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from abacus.people.store.chain import chain_next
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.sql import Statement
 
@@ -44,7 +45,12 @@ class WalkingClock:
         return min(self._told_at + timedelta(seconds=time.monotonic() - self._heard_at), datetime.now(UTC))
 
     async def walk(self, to: datetime) -> None:
-        """Stays where it is for a moment that is over."""
+        """Stays where it is for a moment that is over. The log's entries get their places before: after the leap they
+        would seem to have waited for days, and the books of a month are verified meanwhile.
+        """
+        async with self._database.acquire() as connection:
+            while await chain_next(connection):
+                pass
         self._hear(max(to, self.now()))
         await self._database.execute(*_TELL(told_at=self._told_at))
 
