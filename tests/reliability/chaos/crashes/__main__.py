@@ -48,7 +48,7 @@ def main() -> int:
     )
     parser.add_argument("--sample", type=int, metavar="N", help="so many of the crashes, drawn by --seed")
     parser.add_argument("--seed", type=int, default=None, help="of the sample; drawn and printed without it")
-    parser.add_argument("--lanes", type=int, default=4 * (os.cpu_count() or 1), help="how many at a time")
+    parser.add_argument("--lanes", type=int, default=6 * (os.cpu_count() or 1), help="how many at a time")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
     options = parser.parse_args()
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # that a topic is not there yet is expected
