@@ -32,3 +32,7 @@ OFFER_OVERDUE_SECONDS: Final = Gauge(
     "abacus_offer_overdue_seconds", "Since the first reservation is over, and not let go"
 )
 OFFER_AWARDS_SECONDS: Final = Gauge("abacus_offer_awards_oldest_seconds", "Since the first award of an offer is due")
+
+# offer: by its name, of the offers in force with a pool of single codes; each is counted once a minute.
+OFFER_CODES_FREE: Final = Gauge("abacus_offer_codes_free", "Free single codes of an offer", ["offer"])
+OFFER_CODES_LOW: Final = Gauge("abacus_offer_codes_low", "1 where few single codes are free, else 0", ["offer"])

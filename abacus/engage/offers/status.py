@@ -1,13 +1,9 @@
 """The line of offers in the state of things, and the metrics of what people have to look at."""
 
-import asyncio
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-import structlog
-
 from abacus.core.clock import Clock
-from abacus.core.errors import Unavailable
 from abacus.core.status import Cause, Problem, Undelivered
 from abacus.documents.decide.states import Status
 from abacus.engage.actions.types import AWARDS
@@ -20,7 +16,6 @@ from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement
 from abacus.platform.status import CapabilityStatus
 
-_LOOK_EVERY_S: Final = 10.0
 _OVERDUE_AFTER: Final = timedelta(minutes=1)  # sweepers look each second
 _AWARDS_AFTER: Final = timedelta(minutes=5)
 MOST_COUNTED: Final = 100_000
@@ -44,8 +39,6 @@ from (
         and owner_kind = '{OWNER_KIND}'
 ) a
 """)
-
-log = structlog.get_logger(__name__)
 
 
 class OfferState(NamedTuple):
@@ -117,19 +110,13 @@ async def offer_state(pool: Pool, now: datetime) -> OfferState:
     )
 
 
-async def keep_measuring(pool: Pool, clock: Clock) -> None:
-    """Until cancelled."""
-    while True:
-        now = clock.now()
-        try:
-            state = await offer_state(pool, now)
-        except Unavailable as error:
-            log.warning("offers are not measured", away=error)
-        else:
-            OFFER_RESERVATIONS_HELD.set(state.held)
-            OFFER_OVERDUE_SECONDS.set(_age_s(state.overdue_at, now))
-            OFFER_AWARDS_SECONDS.set(_age_s(state.award_at, now))
-        await asyncio.sleep(_LOOK_EVERY_S)
+async def measure(pool: Pool, clock: Clock) -> None:
+    """Raises `Unavailable`."""
+    now = clock.now()
+    state = await offer_state(pool, now)
+    OFFER_RESERVATIONS_HELD.set(state.held)
+    OFFER_OVERDUE_SECONDS.set(_age_s(state.overdue_at, now))
+    OFFER_AWARDS_SECONDS.set(_age_s(state.award_at, now))
 
 
 def _age_s(since: datetime | None, now: datetime) -> float:

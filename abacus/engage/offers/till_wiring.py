@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
@@ -10,15 +11,17 @@ from abacus.engage.offers.codes.code_key import TABLE, CodeRulesInUse
 from abacus.engage.offers.codes.code_sweeper import CodeSweeper
 from abacus.engage.offers.codes.code_uses import Holders
 from abacus.engage.offers.codes.shelf import CodeShelf
+from abacus.engage.offers.codes.status import measure_codes
 from abacus.engage.offers.counted import CountedSweeper, CountedTill
 from abacus.engage.offers.offer_store import OfferStore, OfferVersions
 from abacus.engage.offers.redemptions import Redemptions
 from abacus.engage.offers.reservations import Reservations, drawn_slot, pots_of_offers
-from abacus.engage.offers.status import keep_measuring
+from abacus.engage.offers.status import measure
 from abacus.engage.offers.sweeper import ReservationSweeper
 from abacus.engage.offers.till import Till
 from abacus.engage.offers.wiring import AskedOffers, watch_pots
 from abacus.platform.health import WorkerHealth
+from abacus.platform.measuring import keep_measuring
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_VALUES, Pool
 from abacus.platform.wiring import Wiring
@@ -26,6 +29,7 @@ from abacus.platform.wiring import Wiring
 _CONNECTIONS: Final = 6  # rounds of reserving and of redeeming, two each; rollbacks; the sweeper
 _WITHIN_S: Final = 5.0
 _SWEEP_EVERY_S: Final = 1.0
+_COUNT_CODES_EVERY_S: Final = 60.0  # it reads a row for each code that was used
 
 
 class TakenOffers(NamedTuple):
@@ -50,7 +54,8 @@ async def taken_offers(wiring: Wiring, asked: AskedOffers) -> TakenOffers:
     wiring.at_the_end(codes.close)
     apart = WorkerHealth("offers that are taken")  # without the database, offers are shown from memory all the same
     wiring.beside(_keep_sweeping(sweeper, CodeSweeper(pool, clock, codes), apart))
-    wiring.beside(keep_measuring(pool, clock))
+    wiring.beside(keep_measuring("offers", partial(measure, pool, clock)))
+    wiring.beside(keep_measuring("single codes", partial(measure_codes, pool, clock), every_s=_COUNT_CODES_EVERY_S))
     offer_of = OfferVersions(OfferStore(pool)).of
     till = CountedTill(asked.qualifier, reservations, redemptions, codes, offer_of=offer_of, clock=clock)
     return TakenOffers(till, codes)

@@ -1,23 +1,19 @@
 """The line of rewards in the state of things, and the metrics of what people have to look at."""
 
-import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-import structlog
-
 from abacus.core.clock import Clock
-from abacus.core.errors import Unavailable
 from abacus.core.status import Cause, Problem, Undelivered
 from abacus.documents.decide.states import Status
 from abacus.engage.rewards.decide.redemption import UNFINISHED, Stage
 from abacus.engage.rewards.metrics import CODES_FREE, CODES_LOW, REDEMPTIONS_LATE, REDEMPTIONS_UNFINISHED
+from abacus.platform.measuring import set_series
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement
 from abacus.platform.status import CapabilityStatus
 
-_LOOK_EVERY_S: Final = 10.0
 _STUCK_AFTER: Final = timedelta(minutes=1)
 _UNFINISHED: Final = ", ".join(f"'{each}'" for each in UNFINISHED)
 
@@ -37,8 +33,6 @@ from (
     group by 1
 ) w left join reward_pool p on p.name = w.pool order by w.pool
 """)
-
-log = structlog.get_logger(__name__)
 
 
 class PoolLevel(NamedTuple):
@@ -101,20 +95,13 @@ async def reward_state(pool: Pool, now: datetime) -> RewardState:
     return RewardState(row["late"], row["unfinished"], levels)
 
 
-async def keep_measuring(pool: Pool, clock: Clock) -> None:
-    """Until cancelled."""
-    while True:
-        try:
-            state = await reward_state(pool, clock.now())
-        except Unavailable as error:
-            log.warning("rewards are not measured", away=error)
-        else:
-            REDEMPTIONS_LATE.set(state.late)
-            REDEMPTIONS_UNFINISHED.set(state.unfinished)
-            for each in state.pools:
-                CODES_FREE.labels(each.pool).set(each.free)
-                CODES_LOW.labels(each.pool).set(each.is_low)
-        await asyncio.sleep(_LOOK_EVERY_S)
+async def measure(pool: Pool, clock: Clock) -> None:
+    """Raises `Unavailable`."""
+    state = await reward_state(pool, clock.now())
+    REDEMPTIONS_LATE.set(state.late)
+    REDEMPTIONS_UNFINISHED.set(state.unfinished)
+    set_series(CODES_FREE, {each.pool: each.free for each in state.pools})
+    set_series(CODES_LOW, {each.pool: each.is_low for each in state.pools})
 
 
 async def _undelivered(pool: Pool, clock: Clock) -> Undelivered:

@@ -21,9 +21,10 @@ from abacus.engage.rewards.redemption_desk import RedemptionDesk
 from abacus.engage.rewards.redemption_rows import RedemptionRows
 from abacus.engage.rewards.rehearsal import in_none, keep_stocked
 from abacus.engage.rewards.reward_store import RewardStore
-from abacus.engage.rewards.status import keep_measuring
+from abacus.engage.rewards.status import measure
 from abacus.ledger.types.movement import MovesPort
 from abacus.platform.encryption import Secrets
+from abacus.platform.measuring import keep_measuring
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool
 from abacus.platform.wiring import Wiring
@@ -44,7 +45,7 @@ class _Redeeming(NamedTuple):
 async def redemption_desk(wiring: Wiring, pool: Pool, moves: MovesPort, book: Callable[[], CardBook]) -> RedemptionDesk:
     """It goes on beside with what any process left unfinished, and measures what there is."""
     rewards, redeemer, deliveries = await _redeeming(wiring, pool, moves, book)
-    wiring.beside(keep_measuring(pool, wiring.clock))
+    wiring.beside(keep_measuring("rewards", partial(measure, pool, wiring.clock)))
     segments = segments_in_use(wiring, pool).look
     counters = await present_counter_facts(wiring, pool, lambda: Countable(rewards.around().counters))
     reached = await outside(wiring, pool, webhooks_at_once=0)

@@ -75,7 +75,7 @@ def paying(of: Reservation) -> Paying:
 
 async def counted(pool: Pool, offer: str = CODED.name) -> tuple[int, int, int, int]:
     """The codes that are loaded, used, reserved and free."""
-    batches = await batch_states(pool, offer)
+    batches = await batch_states(pool, [offer])
     return (
         sum(each.loaded for each in batches),
         sum(each.used for each in batches),

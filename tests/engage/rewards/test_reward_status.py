@@ -4,11 +4,15 @@ from datetime import timedelta
 
 import orjson
 import pytest
+from prometheus_client import REGISTRY
 
-from abacus.engage.rewards.status import PoolLevel, RewardState, reward_state, told_of
+from abacus.cli.examples import example_cards
+from abacus.engage.rewards.status import PoolLevel, RewardState, measure, reward_state, told_of
 from abacus.oversight.reconcile.rewards import reward_books
 from abacus.platform.postgres import Pool
-from tests.support.rewards import Counter, give_points, load_codes, reward
+from abacus.pricing.store.cards import CardStore
+from tests.support.fixed_clock import FixedClock
+from tests.support.rewards import DAY, NOW, Counter, give_points, load_codes, reward, run_reward
 from tests.support.sealing import tampering
 
 
@@ -39,6 +43,25 @@ async def test_a_fulfiller_is_called_once_and_called_off_once(pool: Pool) -> Non
     assert said == [(1, "webhook:vouchers", "asked"), (2, "webhook:vouchers", "cancelled")]
     assert (await reward_state(pool, at.clock.now() + timedelta(hours=2))).late == 0
     assert await reward_books(pool) == (1, 0, [])
+
+
+async def test_free_codes_are_measured_while_a_reward_in_force_uses_the_pool(pool: Pool) -> None:
+    singapore = next(card for card in example_cards() if card.scope == "SG")
+    await CardStore(pool).publish(singapore, by="tests", now=NOW)
+    await load_codes(pool, ["A", "B"])
+    await run_reward(pool, delivery={"pool": "coffee_codes", "low": 3})
+    await measure(pool, FixedClock(NOW))
+    assert _measured() == (2, 1)
+    await measure(pool, FixedClock(NOW + 31 * DAY))
+    assert _measured() == (None, None)
+
+
+def _measured() -> tuple[float | None, float | None]:
+    """How many codes are free, and whether these are few."""
+    free, low = (
+        REGISTRY.get_sample_value(f"abacus_reward_codes_{name}", {"pool": "coffee_codes"}) for name in ("free", "low")
+    )
+    return free, low
 
 
 @pytest.mark.parametrize(

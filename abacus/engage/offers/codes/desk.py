@@ -59,7 +59,7 @@ class CodeDesk:
             await together(logged, also)(connection)
 
     async def batches(self, offer: str | None = None) -> Sequence[BatchState]:
-        return await batch_states(self._pool, offer)
+        return await batch_states(self._pool, None if offer is None else [offer])
 
     def _logged(self, offer: str, country: str, by: Actor, **details: object) -> Also:
         now = self._clock.now()

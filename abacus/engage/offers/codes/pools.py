@@ -1,6 +1,6 @@
 """Pools of offers and their batches: what was loaded, what is used, and what is free."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -43,7 +43,7 @@ select p.offer, p.country, b.name, b.loaded, count(u.digest) filter (where u.use
     count(u.digest) filter (where u.used_at is null) as held, b.made_at, b.made_by, b.withdrawn_at
 from offer_pool p join offer_code_batch b on b.pool = p.number
 left join offer_code_use u on u.pool = b.pool and u.batch = b.batch
-where :offer::text is null or p.offer = :offer
+where :offers::text[] is null or p.offer = any(:offers)
 group by p.offer, p.country, b.pool, b.batch order by p.offer, b.batch
 """)
 _LOADED: Final = Statement("""
@@ -58,10 +58,12 @@ where p.offer = :offer and b.pool = p.number and b.name = :batch and b.withdrawn
 """)
 
 
-async def batch_states(pool: Pool, offer: str | None = None) -> list[BatchState]:
-    """In the order in which they were begun. Raises `Unavailable`."""
+async def batch_states(pool: Pool, offers: Collection[str] | None = None) -> list[BatchState]:
+    """Of all pools, or of these offers, in the order in which they were begun. Raises `Unavailable`."""
     async with passing_failures():
-        return [BatchState(*row) for row in await pool.fetch(*_BATCHES(offer=offer))]
+        return [
+            BatchState(*row) for row in await pool.fetch(*_BATCHES(offers=None if offers is None else list(offers)))
+        ]
 
 
 def pool_states(batches: Iterable[BatchState]) -> list[PoolState]:

@@ -9,6 +9,8 @@ from abacus.core.status import Problem, Undelivered
 from abacus.documents.decide.states import Status
 from abacus.engage.offers.codes.pools import batch_states, pool_states
 from abacus.engage.offers.decide.offer import Audience
+from abacus.engage.offers.metrics import OFFER_CODES_FREE, OFFER_CODES_LOW
+from abacus.platform.measuring import set_series
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement
 from abacus.platform.status import CapabilityStatus
@@ -31,19 +33,24 @@ class CodesLeft(NamedTuple):
 
     @property
     def is_low(self) -> bool:
-        return self.free * _LOW < self.loaded
+        return not self.free or self.free * _LOW < self.loaded
 
 
 async def codes_left(pool: Pool, now: datetime) -> list[CodesLeft]:
     """Raises `Unavailable`."""
     async with passing_failures():
         names = [row["name"] for row in await pool.fetch(*_IN_FORCE(now=now))]
-    if not names:
-        return []
-    pools = {each.offer: each for each in pool_states(await batch_states(pool))}
+    pools = {each.offer: each for each in pool_states(await batch_states(pool, names))} if names else {}
     return [
         CodesLeft(one, pools[one].loaded, pools[one].free) if one in pools else CodesLeft(one, 0, 0) for one in names
     ]
+
+
+async def measure_codes(pool: Pool, clock: Clock) -> None:
+    """Raises `Unavailable`."""
+    left = await codes_left(pool, clock.now())
+    set_series(OFFER_CODES_FREE, {each.offer: each.free for each in left})
+    set_series(OFFER_CODES_LOW, {each.offer: each.is_low for each in left})
 
 
 def told_of(left: Sequence[CodesLeft]) -> Undelivered:

@@ -83,6 +83,7 @@ _BESIDE: Final = (
     "database: read offer",
     "database: read offer_number, offer",
     "database: read offer_spent*",
+    "database: read offer_pool, offer_code_batch, offer_code_use",
     "database: read offer_reservation, action",
     "database: read reward",
     "database: read reward_code, reward, reward_pool",

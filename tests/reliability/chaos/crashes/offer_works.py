@@ -81,7 +81,7 @@ class OffersTaken(Work):
             faults.append(f"of {_LIMIT} uses {taken} are taken")
         faults += [f"{each.what}: {each.counted}, {each.other}" for each in compared if each.counted != each.other]
         # What a process that died knew of the end is seen when the time of the reservation is over.
-        codes = [(each.used + each.held, each.free) for each in await batch_states(self.lane.pool, self._coded.name)]
+        codes = [(each.used + each.held, each.free) for each in await batch_states(self.lane.pool, [self._coded.name])]
         if codes != [(1, 0)]:
             faults.append(f"the codes that are taken and free: {codes}")
         actions = [row["key"] for row in await self.lane.pool.fetch(_ACTIONS, self.mark)]
