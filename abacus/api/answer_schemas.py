@@ -71,6 +71,27 @@ class AwardAnswer(Worth):
     detail: str | None = None
 
 
+class RedeemedAnswer(BaseModel):
+    """The offer that was redeemed with a transaction, what it took off, and the points that it gave besides. Without
+    an `offer` the member has no such redemption. `faults` say where transaction and redemption do not agree.
+    """
+
+    redemption_id: UUID
+    offer: str | None = None
+    version: int | None = None
+    saves: str | None = None
+    points: int | None = None
+    faults: list[str]
+
+
+class FollowedAwardAnswer(AwardAnswer):
+    """An award that was asked for by its id. `redeemed` is there where it is posted, for a transaction that names a
+    redemption.
+    """
+
+    redeemed: RedeemedAnswer | None = None
+
+
 class BatchItem(BaseModel):
     """The outcome of one award of a batch."""
 
@@ -156,19 +177,6 @@ class TransferAnswer(BaseModel):
     reverses: str | None
     actor: str | None
     explanation: Document | None
-
-
-class RedeemedAnswer(BaseModel):
-    """The offer that was redeemed with a transaction, what it took off, and the points that it gave besides. Without
-    an `offer` the member has no such redemption. `faults` say where transaction and redemption do not agree.
-    """
-
-    redemption_id: UUID
-    offer: str | None = None
-    version: int | None = None
-    saves: str | None = None
-    points: int | None = None
-    faults: list[str]
 
 
 class ListedTransferAnswer(TransferAnswer):

@@ -71,6 +71,11 @@ def state(award: AwardState) -> dict[str, Any]:
     }
 
 
+def awarded(award: AwardState, redeemed: Redeemed | None) -> dict[str, Any]:
+    """The state of an award, with the offer that was redeemed with it."""
+    return state(award) if redeemed is None else state(award) | {"redeemed": redeemed.document}
+
+
 def member(member_id: str, accounts: Iterable[AccountAsOf]) -> dict[str, Any]:
     return {"member_id": member_id, "accounts": [_shown(each, AccountAnswer) for each in accounts]}
 

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Body, Path, Request
 from starlette.responses import Response
 
 from abacus.api import answers
-from abacus.api.answer_schemas import AwardAnswer, QuoteAnswer
+from abacus.api.answer_schemas import AwardAnswer, FollowedAwardAnswer, QuoteAnswer
 from abacus.api.api_problem import ApiProblem
-from abacus.api.auth import call_of
+from abacus.api.auth import Access, call_of
 from abacus.api.award_entries import enter, entry_of, quote_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute
@@ -18,8 +18,9 @@ from abacus.api.route_description import answered, key_header
 from abacus.intake.partners.award_intake import Accepted, AwardIntake
 from abacus.intake.partners.decide.ask import Ask
 from abacus.intake.partners.decide.quote import QuoteAsk
-from abacus.intake.partners.register import AwardStatus, Register
+from abacus.intake.partners.register import AwardState, AwardStatus, Register
 from abacus.intake.partners.watch import Watch
+from abacus.oversight.life.redeemed import Redeemed, RedeemedReader
 
 _LONGEST_WAIT_S: Final = 10
 _PREFER: Final = "Prefer"
@@ -80,15 +81,17 @@ async def award(ask: Annotated[Ask, Body()], request: Request) -> Response:
 @router.get(
     "/awards/{award_id:uuid}",  # so that GET /awards/batch is told that it takes POST only
     summary="What became of an award",
-    responses=answered({200: (AwardAnswer, "The award")}, 404, 422),
+    responses=answered({200: (FollowedAwardAnswer, "The award")}, 404, 422),
 )
 async def award_state(award_id: Annotated[UUID, Path()], request: Request) -> Response:
-    """The award: queued, posted, rejected or quarantined, with the explanation of its points."""
+    """The award: queued, posted, rejected or quarantined, with the explanation of its points. Once posted, with
+    the offer that was redeemed with the transaction, if it names a redemption.
+    """
     partner, access = call_of(request)
     remembered = access.rooms[AwardIntake].remembered(award_id)
     award = (await access.rooms[Register].states([award_id])).get(award_id)
     if award is not None and award.partner_id == partner.partner_id:
-        return answers.json_answer(answers.state(award))
+        return answers.json_answer(answers.awarded(award, await _redeemed(award, access)))
     if remembered is not None and remembered.partner_id == partner.partner_id:
         accepted = Accepted(remembered.award, replayed=False, provisional=remembered.provisional)
         return answers.json_answer(answers.queued(award_id, accepted))
@@ -107,6 +110,14 @@ async def quote(ask: Annotated[QuoteAsk, Body()], request: Request) -> Response:
     """
     call = call_of(request)
     return answers.json_answer(answers.quoted(await quote_of(ask, *call), call.access.clock.now()))
+
+
+async def _redeemed(award: AwardState, access: Access) -> Redeemed | None:
+    """What was redeemed with a transaction, once its points are posted."""
+    if award.status is not AwardStatus.POSTED:
+        return None
+    found = await access.rooms[RedeemedReader].of(award.award.member_id, [award.award])
+    return found.get(award.award.key)
 
 
 def _seconds_to_wait(prefer: str) -> int:

@@ -79,16 +79,15 @@ async def test_a_transaction_is_computed_and_waited_for(house: House, open_shop:
 
 @pytest.mark.long
 async def test_a_transaction_tells_the_offer_that_was_redeemed_with_it(house: House, open_shop: Shop) -> None:
-    """Here there is none of that id, which its transfer says."""
+    """Here there is none of that id, which the award and its transfer say."""
     acme, id_ = await open_shop.caller(await register(house)), "03d1a7f0-51b8-8b44-9f2b-1c9f6d1f2a35"
     body = {"member_id": "bob", "transaction": MEAL | {"redemption_id": id_}}
     answer = await award(acme, "t-1", body, Prefer="wait=10")
     assert (answer.status_code, answer.json()["explanation"]["redemption"]) == (201, id_)
     (transfer,) = (await acme.get("/v1/members/bob/transfers")).json()["transfers"]
-    assert transfer["redeemed"] == {
-        "redemption_id": id_,
-        "faults": [f"no offer was redeemed for the member as {id_}"],
-    }
+    followed = (await acme.get(f"/v1/awards/{answer.json()['award_id']}")).json()
+    told = {"redemption_id": id_, "faults": [f"no offer was redeemed for the member as {id_}"]}
+    assert (transfer["redeemed"], followed) == (told, answer.json() | {"redeemed": told})
 
 
 async def test_a_quote_awards_nothing(house: House, open_shop: Shop) -> None:

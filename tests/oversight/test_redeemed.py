@@ -87,6 +87,7 @@ async def test_transaction_and_redemption_are_compared(pool: Pool, amount: str, 
     transfers = await reader.history(ANN, {"GRP": 9}, 9)
     found = await RedeemedReader(pool).of(ANN, transfers)
     assert list(found) == [KEY]
+    assert await RedeemedReader(pool).of(ANN, [transaction(str(id_), amount)]) == found
     assert found[KEY].document == {
         "redemption_id": str(id_),
         "offer": "triple",

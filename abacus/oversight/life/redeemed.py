@@ -1,7 +1,7 @@
-"""Redemptions that transfers of transactions name, each with all that it can be compared by."""
+"""Redemptions that awards of transactions name, each with all that it can be compared by."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from abacus.core.errors import SetAside
@@ -9,11 +9,14 @@ from abacus.core.ids import redemption_key
 from abacus.engage.offers.decide.paid import Comparison, Paid, Recalled, comparisons, micros_text
 from abacus.engage.offers.named_redemptions import named_redemptions
 from abacus.ledger.store.read import LedgerReader
+from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.kinds import TransferKind
 from abacus.ledger.types.transfer import Transfer
 from abacus.platform.postgres import Pool
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Explanation, Offered
+
+Posted: TypeAlias = Transfer | Award  # an award as it was posted
 
 
 class Redeemed(NamedTuple):
@@ -44,9 +47,9 @@ class RedeemedReader:
         self._pool = pool
         self._ledger = LedgerReader(pool)
 
-    async def of(self, member_id: str, transfers: Iterable[Transfer]) -> Mapping[str, Redeemed]:
-        """Of the member's transfers that name a redemption, by their keys. Raises `Unavailable`."""
-        paid = {each.key: named for each in transfers if (named := _paid(each)) is not None}
+    async def of(self, member_id: str, posted: Iterable[Posted]) -> Mapping[str, Redeemed]:
+        """Of what was posted to the member and names a redemption, by its key. Raises `Unavailable`."""
+        paid = {each.key: named for each in posted if (named := _paid(each)) is not None}
         if not paid:
             return {}
         found = await named_redemptions(self._pool, member_id, {each.redemption_id for each in paid.values()})
@@ -62,17 +65,17 @@ class RedeemedReader:
         places: dict[tuple[str, str], list[int]] = {}
         for claim in (await self._ledger.claims_of(id_of)).values():
             places.setdefault((claim.member_id, claim.program), []).append(claim.seq)
-        posted = [each for place, seqs in places.items() for each in (await self._ledger.these(*place, seqs)).values()]
-        return {id_of[each.key]: why.earned for each in posted if isinstance(why := _explanation(each), Offered)}
+        given = [each for place, seqs in places.items() for each in (await self._ledger.these(*place, seqs)).values()]
+        return {id_of[each.key]: why.earned for each in given if isinstance(why := _explanation(each), Offered)}
 
 
-def _paid(transfer: Transfer) -> Paid | None:
-    why = _explanation(transfer) if transfer.kind == TransferKind.EARN else None
-    return None if why is None else Paid.by(why, transfer.country)
+def _paid(each: Posted) -> Paid | None:
+    why = _explanation(each) if each.kind == TransferKind.EARN else None
+    return None if why is None else Paid.by(why, each.country)
 
 
-def _explanation(transfer: Transfer) -> Explanation | None:
+def _explanation(each: Posted) -> Explanation | None:
     try:
-        return read(transfer.explanation)
+        return read(each.explanation)
     except SetAside:  # of a version to come, or unreadable
         return None
