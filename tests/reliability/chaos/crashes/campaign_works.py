@@ -5,17 +5,22 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 from abacus.core.errors import Reason, Refused
-from abacus.core.ids import campaign_key
+from abacus.core.ids import campaign_key, redemption_key
 from abacus.documents.decide.states import Act, Status
 from abacus.documents.stated import Change
 from abacus.documents.store import DocumentStore
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.downstreams.decide.downstream_document import parse_downstream
 from abacus.engage.downstreams.store import DownstreamStore
+from abacus.engage.offers.offer_store import OfferStore
+from abacus.engage.rewards.decide.redemption import Stage as Stages
+from abacus.engage.rewards.decide.redemption import redemption_id
+from abacus.oversight.reconcile.rewards import reward_books
 from abacus.platform.delivery.decide.signature import new_secret
+from abacus.platform.encryption import Secrets
 from abacus.platform.kafka.window import TopicWindow
 from abacus.platform.sqs.definition import CAMPAIGN_RETRY
 from abacus.signals.events.decide.source import parse_source
@@ -24,30 +29,48 @@ from abacus.signals.events.wiring import built_in_sources
 from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.earning_works import QUIET_S
 from tests.reliability.chaos.crashes.facts import award_of, paid
-from tests.reliability.chaos.crashes.lane import Lane
+from tests.reliability.chaos.crashes.lane import KEYRING, Lane
 from tests.reliability.chaos.crashes.work import Work
 from tests.support.downstreams import publish_downstream
+from tests.support.on_offer import put_in_catalogue, put_on_offer
 from tests.support.receiver import Receiver, receiving
+from tests.support.rewards import load_codes
 from tests.support.running_campaigns import run_campaign
 
 _DAY: Final = timedelta(days=1)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _EVENT: Final = "transactions:transaction.completed:rides:"
+_MILES: Final = 200
 _OWN: Final = parse_source({"source": "house", "senders": ["house"], "types": {"order.praised": {"order": "text"}}})
 
 _SUMS: Final = """
 select sum(events)::bigint, sum(points)::bigint from campaign_sum where campaign = $1 and outcome = 'done'
 """
 _ACTIONS: Final = """
-select count(*), count(*) filter (where done_at is not null) from action where owner = $1
+select count(*) filter (where done_at is not null), count(*) filter (where refused_at is not null), count(*)
+from action where owner = $1
 """
 _WAITING: Final = """
 select count(*) from action where owner like '%\\_' || $1 and done_at is null and refused_at is null
+"""
+_INVITED: Final = "select key, offer from offer_gift where starts_with(member_id, $1)"
+_REDEEMED: Final = """
+select reward, stage, points, count(*) from reward_redemption where starts_with(member_id, $1)
+group by 1, 2, 3 order by 1, 2
 """
 
 
 def _of(vertical: str) -> dict[str, Any]:
     return {"operator": "eq", "lhs": "var.vertical", "rhs": vertical}
+
+
+class _Done(NamedTuple):
+    """What a campaign has done."""
+
+    events: int
+    points: int
+    actions: int
+    refused: int = 0
 
 
 class _Campaigned(Work):
@@ -58,7 +81,7 @@ class _Campaigned(Work):
     def __init__(self, lane: Lane, mark: str) -> None:
         super().__init__(lane, mark)
         self.now = datetime.now(UTC)
-        self._done: dict[str, tuple[int, int, int]] = {}  # events, points and actions of each campaign
+        self._done: dict[str, _Done] = {}
 
     def order(self, who: str, number: int, vertical: str) -> dict[str, Any]:
         return paid(self.mark, who, number, vertical=vertical, occurred_at=self.now.isoformat())
@@ -82,11 +105,15 @@ class _Campaigned(Work):
 
     def comes_of(self, campaign: str, *, orders: Sequence[dict[str, Any]], points: int, actions: int = 1) -> list[str]:
         """These orders get the points, once each; the keys of the effects."""
-        keys = [f"{campaign_key(campaign, _EVENT + order['transaction_id'])}:1" for order in orders]
+        keys = self.comes_of_all(campaign, orders, _Done(len(orders), points * len(orders), actions * len(orders)))
         for order, key in zip(orders, keys, strict=True):
             self.due.post(order["member_id"], key, points)
-        self._done[campaign] = len(orders), points * len(orders), actions * len(orders)
         return keys
+
+    def comes_of_all(self, campaign: str, orders: Sequence[dict[str, Any]], done: _Done) -> list[str]:
+        """The campaign answers to these orders; the keys of the effects."""
+        self._done[campaign] = done
+        return [f"{campaign_key(campaign, _EVENT + order['transaction_id'])}:1" for order in orders]
 
     async def is_through(self) -> bool:
         """Whether every event is decided and nothing waits to be done."""
@@ -105,11 +132,11 @@ class _Campaigned(Work):
     async def more_faults(self) -> list[str]:
         """Faults unless each campaign has done what is due, no more and no less; afterwards none is in force."""
         faults = []
-        for name, (events, points, actions) in self._done.items():
-            counted = tuple(await self.lane.pool.fetchrow(_SUMS, name))
-            there = tuple(await self.lane.pool.fetchrow(_ACTIONS, name))
-            if counted != (events, points) or there != (actions, actions):
-                faults.append(f"{name}: {counted} events and points, {there} actions and done ones")
+        for name, done in self._done.items():
+            counted = await self.lane.pool.fetchrow(_SUMS, name)
+            *ended, actions = await self.lane.pool.fetchrow(_ACTIONS, name)
+            if (there := _Done(*counted, *ended)) != done or actions != sum(ended):
+                faults.append(f"{name}: {there} of {actions} actions, and {done} are due")
             with suppress(Refused):
                 end = Change("person:ann", datetime.now(UTC))
                 await CampaignStore(self.lane.pool).move(name, None, Act.END, end)
@@ -293,3 +320,56 @@ class CampaignRetries(_Campaigned):
         await self._open.aclose()
         await DownstreamStore(self.lane.pool).retire(f"risk_{self.mark}", by="person:ann", now=datetime.now(UTC))
         return await super().more_faults()
+
+
+class CampaignGrants(_Campaigned):
+    """Each order grants an invitation, a code and points of another program; one code is all that there is."""
+
+    name: ClassVar = "grants"
+    passes: ClassVar = frozenset(
+        {
+            Stage.RECEIVE,
+            Stage.DECIDE,
+            Stage.BEGIN,
+            Stage.LOCK,
+            Stage.CLAIM,
+            Stage.INSERT,
+            Stage.COMMIT,
+            Stage.SEND,
+            Stage.OFFSET_COMMIT,
+        }
+    )
+
+    async def lay_out(self) -> None:
+        pool, codes = self.lane.pool, f"codes_{self.mark}"
+        await load_codes(pool, [f"{self.mark}-1", f"{self.mark}-2"], codes, secrets=Secrets.of(KEYRING))
+        once, miles = {"uses": {"overall": 1}}, {"program": "OVO", "points": _MILES}
+        self._coffee = await put_in_catalogue(pool, f"coffee_{self.mark}", delivery={"pool": codes}, limits=once)
+        self._miles = await put_in_catalogue(pool, f"miles_{self.mark}", delivery=miles)
+        self._lunch = await put_on_offer(
+            pool, f"lunch_{self.mark}", {"amount_off": "1"}, limits={"unlimited": True}, audience="invitation"
+        )
+        gifts = {"offer": self._lunch.name}, {"reward": self._coffee.name}, {"reward": self._miles.name}
+        granting = await self.campaign("granting", _of("food"), *({"grant": each} for each in gifts))
+        orders = [self.order("ann", 1, "food"), self.order("bob", 2, "food")]
+        await self.produce(*orders, orders[0])
+        self.earns(*orders)
+        self._keys = self.comes_of_all(granting, orders, _Done(events=2, points=0, actions=5, refused=1))
+        for order, key in zip(orders, self._keys, strict=True):
+            self.due.post(order["member_id"], redemption_key(redemption_id(f"{key}/2")), _MILES)
+
+    async def more_faults(self) -> list[str]:
+        pool = self.lane.pool
+        numbers = await OfferStore(pool).numbers([self._lunch.name])
+        invited = sorted(tuple(row) for row in await pool.fetch(_INVITED, self.mark))
+        redeemed = [tuple(row) for row in await pool.fetch(_REDEEMED, self.mark)]
+        faults = [f"{each.about}: {each.fault}" for each in (await reward_books(pool)).faults]
+        if invited != sorted((f"{key}/0", numbers[self._lunch.name]) for key in self._keys):
+            faults.append(f"the invitations are {invited}")
+        if redeemed != [
+            (self._coffee.name, Stages.GIVEN, 0, 1),
+            (self._coffee.name, Stages.REFUSED, 0, 1),
+            (self._miles.name, Stages.GIVEN, 0, 2),
+        ]:
+            faults.append(f"the redemptions are {redeemed}")
+        return [*faults, *await super().more_faults()]

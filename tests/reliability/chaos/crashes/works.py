@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.reliability.chaos.crashes.campaign_works import CampaignEvents, CampaignRetries
+from tests.reliability.chaos.crashes.campaign_works import CampaignEvents, CampaignGrants, CampaignRetries
 from tests.reliability.chaos.crashes.earning_works import Retries, StoppedStream, Stream, StreamWithoutTiers
 from tests.reliability.chaos.crashes.ledger_works import Awards, BlockedAwards, PartnersAwards, Refunds, StoppedAwards
 from tests.reliability.chaos.crashes.month_works import Expiries
@@ -26,6 +26,7 @@ WORKS: Final[tuple[type[Work], ...]] = (
     TransfersOfAnother,
     CampaignEvents,
     CampaignRetries,
+    CampaignGrants,
     OffersTaken,
     Redemptions,
 )
