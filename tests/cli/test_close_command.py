@@ -22,11 +22,14 @@ from abacus.oversight.reports.decide.rollforward import SIGNS
 from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
 from abacus.proof.store import Seals
+from tests.engage.offers.taken import desk, held, redeeming, rolling_back, wish
 from tests.support.commands import Ran, abacus
 from tests.support.fixed_clock import FixedClock
 from tests.support.logged import card_logged
 from tests.support.neighbours import neighbours_are_through
 from tests.support.offers import document, run_offers
+from tests.support.on_offer import put_in_catalogue, put_on_offer
+from tests.support.rewards import Counter, load_codes
 from tests.support.sealing import NOW, earned, fill, tampering
 from tests.support.slices import home_of
 from tests.support.staff import LOGIN, hire
@@ -83,6 +86,48 @@ async def test_a_check_has_what_offers_gave_by_who_pays(close: Close, pool: Pool
     (row,) = (await close("--check", "--json")).json["benefits"]
     told = (row["what"], row["cost_centre"], row["redeemed"], row["back"], row["money_given"])
     assert told == ("offers", "marketing", 3, 0, "12.60")
+
+
+@pytest.mark.long
+async def test_what_a_month_gave_is_signed_and_stays_when_some_comes_back_later(
+    close: Close, pool: Pool, database_url: str, tmp_path: Path
+) -> None:
+    """An offer and a reward are redeemed in June and come back in July; then June is closed again."""
+    june, july = FixedClock(NOW), FixedClock(NOW.replace(month=7, day=2))
+    await load_codes(pool, ["A"])
+    since = {"starts_at": "2026-05-01T00:00:00Z"}
+    lunch = await put_on_offer(pool, "lunch", {"percent": "20"}, limits={"unlimited": True}, **since)
+    coffee = await put_in_catalogue(pool, "coffee", price={"points": 50}, paid_by={"cost_centre": "loyalty"}, **since)
+    reservation = await held(desk(pool, june), wish(offer=lunch, at=NOW))
+    meal = (await desk(pool, june).redemptions.settle(redeeming(reservation, lunch))).redemption
+    assert meal is not None
+    cup = await Counter(pool, [coffee], clock=june).redeem("1")
+    await _sealed(pool)
+    first = (await close("--json")).json
+    file = tmp_path / f"benefits-{JUNE}.csv"
+    assert first["files"][file.name] == hashlib.sha256(file.read_bytes()).hexdigest()
+    rows = csv.DictReader(io.StringIO(file.read_text(encoding="utf-8")))
+    assert [
+        (row["what"], row["cost_centre"], row["redeemed"], row["back"], row["money_given"], row["points_burnt"])
+        for row in rows
+    ] == [("offers", "tests", "1", "0", "4.20", "0"), ("rewards", "loyalty", "1", "0", "0.00", "50")]
+    await desk(pool, july).redemptions.roll_back(rolling_back(meal, "all"))
+    assert (await Counter(pool, [coffee], clock=july).desk.bring_back(cup)).stage == "returned"
+    await _sealed(pool)
+    assert (await close("--reopen", "--reason", "to see")).code == 0
+    again = (await close("--json")).json
+    assert (again["number"], again["files"]) == (3, first["files"])
+    env = {"ABACUS_DATABASE_URL": database_url}
+    _, sealed, _ = (await abacus("ledger", "seals", "--json", env=env)).json["seals"]
+    assert sealed["transfers"] == 4, "an award each, the points that were held, and the points that were paid"
+    assert {(each["seal"], each["seal_hash"]) for each in (first, again)} == {(sealed["number"], sealed["hash"])}
+    verified = await abacus("ledger", "verify", "--seals", "all", "--json", env=env)
+    assert (verified.code, verified.json["seals"]) == (0, [1, 2, 3])
+
+
+async def _sealed(pool: Pool) -> None:
+    await neighbours_are_through(pool)
+    await Seals(pool, SystemClock()).make()
 
 
 async def test_a_month_is_closed_shown_and_reopened(
@@ -153,8 +198,7 @@ async def test_a_late_transaction_is_of_the_month_in_which_it_is_posted(
     first = (await close("--json")).json["files"]
     july = PostgresLedger(pool, FixedClock(NOW.replace(month=7, day=2)))
     await july.post([earned("bob", 2)])
-    await neighbours_are_through(pool)
-    await Seals(pool, SystemClock()).make()
+    await _sealed(pool)
     await close("--reopen", "--reason", "to see")
     assert (await close("--json")).json["files"] == first
     (tmp_path / "account.json").write_text(json.dumps({**ACCOUNT, "to": "2026-08-02T00:00:00+00:00"}), encoding="utf-8")
