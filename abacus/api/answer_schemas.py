@@ -72,14 +72,17 @@ class AwardAnswer(Worth):
 
 
 class RedeemedAnswer(BaseModel):
-    """The offer that was redeemed with a transaction, what it took off, and the points that it gave besides. Without
-    an `offer` the member has no such redemption. `faults` say where transaction and redemption do not agree.
+    """The offer that was redeemed with a transaction, what it took off, and the points that it gave besides; or the
+    reward, its pieces, and the points that it cost. Without both the member has no such redemption. `faults` say where
+    transaction and redemption do not agree, or that another transaction named the redemption before.
     """
 
     redemption_id: UUID
     offer: str | None = None
+    reward: str | None = None
     version: int | None = None
     saves: str | None = None
+    quantity: int | None = None
     points: int | None = None
     faults: list[str]
 

@@ -29,7 +29,7 @@ from abacus.ledger.store.read import RemainingLot
 from abacus.ledger.types.award_envelope import Award
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.transfer import Transfer
-from abacus.oversight.life.redeemed import Redeemed
+from abacus.oversight.redeemed.decide.named import ANOTHER, Named
 from abacus.people.types.approval import Approval, ApprovalKind
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Captured, Held, Released, Spent
@@ -71,9 +71,9 @@ def state(award: AwardState) -> dict[str, Any]:
     }
 
 
-def awarded(award: AwardState, redeemed: Redeemed | None) -> dict[str, Any]:
-    """The state of an award, with the offer that was redeemed with it."""
-    return state(award) if redeemed is None else state(award) | {"redeemed": redeemed.document}
+def awarded(award: AwardState, partner: Partner, named: Named | None) -> dict[str, Any]:
+    """The state of an award, with the offer or the reward that was redeemed with it."""
+    return state(award) | _redeemed(named, partner)
 
 
 def member(member_id: str, accounts: Iterable[AccountAsOf]) -> dict[str, Any]:
@@ -98,10 +98,17 @@ def transfer_for(each: Transfer, partner: Partner) -> dict[str, Any]:
     return shown | hidden | {"reverses": each.reverses if its_own else None}
 
 
-def listed_transfer(each: Transfer, partner: Partner, redeemed: Redeemed | None) -> dict[str, Any]:
-    """What the partner may see of it, with the offer that was redeemed with it."""
-    shown = transfer_for(each, partner)
-    return shown if redeemed is None else shown | {"redeemed": redeemed.document}
+def listed_transfer(each: Transfer, partner: Partner, named: Named | None) -> dict[str, Any]:
+    """What the partner may see of it, with the offer or the reward that was redeemed with it."""
+    return transfer_for(each, partner) | _redeemed(named, partner)
+
+
+def _redeemed(named: Named | None, partner: Partner) -> dict[str, Any]:
+    if named is None:
+        return {}
+    if named.first is not None and not partner.may_see(source_of_key(named.first)):
+        named = named._replace(first=ANOTHER)
+    return {"redeemed": named.document}
 
 
 def moved(each: Transfer) -> dict[str, Any]:

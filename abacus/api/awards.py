@@ -20,7 +20,8 @@ from abacus.intake.partners.decide.ask import Ask
 from abacus.intake.partners.decide.quote import QuoteAsk
 from abacus.intake.partners.register import AwardState, AwardStatus, Register
 from abacus.intake.partners.watch import Watch
-from abacus.oversight.life.redeemed import Redeemed, RedeemedReader
+from abacus.oversight.redeemed.decide.named import Named
+from abacus.oversight.redeemed.reader import RedeemedReader
 
 _LONGEST_WAIT_S: Final = 10
 _PREFER: Final = "Prefer"
@@ -85,13 +86,13 @@ async def award(ask: Annotated[Ask, Body()], request: Request) -> Response:
 )
 async def award_state(award_id: Annotated[UUID, Path()], request: Request) -> Response:
     """The award: queued, posted, rejected or quarantined, with the explanation of its points. Once posted, with
-    the offer that was redeemed with the transaction, if it names a redemption.
+    the offer or the reward that was redeemed with the transaction, if it names a redemption.
     """
     partner, access = call_of(request)
     remembered = access.rooms[AwardIntake].remembered(award_id)
     award = (await access.rooms[Register].states([award_id])).get(award_id)
     if award is not None and award.partner_id == partner.partner_id:
-        return answers.json_answer(answers.awarded(award, await _redeemed(award, access)))
+        return answers.json_answer(answers.awarded(award, partner, await _named(award, access)))
     if remembered is not None and remembered.partner_id == partner.partner_id:
         accepted = Accepted(remembered.award, replayed=False, provisional=remembered.provisional)
         return answers.json_answer(answers.queued(award_id, accepted))
@@ -112,7 +113,7 @@ async def quote(ask: Annotated[QuoteAsk, Body()], request: Request) -> Response:
     return answers.json_answer(answers.quoted(await quote_of(ask, *call), call.access.clock.now()))
 
 
-async def _redeemed(award: AwardState, access: Access) -> Redeemed | None:
+async def _named(award: AwardState, access: Access) -> Named | None:
     """What was redeemed with a transaction, once its points are posted."""
     if award.status is not AwardStatus.POSTED:
         return None

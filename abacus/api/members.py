@@ -16,7 +16,7 @@ from abacus.intake.partners.decide.partner import Partner
 from abacus.intake.partners.members import MemberAccount, MemberReader
 from abacus.ledger.store.read import LedgerReader, RemainingLot
 from abacus.ledger.types.positions import FROM_THE_NEWEST, read_positions, text_of
-from abacus.oversight.life.redeemed import RedeemedReader
+from abacus.oversight.redeemed.reader import RedeemedReader
 from abacus.platform.validation import Moment
 
 _PAGE: Final = 50

@@ -45,7 +45,7 @@ from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.wiring import alone_of
-from abacus.oversight.life.redeemed import RedeemedReader
+from abacus.oversight.redeemed.reader import RedeemedReader
 from abacus.people.wiring import people_directory
 from abacus.platform.migrations import has_sandbox
 from abacus.platform.patience import until_available

@@ -51,7 +51,7 @@ class _Sale(TypedDict):
 
 class Transaction(_Sale):
     """A transaction for Abacus to compute. An amount is never a float, and a time has an offset. `redemption_id` names
-    the offer that was redeemed with it.
+    the offer or the reward that was redeemed with it.
     """
 
     transaction_id: str

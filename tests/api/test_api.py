@@ -86,7 +86,7 @@ async def test_a_transaction_tells_the_offer_that_was_redeemed_with_it(house: Ho
     assert (answer.status_code, answer.json()["explanation"]["redemption"]) == (201, id_)
     (transfer,) = (await acme.get("/v1/members/bob/transfers")).json()["transfers"]
     followed = (await acme.get(f"/v1/awards/{answer.json()['award_id']}")).json()
-    told = {"redemption_id": id_, "faults": [f"no offer was redeemed for the member as {id_}"]}
+    told = {"redemption_id": id_, "faults": [f"neither an offer nor a reward was redeemed for the member as {id_}"]}
     assert (transfer["redeemed"], followed) == (told, answer.json() | {"redeemed": told})
 
 

@@ -29,7 +29,7 @@ async def test_a_transaction_is_compared_with_the_redemption_that_it_names(house
         await until(lambda: one_transfer(house))
     ran = await abacus("explain", "txn:rides:T-1", env=house.environment())
     assert ran.code == 1
-    fault = f"no offer was redeemed for the member as {id_}"
+    fault = f"neither an offer nor a reward was redeemed for the member as {id_}"
     assert f"  paid with the redemption {id_}\n  recomputed now: same\n  DOES NOT AGREE: {fault}\n" in ran.out
     as_json = await abacus("explain", "txn:rides:T-1", "--json", env=house.environment())
     assert as_json.json["redeemed"] == {"redemption_id": id_, "faults": [fault]}

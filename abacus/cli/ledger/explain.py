@@ -22,7 +22,8 @@ from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.transfer import Transfer
 from abacus.oversight.erasure.decide.pseudonym import PSEUDONYM
 from abacus.oversight.life.decide.told import vesting_words
-from abacus.oversight.life.redeemed import Redeemed, RedeemedReader
+from abacus.oversight.redeemed.decide.named import Named
+from abacus.oversight.redeemed.reader import RedeemedReader
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.explanation.text import UnknownExplanation, UnreadableExplanation, read
@@ -62,7 +63,7 @@ async def explain(
         checks = await _checked(transfer, book, event, opened)
         redeemed = (await RedeemedReader(opened).of(transfer.member_id, [transfer])).get(key)
     difference = recompute(transfer, book)
-    compared = [] if redeemed is None else redeemed.compared
+    compared = [] if redeemed is None else list(redeemed.compared)
     shown: list[Check | Comparison] = [*checks, *compared]
     disagrees = any(each.agrees is False for each in shown)
     return Answer(
@@ -130,7 +131,7 @@ def _grants(grants: Sequence[GrantTold]) -> dict[str, Any]:
 
 
 def _document(
-    transfer: Transfer, difference: str | None, checks: Sequence[Check], redeemed: Redeemed | None
+    transfer: Transfer, difference: str | None, checks: Sequence[Check], redeemed: Named | None
 ) -> dict[str, Any]:
     document = {**facts_of(transfer), "member_id": transfer.member_id, "recomputed": difference or "same"}
     if redeemed is not None:

@@ -21,7 +21,7 @@ from abacus.ledger.types.transfer import Transfer
 from abacus.oversight.life.decide.tier_progress import TierProgress, earned_in, missing_to_keep, next_tier
 from abacus.oversight.life.decide.told import Told, told
 from abacus.oversight.life.member_life import Accounts, Away, MemberLife, RemainingPoints, Transfers
-from abacus.oversight.life.redeemed import RedeemedReader
+from abacus.oversight.redeemed.reader import RedeemedReader
 from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook

@@ -106,13 +106,6 @@ def test_what_is_compared(case: Case) -> None:
     assert [tuple(each) for each in comparisons(paid, recalled)] == case.expected
 
 
-def test_a_redemption_that_there_is_not() -> None:
-    paid = Paid(ID, "SG", "SGD", Decimal("9.60"), 48)
-    assert [tuple(each) for each in comparisons(paid, None)] == [
-        (False, f"no offer was redeemed for the member as {ID}")
-    ]
-
-
 @pytest.mark.parametrize(
     ("micros", "currency", "expected"),
     [

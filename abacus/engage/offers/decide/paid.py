@@ -59,11 +59,8 @@ class Comparison(NamedTuple):
         return f"does not agree: {self.words}" if self.agrees is False else self.words
 
 
-def comparisons(paid: Paid, recalled: Recalled | None) -> Iterator[Comparison]:
+def comparisons(paid: Paid, recalled: Recalled) -> Iterator[Comparison]:
     """Everything that can be compared."""
-    if recalled is None:
-        yield Comparison(agrees=False, words=f"no offer was redeemed for the member as {paid.redemption_id}")
-        return
     redemption = recalled.redemption
     here = redemption.country == paid.country and redemption.currency == paid.currency
     elsewhere = "" if here else f", in {redemption.country} and {redemption.currency}"

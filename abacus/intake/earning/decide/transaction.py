@@ -39,7 +39,7 @@ class _Message(BaseModel):
 
 
 class Completed(_Message):
-    """A member paid for something. `redemption_id` names the offer that was redeemed with it."""
+    """A member paid for something. `redemption_id` names the offer or the reward that was redeemed with it."""
 
     model_config = ConfigDict(title="transaction.completed")
 

@@ -1,0 +1,1 @@
+"""Decisions only: no database, no clock."""
