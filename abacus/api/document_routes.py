@@ -182,7 +182,10 @@ class DocumentRoutes(Generic[Running, Around]):
         return await self._submitted(call, await self._read(call, document), is_new=True)
 
     async def _lint(self, request: Request) -> Response:
-        draft = await self._read(*await self._drafted(request))
+        call, document = await self._drafted(request)
+        draft, desk = await self._read(call, document), call.rooms[self._desk]
+        if faults := await desk.faults_beside(draft, await desk.around()):
+            raise DocumentFaults(faults)
         return json_answer({"name": self._kind.name(draft), "country": self._kind.country(draft), "faults": []})
 
     async def _latest(self, name: Name, request: Request) -> Response:

@@ -45,8 +45,12 @@ class DocumentDesk(Generic[Document, Around]):
         return await self.kind.read(document, around)
 
     async def faults_beside(self, draft: Document, around: Around, /) -> list[Fault]:
-        """What keeps a draft from being published beside the latest version of each document."""
-        return self.kind.check(draft, (await self.latest()).values(), around)
+        """What keeps a draft from being published beside the other documents."""
+        return self.kind.check(draft, (await self.neighbours()).values(), around)
+
+    async def neighbours(self) -> Mapping[Key, Document]:
+        """What a draft is judged beside: the latest version of each document."""
+        return await self.latest()
 
     async def latest(self) -> Mapping[Key, Document]:
         """The latest version of each document."""

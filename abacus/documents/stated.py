@@ -103,18 +103,22 @@ def _anew(record: Record[Running]) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class StatedKind(DocumentKind[Running, Around]):
-    """A version is judged again at each step towards its approval; `clashes` are its faults beside all versions of
+    """A version is judged again at each step towards its approval, and `check` has its faults beside all versions of
     other documents that wait or are approved. A version that ended less than `late` ago is still in use.
     """
 
     approval: ApprovalKind
     late: timedelta = timedelta()
-    clashes: Callable[[Running, Sequence[Running]], list[Fault]] = _no_faults
 
     check: Callable[[Running, Iterable[Running], Around], list[Fault]] = _no_faults
     anew: Callable[[Record[Running]], list[str]] = _anew
     between: Callable[[Running, Sequence[Record[Running]]], Between[Running]] = _behind_the_last
     standing: Callable[[Sequence[Record[Running]], datetime], Sequence[Record[Running]]] = _not_over
+
+    @property
+    def is_checked_beside(self) -> bool:
+        """Whether there is something for which other versions have to be read."""
+        return self.check is not _no_faults
 
     def place(self, version: Running) -> Place:
         return Place(self.country(version) or "", self.name(version), version.version)

@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import Any
 
 from abacus.core.clock import Clock
-from abacus.core.fields import DocumentFaults, Fault
+from abacus.core.fields import DocumentFaults
 from abacus.documents.decide.states import Act, State
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import Around
 from abacus.documents.stated import Change, Place, Running, Stated, StatedKind
 from abacus.documents.stated_store import StatedStore
 from abacus.documents.store import Look
-from abacus.documents.types import Difference, DraftOutcome, Record, Version
+from abacus.documents.types import Difference, DraftOutcome, Key, Record, Version
 from abacus.people.decide.agreement import check_asks, check_unchanged
 from abacus.people.store.approvals import Approvals, Executor
 from abacus.people.types.approval import Approval, CannotExecute
@@ -66,9 +66,9 @@ class StatedDesk(DocumentDesk[Running, Around]):
         change, also = Change(by.source, self.now(), reason), self._did(document, by, act.value, reason=reason)
         return await self._stated.move(self.kind.name(document), version, act, change, also)
 
-    async def faults_beside(self, _: Running, __: Around, /) -> list[Fault]:
-        """None: a version is judged beside others when it is submitted, and when it is approved."""
-        return []
+    async def neighbours(self) -> Mapping[Key, Running]:
+        """The versions that wait for approval or are approved: what is over clashes with nothing."""
+        return {self.kind.key(each): each for each in await self._stated.neighbours()}
 
     async def versions(self, name: str, label: str | None = None) -> list[Record[Running]]:
         """As `DocumentDesk.versions`; a document's key is its name."""

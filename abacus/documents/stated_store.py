@@ -96,6 +96,13 @@ class StatedStore(Generic[Running, Around]):
             await also(connection)
             return moved
 
+    async def neighbours(self) -> list[Running]:
+        """The versions that wait for approval or are approved, by name; none for a kind that asks nothing of them."""
+        if not self.kind.is_checked_beside:
+            return []
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            return await self._beside(connection)
+
     async def page(
         self,
         now: datetime,
@@ -206,9 +213,12 @@ class StatedStore(Generic[Running, Around]):
         """Raises `DocumentFaults` for what does not fit what is published now, or clashes with other versions."""
         kind = self.kind
         await kind.read(kind.to_document(version), around)
-        beside = [each.document for each in await self._found(connection, self._sql.beside)]
-        if faults := kind.clashes(version, [each for each in beside if kind.key(each) != kind.key(version)]):
+        beside = await self._beside(connection) if kind.is_checked_beside else []
+        if faults := kind.check(version, [each for each in beside if kind.key(each) != kind.key(version)], around):
             raise DocumentFaults(faults)
+
+    async def _beside(self, connection: Connection) -> list[Running]:
+        return [each.document for each in await self._found(connection, self._sql.beside)]
 
     async def _step(self, connection: Connection, record: Stated[Running], act: Act, change: Change) -> Stated[Running]:
         return await self._set(connection, record, check_step(record.document, record.status, act, change.now), change)

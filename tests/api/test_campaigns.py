@@ -13,6 +13,7 @@ from tests.support.shop import Shop, register, shop
 
 pytestmark = pytest.mark.once
 
+FIVE = {"award": {"points": 5}}
 MARKET: dict[str, Any] = {
     "name": "market",
     "country": "SG",
@@ -78,6 +79,13 @@ async def test_faults_come_with_their_pointers(ann: httpx.AsyncClient) -> None:
     assert kind(answer) == (422, "invalid")
     assert [each["pointer"] for each in answer.json()["errors"]] == ["/country", "/on[0]", "/limits.runs"]
     assert (await ann.post("/v1/campaigns/lint", json=MARKET)).json()["faults"] == []
+    again = {**MARKET, "on": ["points/abacus.points.earned.v1"], "when": None, "steps": [{"do": [FIVE]}]}
+    answer = await ann.post("/v1/campaigns/lint", json={name: each for name, each in again.items() if each is not None})
+    (fault,) = answer.json()["errors"]
+    assert fault == {
+        "pointer": "/steps[0].do[0].award",
+        "detail": "would set itself off without end: market → market",
+    }
     assert (await ann.get("/v1/campaigns")).json()["campaigns"] == []
 
 

@@ -32,16 +32,16 @@ class FilePlan(NamedTuple, Generic[Document]):
 
 
 class Judged(NamedTuple, Generic[Document, Around]):
-    """How drafts are read, and what they are judged by: what is around them, and the latest versions."""
+    """How drafts are read, and what they are judged by: what is around them, and the documents beside them."""
 
     read: Callable[[Mapping[str, object], Around], Awaitable[Document]]
     around: Around
-    latest: Mapping[Key, Document]
+    beside: Mapping[Key, Document]
 
 
 async def judged_by(desk: DocumentDesk[Document, Around]) -> Judged[Document, Around]:
     """What is published."""
-    return Judged(desk.read, await desk.around(), await desk.latest())
+    return Judged(desk.read, await desk.around(), await desk.neighbours())
 
 
 async def read_drafts(
@@ -57,7 +57,7 @@ async def read_drafts(
             faults += [FileFault(path, fault) for fault in error.faults]
     drafts: list[FileDraft[Document]] = []
     of_key: dict[Key, str] = {}
-    beside = dict(judged.latest)
+    beside = dict(judged.beside)
     for file, draft in read:
         key = kind.key(draft)
         found = kind.check(draft, beside.values(), judged.around)

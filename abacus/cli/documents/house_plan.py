@@ -46,7 +46,7 @@ async def plan_of(directory: Path, at: CommandActor) -> list[KindPlan]:
         kind = family.kind
         async with family.desk(at) as desk:
             around = family.with_drafts(await desk.around(), drafts)
-            read, bad = await read_drafts(files, kind, Judged(desk.read, around, await desk.latest()))
+            read, bad = await read_drafts(files, kind, Judged(desk.read, around, await desk.neighbours()))
             faults += bad
             differences = await desk.differences([draft.document for draft in read])
             standing = await desk.standing()

@@ -1,6 +1,6 @@
 """Campaigns, as published documents: each version has a state, and runs once a second person has approved it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
@@ -29,9 +29,9 @@ def _restore(document: Mapping[str, Any], version: Version) -> Campaign:
     return campaign if approved_at is None else replace(campaign, approved_at=approved_at)
 
 
-def _circles(campaign: Campaign, others: Sequence[Campaign]) -> list[Fault]:
-    path = cycle_through(campaign, others)
-    return [] if path is None else [Fault("steps", f"would set itself off without end: {' → '.join(path)}")]
+def _circles(campaign: Campaign, others: Iterable[Campaign], around: Publications) -> list[Fault]:
+    cycle = cycle_through(campaign, others, around.rewards)
+    return [] if cycle is None else [Fault(cycle.path, f"would set itself off without end: {' → '.join(cycle.stops)}")]
 
 
 CAMPAIGNS: Final[StatedKind[Campaign, Publications]] = StatedKind(
@@ -57,5 +57,5 @@ CAMPAIGNS: Final[StatedKind[Campaign, Publications]] = StatedKind(
     choices=campaign_choices,
     approval=ApprovalKind.CAMPAIGN,
     late=timedelta(days=1),  # events that come so long after the end of a campaign are still decided
-    clashes=_circles,
+    check=_circles,
 )

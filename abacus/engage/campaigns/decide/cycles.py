@@ -1,50 +1,72 @@
-"""Campaigns that would set each other off without end: one publishes what another listens to. Pure."""
+"""Campaigns that would set each other off without end: from one follow events to which another listens. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
-from abacus.engage.actions.decide.deeds import Award, Publish
+from abacus.engage.actions.decide.deeds import Award, Deed, Grant, Granted, Publish
 from abacus.engage.campaigns.decide.campaign import Campaign
+from abacus.engage.rewards.decide.granted import RewardHead
 from abacus.signals.events.decide.vocabulary import EventType
 
 EARNED: Final = ("points", "abacus.points.earned.v1")
 
 
-def cycle_through(draft: Campaign, others: Iterable[Campaign]) -> list[str] | None:
-    """The names of campaigns that lead from the draft back to it; None where none do. `others` may run beside it."""
-    campaigns = {each.name: each for each in others} | {draft.name: draft}
-    listeners: dict[EventType, list[str]] = {}
-    for each in campaigns.values():
-        for type_ in each.on:
-            listeners.setdefault(type_, []).append(each.name)
-    return _back_to(draft.name, draft.name, campaigns, listeners, set())
+class Cycle(NamedTuple):
+    """What leads from a campaign back to it, with the campaign at both ends. `path` is that of the deed by which it
+    begins, in the campaign's document.
+    """
+
+    path: str
+    stops: Sequence[str]
 
 
-def _back_to(
-    goal: str,
-    name: str,
-    campaigns: Mapping[str, Campaign],
-    listeners: Mapping[EventType, Iterable[str]],
-    seen: set[str],
-) -> list[str] | None:
-    for type_ in _published(campaigns[name]):
-        for listener in listeners.get(type_, ()):
-            if listener == goal:
-                return [name, goal]
-            if listener not in seen:
-                seen.add(listener)
-                path = _back_to(goal, listener, campaigns, listeners, seen)
-                if path is not None:
-                    return [name, *path]
-    return None
+class _Cause(NamedTuple):
+    """A deed from which events follow; `through` is what stands between the campaign and these."""
+
+    path: str
+    type: EventType
+    through: Sequence[str] = ()
 
 
-def _published(campaign: Campaign) -> Iterator[EventType]:
-    """The types of the events that follow from what it does: points that are awarded are told on the points stream."""
-    for step in campaign.steps:
-        for action in step.actions:
-            match action.deed:
-                case Publish(type_):
-                    yield type_
-                case Award():
-                    yield EARNED
+def cycle_through(draft: Campaign, others: Iterable[Campaign], rewards: Mapping[str, RewardHead]) -> Cycle | None:
+    """What leads from the draft back to it; None where nothing does. `others` may run beside it."""
+    return _Search(draft, others, rewards).back_from(draft)
+
+
+class _Search:
+    def __init__(self, goal: Campaign, others: Iterable[Campaign], rewards: Mapping[str, RewardHead]) -> None:
+        self._goal = goal.name
+        self._rewards = rewards
+        self._seen: set[str] = set()
+        self._listeners: dict[EventType, list[Campaign]] = {}
+        for each in ({each.name: each for each in others} | {goal.name: goal}).values():
+            for type_ in each.on:
+                self._listeners.setdefault(type_, []).append(each)
+
+    def back_from(self, campaign: Campaign) -> Cycle | None:
+        for cause in self._causes(campaign):
+            begins = campaign.name, *cause.through
+            for listener in self._listeners.get(cause.type, ()):
+                if listener.name == self._goal:
+                    return Cycle(cause.path, [*begins, self._goal])
+                if listener.name not in self._seen:
+                    self._seen.add(listener.name)
+                    rest = self.back_from(listener)
+                    if rest is not None:
+                        return Cycle(cause.path, [*begins, *rest.stops])
+        return None
+
+    def _causes(self, campaign: Campaign) -> Iterator[_Cause]:
+        for number, step in enumerate(campaign.steps):
+            for place, action in enumerate(step.actions):
+                yield from self._follows(action.deed, f"steps[{number}].do[{place}]")
+
+    def _follows(self, deed: Deed, path: str) -> Iterator[_Cause]:
+        """Points that are awarded are told on the points stream, and so are those of a reward."""
+        match deed:
+            case Publish(type_):
+                yield _Cause(f"{path}.publish", type_)
+            case Award():
+                yield _Cause(f"{path}.award", EARNED)
+            case Grant(Granted.REWARD, name) if (head := self._rewards.get(name)) is not None and head.gives_points:
+                yield _Cause(f"{path}.grant.reward", EARNED, [f"the reward {name}"])
