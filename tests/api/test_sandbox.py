@@ -24,9 +24,10 @@ from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.sandbox import SCHEMA, SESSION
 from tests.support.house import House, until
 from tests.support.logged import limits_logged
+from tests.support.offers import document, run_offers
 from tests.support.problems import kind
 from tests.support.rewards import load_codes, run_reward
-from tests.support.shop import GRANT, MEAL, Shop, award, register, shop
+from tests.support.shop import GRANT, MEAL, Shop, award, offer_desk, register, shop
 
 pytestmark = pytest.mark.once
 
@@ -212,6 +213,76 @@ async def test_rewards_are_redeemed_for_codes_of_no_worth(house: House, sandbox:
         (account,) = (await acme.get("/v1/members/bob")).json()["accounts"]
         assert account["available"] == 100
         assert await rows(house.pool, "public") == before
+
+
+PIZZA: Final = {
+    "id": "1",
+    "product": "pizza",
+    "merchant": "m-17",
+    "brand": "oven",
+    "categories": ["food"],
+    "price": "12.00",
+    "currency": "SGD",
+}
+SCOPE: Final = {"everything": True}
+UNLIMITED: Final = {"unlimited": True}
+FEW: Final = {"uses": {"overall": 1}}
+OFFERS: Final = (
+    document(name="once", benefit={"amount_off": "1"}, scope=SCOPE, limits=FEW, stack="always"),
+    document(name="bonus", benefit={"points_plus": 50}, scope=SCOPE, limits=UNLIMITED, stack="always"),
+    document(name="by_mail", benefit={"amount_off": "9"}, scope=SCOPE, limits=UNLIMITED, audience="invitation"),
+)
+
+
+@pytest.mark.long
+async def test_offers_are_taken_in_the_sandbox_alone(house: House, sandbox: Pool) -> None:
+    """Each limit is the sandbox's own, and points are told and not awarded. Rights are the live ones."""
+    await run_offers(house.pool, *OFFERS)
+    live_key = await register(house, may_use_offers=True)
+    test_key, _ = await access(house, sandbox)
+    async with offer_desk(house) as running:
+        live, test = await running.caller(live_key), await running.caller(test_key)
+
+        async def reserve(caller: httpx.AsyncClient, offer: str, key: str) -> httpx.Response:
+            body = {"member_id": "bob", "item": PIZZA}
+            return await caller.post(f"/v1/offers/{offer}/reservations", json=body, headers={"Idempotency-Key": key})
+
+        before = await rows(house.pool, "public")
+        ask = {"member_id": "bob", "country": "SG", "scenario": "all", "items": [PIZZA]}
+        asked = await test.post("/v1/offers/qualify", json=ask)
+        assert asked.headers["abacus-mode"] == "test"
+        (item,) = asked.json()["items"]
+        assert {each["offer"] for each in (item["best"], *item["others"])} == {"once", "bonus"}
+        assert asked.json()["degraded"] is False
+        assert kind(await test.post("/v1/offers/qualify", json={**ask, "explain": True})) == "explain-not-allowed"
+        named = {"member_id": "bob", "country": "SG", "items": [PIZZA], "offers": ["once"], "codes": ["K7PMQ2XW"]}
+        verdicts = (await test.post("/v1/offers/validate", json=named)).json()["offers"]
+        assert [each.get("saves") for each in verdicts] == ["1.00", None]
+
+        held = await reserve(test, "once", "1")
+        assert (held.status_code, held.json()["saves"], held.headers["abacus-mode"]) == (201, "1.00", "test")
+        assert kind(await reserve(test, "once", "2")) == "offer-limit-reached"
+        of = f"/v1/reservations/{held.json()['reservation_id']}"
+        assert kind(await live.post(f"{of}/release")) == "not-found"
+        assert (await test.post(f"{of}/release")).json()["status"] == "released"
+        bonus = (await reserve(test, "bonus", "3")).json()["reservation_id"]
+        redeemed = await test.post(f"/v1/reservations/{bonus}/redeem", json={"items": [PIZZA]})
+        assert (redeemed.status_code, redeemed.json()["points"]) == (201, 50)
+        path = f"/v1/redemptions/{redeemed.json()['redemption_id']}/rollback"
+        assert kind(await live.post(path, headers={"Idempotency-Key": "4"})) == "not-found"
+        rolled_back = await test.post(path, headers={"Idempotency-Key": "4"})
+        assert rolled_back.json()["points_rolled_back"] == 50
+
+        assert await rows(house.pool, "public") == before
+        assert await sandbox.fetchval("select count(*) from transfer") == 0
+        assert (await reserve(live, "once", "1")).status_code == 201
+        await PartnerStore(house.pool, CLOCK).change("acme", {"may_use_offers": False})
+
+        async def refused() -> bool:
+            answer = await test.post("/v1/offers/qualify", json=ask)
+            return answer.status_code == 403 and kind(answer) == "offers-not-allowed"
+
+        await until(refused)
 
 
 @pytest.mark.long

@@ -85,6 +85,12 @@ class Qualifier:
         other._index = lambda: index  # noqa: SLF001  # of this class
         return other
 
+    def rehearsing(self, members: MemberReader, facts: FactRegistry[OfferSubject]) -> "Qualifier":
+        """The same offers in the sandbox, for its members; nobody counts these answers."""
+        other = copy(self)
+        other._members, other._facts, other._note = members, facts, nothing_noted  # noqa: SLF001  # of this class
+        return other
+
     def named(self, name: str) -> Offer | None:
         """The offer of this name, where it is in force."""
         armed = self._index().named(name)

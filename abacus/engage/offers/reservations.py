@@ -73,6 +73,11 @@ def pots_of_offers(pool: Pool, slot: int) -> WatchedPots:
     return WatchedPots(pool, slot, taken_before, remembers_s=_REMEMBERS_S)
 
 
+def unwatched_pots(pool: Pool, slot: int) -> PotStore:
+    """The same where nobody looks which of them are empty."""
+    return PotStore(pool, slot, taken_before, remembers_s=_REMEMBERS_S)
+
+
 class Reservations:
     """One for each process. `close` waits for the requests in progress."""
 

@@ -3,7 +3,7 @@ counted, out of pools that are filled with codes of no worth. No worker carries 
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from secrets import token_hex
 from typing import Final
 
@@ -20,8 +20,8 @@ from abacus.platform.encryption import Secrets, SecretUnreadable
 from abacus.platform.postgres import Pool
 from abacus.signals.facts.decide.counter_sides import COUNTER
 from abacus.signals.facts.members import SegmentFacts
-from abacus.signals.facts.types import FactRegistry, Found, Wish
-from abacus.signals.rules.decide.types import Origin
+from abacus.signals.facts.one_value import OneValue
+from abacus.signals.facts.types import FactRegistry
 from abacus.signals.segments.sets import Pair
 
 _LEAST: Final = 200  # free codes of a pool
@@ -38,7 +38,7 @@ async def in_none(pairs: Collection[Pair]) -> Mapping[Pair, bool]:
 
 def rehearsed_facts() -> FactRegistry[RewardMember]:
     """Nothing is counted, and services say nothing."""
-    return FactRegistry(SegmentFacts(in_none), KnownMembers(), _Same(COUNTER, 0), _Same(EXTERNAL, None))
+    return FactRegistry(SegmentFacts(in_none), KnownMembers(), OneValue(COUNTER, 0), OneValue(EXTERNAL, None))
 
 
 async def keep_stocked(
@@ -63,18 +63,3 @@ async def _stock(pool: Pool, offered: Mapping[str, Offered], loader: CodeLoader,
 
 def _codes() -> Iterator[str]:
     return (f"TEST-{token_hex(6).upper()}" for _ in range(_AT_ONCE))
-
-
-class _Same:
-    """An origin that tells one value for all."""
-
-    def __init__(self, origin: Origin, value: Found) -> None:
-        self._origin = origin
-        self._value = value
-
-    @property
-    def origin(self) -> Origin:
-        return self._origin
-
-    async def load(self, wanted: Sequence[Wish[RewardMember]]) -> list[Found]:
-        return [self._value] * len(wanted)
