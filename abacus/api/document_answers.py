@@ -12,6 +12,7 @@ from abacus.api.answer_schemas import ApprovalAnswer, with_example
 from abacus.documents.decide.states import State
 from abacus.documents.kind import Around
 from abacus.documents.stated import Running, Stated, StatedKind
+from abacus.engage.campaigns.decide.granting import GrantedBy
 from abacus.people.types.approval import Approval
 
 _HISTORY: Final[Mapping[str, tuple[Any, Any]]] = {
@@ -28,7 +29,7 @@ _HISTORY: Final[Mapping[str, tuple[Any, Any]]] = {
 class DocumentAnswers(Generic[Running, Around]):
     """The answers on a kind; `example` is one of its documents."""
 
-    def __init__(self, kind: StatedKind[Running, Around], example: Mapping[str, Any]) -> None:
+    def __init__(self, kind: StatedKind[Running, Around], example: Mapping[str, Any], *, is_granted: bool) -> None:
         self._kind = kind
         word, plural, title = kind.word, kind.plural, kind.word.title()
         fields = {"name": str, "version": int, "state": State, word: dict[str, Any]}
@@ -37,9 +38,19 @@ class DocumentAnswers(Generic[Running, Around]):
         self.one = _schema(
             f"{title}Answer",
             f"A version of a {word}. `drafted_by`, `changed_by` and `approved_by` are sources, such as `person:ann`.",
-            fields | {name: field for name, (field, _) in _HISTORY.items()},
+            fields | _fields_of_history(),
             shown,
         )
+        self.taken_out = self.one
+        if is_granted:
+            granted = GrantedBy(["welcome@1"], f"no version of {example['name']} is in force").document
+            self.taken_out = _schema(
+                f"TakenOut{title}Answer",
+                f"A version of a {word} that was ended or withdrawn. `granted_by` has the campaigns in force that grant"
+                f" the {word}, and `refused` why what they grant is refused now.",
+                fields | _fields_of_history() | {"granted_by": list[str], "refused": str | None},
+                {**shown, "state": "ended", **granted},
+            )
         self.page = _schema(
             f"{plural.title()}Answer",
             f"A page of {plural}; `next` is the name after which the next one begins, if there is one.",
@@ -74,6 +85,10 @@ class DocumentAnswers(Generic[Running, Around]):
 
     def submission(self, record: Stated[Running], approval: Approval, now: datetime) -> dict[str, Any]:
         return {self._kind.word: self.version(record, now), "approval": answers.approval(approval)}
+
+
+def _fields_of_history() -> dict[str, Any]:
+    return {name: field for name, (field, _) in _HISTORY.items()}
 
 
 def _schema(name: str, doc: str, fields: Mapping[str, Any], example: Mapping[str, Any]) -> type[BaseModel]:

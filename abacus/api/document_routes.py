@@ -16,10 +16,11 @@ from abacus.api.lean import read_body
 from abacus.api.route_description import answered, described
 from abacus.core.errors import Refused
 from abacus.core.fields import DocumentFaults
-from abacus.documents.decide.states import Act, State
+from abacus.documents.decide.states import OUT_OF_FORCE, Act, State
 from abacus.documents.kind import Around
 from abacus.documents.stated import Running, Stated, StatedKind
 from abacus.documents.stated_desk import StatedDesk
+from abacus.engage.campaigns.grantors import Grantors
 from abacus.intake.partners.decide.ask import ReasonText
 from abacus.people.decide.rights import countries_of
 from abacus.people.types.deed import Deed
@@ -44,7 +45,8 @@ Move: TypeAlias = Callable[[Name, Request], Awaitable[Response]]
 
 class DocumentRoutes(Generic[Running, Around]):
     """A process opens `desk` among its rooms. `manual` is the page on these documents, `example` one of them, and
-    `wrong_state` the problem of an act that the state of a version does not allow.
+    `wrong_state` the problem of an act that the state of a version does not allow. A process that has documents which
+    campaigns grant opens the `Grantors` as well.
     """
 
     def __init__(
@@ -55,11 +57,13 @@ class DocumentRoutes(Generic[Running, Around]):
         manual: str,
         example: Mapping[str, Any],
         wrong_state: str,
+        is_granted: bool = False,
     ) -> None:
         self._kind = kind
         self._desk = desk
         self._wrong_state = wrong_state
-        self._answers = DocumentAnswers(kind, example)
+        self._is_granted = is_granted
+        self._answers = DocumentAnswers(kind, example, is_granted=is_granted)
         self._body = create_model(
             f"{kind.word.title()}Document",
             __doc__=f"A {kind.word}, as {manual} says. Its fields: the schema {schema_name(kind)}.",
@@ -145,7 +149,9 @@ class DocumentRoutes(Generic[Running, Around]):
                 name=act.value,
                 summary=summary,
                 description=description,
-                responses=answered({200: (answers.one, "It is done")}, 404, 409, 415, 422),
+                responses=answered(
+                    {200: (answers.taken_out if act in OUT_OF_FORCE else answers.one, "It is done")}, 404, 409, 415, 422
+                ),
                 openapi_extra=described(body=Moving),
             )
         return router
@@ -210,7 +216,10 @@ class DocumentRoutes(Generic[Running, Around]):
                 moved = await call.rooms[self._desk].move(document, act, body.reason, call.actor)
             except Refused as fault:
                 raise ApiProblem(self._wrong_state, str(fault)) from None
-            return self._told(call, moved)
+            if not self._is_granted or act not in OUT_OF_FORCE:
+                return self._told(call, moved)
+            granted = await call.rooms[Grantors].standing(moved.document, call.rooms[self._desk])
+            return json_answer(self._answers.version(moved, call.rooms[self._desk].now()) | granted.document)
 
         return move
 

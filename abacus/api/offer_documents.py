@@ -20,6 +20,7 @@ _ROUTES: Final = DocumentRoutes(
     manual="docs/country-teams/offers.md",
     example=OFFER_DOCUMENT,
     wrong_state="offer-state",
+    is_granted=True,
 )
 
 router = _ROUTES.router()

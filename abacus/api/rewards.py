@@ -21,6 +21,7 @@ _ROUTES: Final = DocumentRoutes(
     manual="docs/country-teams/rewards.md",
     example=REWARD_DOCUMENT,
     wrong_state="reward-state",
+    is_granted=True,
 )
 
 

@@ -21,6 +21,7 @@ from abacus.approving.executors import approving
 from abacus.approving.wiring import large_moves
 from abacus.core.errors import Unavailable
 from abacus.core.signature import Verifier
+from abacus.engage.campaigns.grantors import Grantors
 from abacus.engage.campaigns.wiring import campaign_desk
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.engage.offers.desk import OfferDesk
@@ -137,7 +138,7 @@ async def _access(wiring: Wiring, patience: Patience, is_open: asyncio.Event) ->
     redeeming = await redemption_desk(wiring, pool, counted, cards.book)
     intake, queue = await award_intake(wiring, await wiring.sqs(within_s=patience.queue_s), register)
     moves, events = large_moves(wiring, pool, batcher.move), await event_desk(wiring, pool, within_s=patience.broker_s)
-    documents = OfferDesk(pool, clock, moves.approvals), RewardDesk(pool, clock, moves.approvals)
+    documents = OfferDesk(pool, clock, moves.approvals), RewardDesk(pool, clock, moves.approvals), Grantors(pool)
     desks = await campaign_desk(wiring, pool, moves.approvals), *documents
     access = Access(
         clock=clock,

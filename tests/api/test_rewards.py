@@ -10,6 +10,7 @@ from abacus.platform.encryption import Secrets, new_keyring_text
 from tests.support.house import House, until
 from tests.support.proxy import proxied
 from tests.support.rewards import give_points, load_codes, run_reward
+from tests.support.running_campaigns import run_campaign
 from tests.support.shop import Shop, register, shop
 from tests.support.staff import hire
 
@@ -134,6 +135,15 @@ async def test_without_the_database_nothing_is_begun(house: House) -> None:
                 return (await asked()).status_code == 201
 
             await until(is_given)
+
+
+async def test_who_ends_a_reward_is_told_which_campaigns_grant_it(house: House, opened: Shop) -> None:
+    await run_campaign(house, name="gifts", steps=[{"do": [{"grant": {"reward": "coffee"}}]}])
+    ann, why = await opened.caller(await hire(house.pool, "ann", "country_editor:SG")), {"reason": "so"}
+    assert "granted_by" not in (await ann.post("/v1/rewards/coffee/pause", json=why)).json()
+    ended = (await ann.post("/v1/rewards/coffee/end", json=why)).json()
+    assert (ended["state"], ended["granted_by"]) == ("ended", ["gifts@1"])
+    assert ended["refused"] == "no version of coffee is in force"
 
 
 async def test_people_see_and_another_partner_does_not(house: House, opened: Shop) -> None:

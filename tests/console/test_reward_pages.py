@@ -3,9 +3,11 @@
 import pytest
 
 from abacus.platform.postgres import Pool
+from abacus.platform.settings import Settings
 from tests.console.campaigning import cards
 from tests.console.desk import desk
-from tests.support.rewards import COFFEE, Counter, give_points, load_codes, reward
+from tests.support.rewards import COFFEE, Counter, give_points, load_codes, reward, run_reward
+from tests.support.running_campaigns import Stack, run_campaign
 
 TOML = f"""name = "coffee"
 about = "A coffee"
@@ -44,6 +46,24 @@ async def test_a_reward_from_its_text_to_its_end_by_two_people(pool: Pool) -> No
             assert moved.status_code == 303
             assert (await ann.twin("/rewards/coffee")).json()["shown"]["row"]["state"] == state
         assert "/rewards/coffee/move" not in (await ann.see("/rewards/coffee")).text
+
+
+async def test_campaigns_that_grant_it_stand_on_its_page_and_on_its_draft(pool: Pool) -> None:
+    await load_codes(pool, ["A"])
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        await run_reward(pool)
+        await run_campaign(Stack(Settings(), pool), name="gifts", steps=[{"do": [{"grant": {"reward": "coffee"}}]}])
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        assert (await ann.twin("/rewards/coffee")).json()["shown"]["granted"] == {
+            "campaigns": ["gifts@1"],
+            "refused": None,
+        }
+        draft = await ann.see("/rewards-draft?of=coffee")
+        assert "It is granted by gifts@1." in draft.text
+        ended = await ann.send("/rewards/coffee", "/rewards/coffee/move", act="end", reason="so")
+        told = (await ann.see(ended.headers["location"])).text
+        assert "It is granted by gifts@1, and refused: no version of coffee is in force." in told
 
 
 async def test_what_a_member_redeemed_stands_on_its_page(pool: Pool) -> None:

@@ -55,7 +55,7 @@ def add_diff(app: CommandGroup, family: Family[Document, Around]) -> None:
         against: Annotated[str | None, typer.Option(metavar=version, help=f"Default: {family.against}.")] = None,
     ) -> Answer:
         kind = family.kind
-        async with at_desk(family.desk) as (desk, _):
+        async with at_desk(family.desk) as (desk, at):
             (draft,) = await faultless([file], kind, await judged_by(desk))
             if against is None:
                 (difference,) = await desk.differences([draft.document])
@@ -63,7 +63,8 @@ def add_diff(app: CommandGroup, family: Family[Document, Around]) -> None:
             else:
                 old = await desk.version(against)
                 name, changes = kind.label(old), kind.changes(old.document, draft.document)
-        return compared(draft.file, name, changes)
+            granted = await family.grantors(at.pool).beside(draft.document, desk.now()) if family.grantors else None
+        return compared(draft.file, name, changes, granted)
 
 
 def add_publish(app: CommandGroup, family: Family[Document, Around], *, help_: str | None = None) -> None:

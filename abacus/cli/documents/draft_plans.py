@@ -6,10 +6,11 @@ from typing import Any
 import typer
 
 from abacus.cli.documents.drafts import FilePlan
-from abacus.cli.terminal.answer import Answer
+from abacus.cli.terminal.answer import Answer, Line
 from abacus.cli.terminal.draft_files import FileFault, error_of, fault_documents
 from abacus.core.errors import Refused
 from abacus.documents.types import Document
+from abacus.engage.campaigns.decide.granting import GrantedBy
 
 Say = Callable[[str], None]
 
@@ -21,9 +22,22 @@ def linted(valid: Mapping[str, str], faults: Sequence[FileFault]) -> Answer:
     return Answer(document, *lines, error=error_of(faults))
 
 
-def compared(file: str, against: str | None, changes: Sequence[str]) -> Answer:
+def compared(file: str, against: str | None, changes: Sequence[str], granted: GrantedBy | None = None) -> Answer:
+    """`granted` tells which campaigns grant the document, of a kind that they do."""
     lines = changes or [f"{file}: nothing changes against {against}"]
-    return Answer({"file": file, "against": against, "changes": changes}, *lines)
+    document = {"file": file, "against": against, "changes": changes}
+    return Answer(document | granted_document(granted), *lines, *granted_lines(granted))
+
+
+def granted_document(granted: GrantedBy | None) -> dict[str, object]:
+    return {} if granted is None else granted.document
+
+
+def granted_lines(granted: GrantedBy | None) -> list[Line]:
+    """A warning where something is refused."""
+    if granted is None or not granted.campaigns:
+        return []
+    return [Line(granted.words, "yellow" if granted.refused else "default")]
 
 
 def say_changes(plans: Sequence[FilePlan[Any]], say: Say) -> None:

@@ -10,6 +10,8 @@ from abacus.cli.terminal.command_actor import CommandActor
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.kind import Around, DocumentKind
 from abacus.documents.types import Document, DraftOutcome, Record
+from abacus.engage.campaigns.grantors import Grantors
+from abacus.platform.postgres import Pool
 
 
 def _nothing(_: object) -> None:
@@ -54,6 +56,7 @@ class Family(Generic[Document, Around]):
     row: Callable[[FilePlan[Document], DraftOutcome[Document]], dict[str, Any]] = _row
     done: Callable[[list[dict[str, Any]]], dict[str, Any]] = _done
     afterwards: Callable[[DraftOutcome[Document]], None] = _nothing  # says more of what was published
+    grantors: Callable[[Pool], Grantors] | None = None  # of a kind that campaigns grant
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Generic, TypeAlias
 import typer
 
 from abacus.cli.documents.commands import AsToml, shown
+from abacus.cli.documents.draft_plans import granted_document, granted_lines
 from abacus.cli.documents.drafts import FilePlan
 from abacus.cli.documents.family import Family
 from abacus.cli.people.approvals import document as approval_document
@@ -15,7 +16,7 @@ from abacus.cli.terminal.answer import Answer, Columns, Table
 from abacus.cli.terminal.command_actor import CommandActor, at_desk
 from abacus.cli.terminal.known import check_priced, checked_reason
 from abacus.cli.terminal.shell import CommandGroup
-from abacus.documents.decide.states import Act, State
+from abacus.documents.decide.states import OUT_OF_FORCE, Act, State
 from abacus.documents.kind import Around
 from abacus.documents.stated import Running, Stated, stated
 from abacus.documents.stated_desk import StatedDesk
@@ -72,7 +73,10 @@ def _add_move(app: CommandGroup, family: StatedFamily[Running, Around], act: Act
         async with at_desk(family.desk) as (desk, at):
             record = await desk.move(await _checked(family, desk, at, name), act, why, at.actor)
             label, state = record.document.label, record.state(desk.now())
-        return Answer({"name": label, "state": state}, f"{label} is {state}")
+            grantors = family.grantors if act in OUT_OF_FORCE else None
+            granted = None if grantors is None else await grantors(at.pool).standing(record.document, desk)
+        document = {"name": label, "state": state}
+        return Answer(document | granted_document(granted), f"{label} is {state}", *granted_lines(granted))
 
 
 def add_views(

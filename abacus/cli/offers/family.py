@@ -7,6 +7,7 @@ from typing import Any, Final
 from abacus.cli.documents.stated_family import StatedFamily
 from abacus.cli.people.approvals import large_moves
 from abacus.cli.terminal.command_actor import CommandActor
+from abacus.engage.campaigns.grantors import Grantors
 from abacus.engage.offers.decide.publications import OfferPublications
 from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.offers.kind import OFFERS
@@ -33,5 +34,6 @@ FAMILY: Final = StatedFamily(
     one="an offer",
     nothing_new="the offers are there already",
     with_drafts=_with_drafts,
+    grantors=Grantors,
     sentence=lambda offer: f"{offer.name} of {offer.country}",
 )

@@ -7,6 +7,7 @@ from typing import Any, Final
 from abacus.cli.documents.stated_family import StatedFamily
 from abacus.cli.people.approvals import large_moves
 from abacus.cli.terminal.command_actor import CommandActor
+from abacus.engage.campaigns.grantors import Grantors
 from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.engage.rewards.desk import RewardDesk
 from abacus.engage.rewards.kind import REWARDS
@@ -34,5 +35,6 @@ FAMILY: Final = StatedFamily(
     one="a reward",
     nothing_new="the rewards are there already",
     with_drafts=_with_drafts,
+    grantors=Grantors,
     sentence=lambda reward: f"{reward.name} of {reward.country}, for {reward.price.points} points",
 )

@@ -77,6 +77,7 @@ _WAYS: Final[Mapping[Act, _Way]] = {
     Act.END: _Way({Status.DRAFT, Status.APPROVED, Status.PAUSED, Status.EXHAUSTED}, Status.ENDED, "ended"),
     Act.REPLACE: _Way(set(Status) - {Status.ENDED}, Status.ENDED, "replaced"),
 }
+OUT_OF_FORCE: Final = {Act.END, Act.WITHDRAW}  # what people do to a version that is not to hold
 _OF_ITS_TIME: Final = {Act.PAUSE, Act.RESUME, Act.EXHAUST, Act.END}  # what is over by the clock stays so
 
 

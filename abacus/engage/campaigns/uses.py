@@ -1,4 +1,6 @@
-"""What campaigns ask for and call: segments, counters, services and webhooks, by campaigns that have not ended."""
+"""What campaigns ask for, call and grant: segments, counters, services, webhooks, offers and rewards, by campaigns that
+have not ended.
+"""
 
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -11,7 +13,7 @@ WEBHOOK: Final = "webhook"  # the origin of what is called; of what is asked, th
 
 
 class CampaignUse(NamedTuple):
-    """A version of a campaign that asks for the thing, or calls it."""
+    """A version of a campaign that asks for the thing, calls it, or grants it."""
 
     thing: str
     name: str
@@ -29,6 +31,9 @@ select distinct {columns(CampaignUse)} from (
         union all
         select '{WEBHOOK}.' || (called #>> '{{}}'), name, version, country, status, ends_at
         from campaign, jsonb_path_query(document, '$.**.call') called
+        union all
+        select granted.key || '.' || granted.value, name, version, country, status, ends_at
+        from campaign, jsonb_path_query(document, '$.steps[*].do[*].grant') deed, jsonb_each_text(deed) granted
     ) s
     where status <> '{Status.ENDED}' and ends_at > :now and starts_with(said, :origin::text || '.')
 ) u

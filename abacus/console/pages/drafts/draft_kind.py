@@ -72,6 +72,7 @@ class DraftKind(Generic[Document, Around]):
     trials_path: str = ""  # before the id of a trial
     tried_at: Callable[[Document], str | None] = lambda _: None  # the page that tries a version, if there is one
 
+    is_granted: bool = False  # whether campaigns grant documents of the kind
     approval: ApprovalKind | None = None
     approved: Callable[[Mapping[str, Any]], Document] | None = (
         None  # what an approval is about; raises `DocumentFaults`

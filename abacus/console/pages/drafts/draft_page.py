@@ -29,6 +29,8 @@ from abacus.documents.form.parts import PREFIX, Panel
 from abacus.documents.form.sentences import Sentence, sentences
 from abacus.documents.kind import Around
 from abacus.documents.types import Document
+from abacus.engage.campaigns.decide.granting import GrantedBy
+from abacus.engage.campaigns.grantors import Grantors
 from abacus.people.types.approval import CannotDecide
 from abacus.people.types.deed import Deed
 
@@ -66,6 +68,7 @@ class DraftPage(Page):
     to_mend: Sequence[ToMend] = ()  # the faults of fields, as a list
     sentences: Sequence[Sentence] = ()
     changes: Changes | None = None
+    granted: GrantedBy | None = None
     review: bool = False
     digest: str = ""
     templates: Sequence[tuple[str, str]] = ()  # the name of each, and what it is for
@@ -229,6 +232,7 @@ class _DraftPages(Generic[Document, Around]):
             shown,
             sentences=sentences(kind.form, document, choices),
             changes=changed,
+            granted=await Grantors(call.reading.pool).beside(draft, call.now) if drafts.is_granted else None,
             digest=_digest(shown.draft.text, difference.against),
             previews=card_of(call, drafts.preview, draft),
             trial_forms=trial_forms(call, drafts, draft),

@@ -77,6 +77,7 @@ def _backtest(typed: Form, offer: Offer) -> TrialOrder:
 
 OFFER_DRAFTS: Final = DraftKind(
     kind=OFFERS,
+    is_granted=True,
     desk=lambda rooms: rooms[OfferDesk],
     about="Checked by what is published now. Another person approves exactly this version.",
     begin=lambda call: toml_of(begun_example(call, OFFER_FORM, OFFERS.deed, _LASTS)),

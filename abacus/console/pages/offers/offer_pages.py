@@ -34,5 +34,6 @@ PAGES: Final = StatedPages(
     about="What members get off an item, for whom and within which limits.",
     used=used_bars,
     links=[("Which offers?", "/offers-preview"), ("Report", "/offers-report")],
+    is_granted=True,
     told={"gives": lambda offer: benefit_words(offer.benefit, offer.currency), "for": lambda offer: offer.audience},
 )

@@ -22,6 +22,7 @@ def _approved(document: Mapping[str, Any]) -> Reward:
 
 REWARD_DRAFTS: Final = DraftKind(
     kind=REWARDS,
+    is_granted=True,
     desk=lambda rooms: rooms[RewardDesk],
     about="Checked by what is published now. Another person approves exactly this version.",
     begin=lambda call: write_toml(begun_example(call, REWARD_FORM, REWARDS.deed, _LASTS)),

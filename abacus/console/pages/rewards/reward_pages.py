@@ -51,5 +51,6 @@ PAGES: Final = StatedPages(
     about="What points buy: a code of a pool, or what a fulfiller delivers.",
     used=used_bars,
     links=[("Report", "/rewards-report")],
+    is_granted=True,
     told={"points": lambda reward: f"{reward.price.points:,}"},
 )

@@ -13,12 +13,14 @@ from abacus.console.pages.stated.stated_row import StatedRow
 from abacus.console.web.calls import Call
 from abacus.console.web.cursor import Rows
 from abacus.console.web.faults import PageFault
-from abacus.console.web.page import ASKED, Page, See
-from abacus.documents.decide.states import Act, State
+from abacus.console.web.page import ASKED, Page, Said, See
+from abacus.documents.decide.states import OUT_OF_FORCE, Act, State
 from abacus.documents.form.sentences import Sentence, sentences
 from abacus.documents.kind import Around
 from abacus.documents.stated import Running, Stated, StatedKind
 from abacus.documents.stated_desk import StatedDesk
+from abacus.engage.campaigns.decide.granting import GrantedBy
+from abacus.engage.campaigns.grantors import Grantors
 from abacus.people.types.deed import Deed
 
 _MOST: Final = 50
@@ -68,12 +70,14 @@ class ShownVersion:
     states: Mapping[int, str]
     act_options: Sequence[tuple[str, str]]
     may_edit: bool
+    granted: GrantedBy | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class StatedPages(Generic[Running, Around]):
     """The page of a document is `/PLURAL/{name}`, with a `version` where it is not the version in force. `told` has the
-    kind's own words for a document, and `used` the bars of documents, by name. `links` stand above the list.
+    kind's own words for a document, and `used` the bars of documents, by name. `links` stand above the list. Campaigns
+    grant documents of a kind that `is_granted`.
     """
 
     kind: StatedKind[Running, Around]
@@ -83,6 +87,7 @@ class StatedPages(Generic[Running, Around]):
     used: Callable[[Call, Sequence[Running]], Awaitable[BarsByName]]
     told: Mapping[str, Callable[[Running], str]] = field(default_factory=dict)
     links: Sequence[tuple[str, str]] = ()
+    is_granted: bool = False
 
     @property
     def path(self) -> str:
@@ -143,6 +148,7 @@ class StatedPages(Generic[Running, Around]):
             states={each.document.version: each.state(call.now) for each in reversed(history)},
             act_options=self.act_options(call, record),
             may_edit=call.may(kind.deed, kind.country(document)),
+            granted=await self._granted(call, document),
         )
 
     def row(self, call: Call, record: Stated[Running], used: Sequence[Bar] = ()) -> StatedRow:
@@ -181,8 +187,14 @@ class StatedPages(Generic[Running, Around]):
         if not reason:
             raise call.wrong(reason="Say why, for the log.")
         moved = await desk.move(version, Act(act), reason, call.actor, version=version.version)
-        said = f"{moved.document.label} is {moved.state(call.now)} now."
+        said = Said(f"{moved.document.label} is {moved.state(call.now)} now.")
+        granted = await self._granted(call, moved.document) if act in OUT_OF_FORCE else None
+        if granted is not None and granted.campaigns:
+            said = Said(f"{said.text} It is {granted.words}.", "waiting" if granted.refused else said.tone)
         return See(f"{self.path}/{name}?version={version.version}", said)
+
+    async def _granted(self, call: Call, document: Running) -> GrantedBy | None:
+        return await Grantors(call.reading.pool).standing(document, call.rooms[self.desk]) if self.is_granted else None
 
     def _waiting(
         self, call: Call, history: Sequence[Stated[Running]], shown: Stated[Running]
