@@ -1,14 +1,21 @@
 """The bodies of what takes offers, and what is answered."""
 
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Annotated, Any, Final
 from uuid import UUID
 
+import orjson
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from abacus.api.offers.asked import AskedItem, Code, Id, Items, OfferName
+from abacus.api.offers.asked import AskedItem, Code, Id, Items, OfferName, items_of
+from abacus.core.ids import fingerprint
+from abacus.engage.limits.types import MICROS
+from abacus.engage.offers.decide.basket import Item
 from abacus.engage.offers.decide.paid import micros_text
 from abacus.engage.offers.decide.reservation import MOST_TOGETHER, Gain, Redemption, Reservation
+from abacus.pricing.decide.card import PublishedCard
 
 Money = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,11}(\.[0-9]{1,4})?$")]
 
@@ -129,6 +136,26 @@ class RedemptionAnswer(BaseModel):
     redeemed_at: datetime
     saves_rolled_back: str
     points_rolled_back: int
+
+
+def basket_of(items: Sequence[AskedItem]) -> str:
+    """As it is kept."""
+    return orjson.dumps([each.model_dump(mode="json") for each in items]).decode()
+
+
+def reader_of(items: Sequence[AskedItem]) -> Callable[[PublishedCard], Sequence[Item]]:
+    """Reads the items, priced in the currency of a card."""
+    return lambda card: items_of(items, card.card.currency)
+
+
+def facts_of(order: ReserveSeveralOrder) -> str:
+    """Equal keys with other facts are a conflict."""
+    return fingerprint((order.member_id, ",".join(order.offers), ",".join(order.codes), basket_of(order.items)))
+
+
+def micros_of(money: str) -> int:
+    """In millionths."""
+    return int(Decimal(money) * MICROS)
 
 
 def gain_told(gain: Gain) -> dict[str, Any]:

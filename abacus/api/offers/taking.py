@@ -14,7 +14,7 @@ from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, call_of
 from abacus.api.idempotency import idempotency_key_of
 from abacus.api.lean import LeanRoute, read_body
-from abacus.api.offers.asked import AskedItem, OfferName, item_of, items_of
+from abacus.api.offers.asked import OfferName, item_of, items_of
 from abacus.api.offers.guesses import Guesses
 from abacus.api.offers.taken import (
     RedeemOrder,
@@ -24,13 +24,16 @@ from abacus.api.offers.taken import (
     ReserveOrder,
     ReserveSeveralOrder,
     RollbackOrder,
+    basket_of,
+    facts_of,
     gain_told,
+    micros_of,
+    reader_of,
     redemption_told,
     reservation_told,
 )
 from abacus.api.route_description import answered, described, key_header
 from abacus.core.errors import Absent, SetAside
-from abacus.core.ids import fingerprint
 from abacus.engage.limits.types import MICROS
 from abacus.engage.offers.decide.basket import Item
 from abacus.engage.offers.decide.reservation import (
@@ -110,8 +113,9 @@ async def redeem(reservation_id: ReservationId, request: Request) -> Response:
     """
     call = _taker(request)
     order = await read_body(request, RedeemOrder.model_validate)
-    saves = None if order.saves is None else _micros(order.saves)
-    paying = Paying(reservation_id, call.agent.source, _basket(order.items), _reader(order.items), saves, order.points)
+    saves = None if order.saves is None else micros_of(order.saves)
+    basket, reader = basket_of(order.items), reader_of(order.items)
+    paying = Paying(reservation_id, call.agent.source, basket, reader, saves, order.points)
     with _Problems():
         settled = await call.rooms[Till].redeem(paying)
     assert settled.redemption is not None  # noqa: S101  # it was redeemed
@@ -146,7 +150,7 @@ async def rollback(redemption_id: ReservationId, request: Request) -> Response:
     till = call.rooms[Till]
     with _Problems():
         redemption = await till.redeemed(redemption_id, call.agent.source)
-        saves = None if order.saves is None else _micros(order.saves)
+        saves = None if order.saves is None else micros_of(order.saves)
         return _json(redemption_told(await till.roll_back(redemption, key, saves)), 200)
 
 
@@ -159,11 +163,11 @@ def _taker(request: Request) -> Call:
 
 
 async def _held(call: Call, key: str, wanted: ReserveSeveralOrder, priced: Callable[[str], Sequence[Item]]) -> Held:
-    basket, offers, codes = _basket(wanted.items), wanted.offers, wanted.codes
+    basket, offers, codes = basket_of(wanted.items), wanted.offers, wanted.codes
     order = Order(
         caller=call.agent.source,
         key=f"reservation:{call.key(key)}",
-        fingerprint=fingerprint((wanted.member_id, ",".join(offers), ",".join(codes), basket)),
+        fingerprint=facts_of(wanted),
         member_id=wanted.member_id,
         offers=offers,
         codes=codes,
@@ -187,10 +191,6 @@ def _checked(call: Call, priced: Callable[[str], Sequence[Item]]) -> Callable[[P
         return priced(card.card.currency)
 
     return read
-
-
-def _reader(items: Sequence[AskedItem]) -> Callable[[PublishedCard], Sequence[Item]]:
-    return lambda card: items_of(items, card.card.currency)
 
 
 class _Problems:
@@ -223,14 +223,6 @@ class _Problems:
                 raise Objection("other-country", str(error), "/member_id") from None
             case SetAside():
                 raise Objection(str(error.reason), error.detail, "/member_id") from None
-
-
-def _basket(items: Sequence[AskedItem]) -> str:
-    return orjson.dumps([each.model_dump(mode="json") for each in items]).decode()
-
-
-def _micros(money: str) -> int:
-    return int(Decimal(money) * MICROS)
 
 
 def _json(document: dict[str, Any], status: int, *, replayed: bool = False) -> Response:
