@@ -2,6 +2,9 @@
 it on the machine.
 """
 
+import asyncio
+import json
+import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -11,7 +14,7 @@ import psutil
 
 from abacus.platform.settings import Settings
 from benchmarks.api import Load, free_port, is_up, load
-from benchmarks.pipeline import worker
+from benchmarks.pipeline import environment, worker
 
 
 class Served(NamedTuple):
@@ -28,6 +31,17 @@ class Served(NamedTuple):
     @property
     def per_core(self) -> float:
         return 1e6 / self.cpu_us
+
+
+class InProcess(NamedTuple):
+    """Microseconds of CPU that the application takes for a request, without sockets: for one product, and a page."""
+
+    one: float
+    page: float
+
+    @property
+    def per_core(self) -> float:
+        return 1e6 / self.one
 
 
 class OfferProcess(NamedTuple):
@@ -56,3 +70,14 @@ async def offer_process(
     async with worker(name, settings.model_copy(update={"offers_port": port}), module=module) as process:
         await is_up(port)
         yield OfferProcess(psutil.Process(process.pid), port, time.perf_counter() - began)
+
+
+async def asked_in_process(settings: Settings, key: str, members: int, seconds: float) -> InProcess:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "benchmarks.offers_in_process", key, str(members), str(seconds)),
+        env=environment(settings),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    output, _ = await process.communicate()
+    return InProcess(**json.loads(output.splitlines()[-1]))
