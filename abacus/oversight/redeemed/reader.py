@@ -49,7 +49,7 @@ class RedeemedReader:
             **{id_: each._replace(earned=earned.get(id_)) for id_, each in offers.items()},
             **await self._rewards(member_id, ids - offers.keys()),
         }
-        first = await self._first(member_id, known)
+        first = await self._first(member_id, known) if known else {}
         return {
             key: Named(
                 each,
