@@ -1,9 +1,11 @@
 """A store of counters in memory."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from abacus.core.clock import Clock
-from abacus.signals.counters.types import Count, Row, RowKey, SlotRange
+from abacus.signals.counters.decide.grid import grain_of
+from abacus.signals.counters.types import Count, Grain, Row, RowKey, SlotRange, Slots
 
 
 class MemoryCounterStore:
@@ -28,6 +30,27 @@ class MemoryCounterStore:
             sum(each.count for row, each in self._rows.items() if row.key == key and first <= row.slot < end)
             for key, first, end in ranges
         ]
+
+    async def slots(self, ranges: Sequence[SlotRange]) -> Sequence[Mapping[int, int]]:
+        found: list[Counter[int]] = []
+        for key, first, end in ranges:
+            sums = Counter[int]()
+            for row, each in self._rows.items():
+                if row.key == key and first <= row.slot < end:
+                    sums[row.slot] += each.count
+            found.append(sums)
+        return found
+
+    async def keys(self, space: str, after: str, most: int) -> Sequence[str]:
+        keys = {row.key for row in self._rows if grain_of(row.slot) is Grain.KEYS and row.key.startswith(space)}
+        return sorted(key for key in keys if key > after)[:most]
+
+    async def top(self, space: str, slots: Sequence[Slots], most: int) -> Sequence[tuple[str, int]]:
+        sums = Counter[str]()
+        for row, each in self._rows.items():
+            if row.key.startswith(space) and any(first <= row.slot < end for first, end in slots):
+                sums[row.key] += each.count
+        return sorted(sums.items(), key=lambda each: (-each[1], each[0]))[:most]
 
     async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
         return [any(row.key == key and first <= row.slot < end for row in self._rows) for key, first, end in ranges]

@@ -32,7 +32,7 @@ from abacus.signals.counters.decide.batch import (
 )
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.event_measure import NotCounted
-from abacus.signals.counters.metrics import COUNTER_ROWS, COUNTER_ROWS_LOADED, COUNTER_ROWS_SAVED
+from abacus.signals.counters.metrics import COUNTER_INCREMENTS, COUNTER_ROWS, COUNTER_ROWS_LOADED, COUNTER_ROWS_SAVED
 from abacus.signals.counters.new_keys import NewKeysBook
 from abacus.signals.counters.open_rows import OpenRows
 from abacus.signals.counters.series import Tally
@@ -42,6 +42,7 @@ from abacus.signals.counters.types import Count, Row, RowKey
 from abacus.signals.events.replay import event_item
 
 _PIECE: Final = 5_000
+_MOST_UNSAVED: Final = 20_000
 
 
 class Work(NamedTuple):
@@ -55,6 +56,14 @@ class Work(NamedTuple):
 class _Examined(NamedTuple):
     work: Work
     findings: Findings
+
+
+class _Counting(NamedTuple):
+    """What the pieces of a call share. `unsaved` has rows as they will be saved."""
+
+    now: datetime
+    confirming: Awaitable[None]
+    unsaved: dict[RowKey, Row]
 
 
 class CountedBatch(NamedTuple):
@@ -80,7 +89,11 @@ class CountedBatch(NamedTuple):
 
 
 class EventCounter:
-    """Counts for any number of writers. To count the same records again changes nothing."""
+    """Counts for any number of writers. To count the same records again changes nothing.
+
+    A call takes its records in pieces, each with `piece` records at most. Events are remembered with their piece; a row
+    is saved once for all pieces that add to it, unless more than `most_unsaved` rows wait to be saved.
+    """
 
     def __init__(
         self,
@@ -91,6 +104,8 @@ class EventCounter:
         clock: Clock,
         *,
         new_keys: NewKeysBook,
+        piece: int = _PIECE,
+        most_unsaved: int = _MOST_UNSAVED,
     ) -> None:
         self._store = store
         self._admission = Admission(store, new_keys)
@@ -98,6 +113,8 @@ class EventCounter:
         self._quarantine = quarantine
         self._remembering = remembering
         self._clock = clock
+        self._piece = piece
+        self._most_unsaved = most_unsaved
 
     def forget(self, writer: int) -> None:
         """Another process may count for this writer from now on."""
@@ -110,11 +127,17 @@ class EventCounter:
         now = self._clock.now()
         confirming = asyncio.ensure_future(confirm())
         outcomes = {work.reading.writer: CountedBatch() for work in works}
+        examining = [partial(self._examine, each, now) for each in _pieces(works, self._piece)]
+        counting = _Counting(now, confirming, {})
         try:
-            async with aclosing(one_ahead([partial(self._examine, each, now) for each in _pieces(works)])) as pieces:
+            async with aclosing(one_ahead(examining)) as pieces:
+                left = len(examining)
                 async for piece in pieces:
+                    left -= 1
+                    most_unsaved = self._most_unsaved if left else 0
                     days = {day: room for outcome in outcomes.values() for day, room in outcome.new_keys.items()}
-                    for writer, outcome in (await self._settle(piece, days, now, confirming)).items():
+                    of_piece = await self._settle(piece, days, counting, most_unsaved)
+                    for writer, outcome in of_piece.items():
                         outcomes[writer] = outcomes[writer].plus(outcome)
         finally:
             confirming.cancel()
@@ -125,9 +148,10 @@ class EventCounter:
         return [_Examined(work, examine(work.records, work.reading, now, self._remembering)) for work in piece]
 
     async def _settle(
-        self, piece: Sequence[_Examined], days: Mapping[Day, Room], now: datetime, confirming: Awaitable[None]
+        self, piece: Sequence[_Examined], days: Mapping[Day, Room], counting: _Counting, most_unsaved: int
     ) -> Mapping[int, CountedBatch]:
-        """Saves what the events of a piece add."""
+        """Adds the events of a piece to the rows that are not saved yet, and saves these if they are too many."""
+        now, confirming, unsaved = counting
         marks = [mark for work, found in piece for mark in self._remembering.looked_for(found, work.reading.later)]
         known = await self._store.load(marks)
         outcomes: dict[int, CountedBatch] = {}
@@ -137,7 +161,7 @@ class EventCounter:
             repeated, news[reading.writer] = self._remembering.repeats(found, known, now, reading.later)
             changes |= cells(found, repeated, reading.writer)
             outcomes[reading.writer] = _outcome(found, len(repeated), len(records))
-        before = await self._before(changes)
+        before = await self._before(changes, unsaved)
         examined = [Found(work.reading.writer, found, work.since) for work, found in piece]
         admitted = await self._admission.decide(examined, changes, before, days, int(now.timestamp()))
         if admitted.dropped:
@@ -147,31 +171,35 @@ class EventCounter:
                 news[writer] = [row for row in news[writer] if row.count.upto not in offsets]
                 outcomes[writer] = outcomes[writer].without(len(offsets))
         outcomes = {writer: _with_new_keys(outcome, writer, admitted) for writer, outcome in outcomes.items()}
-        rows = [added(place, before[place], cell) for place, cell in changes.items()]
+        unsaved |= {place: added(place, before[place], cell) for place, cell in changes.items()}
+        COUNTER_INCREMENTS.inc(sum(len(cell.changes.offsets) for cell in changes.values()))
+        rows = list(unsaved.values()) if len(unsaved) > most_unsaved else []
         remembered = list(chain.from_iterable(news.values()))
         await confirming
         await self._quarantine.add([item for each in piece for item in _items(each)])
         if admitted.rows:  # a process that reads these events again has to find the keys of counts
             await self._store.save(admitted.rows)
         await self._store.save(remembered + rows)
-        self._rows.put(rows)
+        if rows:
+            self._rows.put(rows)
+            unsaved.clear()
         COUNTER_ROWS_SAVED.inc(len(remembered) + len(rows) + len(admitted.rows))
         COUNTER_ROWS.set(len(self._rows))
         return outcomes
 
-    async def _before(self, changes: Iterable[RowKey]) -> Mapping[RowKey, Count]:
+    async def _before(self, changes: Iterable[RowKey], unsaved: Mapping[RowKey, Row]) -> Mapping[RowKey, Count]:
         """The rows before the changes."""
-        known = {place: self._rows.get(place) for place in changes}
+        known = {place: unsaved[place].count if place in unsaved else self._rows.get(place) for place in changes}
         missing = [place for place, count in known.items() if count is None]
         loaded = await self._store.load(missing) if missing else {}
         COUNTER_ROWS_LOADED.inc(len(missing))
         return {place: count or loaded.get(place, NOTHING) for place, count in known.items()}
 
 
-def _pieces(works: Iterable[Work]) -> Iterator[Sequence[Work]]:
-    """The works in their order, a few thousand records at a time."""
+def _pieces(works: Iterable[Work], size: int) -> Iterator[Sequence[Work]]:
+    """The works in their order, so many records at a time."""
     piece: list[Work] = []
-    room = _PIECE
+    room = size
     for work in works:
         rest = work.records
         while rest:
@@ -179,7 +207,7 @@ def _pieces(works: Iterable[Work]) -> Iterator[Sequence[Work]]:
             room, rest = room - len(rest[:room]), rest[room:]
             if not room:
                 yield piece
-                piece, room = [], _PIECE
+                piece, room = [], size
     if piece:
         yield piece
 

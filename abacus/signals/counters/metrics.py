@@ -29,6 +29,10 @@ COUNTER_NOT_COUNTED: Final = Counter(
     "abacus_counting_not_counted", "Events that did not count for a definition", ["definition", "reason"]
 )
 
+# What events added: one for each slot of each key under which an event counts. Divided by the rows that were saved, it
+# tells how well increments are gathered.
+COUNTER_INCREMENTS: Final = Counter("abacus_counting_increments", "Additions of an event to a slot of a key")
+
 # Rows of counters that this process holds in memory, rows that it had to load, and rows that it saved.
 COUNTER_ROWS: Final = Gauge("abacus_counting_open_rows", "Rows of counters in memory")
 COUNTER_ROWS_LOADED: Final = Counter("abacus_counting_rows_loaded", "Rows of counters loaded")

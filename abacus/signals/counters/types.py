@@ -1,14 +1,15 @@
 """The rows of counters. Pure."""
 
 from enum import IntEnum
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
+MINUTE_S: Final = 60
 QUARTER_S: Final = 900
 
 
 class Grain(IntEnum):
     """The length of a slot. `REPEATS` remembers the keys of events, so that a repeated event is counted once, and
-    `KEYS` the counters' keys that were admitted.
+    `KEYS` the counters' keys that were admitted. `MINUTE` is the last: its slots take all numbers that are left.
     """
 
     QUARTER = 0
@@ -16,6 +17,7 @@ class Grain(IntEnum):
     DAY = 2
     REPEATS = 3
     KEYS = 4
+    MINUTE = 5
 
 
 class RowKey(NamedTuple):
@@ -47,6 +49,9 @@ class Row(NamedTuple):
     key: RowKey
     count: Count  # type: ignore[assignment]  # tuples have a method of this name
     until: int
+
+
+Slots: TypeAlias = tuple[int, int]  # neighbouring slots of one grain: from the first, up to and without the other
 
 
 class SlotRange(NamedTuple):

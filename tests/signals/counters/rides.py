@@ -30,6 +30,7 @@ FARES_OF_CITY: Final = {
     "template": "fares:city:{city}",
     "on": ["ride.done"],
     "add": "var.fare",
+    "keep": {"minutes": "36h"},
 }
 CAR_RIDES: Final = {
     "id": 3,
@@ -127,7 +128,7 @@ def plain_count(sent: Iterable[Ride], definitions: Sequence[Definition]) -> Sums
     return without_zeros(sums)
 
 
-COUNTED: Final = (Grain.QUARTER, Grain.HOUR, Grain.DAY)  # the other grains remember
+COUNTED: Final = (Grain.MINUTE, Grain.QUARTER, Grain.HOUR, Grain.DAY)  # the other grains remember
 
 
 def added_up(parts: Iterable[Sums]) -> Sums:

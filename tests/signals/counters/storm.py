@@ -107,6 +107,8 @@ class Process:
             EventMemory(_DAY),
             clock,
             new_keys=NewKeysBook(storm.pool, clock),
+            piece=storm.rng.choice((3, 10, 5_000)),
+            most_unsaved=storm.rng.choice((0, 20, 20_000)),
         )
         self._writer = CounterWriter(
             storm.topic,

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import blake2b
+from itertools import chain
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
@@ -77,8 +78,8 @@ class Findings:
     """What became of the messages of a writer, and what they add if none of them is a repeat.
 
     `marks` has the row that remembers each event that counts, `stamps` the second of each, `late_marks` the rows of the
-    last hour of a window; `changes` what is added under each stored key in each quarter, by the second in which it
-    begins; `bad` the places of messages that are set aside.
+    last hour of a window; `changes` what is added under each stored key in each shortest slot, a quarter or a minute,
+    by the second in which it begins; `bad` the places of messages that are set aside.
     """
 
     marks: list[tuple[int, RowKey]] = field(default_factory=list)
@@ -185,7 +186,6 @@ def examine(messages: Iterable[Message], reading: BatchWriter, now: datetime, re
             continue
         offset = message.offset
         at = int(event.occurred_at.timestamp())
-        quarter = at - at % QUARTER_S
         counts = False
         for measure in measures(event.source, event.type, offset):
             outcome = measure.key_and_amount(event)
@@ -194,9 +194,10 @@ def examine(messages: Iterable[Message], reading: BatchWriter, now: datetime, re
                 continue
             counts = True
             key, units = outcome
-            there = changes.get((key, quarter))
+            begin = at - at % measure.finest_s
+            there = changes.get((key, begin))
             if there is None:
-                there = changes[key, quarter] = measure.definition, Changes.none()
+                there = changes[key, begin] = measure.definition, Changes.none()
             _, (all_offsets, all_units) = there
             all_offsets.append(offset)
             all_units.append(units)
@@ -213,24 +214,31 @@ def examine(messages: Iterable[Message], reading: BatchWriter, now: datetime, re
 
 
 def cells(found: Findings, repeated: AbstractSet[int], writer: int) -> dict[RowKey, Cell]:
-    """The rows that the events change, in the quarter, the hour and the day of each, without those at these offsets."""
+    """The rows that the events change, in all slots of each, without the events at these offsets."""
     cells: dict[RowKey, Cell] = {}
-    for (key, quarter), (definition, changes) in found.changes.items():
+    more: dict[RowKey, list[Changes]] = {}
+    for (key, begin), (definition, changes) in found.changes.items():
         if repeated and not repeated.isdisjoint(changes.offsets):
             left = [each for each in changes.pairs() if each[0] not in repeated]
             if not left:
                 continue
             changes = Changes.of(left)  # noqa: PLW2901  # without the repeats
         units = sum(changes.units)
-        for slot, until in slots_of(definition, quarter):
+        for slot, until in slots_of(definition, begin):
             place = RowKey(key, slot, writer)
-            there = cells.get(place)
-            if there is None:
-                cells[place] = Cell(changes, units, until)
+            if place in cells:
+                more.setdefault(place, []).append(changes)
             else:
-                both = Changes.of([*there.changes.pairs(), *changes.pairs()])
-                cells[place] = Cell(both, there.units + units, until)
+                cells[place] = Cell(changes, units, until)
+    for place, others in more.items():
+        cells[place] = _together(cells[place], others)
     return cells
+
+
+def _together(cell: Cell, others: Iterable[Changes]) -> Cell:
+    """A cell with the changes of shorter slots that lie in its slot."""
+    changes = Changes.of(chain(cell.changes.pairs(), *(each.pairs() for each in others)))
+    return Cell(changes, sum(changes.units), cell.until)
 
 
 def without(changes: Mapping[RowKey, Cell], dropped: Mapping[tuple[int, str], AbstractSet[int]]) -> dict[RowKey, Cell]:

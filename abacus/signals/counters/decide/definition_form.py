@@ -126,6 +126,7 @@ COUNTER_FORM: Final = Form(
             name="keep",
             sort=Group(
                 [
+                    _kept("minutes", "not kept"),
                     Field(
                         name="quarters",
                         sort=Length("hdy"),

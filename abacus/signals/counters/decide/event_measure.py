@@ -58,11 +58,15 @@ class Keyed(Facts, Protocol):
 class EventMeasure:
     """Measures events by one definition."""
 
-    __slots__ = ("_add", "_beginning", "_fields", "_longest", "_most_digits", "_scale", "_when", "definition")
+    __slots__ = (
+        *("_add", "_beginning", "_fields", "_longest", "_most_digits", "_scale", "_when"),
+        *("definition", "finest_s"),
+    )
 
     def __init__(self, definition: Definition, when: Callable[[Facts], bool] | None) -> None:
         texts, names = definition.template
         self.definition: Final = definition
+        self.finest_s: Final = definition.grid.finest_s
         self._when = when
         self._longest = LONGEST_KEY + len(definition.space)
         self._beginning = definition.stored_key(texts[0])

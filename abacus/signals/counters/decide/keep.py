@@ -12,7 +12,13 @@ _UNITS: Final[Mapping[str, int]] = {"y": 365 * 86_400, "d": 86_400, "h": 3_600}
 _DURATION: Final = re.compile(r"([1-9][0-9]{0,4})([hdy])")
 _LONGEST_S: Final = 10 * _UNITS["y"]
 _NOT_KEPT: Final = "0"
-_NAMES: Final[Mapping[Grain, str]] = {Grain.QUARTER: "quarters", Grain.HOUR: "hours", Grain.DAY: "days"}
+_NAMES: Final[Mapping[Grain, str]] = {
+    Grain.MINUTE: "minutes",
+    Grain.QUARTER: "quarters",
+    Grain.HOUR: "hours",
+    Grain.DAY: "days",
+}
+_MOST_HOURS_OF_MINUTES: Final = 48
 DEFAULT_KEEP: Final[Mapping[Grain, int]] = MappingProxyType(
     {Grain.QUARTER: 8 * _UNITS["d"], Grain.HOUR: 60 * _UNITS["d"], Grain.DAY: 2 * _UNITS["y"]}
 )
@@ -20,13 +26,15 @@ DEFAULT_KEEP: Final[Mapping[Grain, int]] = MappingProxyType(
 
 def read_keep(table: Fields) -> Mapping[Grain, int]:
     """The seconds for each grain that is kept. A grain that the table does not name is kept as long as usual, or as
-    long as a finer grain that is kept longer.
+    long as a finer grain that is kept longer; minutes are kept only if it names them.
     """
     keep: dict[Grain, int] = {}
     longest = 0
     for grain, name in _NAMES.items():
-        seconds = table.read_if_there(name, _duration, max(DEFAULT_KEEP[grain], longest))
-        if seconds == 0 and grain is Grain.QUARTER:
+        seconds = table.read_if_there(name, _duration, max(DEFAULT_KEEP.get(grain, 0), longest))
+        if grain is Grain.MINUTE and seconds > _MOST_HOURS_OF_MINUTES * _UNITS["h"]:
+            table.note(name, f"minutes are kept for hours, for {_MOST_HOURS_OF_MINUTES}h at most")
+        elif seconds == 0 and grain is Grain.QUARTER:
             table.note(name, "quarters are always kept; write for how long, such as 8d")
         elif 0 < seconds < longest:
             table.note(
@@ -41,7 +49,8 @@ def read_keep(table: Fields) -> Mapping[Grain, int]:
 
 def keep_document(keep: Mapping[Grain, int]) -> dict[str, str]:
     """As `read_keep` reads it."""
-    return {name: in_words(keep.get(grain, 0)) for grain, name in _NAMES.items()}
+    named = (grain for grain in _NAMES if grain in keep or grain in DEFAULT_KEEP)
+    return {_NAMES[grain]: in_words(keep.get(grain, 0)) for grain in named}
 
 
 def in_words(seconds: int) -> str:

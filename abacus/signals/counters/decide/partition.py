@@ -17,10 +17,12 @@ LENGTHS: Final[Mapping[Grain, int]] = {
     Grain.DAY: 182 * _DAY_S,
     Grain.REPEATS: _DAY_S,
     Grain.KEYS: 14 * _DAY_S,
+    Grain.MINUTE: _DAY_S // 4,
 }
 
-# Keys are remembered in windows of years: their partitions are made when the first row comes.
-_RISING: Final = tuple(grain for grain in Grain if grain is not Grain.KEYS)
+# Keys are remembered in windows of years, and few counters keep minutes: their partitions are made when the first row
+# comes.
+_RISING: Final = tuple(grain for grain in Grain if grain not in {Grain.KEYS, Grain.MINUTE})
 _AHEAD_S: Final = _DAY_S
 
 
@@ -88,5 +90,4 @@ def _period(slot: int) -> Partition:
     grain = grain_of(slot)
     length = LENGTHS[grain]
     begin = begin_of(slot) // length * length
-    first = slot_of(grain, begin)
-    return Partition(first, first + length // QUARTER_S, 0)
+    return Partition(slot_of(grain, begin), slot_of(grain, begin + length), 0)

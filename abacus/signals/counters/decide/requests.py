@@ -14,7 +14,9 @@ _LONGEST_TTL_S: Final = 20 * 365 * 86_400
 _LAST_SECOND: Final = int(datetime(2038, 1, 18, tzinfo=UTC).timestamp())
 FOR_EVER: Final = 0
 _OF_REPEATS: Final = range(slot_of(Grain.REPEATS, 0), slot_of(Grain.KEYS, 0))
+_OF_KEYS: Final = range(slot_of(Grain.KEYS, 0), slot_of(Grain.MINUTE, 0))
 _DIGEST_BYTES: Final = 9
+SHARES: Final = 16  # of the list of a counter's keys, each a partition of the ring
 
 
 class Lookup(NamedTuple):
@@ -37,6 +39,25 @@ def place_of(row: RowKey) -> RowKey:
         return row
     digest = blake2b(key.encode(), digest_size=_DIGEST_BYTES).digest()
     return RowKey(f"repeats:{writer}:{digest[0]}", slot, int.from_bytes(digest[1:], signed=True))
+
+
+class ListedKey(NamedTuple):
+    """An entry of the list of keys, and the second until which it is kept. A place is the beginning of the counter's
+    keys, a share, and the key.
+    """
+
+    place: tuple[str, int, str]
+    until: int
+
+
+def listed(rows: Iterable[Row]) -> list[Sequence[ListedKey]]:
+    """The entries of rows that remember keys; entries of one partition of the ring stand together."""
+    groups: dict[tuple[str, int], list[ListedKey]] = {}
+    for (key, slot, _), _, until in rows:
+        if slot in _OF_KEYS:
+            space, share = key[: key.index(":") + 1], blake2b(key.encode()).digest()[0] % SHARES
+            groups.setdefault((space, share), []).append(ListedKey((space, share, key), until))
+    return [some for group in groups.values() for some in _stretches(group)]
 
 
 def lookups(places: Iterable[RowKey]) -> list[Lookup]:

@@ -51,15 +51,17 @@ def end_of_quarter(at: int) -> int:
 
 
 def slots_of(definition: Definition, at: int) -> tuple[KeptSlot, ...]:
-    """The quarter, the hour and the day that contain this second since 1970, of the grains that the definition
-    keeps. They are the same for all definitions of one zone that keep their counts equally long.
+    """The minute, the quarter, the hour and the day that contain this second since 1970, of the grains that the
+    definition keeps. They are the same for all definitions of one zone that keep their counts equally long.
     """
-    return _slots(definition.grid, at // QUARTER_S)
+    grid = definition.grid
+    return _slots(grid, at - at % grid.finest_s)
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _slots(grid: Grid, quarter: int) -> tuple[KeptSlot, ...]:
-    spans = ((grain, kept_s, grid.span(grain, quarter * QUARTER_S)) for grain, kept_s in grid.keep.items())
+def _slots(grid: Grid, at: int) -> tuple[KeptSlot, ...]:
+    """At the beginning of the shortest slot."""
+    spans = ((grain, kept_s, grid.span(grain, at)) for grain, kept_s in grid.keep.items())
     return tuple(KeptSlot(slot_of(grain, span.begin), span.end + kept_s + SPARE_S) for grain, kept_s, span in spans)
 
 

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from abacus.platform.reading.shared_cache import CachedValue, SharedCache
-from abacus.signals.counters.reading.decide.shape import Slots
-from abacus.signals.counters.types import SlotRange
+from abacus.signals.counters.types import SlotRange, Slots
 
 
 class Kept(NamedTuple):

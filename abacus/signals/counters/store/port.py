@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from abacus.signals.counters.types import Count, Row, RowKey, SlotRange
+from abacus.signals.counters.types import Count, Row, RowKey, SlotRange, Slots
 
 
 class CounterStore(Protocol):
@@ -20,8 +20,25 @@ class CounterStore(Protocol):
         ...
 
     async def sums(self, ranges: Sequence[SlotRange]) -> Sequence[int]:
-        """The sum over all slots and writers of each range, in their order. Ranges are of quarters, hours or days: rows
-        of the grain `REPEATS` are only loaded and saved.
+        """The sum over all slots and writers of each range, in their order. Ranges are of a grain that counts: rows of
+        the grain `REPEATS` are only loaded and saved.
+        """
+        ...
+
+    async def slots(self, ranges: Sequence[SlotRange]) -> Sequence[Mapping[int, int]]:
+        """The sum over all writers of each slot of each range, in their order; slots without a row are left out."""
+        ...
+
+    async def keys(self, space: str, after: str, most: int) -> Sequence[str]:
+        """The keys that begin with this text, which ends with a colon, and are remembered as keys that count: so many
+        at most, in order, from the first behind `after`.
+        """
+        ...
+
+    async def top(self, space: str, slots: Sequence[Slots], most: int) -> Sequence[tuple[str, int]]:
+        """The keys that begin with this text, which ends with a colon, and have the largest sums over these slots, with
+        their sums: so many at most, the largest first, and equal sums in the order of the keys. Raises `Refused` where
+        there are too many keys to compare.
         """
         ...
 

@@ -1,7 +1,7 @@
 """Counters in the ledger's database: each row in the slice that a hash of its key names."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import cache, partial
 from itertools import count
 from operator import attrgetter
@@ -13,9 +13,10 @@ from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.platform.postgres import Pool
 from abacus.platform.slices import Slice, SliceMap, side_by_side, slice_map_of, slices_of
+from abacus.signals.counters.decide.ranking import largest_first
 from abacus.signals.counters.store.partitions import MOST
 from abacus.signals.counters.store.slice_rows import SliceRows
-from abacus.signals.counters.types import Count, Row, RowKey, SlotRange
+from abacus.signals.counters.types import Count, Row, RowKey, SlotRange, Slots
 
 _TEND_EVERY_S: Final = 60.0
 _KEY: Final = attrgetter("key")
@@ -57,6 +58,17 @@ class PostgresCounterStore:
     async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
         return await self._of_each(ranges, SliceRows.there)
 
+    async def slots(self, ranges: Sequence[SlotRange]) -> Sequence[Mapping[int, int]]:
+        return await self._of_each(ranges, SliceRows.slots)
+
+    async def keys(self, space: str, after: str, most: int) -> Sequence[str]:
+        found = await self._of_all(lambda rows: rows.keys(space, after, most))
+        return sorted(key for some in found for key in some)[:most]
+
+    async def top(self, space: str, slots: Sequence[Slots], most: int) -> Sequence[tuple[str, int]]:
+        found = await self._of_all(lambda rows: rows.top(space, slots, most))
+        return largest_first((each for some in found for each in some), most)
+
     async def apart(self, ranges: Sequence[SlotRange]) -> Mapping[str | None, Sequence[SlotRange]]:
         slices = await slices_of(self._pool)
         return {slices[number].schema: part for number, part in (await self._by_slice(ranges, _KEY)).items()}
@@ -94,6 +106,11 @@ class PostgresCounterStore:
         for number, answers in (await self._side_by_side(parts, asked)).items():
             found |= zip(parts[number], answers, strict=True)
         return [found[each] for each in ranges]
+
+    async def _of_all(self, asked: Callable[[SliceRows], Awaitable[_Result]]) -> Collection[_Result]:
+        """The answers of all slices."""
+        parts = dict.fromkeys(each.number for each in await slices_of(self._pool))
+        return (await self._side_by_side(parts, lambda rows, _: asked(rows))).values()
 
     async def _by_slice(self, things: Sequence[_Thing], key_of: Callable[[_Thing], str]) -> dict[int, list[_Thing]]:
         return (await slice_map_of(self._pool)).by_slice(things, key_of)

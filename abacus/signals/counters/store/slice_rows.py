@@ -12,11 +12,14 @@ from abacus.core.errors import Unavailable
 from abacus.platform.postgres import DEPENDENCY, Connection
 from abacus.platform.slices import Slice
 from abacus.platform.sql import Statement, array, arrays, column
+from abacus.signals.counters.decide.grid import slot_of
+from abacus.signals.counters.decide.ranking import behind_all
 from abacus.signals.counters.store.partitions import Partitions
-from abacus.signals.counters.types import Count, Row, RowKey, SlotRange
+from abacus.signals.counters.types import Count, Grain, Row, RowKey, SlotRange, Slots
 
 _AT_ONCE: Final = 10_000  # rows of a statement
 _TIMES: Final = 3
+_KEYS: Final = range(slot_of(Grain.KEYS, 0), slot_of(Grain.MINUTE, 0))
 
 # Citus has no plan for many rows that does not depend on them, which is what `LOOKUPS_BY_KEY` asks for.
 _PLAN_BY_VALUES: Final = "set local plan_cache_mode = auto"
@@ -30,7 +33,10 @@ class _Statements(NamedTuple):
     load: Statement
     save: Statement
     sums: Statement
+    slots: Statement
     there: Statement
+    keys: Statement
+    top: Statement
 
 
 class SliceRows:
@@ -58,6 +64,32 @@ class SliceRows:
     async def sums(self, ranges: Sequence[SlotRange]) -> Sequence[int]:
         """Of each range, in their order."""
         return [int(each) for each in await self._of_each(self._statements.sums, ranges)]
+
+    async def slots(self, ranges: Sequence[SlotRange]) -> Sequence[Mapping[int, int]]:
+        """The sum of each slot of each range that has a row, the ranges in their order."""
+        found: list[dict[int, int]] = [{} for _ in ranges]
+        async with self._slice.unled() as connection:
+            for number, slot, sum_ in await connection.fetch(*self._statements.slots(**arrays(SlotRange, ranges))):
+                found[number - 1][slot] = int(sum_)
+        return found
+
+    async def keys(self, space: str, after: str, most: int) -> Sequence[str]:
+        """The keys of a space that are remembered behind this one, in order."""
+        values = {"after": max(after, space), "end": behind_all(space), "most": most}
+        async with self._slice.unled() as connection:
+            return [row[0] for row in await connection.fetch(*self._statements.keys(**values))]
+
+    async def top(self, space: str, slots: Sequence[Slots], most: int) -> Sequence[tuple[str, int]]:
+        """The keys of a space with the largest sums over these slots."""
+        values = {
+            "space": space,
+            "end": behind_all(space),
+            "firsts": column(first for first, _ in slots),
+            "ends": column(end for _, end in slots),
+            "most": most,
+        }
+        async with self._slice.unled() as connection:
+            return [(key, int(sum_)) for key, sum_ in await connection.fetch(*self._statements.top(**values))]
 
     async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
         """Whether each range has a row, in their order."""
@@ -134,6 +166,27 @@ cross join lateral (
     select sum(count) from {table} where key = u.key and slot >= u.first and slot < u."end"
 ) r
 order by u.number
+"""),
+        slots=Statement(f"""
+select u.number, r.slot, r.sum
+from unnest(:key::text[], :first::integer[], :end::integer[]) with ordinality as u (key, first, "end", number)
+cross join lateral (
+    select slot, sum(count)::bigint as sum from {table} where key = u.key and slot >= u.first and slot < u."end"
+    group by slot
+) r
+"""),
+        # A key that counts has a row of its own for each writer.
+        keys=Statement(f"""
+select distinct key from {table}
+where slot >= {_KEYS.start} and slot < {_KEYS.stop} and key > :after and key < :end order by key limit :most
+"""),
+        top=Statement(f"""
+select r.key, sum(r.count)::bigint as sum
+from unnest({array("firsts", "integer")}, {array("ends", "integer")}) as u (first, "end")
+cross join lateral (
+    select key, count from {table} where key >= :space and key < :end and slot >= u.first and slot < u."end"
+) r
+group by r.key order by sum desc, r.key limit :most
 """),
         there=Statement(f"""
 select r.one is not null

@@ -54,7 +54,7 @@ def known(*marks: tuple[int, RowKey]) -> dict[RowKey, Count]:
     return {mark: Count(1, offset) for offset, mark in marks}
 
 
-def test_an_event_is_added_to_its_quarter_its_hour_and_its_day() -> None:
+def test_an_event_is_added_to_its_slot_of_each_grain_that_is_kept() -> None:
     """The cars are counted in India, where days begin at half past six in the evening of UTC."""
     at = datetime(2026, 5, 1, 20, 20, tzinfo=UTC)
     found = examined(record(9, ride(1, at=at.replace(day=1) - timedelta(hours=12), fare=Decimal("12.345"))))
@@ -68,6 +68,7 @@ def test_an_event_is_added_to_its_quarter_its_hour_and_its_day() -> None:
         ("1.1:rides:member:m1", Grain.QUARTER): (hour + 900, [(9, 1)]),
         ("1.1:rides:member:m1", Grain.HOUR): (hour, [(9, 1)]),
         ("1.1:rides:member:m1", Grain.DAY): (day, [(9, 1)]),
+        ("2.1:fares:city:7", Grain.MINUTE): (hour + 1200, [(9, 1235)]),
         ("2.1:fares:city:7", Grain.QUARTER): (hour + 900, [(9, 1235)]),
         ("2.1:fares:city:7", Grain.HOUR): (hour, [(9, 1235)]),
         ("2.1:fares:city:7", Grain.DAY): (day, [(9, 1235)]),
@@ -92,6 +93,27 @@ def test_quarters_of_one_hour_meet_in_its_row_in_the_order_of_their_offsets() ->
         (Grain.QUARTER, 2700): ([(1, 1)], 1),
         (Grain.HOUR, 0): ([(0, 1), (1, 1), (2, 1)], 3),
         (Grain.DAY, 0): ([(0, 1), (1, 1), (2, 1)], 3),
+    }
+
+
+def test_minutes_of_one_quarter_meet_in_its_row() -> None:
+    minutes = (0, 14, 0, 3, 15)
+    found = examined(
+        *(record(offset, ride(offset, at=NOON + timedelta(minutes=each))) for offset, each in enumerate(minutes))
+    )
+    of_city = {
+        (grain_of(place.slot), begin_of(place.slot) % 3600 // 60): (list(cell.changes.offsets), cell.units)
+        for place, cell in cells(found, frozenset({3}), WRITER).items()
+        if place.key == "2.1:fares:city:7"
+    }
+    assert of_city == {
+        (Grain.MINUTE, 0): ([0, 2], 2500),
+        (Grain.MINUTE, 14): ([1], 1250),
+        (Grain.MINUTE, 15): ([4], 1250),
+        (Grain.QUARTER, 0): ([0, 1, 2], 3750),
+        (Grain.QUARTER, 15): ([4], 1250),
+        (Grain.HOUR, 0): ([0, 1, 2, 4], 5000),
+        (Grain.DAY, 0): ([0, 1, 2, 4], 5000),
     }
 
 

@@ -160,3 +160,62 @@ async def test_what_may_be_forgotten_already_is_not_saved(store: CounterStore, c
     late = row("late", NOON, 1, 1, 1, keep_s=0)
     await store.save([late, row("a", NOON, 1, 1, 1)])
     assert await store.load([late.key]) == {}
+
+
+async def test_slots_of_ranges_go_over_writers_and_leave_gaps_out(store: CounterStore) -> None:
+    noon = 1_781_092_800
+    minutes = [slot_of(Grain.MINUTE, noon + 60 * number) for number in range(4)]
+    await store.save(
+        [
+            row("a", minutes[0], 1, 1, 0),
+            row("a", minutes[0], 2, 10, 0),
+            row("a", minutes[2], 1, 100, 7),
+            row("a", minutes[3], 1, 1_000, 8),
+            row("a", quarter(0), 1, 10_000, 8),
+            row("ab", minutes[0], 1, 100_000, 9),
+        ]
+    )
+    ranges = [
+        SlotRange("a", minutes[0], minutes[3]),
+        SlotRange("b", minutes[0], minutes[3]),
+        SlotRange("a", quarter(0), quarter(9)),
+        SlotRange("a", minutes[0], minutes[3]),
+    ]
+    first = {minutes[0]: 11, minutes[2]: 100}
+    assert [dict(each) for each in await store.slots(ranges)] == [first, {}, {quarter(0): 10_000}, first]
+    assert list(await store.slots([])) == []
+
+
+async def test_keys_are_listed_in_order_from_any_of_them_on(store: CounterStore) -> None:
+    """A key is remembered in several windows and by several writers, and listed once."""
+    windows = [slot_of(Grain.KEYS, MIDNIGHT - back * DAY_S) for back in (0, 30)]
+    keys = ["1.1:rain:", *(f"1.1:rain:{number}" for number in range(40)), "1.1:rain:é", "1.1:rain:城"]
+    others = ["1.10:snow:1", "1.2:rain:1", "11.1:x", "2.1:rain:1"]
+    await store.save([row(key, slot, writer, 1, 5) for key in keys + others for slot in windows for writer in (1, 2)])
+    await store.save([row("1.1:never:admitted", NOON, 1, 1, 5)])
+    listed = sorted(keys)
+    assert list(await store.keys("1.1:", "", 100)) == listed
+    assert list(await store.keys("1.1:", "", 3)) == listed[:3]
+    assert list(await store.keys("1.1:", listed[2], 10)) == listed[3:13]
+    assert list(await store.keys("1.1:", listed[-1], 10)) == []
+    assert list(await store.keys("3.1:", "", 10)) == []
+
+
+async def test_the_top_of_a_range_adds_up_what_lies_in_its_slots(store: CounterStore) -> None:
+    hour = slot_of(Grain.HOUR, 1_781_092_800 - 3600)
+    sums = {"b": 7, "c": 30, "a": 7, "d": -4, "e": 0}
+    for key, units in sums.items():
+        await store.save(
+            [
+                row(f"1.1:{key}", slot_of(Grain.KEYS, MIDNIGHT), 1, 1, 0),
+                row(f"1.1:{key}", hour, 1, units - 5, 1),
+                row(f"1.1:{key}", quarter(1), 2, 5, 1),
+                row(f"1.1:{key}", quarter(2), 2, 900, 1),
+            ]
+        )
+    await store.save([row("1.2:a", slot_of(Grain.KEYS, MIDNIGHT), 1, 1, 0), row("1.2:a", hour, 1, 1_000, 1)])
+    slots = [(hour, hour + 4), (quarter(0), quarter(2))]
+    largest = [("1.1:c", 30), ("1.1:a", 7), ("1.1:b", 7), ("1.1:e", 0), ("1.1:d", -4)]
+    assert list(await store.top("1.1:", slots, 10)) == largest
+    assert list(await store.top("1.1:", slots, 2)) == largest[:2]
+    assert list(await store.top("7.1:", slots, 2)) == []

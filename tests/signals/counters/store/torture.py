@@ -18,16 +18,19 @@ _PARTITIONS: Final = 3
 _EVENTS: Final = 400  # of a partition
 
 
+LENGTHS: Final = {Grain.MINUTE: 60, Grain.QUARTER: 900, Grain.HOUR: 3600, Grain.DAY: DAY_S}
+
+
 class Event(NamedTuple):
-    """A key, and the quarter in which it counts."""
+    """A key, and the minute in which it counts."""
 
     key: str
-    quarter: int
+    minute: int
     amount: int
 
     def slots(self) -> Iterator[int]:
-        for grain, length in ((Grain.QUARTER, 900), (Grain.HOUR, 3600), (Grain.DAY, DAY_S)):
-            yield slot_of(grain, self.quarter // length * length)
+        for grain, length in LENGTHS.items():
+            yield slot_of(grain, self.minute // length * length)
 
 
 class Partition:
@@ -39,7 +42,7 @@ class Partition:
         self.events = [
             Event(
                 f"1.1:rain:{int(_KEYS * chance.random() ** 2)}",  # some keys more often than others
-                _TODAY + 900 * chance.randrange(-30, 60),
+                _TODAY + 60 * chance.randrange(-30 * 15, 60 * 15),
                 chance.choice((1, 1, 1, 5, -2)),
             )
             for _ in range(_EVENTS)

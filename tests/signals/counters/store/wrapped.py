@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from abacus.signals.counters.store.port import CounterStore
-from abacus.signals.counters.types import Count, Row, RowKey, SlotRange
+from abacus.signals.counters.types import Count, Row, RowKey, SlotRange, Slots
 
 
 class WrappedStore:
@@ -20,6 +20,15 @@ class WrappedStore:
 
     async def sums(self, ranges: Sequence[SlotRange]) -> Sequence[int]:
         return await self._store.sums(ranges)
+
+    async def slots(self, ranges: Sequence[SlotRange]) -> Sequence[Mapping[int, int]]:
+        return await self._store.slots(ranges)
+
+    async def keys(self, space: str, after: str, most: int) -> Sequence[str]:
+        return await self._store.keys(space, after, most)
+
+    async def top(self, space: str, slots: Sequence[Slots], most: int) -> Sequence[tuple[str, int]]:
+        return await self._store.top(space, slots, most)
 
     async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
         return await self._store.there(ranges)

@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.grid import begin_of, grain_of
 from abacus.signals.counters.decide.tiles import ImpossibleRange, slots_of, tile
-from abacus.signals.counters.types import QUARTER_S, Grain
-
-Slots: TypeAlias = tuple[int, int]  # from the first, up to and without the other
+from abacus.signals.counters.types import QUARTER_S, Grain, Slots
 
 # The quarters of a block. A closed range is cut where blocks begin, so that a range that grows by an hour, or moves on
 # with the time, shares all but its ends with the one before.

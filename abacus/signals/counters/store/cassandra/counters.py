@@ -4,10 +4,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from abacus.core.clock import Clock
-from abacus.signals.counters.decide.requests import Lookup, batches, lookups, place_of, timestamp_of, ttl, upto_of
+from abacus.core.errors import Refused
+from abacus.signals.counters.decide.ranking import largest_first
+from abacus.signals.counters.decide.requests import (
+    SHARES,
+    ListedKey,
+    Lookup,
+    batches,
+    listed,
+    lookups,
+    place_of,
+    timestamp_of,
+    ttl,
+    upto_of,
+)
 from abacus.signals.counters.store.cassandra import schema
 from abacus.signals.counters.store.cassandra.session import Session
-from abacus.signals.counters.types import Count, Row, RowKey, SlotRange
+from abacus.signals.counters.types import Count, Row, RowKey, SlotRange, Slots
 
 _LOAD: Final = "select slot, writer, count, writetime(count) from {table} where key = ? and slot in ? and writer in ?"
 
@@ -18,6 +31,14 @@ _SAVE: Final = "update {table} using timestamp ? and ttl ? set count = ? where k
 _ONE: Final = "select writer from {table} where key = ? and slot >= ? and slot < ? limit 1"
 
 _SUM: Final = "select sum(count) from {table} where key = ? and slot >= ? and slot < ?"
+
+_SLOTS: Final = "select slot, sum(count) from {table} where key = ? and slot >= ? and slot < ? group by key, slot"
+
+_REMEMBER: Final = "insert into {keys} (space, share, key) values (?, ?, ?) using ttl ?"
+
+_KEYS: Final = "select key from {keys} where space = ? and share = ? and key > ? limit ?"
+
+_MOST_RANKED: Final = 10_000  # keys: each is a request for each of its ranges
 
 
 class CassandraCounterStore:
@@ -31,8 +52,10 @@ class CassandraCounterStore:
         self._keyspace = keyspace
         self._clock = clock
         self._is_checked = False
-        table = f"{keyspace}.{schema.TABLE}"
-        self._load, self._save, self._sum, self._one = (text.format(table=table) for text in (_LOAD, _SAVE, _SUM, _ONE))
+        names = {"table": f"{keyspace}.{schema.TABLE}", "keys": f"{keyspace}.{schema.KEY_TABLE}"}
+        self._load, self._save, self._one = (text.format(**names) for text in (_LOAD, _SAVE, _ONE))
+        self._sum, self._slots = (text.format(**names) for text in (_SUM, _SLOTS))
+        self._remember, self._keys = (text.format(**names) for text in (_REMEMBER, _KEYS))
 
     async def load(self, keys: Sequence[RowKey]) -> Mapping[RowKey, Count]:
         await self._check()
@@ -55,10 +78,35 @@ class CassandraCounterStore:
             values = [(timestamp_of(count.upto), ttl(until, now), count.count, *key) for key, count, until in together]
             await self._session.write(self._save, values)
 
-        await self._session.each(write, batches(row for row in rows if row.until > now))
+        async def list_(together: Sequence[ListedKey]) -> None:
+            await self._session.write(self._remember, [(*each.place, ttl(each.until, now)) for each in together])
+
+        lasting = [row for row in rows if row.until > now]
+        await self._session.each(list_, listed(lasting))
+        await self._session.each(write, batches(lasting))
 
     async def sums(self, ranges: Sequence[SlotRange]) -> Sequence[int]:
         return [rows[0][0] for rows in await self._of_each(self._sum, ranges)]
+
+    async def slots(self, ranges: Sequence[SlotRange]) -> Sequence[Mapping[int, int]]:
+        return [dict(rows) for rows in await self._of_each(self._slots, ranges)]
+
+    async def keys(self, space: str, after: str, most: int) -> Sequence[str]:
+        await self._check()
+        found: list[str] = []
+
+        async def ask(share: int) -> None:
+            found.extend(row[0] for row in await self._session.fetch(self._keys, (space, share, after, most)))
+
+        await self._session.each(ask, range(SHARES))
+        return sorted(found)[:most]
+
+    async def top(self, space: str, slots: Sequence[Slots], most: int) -> Sequence[tuple[str, int]]:
+        keys = await self.keys(space, "", _MOST_RANKED + 1)
+        if len(keys) > _MOST_RANKED:
+            raise Refused(f"more than {_MOST_RANKED:,} keys: Cassandra has no order of their sums")
+        sums = iter(await self.sums([SlotRange(key, *each) for key in keys for each in slots]))
+        return largest_first([(key, sum(next(sums) for _ in slots)) for key in keys], most)
 
     async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
         return list(map(bool, await self._of_each(self._one, ranges)))

@@ -6,6 +6,7 @@ from abacus.core.errors import Refused
 from abacus.signals.counters.store.cassandra.session import Session
 
 TABLE: Final = "counter_row"
+KEY_TABLE: Final = "counter_key"
 
 _TABLE: Final = """\
 create table if not exists {keyspace}.counter_row (
@@ -17,6 +18,17 @@ create table if not exists {keyspace}.counter_row (
 ) with compaction = {{'class': 'LeveledCompactionStrategy'}}
     and gc_grace_seconds = 86400
     and comment = 'count is written using timestamp upto + 1, and goes by its time to live, never by a delete'"""
+
+# A table of keys cannot be gone through in order where each key is a partition of its own.
+_KEY_TABLE: Final = """\
+create table if not exists {keyspace}.counter_key (
+    space text,
+    share int,
+    key text,
+    primary key ((space, share), key)
+) with compaction = {{'class': 'LeveledCompactionStrategy'}}
+    and gc_grace_seconds = 86400
+    and comment = 'the keys of a version of a counter, in so many shares'"""
 
 # The timestamp of a write is the offset that it counted up to. These take it for a time.
 _BY_TIME: Final = ("TimeWindowCompactionStrategy", "DateTieredCompactionStrategy")
@@ -30,6 +42,7 @@ def statements(keyspace: str, datacenter: str, replicas: int) -> list[str]:
     return [
         f"create keyspace if not exists {keyspace} with replication = {replication}",
         _TABLE.format(keyspace=keyspace),
+        _KEY_TABLE.format(keyspace=keyspace),
     ]
 
 
