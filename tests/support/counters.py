@@ -7,6 +7,7 @@ from typing import Any, Final
 from abacus.core.clock import SystemClock
 from abacus.documents.store import DocumentStore
 from abacus.platform.postgres import Pool
+from abacus.signals.counters.decide.admission import KeyRoom, window_of
 from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.decide.definition_document import parse_definition
 from abacus.signals.counters.decide.grid import slot_of
@@ -16,7 +17,7 @@ from abacus.signals.counters.types import Count, Grain, Row, RowKey
 from abacus.signals.events.decide.source import Source, parse_source
 from abacus.signals.events.kind import SOURCES, Reserved
 
-GRAINS: Final = {"quarters": Grain.QUARTER, "hours": Grain.HOUR, "days": Grain.DAY}
+GRAINS: Final = {"minutes": Grain.MINUTE, "quarters": Grain.QUARTER, "hours": Grain.HOUR, "days": Grain.DAY}
 WEATHER: Final[dict[str, Any]] = {
     "source": "weather",
     "topic": "weather.observations",
@@ -74,3 +75,10 @@ async def save_counts(
 
 def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
+
+
+async def save_keys(pool: Pool, definition: Definition, keys: Iterable[str]) -> None:
+    """The rows that remember keys as keys that count."""
+    window = window_of(definition, int(SystemClock().now().timestamp()))
+    rows = [Row(RowKey(definition.stored_key(key), window, 1), Count(KeyRoom.NEW, 1), _FOR_EVER) for key in keys]
+    await PostgresCounterStore(pool, SystemClock()).save(rows)

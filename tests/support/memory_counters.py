@@ -50,7 +50,7 @@ class MemoryCounterStore:
         for row, each in self._rows.items():
             if row.key.startswith(space) and any(first <= row.slot < end for first, end in slots):
                 sums[row.key] += each.count
-        return sorted(sums.items(), key=lambda each: (-each[1], each[0]))[:most]
+        return sorted(((key, sum_) for key, sum_ in sums.items() if sum_), key=lambda each: (-each[1], each[0]))[:most]
 
     async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
         return [any(row.key == key and first <= row.slot < end for row in self._rows) for key, first, end in ranges]

@@ -10,7 +10,7 @@ from abacus.api.auth import Access
 from abacus.api.entrance import Entrance
 from abacus.api.guarded_app import guarded_app
 from abacus.api.http.wiring import http_limits
-from abacus.api.lookups import routes
+from abacus.api.lookups import routes, series_routes
 from abacus.api.server import bound
 from abacus.intake.partners.requests.journal import RequestJournal
 from abacus.intake.partners.signing_secrets import SigningSecrets
@@ -21,10 +21,11 @@ from abacus.platform.postgres import LOOKUPS_BY_KEY
 from abacus.platform.rooms import Rooms
 from abacus.platform.wiring import Run, Wiring
 from abacus.signals.counters.reading.service import CountService
-from abacus.signals.counters.wiring import counter_store, counting_service
+from abacus.signals.counters.wiring import chart_service, counter_store, counting_service
 
 _DESCRIPTION: Final = """
-How often did it happen? Counters answer for any key, in any range of time, up to a hundred at once.
+How often did it happen? Counters answer for any key, in any range of time, up to a hundred at once; as one count, or
+slot by slot for a chart.
 
 A time is a text of RFC 3339 with an offset, or a number of seconds since 1970. Every error is a document like those of
 `application/problem+json`, with a stable `type`.
@@ -33,7 +34,15 @@ _KEYS: Final = "The key of a partner that may read counters, `abk_live_…`; or 
 
 
 def count_app(access: Access, health: Health, journal: RequestJournal | None = None) -> ASGIApp:
-    return guarded_app("Abacus counts", _DESCRIPTION, [routes.router], access, health, keys=_KEYS, journal=journal)
+    return guarded_app(
+        "Abacus counts",
+        _DESCRIPTION,
+        [routes.router, series_routes.router],
+        access,
+        health,
+        keys=_KEYS,
+        journal=journal,
+    )
 
 
 _DATABASE_WITHIN_S: Final = 5.0
@@ -64,7 +73,7 @@ async def _opened(wiring: Wiring) -> ASGIApp:
         people=people,
         signing_secrets=SigningSecrets(wiring.secrets()),
         limiter=limiter,
-        rooms=Rooms(counting),
+        rooms=Rooms(counting, await chart_service(wiring, counting, store)),
     )
     wiring.beside(_watch(wiring, counting))
     return count_app(access, wiring.process_health, journal)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar
 
 from abacus.core.clock import Clock
-from abacus.core.errors import Absent, Refused
+from abacus.core.errors import Absent, Refused, Unavailable, absent
 from abacus.documents.desk import DocumentDesk
 from abacus.documents.directory import read_moment
 from abacus.platform.postgres import Pool, passing_failures
@@ -16,12 +16,27 @@ from abacus.signals.counters.decide.definition import Definition
 from abacus.signals.counters.kind import COUNTERS, held_sources
 from abacus.signals.counters.new_keys import DayOfKeys, RefusedOnDay, new_keys_of, refused_keys
 from abacus.signals.counters.reading.decide.plan import LookupPlan, Planner
-from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted, Why
+from abacus.signals.counters.reading.rounds import STORE
+from abacus.signals.counters.reading.series_service import SeriesService
+from abacus.signals.counters.reading.types import (
+    Counted,
+    KeyPage,
+    KeyRange,
+    Lookup,
+    NotCounted,
+    Series,
+    SeriesLookup,
+    Why,
+)
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.store.postgres import PostgresCounterStore
 from abacus.signals.counters.types import SlotRange
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.kind import Sources
+
+_CHART_WITHIN_S: Final = 30.0
+
+_Told = TypeVar("_Told")
 
 _ACCOUNTS: Final = Statement("""
 with begun as (select writer, min(first) as first from counter_start group by writer),
@@ -69,6 +84,27 @@ class CounterDesk(DocumentDesk[Definition, Sources]):
         sums = iter(await self._counts.sums(ranges))
         return [plan.counted(sum(next(sums) for _ in plan.shape.open)) for plan in plans]
 
+    async def series(self, lookups: Sequence[SeriesLookup]) -> list[Series]:
+        """All of them from the store itself. Raises `Absent` for a key that nothing counts."""
+        return [_told(each) for each in await (await self._charts()).series(lookups)]
+
+    async def keys(self, name: str, after: str, most: int) -> KeyPage:
+        """So many keys of the latest version, behind this one. Raises `Absent` for a name that no counter has."""
+        charts = await self._charts()
+        return await charts.keys(_named(charts, name), after, most)
+
+    async def top(self, name: str, begin: int, end: int, most: int) -> KeyRange:
+        """So many keys of the latest version with the largest counts in a range. Raises `Absent` for a name that no
+        counter has.
+        """
+        charts = await self._charts()
+        return _told(await charts.top(_named(charts, name), begin, end, most))
+
+    async def _charts(self) -> SeriesService:
+        """By the definitions of this moment."""
+        catalog = Catalog((await read_moment(self._pool, COUNTERS)).of(COUNTERS), {})
+        return SeriesService(lambda: catalog, self._counts, self._clock, within_s=_CHART_WITHIN_S)
+
     async def new_keys(self, definition: Definition) -> Sequence[DayOfKeys]:
         """The days of the last weeks on which keys of the version were new, the latest first."""
         return await new_keys_of(self._pool, definition)
@@ -82,8 +118,20 @@ class CounterDesk(DocumentDesk[Definition, Sources]):
         return await accounts(self._pool)
 
 
+def _named(charts: SeriesService, name: str) -> Definition:
+    definition = charts.definition(name)
+    if definition is None:
+        raise absent("counter", name)
+    return definition
+
+
+def _told(outcome: _Told | NotCounted) -> _Told:
+    if not isinstance(outcome, NotCounted):
+        return outcome
+    if outcome.why.is_ours:
+        raise Unavailable(STORE, outcome.detail)
+    raise (Absent if outcome.why is Why.UNKNOWN_KEY else Refused)(outcome.detail)
+
+
 def _planned(planner: Planner, lookup: Lookup) -> LookupPlan:
-    plan = planner.plan(lookup)
-    if isinstance(plan, NotCounted):
-        raise (Absent if plan.why is Why.UNKNOWN_KEY else Refused)(plan.detail)
-    return plan
+    return _told(planner.plan(lookup))

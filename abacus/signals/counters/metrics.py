@@ -8,6 +8,10 @@ from prometheus_client import Counter, Gauge, Histogram
 # unavailable.
 COUNT_LOOKUPS: Final = Counter("abacus_count_lookups", "Lookups of counters, by outcome", ["outcome"])
 
+# Series that were asked for, by outcome: told, invalid, unknown-key, counter-retired, beyond-keep, to-before-from,
+# grain-not-kept, too-many-slots, unavailable.
+COUNT_SERIES: Final = Counter("abacus_count_series", "Series of counters, by outcome", ["outcome"])
+
 # Ranges of slots that lookups needed, by where their sums came from: memory, shared (the cache of all processes), round
 # (another lookup of the same round needed it too), store.
 COUNT_RANGES: Final = Counter("abacus_count_ranges", "Ranges of slots that lookups needed, by origin", ["origin"])

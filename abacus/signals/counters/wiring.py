@@ -30,18 +30,21 @@ from abacus.signals.counters.partitions import OpenPartitions
 from abacus.signals.counters.reading.cache_share import PARTS_KEPT, CacheShare, CacheShareStore
 from abacus.signals.counters.reading.closed_parts import ClosedParts
 from abacus.signals.counters.reading.rounds import Rounds
+from abacus.signals.counters.reading.series_service import SeriesService
 from abacus.signals.counters.reading.service import CountService
 from abacus.signals.counters.reading.types import Counted, Lookup
 from abacus.signals.counters.series import SeriesBook
 from abacus.signals.counters.store.cassandra.session import Address
 from abacus.signals.counters.store.opened_store import Cluster, OpenedStore, open_store
 from abacus.signals.counters.store.port import CounterStore
+from abacus.signals.counters.store.postgres import PostgresCounterStore
 from abacus.signals.counters.topic import KafkaTopic
 from abacus.signals.counters.writer import CounterWriter
 from abacus.signals.events.decide.substream import Asked
 from abacus.signals.events.wiring import built_in_sources
 
 _CONNECTIONS: Final = 4
+_CHART_WITHIN_S: Final = 5.0
 _MOST_RECORDS: Final = 20_000
 _GATHER_S: Final = 0.2  # a row that many events add to is saved once for all of them
 
@@ -107,6 +110,16 @@ async def counting_service(
     )
     late_by = timedelta(hours=settings.counts_late_hours)
     return CountService(definitions.value, rounds, parts, clock, late_by_s=int(late_by.total_seconds()), keeps=keeps)
+
+
+async def chart_service(wiring: Wiring, counting: CountService, store: CounterStore) -> SeriesService:
+    """Answers with series and keys, by the definitions of the lookups. In Postgres charts have a connection of their
+    own, so that no lookup waits for them.
+    """
+    if cassandra_of(wiring.settings) is None:
+        pool = await wiring.pool(size=1, within_s=_CHART_WITHIN_S, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+        store = PostgresCounterStore(pool, wiring.clock)
+    return SeriesService(counting.catalog, store, wiring.clock, within_s=_CHART_WITHIN_S)
 
 
 def _cache_share(wiring: Wiring, pool: Pool) -> CacheShare:

@@ -98,6 +98,11 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
         "keep.hours: shorter than finer counts are kept, so that nobody would need them; write '0' for none",
     ),
     ({"keep": {"weeks": "8d"}}, "keep.weeks: unknown"),
+    ({"keep": {"minutes": "49h"}}, "keep.minutes: minutes are kept for hours, for 48h at most"),
+    (
+        {"keep": {"minutes": "9h", "quarters": "8h"}},
+        "keep.quarters: shorter than finer counts are kept, so that nobody would need them; write '0' for none",
+    ),
     ({"new_keys_per_day": 0}, "new_keys_per_day: 0 is not between 1 and 1000000000"),
     ({"new_keys_per_day": "10"}, "new_keys_per_day: '10' is a string; write a whole number without quotes"),
     ({"when": "always"}, "when: 'always' is a string; write a table"),
@@ -167,6 +172,13 @@ def test_keep(keep: dict[str, str], days: tuple[float | None, ...]) -> None:
     assert tuple(kept[grain] / DAY_S if grain in kept else None for grain in list(Grain)[:3]) == days
 
 
+@pytest.mark.parametrize(("minutes", "hours"), [(None, None), ("0", None), ("1h", 1), ("2d", 48)])
+def test_minutes_are_kept_only_where_they_are_named(minutes: str | None, hours: int | None) -> None:
+    definition = draft(keep={} if minutes is None else {"minutes": minutes})
+    assert definition.keep.get(Grain.MINUTE) == (hours and hours * 3600)
+    assert ("minutes" in to_document(definition)["keep"]) is (hours is not None)  # type: ignore[operator]  # a table
+
+
 @pytest.mark.parametrize(("decimals", "counted"), [({}, 2), ({"decimals": 0}, 0), ({"decimals": 6}, 6)])
 def test_a_decimal_is_counted_in_two_decimals_unless_others_are_named(decimals: dict[str, int], counted: int) -> None:
     assert draft(add="var.amount", **decimals).decimals == counted
@@ -177,6 +189,7 @@ ROWS: list[dict[str, Any]] = [
     {},
     {"add": "var.amount", "decimals": 0},
     {"add": "var.drops", "timezone": "Asia/Kathmandu", "keep": {"quarters": "3h", "hours": "0"}},
+    {"keep": {"minutes": "6h"}},
     {"when": RULE, "template": "rain:{city_id}:of:{member_id}:{official}/total"},
 ]
 

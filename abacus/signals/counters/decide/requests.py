@@ -55,7 +55,7 @@ def listed(rows: Iterable[Row]) -> list[Sequence[ListedKey]]:
     groups: dict[tuple[str, int], list[ListedKey]] = {}
     for (key, slot, _), _, until in rows:
         if slot in _OF_KEYS:
-            space, share = key[: key.index(":") + 1], blake2b(key.encode()).digest()[0] % SHARES
+            space, share = key[: key.find(":") + 1], blake2b(key.encode()).digest()[0] % SHARES
             groups.setdefault((space, share), []).append(ListedKey((space, share, key), until))
     return [some for group in groups.values() for some in _stretches(group)]
 

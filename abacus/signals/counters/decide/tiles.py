@@ -71,15 +71,26 @@ def tile(definition: Definition, stored_key: str, begin: int, end: int, now: int
 
     Raises `ImpossibleRange`.
     """
-    if end < begin:
-        raise ImpossibleRange("the range ends before it begins")
-    if begin < 0 or end > _LATEST_S:
-        raise ImpossibleRange(f"the range is not between the years 1970 and {LATEST.year}")
+    check_range(begin, end)
     tiles = _tiles(definition.grid, begin // QUARTER_S, end // QUARTER_S)
     for each in tiles:
         if each.relied_on_until <= now:
             raise _beyond_keep(definition, each.first)
     return [SlotRange(stored_key, each.first, each.end) for each in tiles]
+
+
+def check_range(begin: int, end: int) -> None:
+    """Raises `ImpossibleRange`."""
+    if end < begin:
+        raise ImpossibleRange("the range ends before it begins")
+    if begin < 0 or end > _LATEST_S:
+        raise ImpossibleRange(f"the range is not between the years 1970 and {LATEST.year}")
+
+
+def check_relied_on(definition: Definition, grain: Grain, begin: int, now: int) -> None:
+    """Whether the slot that begins at this second is still kept. Raises `BeyondKeep`."""
+    if _relied_on_until(definition.grid, grain, begin) <= now:
+        raise _beyond_keep(definition, slot_of(grain, begin))
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -100,8 +111,11 @@ def _tiles(grid: Grid, begin: int, end: int) -> tuple[_Tiles, ...]:
 
 
 def _tiled(grid: Grid, grain: Grain, begin: int, end: int) -> _Tiles:
-    relied_on_until = grid.span(grain, begin).end + grid.keep[grain]
-    return _Tiles(slot_of(grain, begin), slot_of(grain, end), relied_on_until)
+    return _Tiles(slot_of(grain, begin), slot_of(grain, end), _relied_on_until(grid, grain, begin))
+
+
+def _relied_on_until(grid: Grid, grain: Grain, begin: int) -> int:
+    return grid.span(grain, begin).end + grid.keep[grain]
 
 
 def _beyond_keep(definition: Definition, slot: int) -> BeyondKeep:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
@@ -39,7 +39,7 @@ class CountService:
         late_by_s: int,
         keeps: Callable[[Definition], bool],
     ) -> None:
-        self._catalog = catalog
+        self.catalog: Final = catalog
         self._rounds = rounds
         self._parts = parts
         self._clock = clock
@@ -51,7 +51,7 @@ class CountService:
         never read.
         """
         now_s = self._clock.now().timestamp()
-        planner = Planner(self._catalog(), int(now_s), late_by_s=self._late_by_s, keeps=self._keeps)
+        planner = Planner(self.catalog(), int(now_s), late_by_s=self._late_by_s, keeps=self._keeps)
         wanted = Parts([], [])
         readings = [self._begun(planner.plan(lookup), wanted, now_s) for lookup in lookups]
         sums = await self._rounds.read(wanted) if wanted.closed or wanted.open else Sums({}, {})

@@ -37,8 +37,8 @@ class CounterStore(Protocol):
 
     async def top(self, space: str, slots: Sequence[Slots], most: int) -> Sequence[tuple[str, int]]:
         """The keys that begin with this text, which ends with a colon, and have the largest sums over these slots, with
-        their sums: so many at most, the largest first, and equal sums in the order of the keys. Raises `Refused` where
-        there are too many keys to compare.
+        their sums: so many at most, the largest first, and equal sums in the order of the keys. A sum of 0 is none.
+        Raises `Refused` where there are too many keys to compare.
         """
         ...
 

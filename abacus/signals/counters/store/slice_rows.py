@@ -186,7 +186,7 @@ from unnest({array("firsts", "integer")}, {array("ends", "integer")}) as u (firs
 cross join lateral (
     select key, count from {table} where key >= :space and key < :end and slot >= u.first and slot < u."end"
 ) r
-group by r.key order by sum desc, r.key limit :most
+group by r.key having sum(r.count) <> 0 order by sum desc, r.key limit :most
 """),
         there=Statement(f"""
 select r.one is not null

@@ -6,7 +6,7 @@ import pytest
 
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.store.cassandra.counters import CassandraCounterStore
-from abacus.signals.counters.store.cassandra.schema import TABLE
+from abacus.signals.counters.store.cassandra.schema import KEY_TABLE, TABLE
 from abacus.signals.counters.store.cassandra.session import Session
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.store.postgres import PostgresCounterStore
@@ -40,7 +40,8 @@ async def keyspace(cassandra: Session) -> AsyncIterator[str]:
 
 @pytest.fixture
 async def cassandra_store(cassandra: Session, keyspace: str, clock: FixedClock) -> CassandraCounterStore:
-    await cassandra.run(f"truncate {keyspace}.{TABLE}")
+    for table in (TABLE, KEY_TABLE):
+        await cassandra.run(f"truncate {keyspace}.{table}")
     return CassandraCounterStore(cassandra, keyspace, clock)
 
 

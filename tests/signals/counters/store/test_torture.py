@@ -3,7 +3,8 @@
 import pytest
 
 from abacus.signals.counters.store.port import CounterStore
-from tests.signals.counters.store.torture import Torture, expected
+from abacus.signals.counters.types import SlotRange
+from tests.signals.counters.store.torture import Torture, expected, expected_slots
 
 
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.night) for seed in (2, 3))])
@@ -14,5 +15,8 @@ async def test_sums_equal_a_plain_count(store: CounterStore, seed: int) -> None:
     found = await store.sums(list(sums))
     wrong = [(asked, sum_, told) for (asked, sum_), told in zip(sums.items(), found, strict=True) if sum_ != told]
     assert wrong == []
+    series = expected_slots(torture.partitions)
+    told = await store.slots([SlotRange(key, *slots) for key, slots in series])
+    assert [dict(each) for each in told] == list(series.values())
     assert min(torture.happened.values()) > 0
     assert torture.happened.keys() >= {"crash amid", "crash after", "rebalance", "saved late"}

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from abacus.signals.counters.decide.grid import slot_of
 from abacus.signals.counters.store.port import CounterStore
-from abacus.signals.counters.types import Count, Grain, Row, RowKey, SlotRange
+from abacus.signals.counters.types import Count, Grain, Row, RowKey, SlotRange, Slots
 from tests.signals.counters.store.rows import DAY_S, NOW
 
 _TODAY: Final = int(NOW.timestamp()) // DAY_S * DAY_S
@@ -154,6 +154,17 @@ class Torture:
         """A zombie reads on, and saves while the owner does."""
         await zombie.count(chance.randrange(0, 50))
         await asyncio.gather(zombie.save(), owner.save())
+
+
+def expected_slots(partitions: Sequence[Partition]) -> dict[tuple[str, Slots], dict[int, int]]:
+    """The plain count of each slot that has an event, by the key and the slots of each grain."""
+    series: dict[tuple[str, Slots], dict[int, int]] = {}
+    for event in (each for partition in partitions for each in partition.events):
+        for grain, slot in zip(LENGTHS, event.slots(), strict=True):
+            ends = slot_of(grain, 0), slot_of(grain, _TODAY + 30 * DAY_S)
+            of_grain = series.setdefault((event.key, ends), {})
+            of_grain[slot] = of_grain.get(slot, 0) + event.amount
+    return series
 
 
 def expected(partitions: Sequence[Partition]) -> dict[SlotRange, int]:

@@ -23,6 +23,13 @@ class LookupPlan(NamedTuple):
         return Counted(self.begin, self.end, units, self.definition.decimals)
 
 
+def retirement_within(definition: Definition, end: int) -> NotCounted | None:
+    """Why a range that ends at this second is not counted: the definition was retired before it ends."""
+    if definition.retired_at is None or end <= definition.retired_at.timestamp():
+        return None
+    return NotCounted(Why.RETIRED, f"{definition.name} counts no more since {definition.retired_at.isoformat()}")
+
+
 class Planner:
     """Plans the lookups of a moment. What ended more than `late_by_s` ago counts as closed, for the definitions that
     `keeps` says yes to; of all others everything is open.
@@ -42,10 +49,8 @@ class Planner:
         if lookup.end < lookup.begin:
             return NotCounted(Why.TO_BEFORE_FROM, "`to` is before `from`")
         begin, end = floor_quarter(lookup.begin), floor_quarter(lookup.end)
-        if definition.retired_at is not None and end > definition.retired_at.timestamp():
-            return NotCounted(
-                Why.RETIRED, f"{definition.name} counts no more since {definition.retired_at.isoformat()}"
-            )
+        if retired := retirement_within(definition, end):
+            return retired
         closed_until = self._closed_until if self._keeps(definition) else None
         try:
             shape = shape_of(definition, begin, end, self._now, closed_until)

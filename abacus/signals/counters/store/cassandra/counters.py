@@ -106,7 +106,8 @@ class CassandraCounterStore:
         if len(keys) > _MOST_RANKED:
             raise Refused(f"more than {_MOST_RANKED:,} keys: Cassandra has no order of their sums")
         sums = iter(await self.sums([SlotRange(key, *each) for key in keys for each in slots]))
-        return largest_first([(key, sum(next(sums) for _ in slots)) for key in keys], most)
+        of_keys = [(key, sum(next(sums) for _ in slots)) for key in keys]
+        return largest_first((each for each in of_keys if each[1]), most)
 
     async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
         return list(map(bool, await self._of_each(self._one, ranges)))
