@@ -6,17 +6,21 @@ from abacus_client.answers import (
     BatchResult,
     Count,
     EventResult,
+    Grain,
+    KeyCount,
     Lot,
     Member,
     Movement,
     Pending,
     Quote,
+    Series,
+    Slot,
     Transfer,
     Worth,
 )
 from abacus_client.asynchronous import AsyncClient
 from abacus_client.blocking import Client
-from abacus_client.calls import ComputedItem, CountQuery, Event, FixedItem, QuotedTransaction, Transaction
+from abacus_client.calls import ComputedItem, CountQuery, Event, FixedItem, QuotedTransaction, SeriesQuery, Transaction
 from abacus_client.errors import ApiError, Refused, Unauthorized, Unavailable
 from abacus_client.offer_answers import (
     ItemOffers,
@@ -46,7 +50,9 @@ __all__ = [
     "EventResult",
     "FieldFault",
     "FixedItem",
+    "Grain",
     "ItemOffers",
+    "KeyCount",
     "Lock",
     "Lot",
     "Member",
@@ -66,7 +72,10 @@ __all__ = [
     "Reward",
     "RewardRedemption",
     "Rewards",
+    "Series",
+    "SeriesQuery",
     "ShownOffer",
+    "Slot",
     "Transaction",
     "Transfer",
     "Unauthorized",

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 from uuid import UUID
 
 from abacus_client.problem import Problem
 
+Grain: TypeAlias = Literal["minute", "quarter", "hour", "day"]
 Item = TypeVar("Item")
 
 
@@ -164,6 +165,34 @@ class Count:
     from_: datetime | None = None
     to: datetime | None = None
     error: Problem | None = None
+
+
+class Slot(NamedTuple):
+    """The count of a stretch of time that begins at this moment."""
+
+    begins: datetime
+    count: int | Decimal  # type: ignore[assignment]  # tuples have a method of this name
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The slots of one query, without a gap; or the `error` instead. `open`: the last slot has not ended. An error that
+    is `passing` may be gone when the query is sent again.
+    """
+
+    key: str | None
+    grain: Grain | None = None
+    slots: tuple[Slot, ...] = ()
+    open: bool = False
+    error: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCount:
+    """A key of a counter with its count in a range."""
+
+    key: str
+    count: int | Decimal
 
 
 @dataclass(frozen=True, slots=True)

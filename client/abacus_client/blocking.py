@@ -18,15 +18,27 @@ from abacus_client.answers import (
     Count,
     EventResult,
     Item,
+    KeyCount,
     Lot,
     Member,
     Movement,
     Page,
     Pending,
     Quote,
+    Series,
     Transfer,
 )
-from abacus_client.calls import Answer, Call, ComputedItem, CountQuery, Event, FixedItem, QuotedTransaction, Transaction
+from abacus_client.calls import (
+    Answer,
+    Call,
+    ComputedItem,
+    CountQuery,
+    Event,
+    FixedItem,
+    QuotedTransaction,
+    SeriesQuery,
+    Transaction,
+)
 from abacus_client.clock import Clock, SystemClock
 from abacus_client.connection import Connection
 from abacus_client.offers import OfferCalls
@@ -127,6 +139,18 @@ class Client(OfferCalls, RewardCalls):
     def counts(self, queries: Iterable[CountQuery]) -> list[Count]:
         """Counts events for up to 100 keys and ranges, in their order. The base URL is that of the counts."""
         return self._answer(calls.counts(queries))
+
+    def series(self, queries: Iterable[SeriesQuery]) -> list[Series]:
+        """Counts events slot by slot for up to 100 keys, in their order. The base URL is that of the counts."""
+        return self._answer(calls.series(queries))
+
+    def counter_keys(self, counter: str) -> Iterator[str]:
+        """All keys of a counter in their order; a page is fetched when its first key is read."""
+        return self._items(lambda cursor: calls.counter_keys(counter, cursor))
+
+    def top_keys(self, counter: str, top: int, from_: datetime | int, to: datetime | int) -> list[KeyCount]:
+        """So many keys of a counter, 100 at most, with the largest counts in a range of time, the largest first."""
+        return self._answer(calls.top_keys(counter, top, from_, to))
 
     def spend(
         self,

@@ -19,12 +19,15 @@ from abacus_client.answers import (
     BatchResult,
     Count,
     EventResult,
+    Grain,
+    KeyCount,
     Lot,
     Member,
     Movement,
     Page,
     Pending,
     Quote,
+    Series,
     Transfer,
 )
 
@@ -89,6 +92,17 @@ class CountQuery(NamedTuple):
     key: str
     from_: datetime | int
     to: datetime | int
+
+
+class SeriesQuery(NamedTuple):
+    """A range of time for a key of a counter, and the length of its slots. A time is a `datetime` with an offset, or
+    seconds since 1970.
+    """
+
+    key: str
+    from_: datetime | int
+    to: datetime | int
+    grain: Grain
 
 
 class Event(TypedDict):
@@ -173,6 +187,25 @@ def counts(queries: Iterable[CountQuery]) -> Call[list[Count]]:
     """Raises `ValueError` for a time without an offset."""
     asked = [{"key": each.key, "from": _time(each.from_), "to": _time(each.to)} for each in queries]
     return Call("POST", "/v1/counts", decode.counts, as_json({"queries": asked}))
+
+
+def series(queries: Iterable[SeriesQuery]) -> Call[list[Series]]:
+    """Raises `ValueError` for a time without an offset."""
+    asked = [
+        {"key": each.key, "from": _time(each.from_), "to": _time(each.to), "grain": each.grain} for each in queries
+    ]
+    return Call("POST", "/v1/series", decode.series, as_json({"queries": asked}))
+
+
+def counter_keys(counter: str, cursor: str | None) -> Call[Page[str]]:
+    query = urlencode(named(limit=ON_PAGE, cursor=cursor))
+    return Call("GET", f"/v1/counters/{part(counter)}/keys?{query}", decode.counter_keys)
+
+
+def top_keys(counter: str, top: int, from_: datetime | int, to: datetime | int) -> Call[list[KeyCount]]:
+    """Raises `ValueError` for a time without an offset."""
+    query = urlencode({"top": top, "from": _time(from_), "to": _time(to)})
+    return Call("GET", f"/v1/counters/{part(counter)}/keys?{query}", decode.top_keys)
 
 
 def spend(member_id: str, body: Mapping[str, object], idempotency_key: str | None) -> Call[Movement]:

@@ -11,12 +11,14 @@ from abacus_client.answers import (
     BatchResult,
     Count,
     EventResult,
+    KeyCount,
     Lot,
     Member,
     Movement,
     Page,
     Pending,
     Quote,
+    Series,
     Transfer,
 )
 from abacus_client.reading import Value, read
@@ -32,6 +34,27 @@ class _Batch:
 @dataclass(frozen=True, slots=True)
 class _Counts:
     results: tuple[Count, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _ManySeries:
+    results: tuple[Series, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Keys:
+    keys: tuple[_Key, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _TopKeys:
+    keys: tuple[KeyCount, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +122,19 @@ def lots(answer: httpx.Response, _: Sequence[str]) -> Page[Lot]:
 
 def counts(answer: httpx.Response, _: Sequence[str]) -> list[Count]:
     return list(read_answer(_Counts, answer).results)
+
+
+def series(answer: httpx.Response, _: Sequence[str]) -> list[Series]:
+    return list(read_answer(_ManySeries, answer).results)
+
+
+def counter_keys(answer: httpx.Response, _: Sequence[str]) -> Page[str]:
+    page = read_answer(_Keys, answer)
+    return Page(tuple(each.key for each in page.keys), page.next)
+
+
+def top_keys(answer: httpx.Response, _: Sequence[str]) -> list[KeyCount]:
+    return list(read_answer(_TopKeys, answer).keys)
 
 
 def movement(answer: httpx.Response, _: Sequence[str]) -> Movement:

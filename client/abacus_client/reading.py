@@ -48,6 +48,8 @@ def _read(kind: Any, value: object, place: str) -> object:
         kinds = [each for each in inner if each is not type(None)]
         chosen = next((each for each in kinds if type(value) is each), kinds[-1])
         return None if value is None else _read(chosen, value, place)
+    if isinstance(kind, type) and issubclass(kind, tuple) and isinstance(value, list):
+        return _row(kind, value, place)
     if origin is tuple and isinstance(value, list):
         return tuple(_read(inner[0], each, f"{place}/{index}") for index, each in enumerate(value))
     if kind in _FROM_TEXT and isinstance(value, str):
@@ -69,6 +71,15 @@ def _dataclass(kind: type, value: object, place: str) -> object:
         elif needed:
             raise ValueError(f"{place}/{member} is missing")
     return kind(**values)
+
+
+def _row(kind: Callable[..., object], values: list[object], place: str) -> object:
+    """A tuple with names, of a list with as many members."""
+    hints = get_type_hints(kind)
+    if len(values) != len(hints):
+        raise ValueError(f"{place}: {len(hints)} members are needed")
+    members = zip(hints.values(), values, strict=True)
+    return kind(*(_read(type_, each, f"{place}/{index}") for index, (type_, each) in enumerate(members)))
 
 
 def _from_text(kind: Any, text: str, place: str) -> object:

@@ -14,15 +14,20 @@ from abacus import __version__
 from abacus.intake.partners.decide.signature import BadSignature, SignedRequest, check_signature
 from abacus_client import (
     Account,
+    ApiError,
     Count,
     CountQuery,
     Event,
     EventResult,
     FixedItem,
+    KeyCount,
     Member,
     Problem,
     Quote,
     QuotedTransaction,
+    Series,
+    SeriesQuery,
+    Slot,
     Transaction,
     Unavailable,
 )
@@ -208,6 +213,49 @@ async def test_counts_as_they_are_asked_for_and_read(api: ScriptedApi) -> None:
     assert failed.error.passing
     with pytest.raises(ValueError, match="with an offset"):
         await ask(api.client().counts, [CountQuery("rain:7", NOW.replace(tzinfo=None), NOW)])
+
+
+async def test_series_as_they_are_asked_for_and_read(api: ScriptedApi) -> None:
+    gone = {"type": "/problems/unknown-key", "title": "A title", "status": 404, "detail": "No such key"}
+    results: list[dict[str, Any]] = [
+        {"key": "rain:7", "grain": "hour", "slots": [["2026-05-01T12:00:00Z", 3], ["2026-05-01T13:00:00Z", 0]]},
+        {"key": "litres:7", "grain": "minute", "slots": [["2026-05-01T12:00:00Z", "1.50"]], "open": True},
+        {"key": "hail:7", "error": gone},
+    ]
+    results[0]["open"] = False
+    wrong = {"key": "rain:7", "grain": "hour", "open": False, "slots": [["2026-05-01T12:00:00Z"]]}
+    api.answers(
+        httpx.Response(200, json={"results": results, "partial": False}),
+        httpx.Response(200, json={"results": [wrong], "partial": False}),
+    )
+    queries = [SeriesQuery("rain:7", NOW, NOW + timedelta(hours=2), "hour"), SeriesQuery("hail:7", 0, 900, "minute")]
+    rain, litres, unknown = await ask(api.client().series, queries)
+    assert str(api.requests[-1].url) == "http://abacus.example/v1/series"
+    assert _sent(api)["queries"] == [
+        {"key": "rain:7", "from": "2026-05-01T12:00:00+00:00", "to": "2026-05-01T14:00:00+00:00", "grain": "hour"},
+        {"key": "hail:7", "from": 0, "to": 900, "grain": "minute"},
+    ]
+    assert rain == Series("rain:7", "hour", (Slot(NOW, 3), Slot(NOW + timedelta(hours=1), 0)), open=False)
+    assert (litres.slots, litres.open) == ((Slot(NOW, Decimal("1.50")),), True)
+    assert unknown.error is not None
+    assert (unknown.slots, unknown.error.type) == ((), "unknown-key")
+    with pytest.raises(ApiError, match="2 members are needed"):
+        await ask(api.client().series, queries)
+
+
+async def test_the_keys_of_a_counter_and_the_largest_of_them(api: ScriptedApi) -> None:
+    api.answers(
+        httpx.Response(200, json={"keys": [{"key": "rain:1"}, {"key": "rain:2"}], "next": "abc"}),
+        httpx.Response(200, json={"keys": [{"key": "rain:3"}], "next": None}),
+        httpx.Response(200, json={"keys": [{"key": "rain:2", "count": "7.50"}, {"key": "rain:1", "count": 3}]}),
+    )
+    client = api.client()
+    assert await listed(client.counter_keys("rain")) == ["rain:1", "rain:2", "rain:3"]
+    assert api.requests[-1].url.query == b"limit=100&cursor=abc"
+    top = await ask(client.top_keys, "rain", 2, NOW, 1777640400)
+    assert top == [KeyCount("rain:2", Decimal("7.50")), KeyCount("rain:1", 3)]
+    assert api.requests[-1].url.path == "/v1/counters/rain/keys"
+    assert api.requests[-1].url.query == b"top=2&from=2026-05-01T12%3A00%3A00%2B00%3A00&to=1777640400"
 
 
 async def test_a_member_as_it_was(api: ScriptedApi) -> None:

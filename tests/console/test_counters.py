@@ -7,7 +7,7 @@ import pytest
 
 from abacus.platform.postgres import Pool
 from tests.console.desk import Desk, desk
-from tests.support.counters import RAIN, publish_counter, publish_weather, save_counts
+from tests.support.counters import RAIN, publish_counter, publish_weather, save_counts, save_keys
 
 KEY = "rain_drops:city:111222"
 OTHER = "rain_drops:city:<script>"
@@ -35,6 +35,7 @@ def asked(
     [
         ("hours", "2026-09-01T03:00Z", [3, 0, 4]),
         ("quarters", "2026-09-01T00:30Z", [3, 0]),
+        ("hours", "2026-09-01T02:30Z", [3, 0, 4]),
         ("days", "2026-09-03T00:00Z", [7, 0]),
     ],
 )
@@ -78,8 +79,41 @@ async def test_a_chart_without_an_end_has_what_was_counted_so_far(pool: Pool) ->
         ann = await open_desk.inside("ann", "viewer")
         begin = (quarter - timedelta(minutes=15)).isoformat()
         here = f"/counters?{urlencode({'keys': KEY, 'from': begin, 'step': 'quarters'})}"
-        (drawn,) = (await ann.twin(here)).json()["chart"]["value"]["lines"]
-        assert sum(drawn["values"]) == 3
+        chart = (await ann.twin(here)).json()["chart"]["value"]
+        (drawn,) = chart["lines"]
+        assert (sum(drawn["values"]), chart["is_open"]) == (3, True)
+        assert "The last step has not ended." in (await ann.see(here)).text
+
+
+async def test_days_of_two_zones_begin_at_times_of_their_own(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        weather = await publish_weather(open_desk.pool)
+        rain = await publish_counter(open_desk.pool, RAIN, weather)
+        await save_counts(open_desk.pool, rain, KEY, [("days", "2026-09-01T00:00:00Z", 7)])
+        elsewhere = {**RAIN, "id": 35, "name": "delhi", "template": "delhi:{city_id}", "timezone": "Asia/Kolkata"}
+        definition = await publish_counter(open_desk.pool, elsewhere, weather)
+        await save_counts(open_desk.pool, definition, "delhi:1", [("days", "2026-08-31T18:30:00Z", 5)])
+        ann = await open_desk.inside("ann", "viewer")
+        drawn = (await ann.twin(asked(f"{KEY} delhi:1", end="2026-09-01T12:00Z", step="days"))).json()["chart"]["value"]
+        assert [each["values"] for each in drawn["lines"]] == [[None, 7], [5, None]]
+
+
+async def test_the_page_of_a_counter_has_its_keys_and_the_largest_counts_of_the_last_day(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        definition = await publish_counter(open_desk.pool, RAIN, await publish_weather(open_desk.pool))
+        now = open_desk.clock.now()
+        hour = (now - timedelta(hours=2)).replace(minute=0, second=0, microsecond=0).isoformat()
+        keys = [f"rain_drops:city:{city:02}" for city in range(60)]
+        await save_keys(open_desk.pool, definition, keys)
+        for key, count in ((keys[3], 7), (keys[50], 70)):
+            await save_counts(open_desk.pool, definition, key, [("hours", hour, count)])
+        ann = await open_desk.inside("ann", "viewer")
+        page = (await ann.twin("/counters/count_rain_drops")).json()
+        assert [(each["key"], each["units"]) for each in page["top"]["value"]["keys"]] == [(keys[50], 70), (keys[3], 7)]
+        assert page["keys"]["value"] == {"keys": keys[:50], "next": keys[49]}
+        more = (await ann.twin(f"/counters/count_rain_drops?{urlencode({'after': keys[49]})}")).json()
+        assert more["keys"]["value"] == {"keys": keys[50:], "next": None}
+        assert keys[50] in (await ann.see("/counters/count_rain_drops")).text
 
 
 async def test_counters_are_for_those_whose_role_holds_everywhere(pool: Pool) -> None:

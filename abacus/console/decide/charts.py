@@ -1,4 +1,4 @@
-"""Charts as values: lines along time, the runs of campaigns by day, and time in equal steps. Pure."""
+"""Charts as values: lines along time, the runs of campaigns by day, and series of counters. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,8 +10,9 @@ from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from abacus.engage.campaigns.decide.run import RunOutcome
+from abacus.signals.counters.reading.types import Series
 
-SECONDS: Final = {"quarters": 900, "hours": 3600, "days": 86400}
+SECONDS: Final = {"minutes": 60, "quarters": 900, "hours": 3600, "days": 86400}
 MOST: Final = 400
 
 
@@ -61,7 +62,8 @@ class Row(NamedTuple):
 @dataclass(frozen=True)
 class Chart:
     """`times` are the beginnings of the steps, in seconds since 1970, at least one; of days and months, by the clock of
-    UTC. `unit` is what the values count. `is_log`: values of many sizes.
+    UTC. `unit` is what the values count. `is_log`: values of many sizes. `is_open`: the last
+    step has not ended.
     """
 
     title: str
@@ -71,6 +73,7 @@ class Chart:
     unit: str = ""
     thresholds: Sequence[Threshold] = ()
     is_log: bool = False
+    is_open: bool = False
 
     @property
     def has_bars(self) -> bool:
@@ -150,22 +153,20 @@ def runs_by_day(events_of: Iterable[tuple[date, str, str, int]]) -> Chart | None
     return by_day("Runs by day", "runs", runs)
 
 
-class Span(NamedTuple):
-    """From the one second since 1970 up to and without the other."""
-
-    begin: int
-    end: int
-
-
-def spans_of(begin: int, end: int, step: str) -> Sequence[Span]:
-    """Both ends are floored to the quarter of an hour. Raises `ValueError`, in words, for more steps than a chart holds
-    or none.
-    """
-    size, quarter = SECONDS[step], SECONDS["quarters"]
-    begin, end = begin - begin % quarter, end - end % quarter
+def check_steps(begin: int, end: int, step: str) -> None:
+    """Raises `ValueError`, in words, for more steps than a chart holds or none."""
     if end <= begin:
         raise ValueError("The range ends before it begins.")
-    count = -(-(end - begin) // size)
+    count = -(-(end - begin) // SECONDS[step])
     if count > MOST:
         raise ValueError(f"That is {count:,} {step}; a chart holds {MOST}. Take longer steps or a shorter range.")
-    return [Span(at, min(at + size, end)) for at in range(begin, end, size)]
+
+
+def of_series(title: str, series: Mapping[str, Series]) -> Chart:
+    """A line for each series, all of one grain. Days of several zones begin at different times: a line says nothing of
+    a step that is not its own.
+    """
+    counts = {label: dict(zip(each.begins, each.values, strict=True)) for label, each in series.items()}
+    times = sorted({begin for of_line in counts.values() for begin in of_line})
+    lines = [Line(label, [of_line.get(begin) for begin in times]) for label, of_line in counts.items()]
+    return Chart(title, Along.MOMENTS, times, lines, is_open=any(each.is_open for each in series.values()))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar, Final
 
-from abacus.console.decide.charts import SECONDS, Along, Chart, Line, Span, spans_of
+from abacus.console.decide.charts import Chart, check_steps, of_series
 from abacus.console.decide.typed import exact_moment
 from abacus.console.pages.drafts.register import PageDeed
 from abacus.console.pages.drafts.versions import VersionTold, versions_told
@@ -21,14 +21,17 @@ from abacus.core.csv_text import csv_text
 from abacus.core.errors import Refused
 from abacus.documents.types import Record
 from abacus.signals.counters.decide.definition import Definition
-from abacus.signals.counters.decide.tiles import end_of_quarter
 from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.counters.new_keys import DayOfKeys
-from abacus.signals.counters.reading.types import Lookup
+from abacus.signals.counters.reading.types import KeyPage, KeyRange, SeriesLookup
+from abacus.signals.counters.types import Grain
 
 _MOST_KEYS: Final = 4
+_TOP: Final = 10
+_KEYS_OF_PAGE: Final = 50
 _USUAL: Final = timedelta(days=1)
-_STEPS: Final = tuple((step, step) for step in SECONDS)
+GRAINS: Final = {"minutes": Grain.MINUTE, "quarters": Grain.QUARTER, "hours": Grain.HOUR, "days": Grain.DAY}
+_STEPS: Final = tuple((step, step) for step in GRAINS)
 
 
 @dataclass(frozen=True)
@@ -66,11 +69,16 @@ class CountersPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class CounterPage(Page):
-    """Every version of a definition, the latest first."""
+    """Every version of a definition, the latest first; the keys with the largest counts of the last day, and a page of
+    all keys.
+    """
 
     template: ClassVar[str] = "counter.html"
     name: str
     versions: Sequence[CountedVersion]
+    top: Part[KeyRange]
+    keys: Part[KeyPage]
+    since: str
     may_draft: bool
     deeds: Sequence[PageDeed] = ()
 
@@ -84,8 +92,7 @@ async def counters(call: Call) -> CountersPage:
         form = form.but(keys=f"At most {_MOST_KEYS} keys.")
     elif keys:
         try:
-            spans = _spans(call, typed)
-            chart = await call.part(_chart(call, keys, spans))
+            chart = await call.part(_chart(call, _lookups(call, keys, typed)))
         except ValueError as error:
             form = form.but(**{"from": str(error)})
         except Refused as error:
@@ -132,9 +139,22 @@ async def counter(call: Call) -> CounterPage:
         command=f"abacus counters list {shlex.quote(name)}",
         name=name,
         versions=versions,
+        top=await call.part(_largest(call, records[-1].document)),
+        keys=await call.part(desk.keys(name, call.asked("after") or "", _KEYS_OF_PAGE)),
+        since=(call.now - _USUAL).isoformat(timespec="minutes"),
         may_draft=may_draft,
         deeds=[PageDeed("Retire", f"/counters/{name}/retire")] if may_retire else (),
     )
+
+
+async def _largest(call: Call, definition: Definition) -> KeyRange:
+    """Of the last day, or of the last that a retired counter counted; nothing where that is forgotten."""
+    end = call.now if definition.retired_at is None else definition.retired_at
+    begin = end - _USUAL
+    try:
+        return await call.reading.counters.top(definition.name, int(begin.timestamp()), int(end.timestamp()), _TOP)
+    except Refused:
+        return KeyRange(0, 0, ())
 
 
 async def _latest(call: Call) -> Sequence[CounterRow]:
@@ -154,13 +174,14 @@ def _row(record: Record[Definition]) -> CounterRow:
     )
 
 
-def _spans(call: Call, typed: dict[str, str]) -> Sequence[Span]:
+def _lookups(call: Call, keys: Sequence[str], typed: dict[str, str]) -> Sequence[SeriesLookup]:
     """Raises `ValueError`, in words."""
-    if typed["step"] not in SECONDS:
-        raise ValueError("Steps are quarters, hours or days.")
+    if typed["step"] not in GRAINS:
+        raise ValueError("Steps are minutes, quarters, hours or days.")
     begin = _second(typed["from"])
-    end = _second(typed["to"]) if "to" in typed else end_of_quarter(int(call.now.timestamp()))
-    return spans_of(begin, end, typed["step"])
+    end = _second(typed["to"]) if "to" in typed else int(call.now.timestamp()) + 1
+    check_steps(begin, end, typed["step"])
+    return [SeriesLookup(key, begin, end, GRAINS[typed["step"]]) for key in dict.fromkeys(keys)]
 
 
 def _second(text: str) -> int:
@@ -170,9 +191,9 @@ def _second(text: str) -> int:
     return int(at.timestamp())
 
 
-async def _chart(call: Call, keys: Sequence[str], spans: Sequence[Span]) -> Chart:
-    """All steps of all keys are counted at once. Raises `Refused` for what cannot be counted."""
-    counted = await call.reading.counters.count([Lookup(key, *span) for key in keys for span in spans], call.now)
-    values = [[each.value for each in counted[at : at + len(spans)]] for at in range(0, len(counted), len(spans))]
-    lines = [Line(key, counts) for key, counts in zip(keys, values, strict=True)]
-    return Chart("Counts", Along.MOMENTS, [span.begin for span in spans], lines)
+async def _chart(call: Call, lookups: Sequence[SeriesLookup]) -> Chart:
+    """All slots of all keys are read at once. Raises `Refused` for what cannot be counted."""
+    told = await call.reading.counters.series(lookups)
+    if not any(each.begins for each in told):
+        raise Refused("The range is still to come.")
+    return of_series("Counts", {lookup.key: each for lookup, each in zip(lookups, told, strict=True)})

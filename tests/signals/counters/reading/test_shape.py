@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from abacus.signals.counters.decide.grid import begin_of, grain_of
 from abacus.signals.counters.decide.tiles import floor_quarter, slots_of, tile
-from abacus.signals.counters.reading.decide.shape import Slots, shape_of
-from abacus.signals.counters.types import Grain, SlotRange
+from abacus.signals.counters.reading.decide.shape import shape_of
+from abacus.signals.counters.types import Grain, SlotRange, Slots
 from tests.signals.counters.reading.asking import DAY_S, HOUR_S, NOW_S, definition
 
 ZONES = ("UTC", "Asia/Singapore", "Asia/Kathmandu", "America/New_York", "Australia/Lord_Howe")
