@@ -17,14 +17,17 @@ from tests.console.addresses import address
 from tests.console.furnished import furnished
 from tests.console.window import HEIGHT, Scheme, Window, office
 
-Look: TypeAlias = tuple[Scheme, int]
+Look: TypeAlias = tuple[Scheme, int, str]  # the last is the part of the page that is judged
 
 WIDE: Final = 1440
 # Each page is judged in the light on a desk and in the dark on a phone: so both colours of all that is on both. A phone
 # has the menu's button besides, and a desk the open menu, which are the same on every page: the first page is judged in
-# every look. The night judges each page in every look.
-CROSSED: Final[list[Look]] = [("light", WIDE), ("dark", 390)]
-EVERY: Final[list[Look]] = [*CROSSED, ("dark", WIDE), ("light", 390), ("dark", 1280)]
+# every look, and on others a phone's frame is not judged again. The night judges each page in every look.
+CROSSED: Final[list[Look]] = [("light", WIDE, "html"), ("dark", 390, "main")]
+EVERY: Final[list[Look]] = [
+    *(CROSSED[0], ("dark", 390, "html")),
+    *(("dark", WIDE, "html"), ("light", 390, "html"), ("dark", 1280, "html")),
+]
 _PARTS: Final = 2  # of the pages, so that two processes may share them
 BETWEEN: Final = 1280  # a page fits on such a screen, too
 CUT_OFF: Final = """() => [...document.querySelectorAll(".table")]
@@ -79,10 +82,10 @@ async def test_every_page_is_there_for_everybody(browser: Browser, pool: Pool, l
 
 async def stands(window: Window, name: str, path: str, looks: list[Look]) -> None:
     """axe finds nothing in each of these looks, nothing is wider than its screen, and a wide one cuts off no table."""
-    for scheme, width in looks:
+    for scheme, width, within in looks:
         await window.look(scheme, width)
         at = (path, scheme, width)
-        assert (at, await window.violations()) == (at, [])
+        assert (at, await window.violations(within)) == (at, [])
         assert (at, await too_wide(window)) == (at, 0)
         cut = await window.page.evaluate(CUT_OFF) if width >= WIDE else []
         assert (at, cut) == (at, [])

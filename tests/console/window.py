@@ -24,8 +24,8 @@ _SHOTS: Final = "ABACUS_TEST_SHOTS"  # a folder for pictures of each page
 _AXE: Final = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
 # What is in order is left in the browser: that is many times more than what is not.
 _RULES: Final = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
-_RUN_AXE: Final = """async (runOnly) => {
-    const {violations} = await axe.run({runOnly, resultTypes: ['violations']});
+_RUN_AXE: Final = """async ([within, runOnly]) => {
+    const {violations} = await axe.run(within, {runOnly, resultTypes: ['violations']});
     return violations.map(({id, nodes}) => ({id, html: nodes[0].html}));
 }"""
 
@@ -85,11 +85,11 @@ class Window:
         await self.page.set_viewport_size({"width": width, "height": HEIGHT})
         await self.page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))")
 
-    async def violations(self) -> list[str]:
-        """What axe holds against the page."""
+    async def violations(self, within: str = "html") -> list[str]:
+        """What axe holds against the page, or a part of it."""
         if not await self.page.evaluate("'axe' in window"):
             await self.page.evaluate(_AXE)
-        found: list[dict[str, str]] = await self.page.evaluate(_RUN_AXE, _RULES)
+        found: list[dict[str, str]] = await self.page.evaluate(_RUN_AXE, [within, _RULES])
         return [f"{each['id']}: {each['html'][:200]}" for each in found]
 
     async def shoot(self, name: str) -> None:

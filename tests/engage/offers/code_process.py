@@ -12,7 +12,7 @@ from abacus.platform.postgres import open_pool
 from tests.engage.offers.coded import CODED, Coded, coded, codes, order, paying
 from tests.engage.offers.taken import LONG_AGO, TO_COME, lunch
 
-CODES = codes(150)
+CODES = codes(60)
 OFFER: Offer = lunch(audience=CODED.audience, starts_at=LONG_AGO, ends_at=TO_COME)
 _CALLERS = 32
 

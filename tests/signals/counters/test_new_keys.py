@@ -97,6 +97,8 @@ async def test_keys_of_a_version_of_before_there_was_a_bound_go_on(counting: Cou
 
 
 @pytest.mark.long
+@pytest.mark.services
+@pytest.mark.parametrize("counting", ["postgres", pytest.param("cassandra", marks=pytest.mark.night)], indirect=True)
 async def test_kill_9_again_and_again_keeps_the_bound_and_the_counts_exact(counting: CountingHouse) -> None:
     rng = random.Random(5)
     sent = [each._replace(member=rng.randrange(400)) for each in rides(2000, rng)]
