@@ -13,11 +13,15 @@ from abacus.engage.offers.codes.loader import Loaded
 from abacus.engage.offers.codes.pools import withdraw
 from abacus.engage.offers.decide.offer import Offer, Stack, Stacking
 from abacus.engage.offers.decide.single_code import CodeUnknown, CodeUsed
+from abacus.engage.offers.reservation_rows import lock_reservation
 from abacus.engage.offers.till import DoesNotFit
+from abacus.engage.offers.till_wiring import offer_rollbacks
+from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from tests.engage.offers.coded import CODED, TEA, Coded, coded, codes, counted, load, order, paying
-from tests.engage.offers.taken import LUNCH, NOW, statuses
+from tests.engage.offers.taken import LUNCH, NOW, rolling_back, statuses
 from tests.support.fixed_clock import FixedClock
+from tests.support.waiting import waiting
 
 CALLERS = 32
 A, B, C, D, E = codes(5)
@@ -96,6 +100,42 @@ async def test_a_code_is_free_again_with_its_reservation(
     assert other.status == "held"
     assert await counted(pool) == (1, 0, 1, 0)
     assert await statuses(pool) == [end, "held"]
+
+
+@pytest.mark.parametrize("paused", [False, True])
+async def test_a_code_is_free_again_if_it_is_looked_at_amid_the_rollback(
+    pool: Pool, clock: FixedClock, by_code: Coded, *, paused: bool
+) -> None:
+    """The process that rolled back dies, or pauses for long before it does."""
+    await load(pool, [A])
+    (of,) = (await by_code.till.reserve(order(1, A))).reservations
+    redemption = (await by_code.till.redeem(paying(of))).redemption
+    assert redemption is not None
+    await by_code.sweeper.sweep()
+    other = coded(pool, clock, CODED, slot=2)
+    async with slices.at(pool, of.member_id) as connection, slices.in_place(connection):
+        await lock_reservation(connection, of.key)
+        under_way = asyncio.ensure_future(by_code.till.roll_back(redemption, "r", None))
+        await waiting(pool, under_way)
+        clock.set(NOW + timedelta(minutes=5 if paused else 0))
+        await other.sweeper.sweep()
+    await under_way
+    clock.set(NOW + timedelta(minutes=6))
+    await (by_code if paused else other).sweeper.sweep()
+    assert await counted(pool) == (1, 0, 0, 1)
+
+
+async def test_a_code_is_free_again_when_a_person_has_rolled_back(
+    pool: Pool, clock: FixedClock, by_code: Coded
+) -> None:
+    await load(pool, [A])
+    (of,) = (await by_code.till.reserve(order(1, A))).reservations
+    redemption = (await by_code.till.redeem(paying(of))).redemption
+    assert redemption is not None
+    await by_code.sweeper.sweep()
+    await offer_rollbacks(pool, clock).roll_back(rolling_back(redemption, "r"), of.reservation_id)
+    (other,) = (await by_code.till.reserve(order(2, A, member_id="ann"))).reservations
+    assert other.status == "held"
 
 
 async def test_a_part_that_is_rolled_back_leaves_the_code_used(pool: Pool, by_code: Coded) -> None:

@@ -74,6 +74,20 @@ MUTANTS: Final = (
         _FREE,
     ),
     Mutant(
+        "the codes that are opened again where a person rolls back",
+        "abacus/engage/offers/rollbacks.py",
+        "Rollbacks.roll_back",
+        Node("await reopen(...)"),
+        _codes("test_a_code_is_free_again_when_a_person_has_rolled_back"),
+    ),
+    Mutant(
+        "the time for a rollback before others look at its code",
+        _USES,
+        "reopen",
+        Node("now + _ROLLED_BACK_WITHIN", "now"),
+        _codes("test_a_code_is_free_again_if_it_is_looked_at_amid_the_rollback"),
+    ),
+    Mutant(
         "the mark of a code that is used",
         _SWEEPER,
         "CodeSweeper._settle",

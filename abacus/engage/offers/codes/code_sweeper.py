@@ -23,8 +23,9 @@ class _Use(NamedTuple):
     until: datetime
 
 
+# Also of codes that are marked as used: somebody may have looked while they were rolled back.
 _NOTED: Final = Statement(f"""
-select {columns(_Use)} from offer_code_use where reservation_id = any(:ids::uuid[]) and used_at is null
+select {columns(_Use)} from offer_code_use where reservation_id = any(:ids::uuid[])
 """)
 _OVERDUE: Final = Statement(f"""
 select {columns(_Use)} from offer_code_use where used_at is null and until <= :now order by until limit {_MOST}

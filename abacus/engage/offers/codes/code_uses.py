@@ -1,6 +1,7 @@
 """Which reservations have a code, and what has become of them: they tell it in their slices."""
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from itertools import chain
 from typing import Final, TypeAlias
 from uuid import UUID
@@ -22,6 +23,19 @@ with gone as (
 ) delete from offer_code_use u using gone where u.digest = gone.digest and u.pool = gone.pool
     and u.reservation_id = any(:ids::uuid[])
 """)
+
+_REOPEN: Final = Statement("""
+update offer_code_use set used_at = null, until = :until where reservation_id = :id
+""")
+_ROLLED_BACK_WITHIN: Final = timedelta(minutes=1)
+
+
+async def reopen(pool: Pool, reservation_id: UUID, now: datetime) -> None:
+    """Before something of the redemption is rolled back. Whether the code is used is seen when that is done: at once
+    where its end is noted, else some time later. Raises `Unavailable`.
+    """
+    async with passing_failures():
+        await pool.execute(*_REOPEN(id=reservation_id, until=now + _ROLLED_BACK_WITHIN))
 
 
 async def drop(pool: Pool, ids: Collection[UUID]) -> None:

@@ -11,7 +11,7 @@ from uuid import UUID
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.engage.offers.codes.code_key import CodeRules
-from abacus.engage.offers.codes.code_uses import Holders, drop
+from abacus.engage.offers.codes.code_uses import Holders, drop, reopen
 from abacus.engage.offers.decide.single_code import (
     SingleCode,
     Taking,
@@ -58,9 +58,6 @@ select t.digest, t.pool, t.reservation_id from {unnested(_Place, pool="integer")
 join offer_code_use t on t.digest = u.digest and t.pool = u.pool
 """)
 _HAS: Final = Statement("select exists (select from offer_code_use where reservation_id = :id)")
-_REOPEN: Final = Statement("""
-update offer_code_use set used_at = null, until = :now where reservation_id = :id
-""")
 
 
 class CodeShelf:
@@ -119,9 +116,8 @@ class CodeShelf:
         return has
 
     async def reopen(self, reservation_id: UUID) -> None:
-        """Before something of the redemption is rolled back: whether the code is used is seen afterwards."""
-        async with passing_failures():
-            await self._pool.execute(*_REOPEN(id=reservation_id, now=self._clock.now()))
+        """Before something of the redemption is rolled back."""
+        await reopen(self._pool, reservation_id, self._clock.now())
 
     def note_end(self, reservation_id: UUID) -> None:
         """It was redeemed, or has ended: the sweeper looks at its code soon."""
