@@ -23,7 +23,7 @@ from abacus.signals.counters.reading.closed_parts import ClosedParts
 from abacus.signals.counters.reading.rounds import Rounds
 from abacus.signals.counters.reading.service import CountService
 from abacus.signals.counters.reading.types import Counted, Lookup, NotCounted
-from abacus.signals.counters.types import Count, Grain, Row, RowKey, SlotRange
+from abacus.signals.counters.types import Count, Grain, Row, RowKey, SlotRange, Slots
 from benchmarks.report import Figure
 
 KEYS: Final = 1_000
@@ -71,7 +71,7 @@ class CountedStore:
 
     def __init__(self, clock: SimulatedClock) -> None:
         self._clock = clock
-        self.slots: Counter[int] = Counter()  # by the second at which a column of the chart begins
+        self.read_slots: Counter[int] = Counter()  # by the second at which a column of the chart begins
         self.ranges = 0
 
     async def load(self, keys: Sequence[RowKey]) -> Mapping[RowKey, Count]:  # noqa: ARG002  # nothing was saved
@@ -82,9 +82,18 @@ class CountedStore:
 
     async def sums(self, ranges: Sequence[SlotRange]) -> Sequence[int]:
         column = int(self._clock.now_s) // DRAWN_S * DRAWN_S
-        self.slots[column] += sum((end - first) // _LENGTHS[grain_of(first)] for _, first, end in ranges)
+        self.read_slots[column] += sum((end - first) // _LENGTHS[grain_of(first)] for _, first, end in ranges)
         self.ranges += len(ranges)
         return [0] * len(ranges)
+
+    async def slots(self, ranges: Sequence[SlotRange]) -> Sequence[Mapping[int, int]]:
+        return [{} for _ in ranges]
+
+    async def keys(self, _space: str, _after: str, _most: int) -> Sequence[str]:
+        return []
+
+    async def top(self, _space: str, _slots: Sequence[Slots], _most: int) -> Sequence[tuple[str, int]]:
+        return []
 
     async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
         return [False] * len(ranges)
@@ -171,7 +180,7 @@ async def _replayed(strategy: Strategy, lookups_per_s: float) -> Replay:
         strategy.clock.now_s = at
         await strategy.counts(lookups)
         count += len(lookups)
-    return Replay(count, strategy.store.ranges, strategy.store.slots, time.perf_counter() - began)
+    return Replay(count, strategy.store.ranges, strategy.store.read_slots, time.perf_counter() - began)
 
 
 def _day(lookups_per_s: float) -> Iterator[tuple[float, list[Lookup]]]:
