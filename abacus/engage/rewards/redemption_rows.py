@@ -84,11 +84,13 @@ insert into reward_use select u.*, 0 from {unnested(Use)} order by u.reward, u.p
 _SET_USES: Final = Statement(f"""
 update reward_use r set pieces = u.pieces from {unnested(_Pieces)} where r.reward = u.reward and r.period = u.period
 """)
+# A plan that is made while the table is empty may read all redemptions of the reward, and is kept: the index by reward
+# is of no use to `r.reward || ''`.
 _OF_MEMBERS: Final = Statement(f"""
 select u.member_id, u.reward, u.day, coalesce(sum(r.quantity), 0)::bigint as ever,
     coalesce(sum(r.quantity) filter (where r.day = u.day), 0)::bigint as today
 from {unnested(_Member)}
-join reward_redemption r on r.member_id = u.member_id and r.reward = u.reward and r.stage in ({_USING})
+join reward_redemption r on r.member_id = u.member_id and r.reward || '' = u.reward and r.stage in ({_USING})
 group by u.member_id, u.reward, u.day
 """)
 _LOCK_POOLS: Final = Statement("""
