@@ -1,9 +1,12 @@
 """Offers and rewards of Singapore that somebody has agreed to, and that are in force: for trials that verify."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any, Final
 
 from abacus.core.clock import SystemClock
+from abacus.engage.offers.codes.desk import CodeDesk
+from abacus.engage.offers.codes.loader import Batch
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.offer_reader import parse_offer
 from abacus.engage.offers.kind import OFFERS
@@ -14,8 +17,9 @@ from abacus.engage.rewards.decide.reward_reader import parse_reward
 from abacus.engage.rewards.kind import REWARDS
 from abacus.engage.rewards.publications import reward_publications
 from abacus.engage.rewards.reward_store import RewardStore
+from abacus.platform.encryption import Secrets
 from abacus.platform.postgres import Pool
-from tests.support.agreed import agree
+from tests.support.agreed import ANN, agree
 from tests.support.rewards import COFFEE
 
 _DAY: Final = timedelta(days=1)
@@ -49,6 +53,14 @@ async def put_on_offer(pool: Pool, name: str, benefit: dict[str, Any], **fields:
     }
     offer: Offer = await agree(pool, OFFERS, OfferStore(pool), parse_offer(document, around), around)
     return offer
+
+
+async def put_on_offer_by_codes(pool: Pool, name: str, codes: Iterable[str], secrets: Secrets) -> Offer:
+    """A dollar off for each of these single codes, which have a check character."""
+    into = Batch(name, "SG", "one", is_checked=True, made_by=ANN.source)
+    await CodeDesk(pool, SystemClock(), secrets).load(into, codes, ANN)
+    limits = {"unlimited": True}
+    return await put_on_offer(pool, name, {"amount_off": "1"}, limits=limits, audience="code", codes="pool")
 
 
 async def put_in_catalogue(pool: Pool, name: str, **fields: Any) -> Reward:

@@ -15,8 +15,6 @@ import httpx
 from abacus.core.codes import drawn
 from abacus.core.ids import redemption_key
 from abacus.engage.limits.pot_rows import used
-from abacus.engage.offers.codes.desk import CodeDesk
-from abacus.engage.offers.codes.loader import Batch
 from abacus.engage.offers.codes.pools import batch_states
 from abacus.engage.offers.decide.offer import OWNER_KIND
 from abacus.engage.offers.decide.reservation import Gain, Wish
@@ -27,8 +25,7 @@ from abacus.platform.postgres import snapshot
 from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.lane import KEYRING
 from tests.reliability.chaos.crashes.work import Work
-from tests.support.agreed import ANN
-from tests.support.on_offer import TEA, put_on_offer
+from tests.support.on_offer import TEA, put_on_offer, put_on_offer_by_codes
 from tests.support.patient import PatientCaller
 from tests.support.shop import new_partner
 
@@ -55,7 +52,9 @@ class OffersTaken(Work):
         self._bonus = await put_on_offer(
             self.lane.pool, f"bonus_{self.mark}", {"points_plus": 50}, limits={"unlimited": True}
         )
-        await self._load_a_code()
+        self._code = drawn(random.randrange)
+        secrets = Secrets.of(KEYRING)
+        self._coded = await put_on_offer_by_codes(self.lane.pool, f"coded_{self.mark}", [self._code], secrets)
         await self._leave_overdue()
 
     @asynccontextmanager
@@ -89,14 +88,6 @@ class OffersTaken(Work):
             faults.append(f"points are given as {actions}")
         await self.lane.owner.execute(_DROPPED, self.mark)  # no other work may hand it over
         return faults
-
-    async def _load_a_code(self) -> None:
-        pool, name = self.lane.pool, f"coded_{self.mark}"
-        self._code = drawn(random.randrange)
-        into = Batch(name, "SG", "one", is_checked=True, made_by=ANN.source)
-        await CodeDesk(pool, self.lane.clock, Secrets.of(KEYRING)).load(into, [self._code], ANN)
-        benefit, limits = {"amount_off": "1"}, {"unlimited": True}
-        self._coded = await put_on_offer(pool, name, benefit, limits=limits, audience="code", codes="pool")
 
     async def _leave_overdue(self) -> None:
         """Somebody has reserved, and never came again."""

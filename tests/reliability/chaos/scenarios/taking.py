@@ -10,7 +10,10 @@ from typing import Final
 
 from abacus.engage.limits.pot_rows import used
 from abacus.engage.limits.types import MICROS
+from abacus.engage.offers.codes.desk import drawn_codes
 from abacus.engage.offers.decide.offer import OWNER_KIND
+from abacus.engage.offers.invitations import InvitationStore
+from abacus.engage.offers.offer_store import OfferStore
 from abacus.oversight.reconcile.offers import compared_offers
 from abacus.oversight.reconcile.rewards import reward_books
 from abacus.platform import slices
@@ -21,8 +24,8 @@ from tests.reliability.chaos.faults.fault import Struck, at_moments
 from tests.reliability.chaos.ground import READY_WITHIN_S, ProvingGround
 from tests.reliability.chaos.needs import Need
 from tests.reliability.chaos.scenarios.scenario import Scenario, Stage
-from tests.reliability.chaos.scenarios.takers import REWARD, Told, member_of, take
-from tests.support.on_offer import put_in_catalogue, put_on_offer
+from tests.reliability.chaos.scenarios.takers import CODED, INVITED, REWARD, Counters, Told, is_invited, member_of, take
+from tests.support.on_offer import put_in_catalogue, put_on_offer, put_on_offer_by_codes
 from tests.support.patient import PatientCaller
 from tests.support.ports import free_ports
 from tests.support.rewards import load_codes
@@ -41,6 +44,8 @@ _BY_MEMBER: Final = """
 select member_id, count(*) from offer_reservation where offer = 'cash' and status in ('held', 'redeemed')
 group by member_id
 """
+_BY_CODE: Final = "select reservation_id from offer_reservation where offer = 'coded' and status = 'redeemed'"
+_CODES: Final = "select reservation_id from offer_code_use"  # a reservation has one at most
 _GIVEN: Final = "select count(*) from reward_code where redemption_id is not null"
 _KEPT: Final = "select count(*) from reward_redemption where stage = 'given'"
 _ALL_POINTS: Final = (
@@ -51,7 +56,8 @@ _ALL_POINTS: Final = (
 async def _play(stage: Stage, rng: Random) -> None:
     ground, turns = stage.ground, max(2, round(stage.plan.overload_s / _S_A_TURN))
     key, keyring = await new_partner(ground.pool, "taking", may_use_offers=True), new_keyring_text("one")
-    limits = await _open(ground, turns, Secrets.of(keyring))
+    codes = list(drawn_codes(CALLERS * turns // 24))
+    limits = await _open(ground, turns, codes, Secrets.of(keyring))
     ports = {name: free_ports(_PROCESSES) for name in ("offers", "api")}
     victims = [
         ground.crew.hire(name, told={f"ABACUS_{name.upper()}_PORT": str(port), "ABACUS_SECRETS_KEY": keyring})
@@ -63,7 +69,7 @@ async def _play(stage: Stage, rng: Random) -> None:
     await _give_points(stage, ports["api"], key)
     await stage.send(stage.third(0))
     async with _killed(victims, rng) as killed, _silent(ground, rng) as silent:
-        told = await take(CALLERS, turns, ports, key, rng)
+        told = await take(CALLERS, turns, Counters(ports["offers"], ports["api"], key, codes), rng)
         stage.seen.update(killed + silent)
     stage.seen.update(told.outcomes)
     stage.faults += told.faults
@@ -73,19 +79,27 @@ async def _play(stage: Stage, rng: Random) -> None:
 
     await stage.until("every redemption has ended", all_finished, _FINISHED_WITHIN_S)
     await stage.rests()
-    for fault in [*await _of_limits(ground, limits), *await _of_sums(ground), *await _of_told(ground, told)]:
+    for fault in [
+        *await _of_limits(ground, limits),
+        *await _of_sums(ground),
+        *await _of_codes(ground, told),
+        *await _of_told(ground, told),
+    ]:
         stage.hold(fault, if_=False)
 
 
-async def _open(ground: ProvingGround, turns: int, secrets: Secrets) -> dict[str, int]:
+async def _open(ground: ProvingGround, turns: int, single_codes: Sequence[str], secrets: Secrets) -> dict[str, int]:
     """Offers and a reward of which there is less than is asked for; the uses, or the millionths, that each may have."""
     uses = CALLERS * turns // 12
     pool, budget = ground.pool, f"{uses}.00"
-    codes = (f"C{number}" for number in range(CALLERS * turns // 4))
     await put_on_offer(pool, "cash", {"amount_off": "1"}, limits={"uses": {"overall": uses, "member": _OF_A_MEMBER}})
     await put_on_offer(pool, "budget", {"amount_off": "1.50"}, limits={"money": {"overall": budget}})
     await put_on_offer(pool, "bonus", {"points_plus": _BONUS}, limits={"uses": {"day": uses}})
-    await load_codes(pool, codes, secrets=secrets)
+    await put_on_offer_by_codes(pool, CODED, single_codes, secrets)
+    await put_on_offer(pool, INVITED, {"amount_off": "1"}, limits={"unlimited": True}, audience="invitation")
+    numbers = await OfferStore(pool).numbers([INVITED])
+    await InvitationStore(pool).add(numbers[INVITED], {member_of(each) for each in range(CALLERS) if is_invited(each)})
+    await load_codes(pool, (f"C{number}" for number in range(CALLERS * turns // 4)), secrets=secrets)
     await put_in_catalogue(pool, REWARD, price={"points": _PRICE}, limits={"uses": {"overall": CALLERS * turns // 5}})
     return {"cash": uses, "budget": uses * MICROS, "bonus": uses}
 
@@ -107,9 +121,11 @@ async def _give_points(stage: Stage, ports: Sequence[int], key: str) -> None:
 
 @asynccontextmanager
 async def _killed(victims: list[Worker], rng: Random) -> AsyncIterator[Struck]:
+    """While most of them are ready: where processes take long to start, callers would never come to an end else."""
+
     async def strike(struck: Struck) -> None:
         working = [each for each in victims if each.ready]
-        if working and (victim := rng.choice(working)).kill():
+        if 2 * len(working) > len(victims) and (victim := rng.choice(working)).kill():
             struck[f"{victim.name} killed"] += 1
 
     async with at_moments(strike, rng, every_s=(1.0, 4.0)) as struck:
@@ -154,6 +170,18 @@ async def _of_sums(ground: ProvingGround) -> list[str]:
     ]
 
 
+async def _of_codes(ground: ProvingGround, told: Told) -> list[str]:
+    """Each redemption by a code has one that no other has, and no more are redeemed than callers were told."""
+    faults = [f"{count} callers redeemed one code" for count in told.used_codes.values() if count > 1]
+    redeemed = {row["reservation_id"] for row in await slices.rows(ground.pool, (_BY_CODE,))}
+    codes = {row["reservation_id"] for row in await ground.pool.fetch(_CODES)}
+    if len(redeemed) != told.redemptions[CODED]:
+        faults.append(f"{len(redeemed)} reservations by a code are redeemed, and {told.redemptions[CODED]} were told")
+    if redeemed - codes:
+        faults.append(f"{len(redeemed - codes)} reservations are redeemed without a code")
+    return faults
+
+
 async def _of_told(ground: ProvingGround, told: Told) -> list[str]:
     """What callers were told is what is there: each code one caller's, and all points accounted for."""
     faults = []
@@ -172,8 +200,8 @@ async def _of_told(ground: ProvingGround, told: Told) -> list[str]:
 
 TAKING: Final = Scenario(
     "taking",
-    f"{CALLERS} callers reserve, redeem and roll back offers, and redeem rewards, while the processes that they ask are"
-    " killed and Postgres is silent",
+    f"{CALLERS} callers reserve, redeem and roll back offers, also by single codes and invitations, and"
+    " redeem rewards, while the processes that they ask are killed and Postgres is silent",
     _play,
     most=3_000,
     needs=frozenset({Need.PROXIES}),
