@@ -65,4 +65,5 @@ def api_app(
         public_url=public_url,
         journal=journal,
         documents=document_schemas(KINDS),
+        hot=events.HOT,
     )

@@ -145,7 +145,11 @@ def caller_of(request: Request) -> Call | PersonCall:
 
 def call_of(request: Request) -> Call:
     """The partner of this request. Raises `ApiProblem` for a person."""
-    call = caller_of(request)
+    return partner_of(caller_of(request))
+
+
+def partner_of(call: Call | PersonCall) -> Call:
+    """The call, if it is a partner's. Raises `ApiProblem` for a person."""
     if isinstance(call, PersonCall):
         raise ApiProblem("partner-needed")
     return call

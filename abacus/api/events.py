@@ -1,8 +1,9 @@
 """The routes that take events of senders without Kafka."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
+import orjson
 from fastapi import APIRouter, Body, Request
 from pydantic import BaseModel, ConfigDict, Field, SkipValidation, TypeAdapter, ValidationError
 from starlette.responses import Response
@@ -10,8 +11,9 @@ from starlette.responses import Response
 from abacus.api import answers
 from abacus.api.answer_schemas import EventAnswer, EventBatchAnswer
 from abacus.api.api_problem import ApiProblem, FieldFault
-from abacus.api.auth import Call, call_of
+from abacus.api.auth import Call, PersonCall, call_of, partner_of
 from abacus.api.award_entries import check_newcomer
+from abacus.api.hot import HotRoute
 from abacus.api.lean import LeanRoute
 from abacus.api.problems import MOST_IN_BATCH, invalid, problem_of_item
 from abacus.api.route_description import answered
@@ -23,6 +25,7 @@ from abacus.signals.events.decide.posted import NotASender
 from abacus.signals.events.event_desk import EventDesk
 from abacus.signals.events.types import Event
 
+_TAKEN: Final = 202
 _ITEM: Final[TypeAdapter[EventMessage]] = TypeAdapter(EventMessage)
 
 router = APIRouter(prefix="/v1", tags=["events"], route_class=LeanRoute, default_response_class=Response)
@@ -39,7 +42,7 @@ class EventBatch(BaseModel):
 
 @router.post(
     "/events",
-    status_code=202,
+    status_code=_TAKEN,
     summary="Say that something happened",
     responses=answered({202: (EventAnswer, "The broker has the event")}, 415, 422),
 )
@@ -47,15 +50,22 @@ async def post_event(event: Annotated[EventMessage, Body()], request: Request) -
     """An event of a source that names you as a sender. The event's own key, made of its source, type and id, makes it
     safe to post it again: it is counted once within a day.
     """
-    call = call_of(request)
-    read = await _read(event, call)
-    await call.rooms[EventDesk].post([read])
-    return answers.json_answer({"key": read.key}, 202)
+    return Response(await _posted(call_of(request), event), _TAKEN, media_type="application/json")
+
+
+async def _posted(call: Call | PersonCall, event: EventMessage) -> bytes:
+    partner = partner_of(call)
+    read = await _read(event, partner)
+    await partner.rooms[EventDesk].post([read])
+    return orjson.dumps({"key": read.key})
+
+
+HOT: Final[Mapping[str, HotRoute[Any]]] = {"/v1/events": HotRoute(_ITEM, _posted, _TAKEN)}
 
 
 @router.post(
     "/events/batch",
-    status_code=202,
+    status_code=_TAKEN,
     summary="Say that many things happened",
     responses=answered({202: (EventBatchAnswer, "The broker has the accepted events")}, 415, 422),
 )
@@ -67,7 +77,7 @@ async def post_events(batch: EventBatch, request: Request) -> Response:
     results, accepted = await _read_all(batch.events, call)
     if accepted:
         await call.rooms[EventDesk].post(accepted)
-    return answers.json_answer({"results": results}, 202)
+    return answers.json_answer({"results": results}, _TAKEN)
 
 
 async def _read_all(items: Sequence[Any], call: Call) -> tuple[list[dict[str, Any]], list[Event]]:

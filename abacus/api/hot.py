@@ -1,4 +1,4 @@
-"""Routes that shops ask while a page loads, served before the framework: its way to a route costs more than the answer.
+"""Routes that are asked most, served before the framework: its way to a route costs more than the answer.
 
 FastAPI documents such a route as every other, and answers what has another method. `HotRoutes` stands behind the guard,
 so that callers, limits and problems are the same (docs/adr/0111).
@@ -25,6 +25,7 @@ class HotRoute(NamedTuple, Generic[Asked]):
 
     body: TypeAdapter[Asked]
     answer: Callable[[Call | PersonCall, Asked], Awaitable[bytes]]
+    status: int = 200
 
 
 _POST: Final = "POST"
@@ -74,7 +75,7 @@ class HotRoutes:
             await problems.problem_for(error).response(scope["state"]["request_id"])(scope, receive, send)
             return
         headers = [_JSON, (b"content-length", str(len(answer)).encode())]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.start", "status": hot.status, "headers": headers})
         await send({"type": "http.response.body", "body": answer})
 
 

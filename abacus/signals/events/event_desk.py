@@ -16,7 +16,7 @@ from abacus.signals.events.kind import Sources
 from abacus.signals.events.metrics import EVENTS_POSTED
 from abacus.signals.events.types import Event
 
-_GATHER_S: Final = 0.002
+_GATHER_S: Final = 0.002  # a caller waits so long for others, at most, while the broker is free
 _ANSWER_WITHIN_S: Final = 8.0
 _MOST_WAITING_BYTES: Final = 32 * 1024 * 1024
 
@@ -33,6 +33,8 @@ class EventDesk:
         sources: FreshCopy[Any, Sources],
         publish: Publish,
         *,
+        gather_s: float = _GATHER_S,
+        most_together: int | None = None,
         answer_within_s: float = _ANSWER_WITHIN_S,
         most_waiting_bytes: int = _MOST_WAITING_BYTES,
     ) -> None:
@@ -44,7 +46,7 @@ class EventDesk:
         self._reader = PostedReader({})
         # One round at a time: while the broker has one in hand, the next one fills.
         self._gatherer: Gatherer[Sequence[StreamMessage], None] = Gatherer(
-            self._publish_all, gather_s=_GATHER_S, at_once=1
+            self._publish_all, gather_s=gather_s, most_together=most_together, at_once=1
         )
 
     async def read(self, message: EventMessage, sender: str, now: datetime) -> Event:
