@@ -8,13 +8,18 @@ from abacus.console.decide.trials import simulated
 from abacus.console.errands.store import ErrandStore
 from abacus.core.document_text import read_toml
 from abacus.documents.form.sentences import sentences
+from abacus.documents.store import DocumentStore
 from abacus.engage.campaigns.decide.campaign_form import CAMPAIGN_FORM
 from abacus.engage.campaigns.decide.document import to_document
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.platform.postgres import Pool
+from abacus.signals.counters.decide.definition_document import parse_definition
+from abacus.signals.counters.kind import COUNTERS, held_sources
+from abacus.signals.events.decide.builtin import built_in
 from tests.console.asking import BACKTEST, BACKTESTED, TRIAL, errand
 from tests.console.campaigning import TOML, cards, submitted
 from tests.console.desk import Browser, Desk, desk
+from tests.support.counters import save_counts
 
 
 async def approve(open_desk: Desk, browser: Browser, path: str) -> None:
@@ -296,3 +301,36 @@ async def test_a_campaign_of_another_country_is_refused_and_nothing_typed_is_los
         refused = await ann.send_for_twin("/campaigns-draft", "/campaigns-draft", text=TOML, shown=TOML, act="submit")
         assert (refused.status_code, refused.json()["draft"]["text"]) == (422, TOML)
         assert "SG" in refused.json()["fault"]
+
+
+async def test_a_campaign_is_drawn_by_the_counters_of_points_by_their_source(pool: Pool) -> None:
+    """A counter of other keys, and one that counts something else, has nothing to say of it."""
+    async with desk(pool) as open_desk:
+        approval = await submitted(open_desk)
+        await approve(open_desk, await open_desk.inside("ben", "approver:SG"), f"/approvals/{approval.approval_id}")
+        ann = await open_desk.inside("ann", "viewer:SG")
+        assert (await ann.twin("/campaigns/market")).json()["counted"]["value"] is None
+        sources = built_in(transactions_topic="t", points_topic="p", tiers_topic="l")
+        by_name = {each.name: each for each in sources}
+        drafts = [
+            parse_definition({"on": ["abacus.points.earned.v1"], **each}, by_name)
+            for each in (
+                {"id": 1, "name": "points_from", "template": "points_from:{source}", "add": "var.points"},
+                {"id": 2, "name": "points_of", "template": "points_of:{member_id}:{source}"},
+                {"id": 3, "name": "spent", "template": "spent:{source}", "on": ["transactions/transaction.completed"]},
+            )
+        ]
+        now = open_desk.clock.now()
+        published = await DocumentStore(pool, COUNTERS).publish(drafts, held_sources(sources), by="tests", now=now)
+        hour = now.replace(minute=0, second=0, microsecond=0)
+        key = "points_from:campaign:market"
+        await save_counts(pool, published[0].document, key, [("hours", hour.isoformat(), 500)])
+        drawn = (await ann.twin("/campaigns/market")).json()["counted"]["value"]
+        (line,) = drawn["lines"]
+        assert (line["label"], line["values"][-1], sum(line["values"]), drawn["is_open"]) == (
+            "points_from",
+            500,
+            500,
+            True,
+        )
+        assert "By the hour, as counters have it" in (await ann.see("/campaigns/market")).text

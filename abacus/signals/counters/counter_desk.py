@@ -1,6 +1,6 @@
 """The one door to counters: their definitions are published and retired here, and what they counted is read."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
@@ -30,7 +30,8 @@ from abacus.signals.counters.reading.types import (
 )
 from abacus.signals.counters.store.port import CounterStore
 from abacus.signals.counters.store.postgres import PostgresCounterStore
-from abacus.signals.counters.types import SlotRange
+from abacus.signals.counters.types import Grain, SlotRange
+from abacus.signals.events.decide.builtin import POINTS, SOURCE_VARIABLE
 from abacus.signals.events.decide.source import Source
 from abacus.signals.events.kind import Sources
 
@@ -99,6 +100,15 @@ class CounterDesk(DocumentDesk[Definition, Sources]):
         """
         charts = await self._charts()
         return _told(await charts.top(_named(charts, name), begin, end, most))
+
+    async def points_of(self, source: str, begin: int, end: int, grain: Grain) -> Mapping[str, Series]:
+        """The series of what points came from this source, by the names of the counters that count points under their
+        source alone; what cannot be told is left out.
+        """
+        charts = await self._charts()
+        keys = charts.catalog().keys_of(POINTS, SOURCE_VARIABLE, source)
+        told = await charts.series([SeriesLookup(key, begin, end, grain) for key in keys.values()])
+        return {name: each for name, each in zip(keys, told, strict=True) if isinstance(each, Series)}
 
     async def _charts(self) -> SeriesService:
         """By the definitions of this moment."""

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import ClassVar, Final
 
 from abacus.console.decide.bars import OVERALL, Bar, Counted, bars_of
-from abacus.console.decide.charts import Chart, runs_by_day
+from abacus.console.decide.charts import Chart, of_series, runs_by_day
 from abacus.console.errands.types import Order
 from abacus.console.pages.campaigns.campaign_calendar import Meets, meets_of
 from abacus.console.pages.campaigns.campaign_pages import PAGES
@@ -15,6 +16,7 @@ from abacus.console.pages.stated.stated_pages import ShownVersion
 from abacus.console.web.calls import Call
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
+from abacus.core.sources import campaign_source
 from abacus.documents.decide.states import State
 from abacus.engage.campaigns.campaign_store import CampaignRecord
 from abacus.engage.campaigns.decide.campaign import LIMIT_WORDS
@@ -23,8 +25,10 @@ from abacus.engage.campaigns.decide.meetings import meetings_of
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.report import ArmLine, DayLine, against_control, used_overall
 from abacus.engage.limits.types import MICROS
+from abacus.signals.counters.types import Grain
 
 REPORT: Final = "campaign-report"
+_COUNTED: Final = timedelta(days=2)
 _BESIDE: Final = 200  # versions of other campaigns
 
 
@@ -58,6 +62,7 @@ class CampaignPage(Page):
     done: Part[Done]
     report: Part[Asked | None]
     meets: Part[Meets]
+    counted: Part[Chart | None]
 
 
 async def campaign(call: Call) -> CampaignPage:
@@ -72,6 +77,7 @@ async def campaign(call: Call) -> CampaignPage:
         done=await call.part(_done(call, record)),
         report=await call.part(newest(call, REPORT, name)),
         meets=await call.part(_meets(call, record)),
+        counted=await call.part(_counted(call, name)),
     )
 
 
@@ -80,6 +86,13 @@ async def ask_report(call: Call) -> See:
     latest = (await PAGES.history(call))[-1].document
     order = Order(REPORT, latest.name, latest.country, ("campaigns", "report", latest.name, "--json"))
     return await ask(call, order, f"/campaigns/{latest.name}")
+
+
+async def _counted(call: Call, name: str) -> Chart | None:
+    """What counters of points by their source have of the campaign, hour by hour; None where there is no counter."""
+    begin, end = (int(each.timestamp()) for each in (call.now - _COUNTED, call.now))
+    series = await call.reading.counters.points_of(campaign_source(name), begin, end + 1, Grain.HOUR)
+    return of_series("By the hour, as counters have it", series) if series else None
 
 
 async def _meets(call: Call, record: CampaignRecord) -> Meets:

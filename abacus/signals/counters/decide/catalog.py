@@ -49,6 +49,14 @@ class Catalog:
             raise Unknown(f"{quoted(key)} is longer than {LONGEST_KEY} bytes, which no key is")
         return definition
 
+    def keys_of(self, event_source: str, field: str, value: str) -> Mapping[str, str]:
+        """The keys of counters that count events of this source alone, under this field alone, by their names."""
+        return {
+            each.name: each.template.texts[0] + value + each.template.texts[1]
+            for each in self.definitions
+            if not each.retired and each.template.fields == (field,) and {name for name, _ in each.on} == {event_source}
+        }
+
     def types(self) -> Mapping[str, set[str]]:
         """The types of events that some definition counts, by source."""
         types: dict[str, set[str]] = {}

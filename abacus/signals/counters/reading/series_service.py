@@ -37,7 +37,7 @@ class SeriesService:
     """
 
     def __init__(self, catalog: Callable[[], Catalog], store: CounterStore, clock: Clock, *, within_s: float) -> None:
-        self._catalog = catalog
+        self.catalog: Final = catalog
         self._store = store
         self._clock = clock
         self._within_s = within_s
@@ -46,7 +46,7 @@ class SeriesService:
         """The outcome of each lookup, in order: never all or nothing. Raises `Unavailable` when the definitions were
         never read.
         """
-        planner = SeriesPlanner(self._catalog(), self._now_s())
+        planner = SeriesPlanner(self.catalog(), self._now_s())
         plans = [planner.plan(lookup) for lookup in lookups]
         sums, failures = await self._slots([each.range for each in plans if isinstance(each, SeriesPlan)])
         outcomes = [_told(each, sums, failures) if isinstance(each, SeriesPlan) else each for each in plans]
@@ -83,7 +83,7 @@ class SeriesService:
 
     def definition(self, name: str) -> Definition | None:
         """The latest version of the definition of this name. Raises `Unavailable` when they were never read."""
-        return next((each for each in self._catalog().definitions if each.name == name), None)
+        return next((each for each in self.catalog().definitions if each.name == name), None)
 
     def _now_s(self) -> int:
         return int(self._clock.now().timestamp())

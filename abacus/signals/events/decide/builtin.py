@@ -5,6 +5,9 @@ from typing import Any, Final
 
 from abacus.signals.events.decide.source import Source, parse_source
 
+POINTS: Final = "points"
+SOURCE_VARIABLE: Final = "source"  # of points: where they came from, such as campaign:welcome
+
 _OF_TRANSACTIONS: Final = {"source": "text", "transaction_id": "text", "amount": "decimal", "currency": "text"}
 _TRANSACTIONS: Final[Mapping[str, Any]] = {
     "source": "transactions",
@@ -31,11 +34,11 @@ _OF_POINTS: Final = {
         "seq": "integer",
         "kind": "text",
         "key": "text",
-        "source": "text",
+        SOURCE_VARIABLE: "text",
     }.items()
 }
 _POINTS: Final[Mapping[str, Any]] = {
-    "source": "points",
+    "source": POINTS,
     "fields": {
         "type": "/type",
         "id": "/id",
