@@ -7,7 +7,7 @@ import pytest
 
 from abacus.platform.postgres import Pool
 from tests.support.commands import Ran, abacus
-from tests.support.counters import RAIN, publish_counter, publish_weather, save_counts
+from tests.support.counters import RAIN, publish_counter, publish_weather, save_counts, save_keys
 from tests.support.staff import LOGIN, hire
 
 KEY = "rain_drops:city:111222"
@@ -86,3 +86,31 @@ async def test_the_share_is_for_operators(pool: Pool, database_url: str) -> None
     refused = await abacus("counters", "cache", "--share", "35", env=env)
     assert (refused.code, "may not run jobs" in refused.err) == (2, True)
     assert (await abacus("counters", "cache", "--share", "101", env=env)).code == 2
+
+
+async def test_a_series_and_keys_are_read_from_the_store(pool: Pool, database_url: str) -> None:
+    definition = await publish_counter(pool, RAIN, await publish_weather(pool))
+    await save_keys(pool, definition, [KEY, "rain_drops:city:7"])
+    counts = [("hours", "2024-09-25T00:00:00Z", 1189), ("days", "2024-09-25T00:00:00Z", 1200)]
+    await save_counts(pool, definition, KEY, counts)
+    env = {"ABACUS_DATABASE_URL": database_url}
+    begin, end = ("--from", "2024-09-25T00:00:00Z"), ("--to", "2024-09-25T02:00:00Z")
+
+    told = (await abacus("counters", "series", KEY, *begin, *end, "--json", env=env)).json
+    slots = [["2024-09-25T00:00:00+00:00", 1189], ["2024-09-25T01:00:00+00:00", 0]]
+    assert told == {"key": KEY, "grain": "hour", "slots": slots, "open": False}
+    refused = await abacus("counters", "series", KEY, *begin, *end, "--grain", "minute", env=env)
+    assert (refused.code, refused.err) == (2, "abacus: count_rain_drops keeps no minutes\n")
+    so_far = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+    assert "the last slot has not ended" in (await abacus("counters", "series", KEY, "--from", so_far, env=env)).out
+
+    assert (await abacus("counters", "keys", "count_rain_drops", env=env)).out == f"{KEY}\nrain_drops:city:7\n"
+    assert (await abacus("counters", "keys", "count_rain_drops", "--after", KEY, "--json", env=env)).json == {
+        "keys": ["rain_drops:city:7"],
+        "next": None,
+    }
+    top = ("--top", "5", *begin, "--to", "2024-09-26T00:00:00Z")
+    largest = (await abacus("counters", "keys", "count_rain_drops", *top, "--json", env=env)).json
+    assert largest["keys"] == [{"key": KEY, "count": 1200}]
+    assert (await abacus("counters", "keys", "count_rain_drops", "--top", "5", env=env)).code == 2
+    assert (await abacus("counters", "keys", "nothing", env=env)).code == 1

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from abacus.cli.counters.counter_account import reconcile
+from abacus.cli.counters.counter_chart import keys, series
 from abacus.cli.counters.counter_get import get
 from abacus.cli.counters.counter_store import cache
 from abacus.cli.counters.family import FAMILY, counter_desk
@@ -104,6 +105,8 @@ async def retire(name: Name, reason: Annotated[str, typer.Option(help="For the l
 
 
 app.command("get")(get)
+app.command("series")(series)
+app.command("keys")(keys)
 app.command("cache")(cache)
 app.command("reconcile")(reconcile)
 

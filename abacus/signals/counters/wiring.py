@@ -1,6 +1,7 @@
 """How counters are put together: their store, their definitions, and the answers to lookups."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -129,9 +130,16 @@ def _cache_share(wiring: Wiring, pool: Pool) -> CacheShare:
 
 async def counts_now(lookups: Sequence[Lookup], pool: Pool, settings: Settings, now: datetime) -> Sequence[Counted]:
     """The counts, read from the store. Raises `Refused` for what cannot be counted, and `Unavailable`."""
+    async with reading_desk(pool, settings) as desk:
+        return await desk.count(lookups, now)
+
+
+@asynccontextmanager
+async def reading_desk(pool: Pool, settings: Settings) -> AsyncIterator[CounterDesk]:
+    """The desk on the store that the settings name, for a command."""
     clock = SystemClock()
     async with open_store(cassandra_of(settings), pool, clock) as (store, _):
-        return await CounterDesk(pool, clock, built_in_sources(settings), store).count(lookups, now)
+        yield CounterDesk(pool, clock, built_in_sources(settings), store)
 
 
 async def counter(wiring: Wiring) -> Run:
