@@ -36,7 +36,7 @@ from abacus.engage.downstreams.kind import Allowed
 from abacus.engage.offers.codes.desk import CodeDesk
 from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.offers.preview_wiring import offer_preview
-from abacus.engage.offers.till_wiring import offer_rollbacks
+from abacus.engage.offers.till_wiring import offer_returns
 from abacus.engage.rewards.desk import RewardDesk
 from abacus.engage.rewards.wiring import returns_desk
 from abacus.intake.partners.store import PartnerStore
@@ -132,7 +132,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         await offer_preview(wiring, pool, cards.book, STANDING),
         RewardDesk(pool, clock, large.approvals),
         returns_desk(pool, clock, moves_of(wiring, pool), cards.book),
-        offer_rollbacks(pool, clock),
+        offer_returns(pool, clock),
         PartnerStore(pool, clock),
         WebhookDesk(WebhookStore(pool, clock, wiring.secrets()), to_private=settings.webhooks_to_private),
         CounterDesk(pool, clock, built_in_sources(settings), counters),

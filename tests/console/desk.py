@@ -41,7 +41,7 @@ from abacus.engage.offers.codes.desk import CodeDesk
 from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.offers.members import Members
 from abacus.engage.offers.preview import OfferPreview
-from abacus.engage.offers.till_wiring import offer_rollbacks
+from abacus.engage.offers.till_wiring import offer_returns
 from abacus.engage.rewards.desk import RewardDesk
 from abacus.engage.rewards.wiring import returns_desk
 from abacus.intake.partners.decide.partner import LIVE_KEY, Partner
@@ -279,7 +279,7 @@ async def desk(
                 OfferPreview(pool, cards.book, members=members, facts=FactRegistry()),
                 RewardDesk(pool, clock, large.approvals),
                 returns_desk(pool, clock, moves, cards.book),
-                offer_rollbacks(pool, clock),
+                offer_returns(pool, clock),
                 CampaignDesk(pool, clock, SOURCES, large.approvals, await stack.enter_async_context(rendering())),
                 Places(pool, None, None, "abacus-", "abacus.points.v1", [], ("calculator", "awarder")),
                 WatchStore(pool),

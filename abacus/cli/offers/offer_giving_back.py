@@ -12,7 +12,7 @@ from abacus.cli.terminal.answer import Answer
 from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.known import checked_reason
 from abacus.engage.offers.decide.settlement import Releasing, RollingBack
-from abacus.engage.offers.till_wiring import offer_redemptions
+from abacus.engage.offers.till_wiring import offer_returns
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.store.cards import CardStore
 
@@ -23,7 +23,7 @@ async def release_offer(reservation: ReservationId, reason: Reason) -> Answer:
     async with actor() as at:
         taken = await found(at, "reservation", reservation)
         await at.begins(**logged(taken, "release", reason=why))
-        settled = await offer_redemptions(at.pool, at.clock).settle(Releasing(reservation, taken.caller))
+        settled = await offer_returns(at.pool, at.clock).release(Releasing(reservation, taken.caller))
     return reserved(settled.reservation, replayed=settled.replayed)
 
 
@@ -48,4 +48,4 @@ async def roll_back_offer(
         money = None if order.saves is None else micros_of(order.saves)
         rolling = RollingBack(redemption, taken.caller, f"ops:{key or uuid4()}", money, card)
         also = at.does(**logged(taken, "roll-back", reason=why))
-        return redeemed(await offer_redemptions(at.pool, at.clock).roll_back(rolling, also=also))
+        return redeemed(await offer_returns(at.pool, at.clock).roll_back(rolling, taken.reservation_id, also=also))

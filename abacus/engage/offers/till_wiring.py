@@ -16,7 +16,7 @@ from abacus.engage.offers.counted import CountedSweeper, CountedTill
 from abacus.engage.offers.offer_store import OfferStore, OfferVersions
 from abacus.engage.offers.redemptions import Redemptions
 from abacus.engage.offers.reservations import Reservations, drawn_slot, pots_of_offers
-from abacus.engage.offers.rollbacks import Rollbacks
+from abacus.engage.offers.returns import OfferReturns
 from abacus.engage.offers.status import measure
 from abacus.engage.offers.sweeper import ReservationSweeper
 from abacus.engage.offers.till import Till
@@ -69,9 +69,9 @@ async def _codes(wiring: Wiring, pool: Pool, sweeper: ReservationSweeper) -> Cod
     return CodeShelf(pool, wiring.clock, rules.value, Holders(pool, wiring.clock, sweeper.let_go))
 
 
-def offer_rollbacks(pool: Pool, clock: Clock) -> Rollbacks:
+def offer_returns(pool: Pool, clock: Clock) -> OfferReturns:
     slot = drawn_slot()
-    return Rollbacks(pool, clock, Redemptions(pool, clock, pots_of_offers(pool, slot), slot=slot))
+    return OfferReturns(pool, clock, Redemptions(pool, clock, pots_of_offers(pool, slot), slot=slot))
 
 
 async def _keep_sweeping(sweeper: ReservationSweeper, codes: CodeSweeper, health: WorkerHealth) -> None:

@@ -15,7 +15,7 @@ from abacus.engage.offers.decide.offer import Offer, Stack, Stacking
 from abacus.engage.offers.decide.single_code import CodeUnknown, CodeUsed
 from abacus.engage.offers.reservation_rows import lock_reservation
 from abacus.engage.offers.till import DoesNotFit
-from abacus.engage.offers.till_wiring import offer_rollbacks
+from abacus.engage.offers.till_wiring import offer_returns
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from tests.engage.offers.coded import CODED, TEA, Coded, coded, codes, counted, load, order, paying
@@ -133,7 +133,7 @@ async def test_a_code_is_free_again_when_a_person_has_rolled_back(
     redemption = (await by_code.till.redeem(paying(of))).redemption
     assert redemption is not None
     await by_code.sweeper.sweep()
-    await offer_rollbacks(pool, clock).roll_back(rolling_back(redemption, "r"), of.reservation_id)
+    await offer_returns(pool, clock).roll_back(rolling_back(redemption, "r"), of.reservation_id)
     (other,) = (await by_code.till.reserve(order(2, A, member_id="ann"))).reservations
     assert other.status == "held"
 

@@ -75,8 +75,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "the codes that are opened again where a person rolls back",
-        "abacus/engage/offers/rollbacks.py",
-        "Rollbacks.roll_back",
+        "abacus/engage/offers/returns.py",
+        "OfferReturns.roll_back",
         Node("await reopen(...)"),
         _codes("test_a_code_is_free_again_when_a_person_has_rolled_back"),
     ),

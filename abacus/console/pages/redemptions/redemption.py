@@ -18,7 +18,7 @@ from abacus.core.ids import redemption_key
 from abacus.engage.limits.types import MICROS
 from abacus.engage.offers.decide.reservation import ReservationStatus
 from abacus.engage.offers.decide.settlement import RollingBack
-from abacus.engage.offers.rollbacks import Rollbacks
+from abacus.engage.offers.returns import OfferReturns
 from abacus.engage.offers.taken_reader import TakenOffer, TakenReader
 from abacus.engage.rewards.decide.redemption import PAID, Redemption, Stage
 from abacus.engage.rewards.redemption_desk import RedemptionDesk
@@ -114,7 +114,7 @@ async def _roll_back(call: Call, taken: TakenOffer, also: Also) -> None:
     card = call.rooms[CardReader].book().in_force(taken.country, call.now)
     id_, key = call.request.path_params["id"], f"console:{call.form.key}"
     order = RollingBack(taken.redemption_id or id_, taken.caller, key, saves, card)
-    await call.rooms[Rollbacks].roll_back(order, taken.reservation_id, also=also)
+    await call.rooms[OfferReturns].roll_back(order, taken.reservation_id, also=also)
 
 
 async def _found(call: Call) -> Taken:
