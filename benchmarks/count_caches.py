@@ -71,7 +71,7 @@ class CountedStore:
 
     def __init__(self, clock: SimulatedClock) -> None:
         self._clock = clock
-        self.read_slots: Counter[int] = Counter()  # by the second at which a column of the chart begins
+        self.slots_read: Counter[int] = Counter()  # by the second at which a column of the chart begins
         self.ranges = 0
 
     async def load(self, keys: Sequence[RowKey]) -> Mapping[RowKey, Count]:  # noqa: ARG002  # nothing was saved
@@ -82,17 +82,22 @@ class CountedStore:
 
     async def sums(self, ranges: Sequence[SlotRange]) -> Sequence[int]:
         column = int(self._clock.now_s) // DRAWN_S * DRAWN_S
-        self.read_slots[column] += sum((end - first) // _LENGTHS[grain_of(first)] for _, first, end in ranges)
+        self.slots_read[column] += sum((end - first) // _LENGTHS[grain_of(first)] for _, first, end in ranges)
         self.ranges += len(ranges)
         return [0] * len(ranges)
 
     async def slots(self, ranges: Sequence[SlotRange]) -> Sequence[Mapping[int, int]]:
         return [{} for _ in ranges]
 
-    async def keys(self, _space: str, _after: str, _most: int) -> Sequence[str]:
+    async def keys(self, space: str, after: str, most: int) -> Sequence[str]:  # noqa: ARG002  # nothing was saved
         return []
 
-    async def top(self, _space: str, _slots: Sequence[Slots], _most: int) -> Sequence[tuple[str, int]]:
+    async def top(  # nothing was saved
+        self,
+        space: str,  # noqa: ARG002
+        slots: Sequence[Slots],  # noqa: ARG002
+        most: int,  # noqa: ARG002
+    ) -> Sequence[tuple[str, int]]:
         return []
 
     async def there(self, ranges: Sequence[SlotRange]) -> Sequence[bool]:
@@ -180,7 +185,7 @@ async def _replayed(strategy: Strategy, lookups_per_s: float) -> Replay:
         strategy.clock.now_s = at
         await strategy.counts(lookups)
         count += len(lookups)
-    return Replay(count, strategy.store.ranges, strategy.store.read_slots, time.perf_counter() - began)
+    return Replay(count, strategy.store.ranges, strategy.store.slots_read, time.perf_counter() - began)
 
 
 def _day(lookups_per_s: float) -> Iterator[tuple[float, list[Lookup]]]:

@@ -66,7 +66,7 @@ _COUNTED: Final = """
     where s.identity = $1
 """
 _PUBLISHED: Final = datetime(2026, 1, 1, tzinfo=UTC)
-_SOURCE: Final = {
+RIDES: Final = {
     "source": "rides",
     "topic": TOPIC,
     "fields": {"type": "/type", "id": "/id", "member": "/member", "country": "/country", "time": "/at"},
@@ -102,7 +102,7 @@ class Standing:
 
 def documents(others: int) -> Documents:
     """The three counters of every ride, and so many of events that do not come."""
-    source = parse_source(_SOURCE).published(1)
+    source = parse_source(RIDES).published(1)
     of_rides = [(number, template, "ride.completed") for number, template in enumerate(_TEMPLATES, 1)]
     of_others = [(9 + number, f"o{number}:{{member_id}}", f"t{number}") for number in range(others)]
     counters = [

@@ -69,7 +69,7 @@ async def test_the_api_is_as_its_document_says_to_a_person(house: House, tmp_pat
 async def test_the_counts_are_as_their_document_says(house: House, tmp_path: Path) -> None:
     await publish_counter(house.pool, RAIN, await publish_weather(house.pool))
     async with count_desk(house) as opened:
-        await _as_documented(opened, tmp_path, await register(house, may_count=True), operations=1)
+        await _as_documented(opened, tmp_path, await register(house, may_count=True), operations=3)
 
 
 @pytest.mark.long

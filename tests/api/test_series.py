@@ -152,7 +152,7 @@ async def test_the_largest_counts_of_a_range(desk: Desk) -> None:
         await save_counts(desk.pool, desk.rain, key, [("days", "2024-09-25T00:00:00Z", count)])
         await save_counts(desk.pool, desk.rain, key, [("quarters", "2024-09-26T00:00:00Z", 1)])
         await save_counts(desk.pool, desk.rain, key, [("quarters", "2024-09-26T00:15:00Z", 900)])
-    query = {"top": "2", "from": "2024-09-25T00:00:00Z", "to": "2024-09-26T00:20:00Z"}
+    query = {"top": "2", "from": "2024-09-25T00:00:00Z", "to": "1727310000"}
     assert (await desk.acme.get("/v1/counters/count_rain_drops/keys", params=query)).json() == {
         "keys": [{"key": "rain_drops:city:2", "count": 51}, {"key": "rain_drops:city:3", "count": 8}],
         "next": None,

@@ -28,6 +28,7 @@ from abacus.platform.validation import Moment
 MOST_QUERIES: Final = 100
 LONGEST_KEY: Final = 512
 
+_LONGEST_SECOND: Final = 12  # digits
 _AFTER_ALL_TIME: Final = int(datetime(2100, 1, 1, tzinfo=UTC).timestamp())
 _MOMENT: Final[TypeAdapter[datetime]] = TypeAdapter(Moment)
 
@@ -44,18 +45,24 @@ def _second(value: object) -> int:
     raise ValueError("a time like 2026-01-10T12:30:00+08:00, or a number of seconds since 1970, is needed")
 
 
-Second = Annotated[
-    int,
-    BeforeValidator(_second),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string", "format": "date-time"},
-                {"type": "integer", "minimum": 0, "exclusiveMaximum": _AFTER_ALL_TIME},
-            ]
-        }
-    ),
-]
+_SCHEMA: Final = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "string", "format": "date-time"},
+            {"type": "integer", "minimum": 0, "exclusiveMaximum": _AFTER_ALL_TIME},
+        ]
+    }
+)
+Second = Annotated[int, BeforeValidator(_second), _SCHEMA]
+
+
+def _second_of_query(value: object) -> int:
+    """In a query string a number is a text, too."""
+    is_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= _LONGEST_SECOND
+    return _second(int(str(value)) if is_number else value)
+
+
+QuerySecond = Annotated[int, BeforeValidator(_second_of_query), _SCHEMA]
 
 
 class RangeQuery(BaseModel):

@@ -17,8 +17,8 @@ from abacus.api.lookups.questions import (
     LONGEST_KEY,
     MOST_QUERIES,
     QueryReader,
+    QuerySecond,
     RangeQuery,
-    Second,
     answer_of,
     at,
     check_may_count,
@@ -146,8 +146,8 @@ class KeysQuery(BaseModel):
     limit: Annotated[int, Field(ge=1, le=_MOST_KEYS, description="Keys of a page.")] = _MOST_KEYS
     cursor: Annotated[str | None, Field(description="The `next` of the page before.", max_length=4000)] = None
     top: Annotated[int | None, Field(ge=1, le=_MOST_KEYS, description="So many keys with the largest counts.")] = None
-    from_: Annotated[Second | None, Field(alias="from", description="Of the range of `top`.")] = None
-    to: Annotated[Second | None, Field(description="Of the range of `top`.")] = None
+    from_: Annotated[QuerySecond | None, Field(alias="from", description="Of the range of `top`.")] = None
+    to: Annotated[QuerySecond | None, Field(description="Of the range of `top`.")] = None
 
     @model_validator(mode="after")
     def _is_one_of_both(self) -> Self:
@@ -171,6 +171,18 @@ class KeysAnswer(BaseModel):
     largest counts, the largest first, with the range that was counted.
     """
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "keys": [{"key": _KEY}, {"key": "rain_drops:city:111223"}],
+                    "next": "cmFpbl9kcm9wczpjaXR5OjExMTIyMw==",
+                },
+                {"keys": [{"key": _KEY, "count": 487}], "next": None, "from": _BEGIN, "to": "2024-09-27T01:15:00Z"},
+            ]
+        }
+    )
+
     keys: list[KeyResult]
     next: str | None = None
     from_: Annotated[datetime | None, Field(alias="from")] = None
@@ -180,7 +192,7 @@ class KeysAnswer(BaseModel):
 @router.get(
     "/counters/{name}/keys",
     summary="List the keys of a counter",
-    responses=answered({200: (KeysAnswer, "Keys of the latest version")}, 404, 422),
+    responses=answered({200: (KeysAnswer, "Keys of the latest version")}, 404, 410, 422),
 )
 async def keys(name: str, request: Request, query: Annotated[KeysQuery, Query()]) -> Response:
     """The keys that count, by pages in their order; or with `top`, `from` and `to` the keys with the largest counts in

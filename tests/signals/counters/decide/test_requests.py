@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from abacus.signals.counters.decide.grid import slot_of
-from abacus.signals.counters.decide.requests import FOR_EVER, Lookup, batches, lookups, place_of, ttl
+from abacus.signals.counters.decide.requests import FOR_EVER, SHARES, Lookup, batches, listed, lookups, place_of, ttl
 from abacus.signals.counters.types import Count, Grain, Row, RowKey
 
 NOW = int(datetime(2026, 6, 10, tzinfo=UTC).timestamp())
@@ -58,3 +58,22 @@ def test_a_batch_is_of_one_key_and_not_too_large() -> None:
 )
 def test_the_time_to_live(until: int, seconds: int) -> None:
     assert ttl(until, NOW) == seconds
+
+
+def test_keys_that_count_are_listed_by_the_beginning_of_their_counter() -> None:
+    """Whatever the writer; rows of other grains are no entries."""
+    window, hour = slot_of(Grain.KEYS, 0), slot_of(Grain.HOUR, 0)
+    rows = [
+        Row(RowKey(f"{version}:rain:{number}", slot, writer), Count(1, 1), 900 + writer)
+        for version in ("1.1", "1.2")
+        for number in range(200)
+        for slot, writer in ((window, 1), (window, 2), (hour, 1))
+    ]
+    together = listed(rows)
+    assert {each.place[:2] for some in together for each in some} == {
+        (space, share) for space in ("1.1:", "1.2:") for share in range(SHARES)
+    }
+    assert all(len({each.place[:2] for each in some}) == 1 for some in together)
+    entries = [each for some in together for each in some]
+    assert len(entries) == 2 * 2 * 200
+    assert {each.place[2] for each in entries} == {row.key.key for row in rows}
