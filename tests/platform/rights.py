@@ -71,6 +71,8 @@ RIGHTS: Final[Mapping[str, str]] = {
     "expiry_run": "select, insert, update(found_day found_member found_program swept_at finished_at)",
     "hold": "select, insert, update(status settled_seq)",
     "journal_accounts": "select, insert",
+    "journey_heard": "select, insert, update(upto)",
+    "journey_trail": "select, insert",
     "key_slice": "select, insert",
     "limit_pot": "select, insert, update(runs points cost)",
     "limit_slot": "select, insert, update(version runs points cost)",
@@ -99,6 +101,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "offer_code_use": "select, insert, delete, update(reservation_id until used_at)",
     "offer_pool": "select, insert, update(country)",
     "pace": "select, insert, update(free_at)",
+    "pack": "select, insert, delete, update(id)",
     "partner": (
         "select, insert, update(name fixed_points computed_points countries card_scope requests_per_minute"
         " signing_secret disabled_at may_spend may_adjust may_count may_read_members may_use_offers may_explain_offers"
@@ -128,6 +131,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "reward_redemption": "select, insert, update(stage reason detail changed_at given_at back_at)",
     "reward_use": "select, insert, update(pieces)",
     "seal": "select, insert, update(published_at)",
+    "seat": "select, insert, update(version node turn since left_at why)",
     "seal_slice": "select, insert",
     "sealed_leaf": "select",
     "segment_version": "select, insert, delete",

@@ -109,6 +109,13 @@ async def live(pool: Pool, member: str) -> None:
         NOW,
         json.dumps({"member_id": member}).encode(),
     )
+    await pool.execute(
+        "insert into seat (member_id, journey, visit, member, version, key, country, entered_at, since, context)"
+        " values ($1, 'welcome', 1, 1, 1, 'api:acme:1', 'SG', $2, $2, $3)",
+        member,
+        NOW,
+        json.dumps({"member_id": member}).encode(),
+    )
     await _offers(pool, member)
     await _rewards(pool, member)
     for number, delivered in enumerate((NOW, None)):

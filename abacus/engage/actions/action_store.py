@@ -42,6 +42,7 @@ class Batch(NamedTuple):
     actions: Sequence[DueAction]
 
 
+_NUMBERS: Final = {"number": "integer", "version": "integer", "step": "integer"}
 _DUE: Final = "receiver = :receiver and done_at is null and refused_at is null and due_at <= :now"
 _IS_DUE: Final = Statement(f"select exists(select from action where {_DUE})")
 _TAKE: Final = Statement(f"""
@@ -71,6 +72,12 @@ _PLAN_ANEW: Final = Statement(f"""
 insert into action ({columns(PlannedAction)}, decided_at) values ({parameters(PlannedAction)}, :decided_at)
 on conflict do nothing
 """)
+_PLAN_ONCE: Final = Statement(f"""
+insert into action ({columns(PlannedAction)}, decided_at)
+select u.*, :decided_at from {unnested(PlannedAction, document="json", event="json", **_NUMBERS)}
+order by u.member_id, u.key, u.number
+on conflict do nothing
+""")
 
 
 async def plan(connection: Connection, actions: Sequence[PlannedAction], decided_at: datetime) -> None:
@@ -78,6 +85,12 @@ async def plan(connection: Connection, actions: Sequence[PlannedAction], decided
     rows = [(*each, decided_at) for each in actions]
     if rows:
         await connection.copy_records_to_table("action", records=rows, columns=(*PlannedAction._fields, "decided_at"))
+
+
+async def plan_once(connection: Connection, actions: Sequence[PlannedAction], decided_at: datetime) -> None:
+    """The same for decisions some of which may have been made before: an action that is there stays."""
+    if actions:
+        await connection.execute(*_PLAN_ONCE(**arrays(PlannedAction, actions), decided_at=decided_at))
 
 
 async def plan_anew(connection: Connection, action: PlannedAction, decided_at: datetime) -> None:

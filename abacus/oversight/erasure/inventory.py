@@ -49,6 +49,10 @@ RENAMED: Final = {
     "offer_reservation": ", items = '[]'",
     "offer_taker": "",
     "rejection": "",
+    "seat": (
+        f", context = null, node = null, turn = null, why = case when left_at is null then '{ERASED}' else why end,"
+        " left_at = coalesce(left_at, now())"
+    ),
     "tier_change": (
         f", note = case when note is not null then '{ERASED}' end, published_at = coalesce(published_at, changed_at)"
     ),
@@ -56,7 +60,8 @@ RENAMED: Final = {
 }
 
 # These name nobody, or, as rows of counters whose templates have the member, only until their `keep` ends (docs/
-# erasure.md). Segments name members by numbers, which mean nobody without `member_number`. Documents name nobody.
+# erasure.md). Segments, packs and trails of journeys name members by numbers, which mean nobody without
+# `member_number`. Documents name nobody.
 # `ledger.py` treats the ledger's own tables.
 NAMELESS: Final = frozenset(
     {
@@ -86,6 +91,8 @@ NAMELESS: Final = frozenset(
         "counter_tally",
         "downstream_secret",
         "erasure",
+        "journey_heard",
+        "journey_trail",
         "member_number_erased",
         "member_number_next",
         "key_slice",
@@ -100,6 +107,7 @@ NAMELESS: Final = frozenset(
         "offer_sum",
         "offer_number",
         "pace",
+        "pack",
         "partner",
         "partner_key",
         "partner_request",

@@ -52,6 +52,8 @@ where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v') a
 _MEMBERS_OF_NOBODY: Final = {
     "allowance": "how much any one member may get of a partner",
     "allowance_part": "the same, in a slice",
+    "journey_trail": "members by numbers",
+    "pack": "the same",
     "partner": "whether it may read members",
     "sealed_leaf": "renamed before the accounts, by the room that proves",
     "segment_version": "how many members it has, by numbers",

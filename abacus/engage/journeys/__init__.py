@@ -1,0 +1,1 @@
+"""Journeys: many steps over many days, for herds of members at once."""

@@ -1,0 +1,1 @@
+"""Where members of journeys go, and who goes together: pure."""

@@ -1,0 +1,72 @@
+"""Members who wait for the same at the same time, in packs: a row for up to five hundred of them. Pure."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from abacus.engage.journeys.decide.seat import Seat, Waits
+
+LARGEST: Final = 500
+_SECOND: Final = timedelta(seconds=1)
+_IDS: Final = 1 << 63
+
+
+class Place(NamedTuple):
+    """What the members of a pack have in common. Waits that an event may end are taken apart from others."""
+
+    journey: str
+    awaits: bool
+    version: int
+    node: int
+    turn: int
+    zone: str
+
+
+class Pack(NamedTuple):
+    """Members by their numbers, in order, and the visit of each. The other fields are those of their `Place`."""
+
+    journey: str
+    awaits: bool
+    version: int
+    node: int
+    turn: int
+    zone: str
+    due: datetime
+    id: int
+    members: Sequence[int]
+    visits: Sequence[int]
+
+
+class Waiting(NamedTuple):
+    """A seat and what it waits for."""
+
+    seat: Seat
+    waits: Waits
+
+
+def packed(waiting: Iterable[Waiting], random: Callable[[], float]) -> Iterator[Pack]:
+    """The packs of members who wait, each due in the second after their time: nobody goes on too early. Within that
+    second packs are spread by chance, by numbers from 0 to below 1, so that not all are due at one instant.
+    """
+    for (place, second), seats in _groups(waiting).items():
+        seats.sort()
+        for first in range(0, len(seats), LARGEST):
+            members, visits = zip(*seats[first : first + LARGEST], strict=True)
+            yield Pack(*place, second + random() * _SECOND, int(random() * _IDS), members, visits)
+
+
+def _groups(waiting: Iterable[Waiting]) -> dict[tuple[Place, datetime], list[tuple[int, int]]]:
+    """Numbers of members, and their visits, by what they wait for and the second of it."""
+    alike: dict[tuple[str, int, Waits], list[tuple[int, int]]] = {}
+    for seat, waits in waiting:
+        alike.setdefault((seat.journey, seat.version, waits), []).append((seat.member, seat.visit))
+    groups: dict[tuple[Place, datetime], list[tuple[int, int]]] = {}
+    for (journey, version, waits), seats in alike.items():
+        place = Place(journey, waits.awaits, version, waits.node, waits.turn, waits.zone)
+        groups.setdefault((place, _second_from(waits.due)), []).extend(seats)
+    return groups
+
+
+def _second_from(at: datetime) -> datetime:
+    """The second that begins at the time, or next."""
+    return at.replace(microsecond=0) + _SECOND if at.microsecond else at

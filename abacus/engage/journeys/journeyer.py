@@ -1,0 +1,120 @@
+"""Runs what is due of all journeys: goes round them, so that few members do not wait behind a herd.
+
+Any number of processes share the work. A pack that was taken by a process that dies is free again.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from abacus.core.clock import Clock
+from abacus.engage.journeys.decide.packs import LARGEST
+from abacus.engage.journeys.heard import HeardStore
+from abacus.engage.journeys.mover import MOST_PACKS, Mover, Ran
+from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, lines_due
+from abacus.platform import slices
+from abacus.platform.health import WorkerHealth
+from abacus.platform.patience import unless_stopped, until_available
+from abacus.platform.postgres import Pool
+
+IDLE_S: Final = 0.2
+_SLICES_AT_ONCE: Final = 2  # each holds a connection while members go on
+_PATIENCE_S: Final = 30.0  # with a slice whose members take longer than others'
+_WHOLE_EVERY_S: Final = 1.0  # a pack may come in before the mark
+_RNG: Final = random.Random()
+
+
+@dataclass(slots=True)
+class _Lane:
+    """How far a line was run in a slice, since it was begun at its first pack, and how many packs are taken at once."""
+
+    begun: float
+    behind: Mark = BEGIN
+    most: int = 1
+
+    def ran(self, ran: Ran) -> None:
+        if ran.last is None:
+            self.behind = BEGIN
+        else:
+            self.behind = ran.last
+            self.most = max(1, min(MOST_PACKS, 2 * ran.packs, LARGEST * ran.packs // max(1, ran.members)))
+
+    def begin_again(self, now: float) -> None:
+        self.begun, self.behind = now, BEGIN
+
+
+class Journeyer:
+    """Takes packs that are due, of each journey some, two slices at a time."""
+
+    def __init__(
+        self,
+        mover: Mover,
+        journeys: Callable[[], Collection[str]],
+        heard: HeardStore,
+        topics: Callable[[], Collection[str]],
+        *,
+        pool: Pool,
+        clock: Clock,
+        health: WorkerHealth,
+        idle_s: float = IDLE_S,
+    ) -> None:
+        """`journeys` that run now, and the `topics` with the events that their waits are for."""
+        self._mover = mover
+        self._journeys = journeys
+        self._heard = heard
+        self._topics = topics
+        self._pool = pool
+        self._clock = clock
+        self._health = health
+        self._idle_s = idle_s
+        self._lanes: dict[tuple[int, Line], _Lane] = {}
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Runs until `stop` is set; packs that were taken are finished."""
+        while not stop.is_set():
+            working = until_available(partial(self.round, stop), self._health)
+            ran = await unless_stopped(working, stop, grace_s=10.0)
+            if not ran:
+                pause_s = (await slices.slice_map_of(self._pool)).pause_s(self._idle_s)
+                await unless_stopped(asyncio.sleep(pause_s), stop)
+
+    async def round(self, stop: asyncio.Event) -> int:
+        """Some packs of each journey that has any due, in each slice; the number of packs. Members of a slice wait
+        while its server is away.
+        """
+        upto = {False: self._clock.now(), True: await self._heard_upto()}
+
+        async def work(slice_: slices.Slice, _: Sequence[slices.Slice]) -> int:
+            return 0 if stop.is_set() else await self._in_slice(slice_, upto, stop)
+
+        all_of_them = await slices.slices_of(self._pool)
+        in_turn = {each.number: [each] for each in _RNG.sample(all_of_them, len(all_of_them))}
+        found = await slices.in_slices(self._pool, in_turn, work, patience_s=_PATIENCE_S, at_once=_SLICES_AT_ONCE)
+        self._health.ready()
+        return sum(found.done)
+
+    async def _heard_upto(self) -> datetime | None:
+        upto = await self._heard.upto(self._topics())
+        return None if upto is None else min(upto, self._clock.now())
+
+    async def _in_slice(self, slice_: slices.Slice, upto: Mapping[bool, datetime | None], stop: asyncio.Event) -> int:
+        now, packs = time.monotonic(), 0
+        lines = [Line(journey, awaits) for journey in self._journeys() for awaits in (False, True)]
+        lanes = {line: self._lanes.setdefault((slice_.number, line), _Lane(now)) for line in lines}
+        for lane in lanes.values():
+            if now - lane.begun >= _WHOLE_EVERY_S:
+                lane.begin_again(now)
+        async with slice_.at() as connection:
+            due = await lines_due(connection, {line: lane.behind for line, lane in lanes.items()}, upto)
+        for line in _RNG.sample(due, len(due)):
+            at, lane = upto[line.awaits], lanes[line]
+            if at is not None and not stop.is_set():
+                ran = await self._mover.run(slice_, line, lane.behind, at, lane.most)
+                lane.ran(ran)
+                packs += ran.packs
+        return packs

@@ -1,0 +1,120 @@
+"""Moves members through journeys: each time one transaction, in the slice of the members.
+
+What was due is gone with it, what is done for the members is planned with it, and where they wait next is in it.
+"""
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from abacus.core.clock import Clock
+from abacus.engage.actions.action_store import plan_once
+from abacus.engage.journeys.decide.packs import LARGEST, Pack, Waiting, packed
+from abacus.engage.journeys.decide.seat import Arrived, Entry, Go, Moved, Seat, Waits
+from abacus.engage.journeys.pack_rows import Line, Mark, delete, put, take
+from abacus.engage.journeys.seat_rows import MayEnter, enter, lock_seats, seats_of, still_inside, write_seats
+from abacus.engage.journeys.trail_rows import add
+from abacus.platform import slices
+from abacus.platform.postgres import Connection
+from abacus.signals.events.types import Event
+
+MOST_PACKS: Final = 64
+_RNG: Final = random.Random()
+
+
+class Ran(NamedTuple):
+    """Packs that were run, the last one's mark, and their members."""
+
+    packs: int
+    members: int
+    last: Mark | None
+
+
+NOTHING: Final = Ran(0, 0, None)
+
+
+class Mover:
+    """Every method raises `Unavailable`; nothing has happened then, or everything."""
+
+    def __init__(self, go: Go, clock: Clock) -> None:
+        self._go = go
+        self._clock = clock
+
+    async def run(self, slice_: slices.Slice, line: Line, behind: Mark, upto: datetime, most: int) -> Ran:
+        """Runs packs of a line that are due, at most so many, of five hundred members together, to their next waits."""
+        async with slice_.at() as connection, slices.in_place(connection):
+            taken = await take(connection, line, behind, upto, most)
+            packs = list(_together(taken))
+            if not packs:
+                return NOTHING
+            seats = await seats_of(connection, packs, lock=line.awaits)
+            arrived = [each for pack in packs for each in _arrived(pack, seats)]
+            await self._go_on(connection, line.journey, arrived, are_locked=line.awaits)
+            await delete(connection, packs)
+            return Ran(len(packs), sum(len(each.members) for each in packs), Mark(packs[-1].due, packs[-1].id))
+
+    async def enter(self, slice_: slices.Slice, entries: Sequence[Entry], may_enter: MayEnter, node: int) -> list[Seat]:
+        """Members of the slice come into a journey at a node; those who come in go on to their first waits."""
+        async with slice_.at() as connection, slices.in_place(connection):
+            seats = await enter(connection, entries, may_enter, self._clock.now())
+            await self._go_on(
+                connection, entries[0].journey, [Arrived(each, node, 0) for each in seats], are_locked=True
+            )
+            return seats
+
+    async def hear(
+        self,
+        slice_: slices.Slice,
+        journey: str,
+        events: Mapping[str, Event],
+        moves: Callable[[Seat, Event], bool],
+    ) -> int:
+        """Members of the slice, each with an event, go on from seats from which it `moves` them; the number of them."""
+        async with slice_.at() as connection, slices.in_place(connection):
+            seats = await lock_seats(connection, journey, events)
+            arrived = [
+                Arrived(each, each.node, each.turn, event)
+                for each in seats
+                if moves(each, event := events[each.member_id])
+            ]
+            await self._go_on(connection, journey, arrived, are_locked=True)
+            return len(arrived)
+
+    async def _go_on(
+        self, connection: Connection, journey: str, arrived: Sequence[Arrived], *, are_locked: bool
+    ) -> None:
+        """Seats that are not locked yet are locked where they are written; who left meanwhile does not go on."""
+        if not arrived:
+            return
+        now = self._clock.now()
+        moved = await self._go(journey, arrived, now)
+        if not are_locked:
+            moved = await still_inside(connection, moved)
+        await write_seats(connection, moved, now)
+        await plan_once(connection, [action for each in moved for action in each.actions], now)
+        await put(connection, packed(_waiting(moved), _RNG.random))
+        await add(connection, moved, now, _RNG.random)
+
+
+def _together(packs: Iterable[Pack]) -> Iterable[Pack]:
+    """The first packs, of as many members together as the largest may have."""
+    members = 0
+    for each in packs:
+        members += len(each.members)
+        if members > LARGEST and members > len(each.members):
+            return
+        yield each
+
+
+def _arrived(pack: Pack, seats: dict[tuple[int, int], Seat]) -> Iterable[Arrived]:
+    """The members of the pack who still wait for what it is for."""
+    waits = (pack.node, pack.turn) if pack.awaits else (None, None)
+    for place in zip(pack.members, pack.visits, strict=True):
+        seat = seats.get(place)
+        if seat is not None and seat.version == pack.version and (seat.node, seat.turn) == waits:
+            yield Arrived(seat, pack.node, pack.turn)
+
+
+def _waiting(moved: Iterable[Moved]) -> Iterable[Waiting]:
+    return (Waiting(each.arrived.seat, each.then) for each in moved if isinstance(each.then, Waits))

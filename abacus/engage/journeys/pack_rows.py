@@ -1,0 +1,90 @@
+"""The rows of packs, in the slice of their members: the schedule of journeys.
+
+Packs are taken in the order of their time, from behind the last one that was taken: while a transaction elsewhere is
+open, rows that were deleted stay in the index, and nobody walks over them at each look.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from abacus.engage.journeys.decide.packs import Pack
+from abacus.platform.postgres import Connection
+from abacus.platform.sql import Statement, arrays, columns, unnested
+
+
+class Line(NamedTuple):
+    """The packs of a journey that wait for a time, or those that an event may move first."""
+
+    journey: str
+    awaits: bool
+
+
+class Mark(NamedTuple):
+    """A place in a line."""
+
+    due: datetime
+    id: int
+
+
+BEGIN: Final = Mark(datetime(1, 1, 1, tzinfo=UTC), 0)
+
+
+class _Look(NamedTuple):
+    """A part of a line: behind the mark, up to a time."""
+
+    journey: str
+    awaits: bool
+    due: datetime
+    id: int
+    upto: datetime
+
+
+_DUE: Final = Statement(f"""
+select u.journey, u.awaits from {unnested(_Look)}
+where exists(
+    select from pack p where p.journey = u.journey and p.awaits = u.awaits
+    and (p.due, p.id) > (u.due, u.id) and p.due <= u.upto
+)
+""")
+_TAKE: Final = Statement(f"""
+select {columns(Pack)} from pack
+where journey = :journey and awaits = :awaits and (due, id) > (:due, :id) and due <= :upto
+order by due, id limit :most for update skip locked
+""")
+_DELETE: Final = Statement(f"""
+delete from pack p using {unnested(Mark)}
+where p.journey = :journey and p.awaits = :awaits and p.due = u.due and p.id = u.id
+""")
+
+
+async def lines_due(
+    connection: Connection, behind: Mapping[Line, Mark], upto: Mapping[bool, datetime | None]
+) -> list[Line]:
+    """The lines with a pack behind their mark that is due. `upto` says up to when waits may end: for those that await
+    an event, and for others.
+    """
+    looks = [_Look(*line, *mark, upto=at) for line, mark in behind.items() if (at := upto[line.awaits]) is not None]
+    if not looks:
+        return []
+    return [Line(*row) for row in await connection.fetch(*_DUE(**arrays(_Look, looks)))]
+
+
+async def take(connection: Connection, line: Line, behind: Mark, upto: datetime, most: int) -> list[Pack]:
+    """Packs that are due and that nobody else has taken; they are locked until the transaction ends."""
+    rows = await connection.fetch(*_TAKE(**_Look(*line, *behind, upto=upto)._asdict(), most=most))
+    return [Pack(*row) for row in rows]
+
+
+async def delete(connection: Connection, packs: Sequence[Pack]) -> None:
+    """Packs of one line that were run."""
+    marks = [Mark(each.due, each.id) for each in packs]
+    await connection.execute(
+        *_DELETE(journey=packs[0].journey, awaits=packs[0].awaits, **arrays(Mark, marks)),
+    )
+
+
+async def put(connection: Connection, packs: Iterable[Pack]) -> None:
+    """New packs."""
+    if rows := list(packs):
+        await connection.copy_records_to_table("pack", records=rows, columns=Pack._fields)

@@ -1,0 +1,187 @@
+"""The rows of seats, in the slice of their member. Callers hold a transaction there; locks are taken in one order."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple, TypeAlias
+
+from abacus.engage.journeys.decide.packs import Pack
+from abacus.engage.journeys.decide.seat import Entry, Left, Moved, Seat
+from abacus.platform.postgres import Connection
+from abacus.platform.sql import Statement, arrays, columns, unnested
+
+
+class Visit(NamedTuple):
+    """An earlier or present visit of a member."""
+
+    member_id: str
+    journey: str
+    visit: int
+    key: str
+    entered_at: datetime
+    left_at: datetime | None
+
+
+# Whether a member may come in, who was there before.
+MayEnter: TypeAlias = Callable[[Entry, Sequence[Visit]], bool]
+
+
+class _Place(NamedTuple):
+    member_id: str
+    journey: str
+
+
+class _Key(NamedTuple):
+    member_id: str
+    journey: str
+    visit: int
+
+
+class _Written(NamedTuple):
+    """What is written of a seat after a move."""
+
+    member_id: str
+    journey: str
+    visit: int
+    node: int | None
+    turn: int | None
+    why: str | None
+
+
+_NUMBERS: Final = {"visit": "integer", "member": "integer", "version": "integer", "node": "integer", "turn": "integer"}
+_JSON: Final = {"context": "json"}
+
+_VISITS: Final = Statement(f"""
+select {columns(Visit, "s")} from {unnested(_Place)} join seat s using (member_id, journey)
+order by s.member_id, s.journey, s.visit
+""")
+_ENTER: Final = Statement(f"""
+insert into seat ({columns(Seat)}) select u.* from {unnested(Seat, **_NUMBERS, **_JSON)} order by u.member_id, u.journey
+on conflict do nothing returning member_id, journey
+""")
+_OF_PACKS: Final = f"""
+select {columns(Seat, "s")} from unnest(:members::integer[], :visits::integer[]) as u (member, visit)
+join seat s on s.journey = :journey and s.member = u.member and s.visit = u.visit
+where s.left_at is null
+"""
+_IN_ORDER: Final = "order by s.member_id, s.journey, s.visit for update of s"
+_READ: Final = Statement(_OF_PACKS)
+_LOCK: Final = Statement(f"{_OF_PACKS} {_IN_ORDER}")
+_LOCK_MEMBERS: Final = Statement(f"""
+select {columns(Seat, "s")} from unnest(:members::text[]) as u (member_id)
+join seat s on s.member_id = u.member_id and s.journey = :journey
+where s.left_at is null {_IN_ORDER}
+""")
+_LOCK_KEYS: Final = Statement(f"""
+select {columns(_Key, "s")} from {unnested(_Key, visit="integer")} join seat s using (member_id, journey, visit)
+where s.left_at is null {_IN_ORDER}
+""")
+_WRITE: Final = Statement(f"""
+update seat s set node = u.node, turn = u.turn, since = :now, why = u.why,
+    left_at = case when u.why is not null then :now::timestamptz end
+from {unnested(_Written, **{name: _NUMBERS[name] for name in ("visit", "node", "turn")})}
+where s.member_id = u.member_id and s.journey = u.journey and s.visit = u.visit
+""")
+
+
+async def enter(connection: Connection, entries: Iterable[Entry], may_enter: MayEnter, now: datetime) -> list[Seat]:
+    """The seats of members who come in now: those whose entry was not done before, and who may. Members who come in by
+    two transactions at once are looked at again by the second.
+    """
+    left, seats = list(entries), list[Seat]()
+    while left:
+        seats += (given := await _enter(connection, left, may_enter, now)).seats
+        left = given.overtaken
+    return seats
+
+
+class _Given(NamedTuple):
+    seats: list[Seat]
+    overtaken: list[Entry]
+
+
+async def _enter(connection: Connection, entries: Sequence[Entry], may_enter: MayEnter, now: datetime) -> _Given:
+    wanted = list({(each.member_id, each.journey): each for each in reversed(entries)}.values())[::-1]
+    before: dict[_Place, list[Visit]] = {}
+    places = [_Place(each.member_id, each.journey) for each in wanted]
+    for row in await connection.fetch(*_VISITS(**arrays(_Place, places))):
+        visit = Visit(*row)
+        before.setdefault(_Place(visit.member_id, visit.journey), []).append(visit)
+    seats, entering = list[Seat](), dict[_Place, Entry]()
+    for place, entry in zip(places, wanted, strict=True):
+        visits = before.get(place, [])
+        if all(each.key != entry.key for each in visits) and may_enter(entry, visits):
+            seats.append(_seat(entry, visits[-1].visit + 1 if visits else 1, now))
+            entering[place] = entry
+    rows = await connection.fetch(*_ENTER(**arrays(Seat, seats))) if seats else []
+    there = {_Place(*row) for row in rows}
+    second = [each for each in entries if each not in wanted]
+    return _Given(
+        [each for each in seats if _Place(each.member_id, each.journey) in there],
+        [*(entry for place, entry in entering.items() if place not in there), *second],
+    )
+
+
+def _seat(entry: Entry, visit: int, now: datetime) -> Seat:
+    return Seat(
+        member_id=entry.member_id,
+        journey=entry.journey,
+        visit=visit,
+        member=entry.member,
+        version=entry.version,
+        key=entry.key,
+        country=entry.country,
+        entered_at=now,
+        node=None,
+        turn=None,
+        since=now,
+        context=entry.context,
+    )
+
+
+async def seats_of(connection: Connection, packs: Sequence[Pack], *, lock: bool) -> dict[tuple[int, int], Seat]:
+    """The seats of members who are inside, by number and visit. Packs are of one journey."""
+    statement = (_LOCK if lock else _READ)(
+        journey=packs[0].journey,
+        members=[member for each in packs for member in each.members],
+        visits=[visit for each in packs for visit in each.visits],
+    )
+    seats = [Seat(*row) for row in await connection.fetch(*statement)]
+    return {(each.member, each.visit): each for each in seats}
+
+
+async def lock_seats(connection: Connection, journey: str, member_ids: Collection[str]) -> list[Seat]:
+    """The seats of these members who are inside."""
+    rows = await connection.fetch(*_LOCK_MEMBERS(members=sorted(member_ids), journey=journey))
+    return [Seat(*row) for row in rows]
+
+
+def is_written(moved: Moved) -> bool:
+    """Whether the seat is written after the move."""
+    return isinstance(moved.then, Left) or moved.then.awaits or moved.arrived.seat.node is not None
+
+
+async def still_inside(connection: Connection, moved: Sequence[Moved]) -> list[Moved]:
+    """The moves of members who are still inside, whose seats are locked where they will be written."""
+    keys = [_key(each.arrived.seat) for each in moved if is_written(each)]
+    if not keys:
+        return list(moved)
+    inside = {_Key(*row) for row in await connection.fetch(*_LOCK_KEYS(**arrays(_Key, keys)))}
+    return [each for each in moved if not is_written(each) or _key(each.arrived.seat) in inside]
+
+
+async def write_seats(connection: Connection, moved: Iterable[Moved], now: datetime) -> None:
+    """The seats are locked."""
+    rows = [_written(each) for each in moved if is_written(each)]
+    if rows:
+        await connection.execute(*_WRITE(**arrays(_Written, rows), now=now))
+
+
+def _written(moved: Moved) -> _Written:
+    key, then = _key(moved.arrived.seat), moved.then
+    if isinstance(then, Left):
+        return _Written(*key, None, None, then.why)
+    return _Written(*key, then.node, then.turn, None) if then.awaits else _Written(*key, None, None, None)
+
+
+def _key(seat: Seat) -> _Key:
+    return _Key(seat.member_id, seat.journey, seat.visit)
