@@ -10,8 +10,9 @@ down_revision = "0077"
 branch_labels = None
 depends_on = None
 
-# A visit of a member. `member` is the member's number, which packs and the trail name; `key` that of the entry. `node`
-# and `turn` are there while an event is waited for. Written at the entry, at such a wait and at the end.
+# A visit of a member. `member` is the member's number, which packs and the trail name; `key` that of the entry, and
+# `event` the event of it. `node`, `turn` and `arm` are there while an event is waited for. Written at the entry, at
+# such a wait and at the end.
 SEAT = """
 create table {at}seat (
     member_id text collate "C" not null,
@@ -24,14 +25,17 @@ create table {at}seat (
     entered_at timestamptz not null,
     node integer,
     turn integer,
+    arm text,
     since timestamptz not null,
+    value text,
     context json,
+    event json,
     left_at timestamptz,
     why text,
     constraint seat_pkey primary key (member_id, journey, visit)
 );
 create index seat_journey_member_visit_idx on {at}seat (journey, member, visit);
-grant select, insert, update (version, node, turn, since, left_at, why) on {at}seat to abacus_app
+grant select, insert, update (version, node, turn, arm, since, left_at, why) on {at}seat to abacus_app
 """
 
 # The schedule: members by their numbers, at most 500, who wait for the same. `awaits`: for an event or the time. `id`
@@ -46,6 +50,7 @@ create table {at}pack (
     node integer not null,
     turn integer not null,
     zone text not null,
+    arm text,
     members integer[] not null,
     visits integer[] not null,
     constraint pack_pkey primary key (journey, awaits, due, id)

@@ -131,7 +131,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "reward_redemption": "select, insert, update(stage reason detail changed_at given_at back_at)",
     "reward_use": "select, insert, update(pieces)",
     "seal": "select, insert, update(published_at)",
-    "seat": "select, insert, update(version node turn since left_at why)",
+    "seat": "select, insert, update(version node turn arm since left_at why)",
     "seal_slice": "select, insert",
     "sealed_leaf": "select",
     "segment_version": "select, insert, delete",

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.engage.actions.action_store import plan_once
-from abacus.engage.journeys.decide.packs import LARGEST, Pack, Waiting, packed
+from abacus.engage.journeys.decide.packs import LARGEST, Pack, packed
 from abacus.engage.journeys.decide.seat import Arrived, Entry, Go, Moved, Seat, Waits
 from abacus.engage.journeys.pack_rows import Line, Mark, delete, put, take
 from abacus.engage.journeys.seat_rows import MayEnter, enter, lock_seats, seats_of, still_inside, write_seats
@@ -74,7 +74,7 @@ class Mover:
         async with slice_.at() as connection, slices.in_place(connection):
             seats = await lock_seats(connection, journey, events)
             arrived = [
-                Arrived(each, each.node, each.turn, event)
+                Arrived(each, each.node, each.turn, each.arm, event)
                 for each in seats
                 if moves(each, event := events[each.member_id])
             ]
@@ -88,7 +88,7 @@ class Mover:
         if not arrived:
             return
         now = self._clock.now()
-        moved = await self._go(journey, arrived, now)
+        moved = [each for each in await self._go(journey, arrived, now) if not each.stays]
         if not are_locked:
             moved = await still_inside(connection, moved)
         await write_seats(connection, moved, now)
@@ -113,8 +113,8 @@ def _arrived(pack: Pack, seats: dict[tuple[int, int], Seat]) -> Iterable[Arrived
     for place in zip(pack.members, pack.visits, strict=True):
         seat = seats.get(place)
         if seat is not None and seat.version == pack.version and (seat.node, seat.turn) == waits:
-            yield Arrived(seat, pack.node, pack.turn)
+            yield Arrived(seat, pack.node, pack.turn, pack.arm)
 
 
-def _waiting(moved: Iterable[Moved]) -> Iterable[Waiting]:
-    return (Waiting(each.arrived.seat, each.then) for each in moved if isinstance(each.then, Waits))
+def _waiting(moved: Iterable[Moved]) -> Iterable[tuple[Seat, Waits]]:
+    return ((each.arrived.seat, each.then) for each in moved if isinstance(each.then, Waits))

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final, NamedTuple, TypeAlias
 
 from abacus.engage.journeys.decide.packs import Pack
-from abacus.engage.journeys.decide.seat import Entry, Left, Moved, Seat
+from abacus.engage.journeys.decide.seat import Entry, Leaves, Moved, Seat
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, arrays, columns, unnested
 
@@ -17,6 +17,7 @@ class Visit(NamedTuple):
     journey: str
     visit: int
     key: str
+    value: str | None
     entered_at: datetime
     left_at: datetime | None
 
@@ -44,11 +45,13 @@ class _Written(NamedTuple):
     visit: int
     node: int | None
     turn: int | None
+    arm: str | None
+    since: datetime
     why: str | None
 
 
 _NUMBERS: Final = {"visit": "integer", "member": "integer", "version": "integer", "node": "integer", "turn": "integer"}
-_JSON: Final = {"context": "json"}
+_JSON: Final = {"context": "json", "event": "json"}
 
 _VISITS: Final = Statement(f"""
 select {columns(Visit, "s")} from {unnested(_Place)} join seat s using (member_id, journey)
@@ -76,7 +79,7 @@ select {columns(_Key, "s")} from {unnested(_Key, visit="integer")} join seat s u
 where s.left_at is null {_IN_ORDER}
 """)
 _WRITE: Final = Statement(f"""
-update seat s set node = u.node, turn = u.turn, since = :now, why = u.why,
+update seat s set node = u.node, turn = u.turn, arm = u.arm, since = u.since, why = u.why,
     left_at = case when u.why is not null then :now::timestamptz end
 from {unnested(_Written, **{name: _NUMBERS[name] for name in ("visit", "node", "turn")})}
 where s.member_id = u.member_id and s.journey = u.journey and s.visit = u.visit
@@ -133,8 +136,11 @@ def _seat(entry: Entry, visit: int, now: datetime) -> Seat:
         entered_at=now,
         node=None,
         turn=None,
+        arm=None,
         since=now,
+        value=entry.value,
         context=entry.context,
+        event=entry.event,
     )
 
 
@@ -157,7 +163,7 @@ async def lock_seats(connection: Connection, journey: str, member_ids: Collectio
 
 def is_written(moved: Moved) -> bool:
     """Whether the seat is written after the move."""
-    return isinstance(moved.then, Left) or moved.then.awaits or moved.arrived.seat.node is not None
+    return isinstance(moved.then, Leaves) or moved.then.awaits or moved.arrived.seat.node is not None
 
 
 async def still_inside(connection: Connection, moved: Sequence[Moved]) -> list[Moved]:
@@ -171,16 +177,18 @@ async def still_inside(connection: Connection, moved: Sequence[Moved]) -> list[M
 
 async def write_seats(connection: Connection, moved: Iterable[Moved], now: datetime) -> None:
     """The seats are locked."""
-    rows = [_written(each) for each in moved if is_written(each)]
+    rows = [_written(each, now) for each in moved if is_written(each)]
     if rows:
         await connection.execute(*_WRITE(**arrays(_Written, rows), now=now))
 
 
-def _written(moved: Moved) -> _Written:
+def _written(moved: Moved, now: datetime) -> _Written:
     key, then = _key(moved.arrived.seat), moved.then
-    if isinstance(then, Left):
-        return _Written(*key, None, None, then.why)
-    return _Written(*key, then.node, then.turn, None) if then.awaits else _Written(*key, None, None, None)
+    if isinstance(then, Leaves):
+        return _Written(*key, None, None, None, now, then.why)
+    if then.awaits:
+        return _Written(*key, then.node, then.turn, then.arm, then.since or now, None)
+    return _Written(*key, None, None, None, now, None)
 
 
 def _key(seat: Seat) -> _Key:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from abacus.engage.journeys.decide.seat import Left, Moved, Seat
+from abacus.engage.journeys.decide.seat import Leaves, Moved, Seat
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, columns
 
@@ -51,8 +51,8 @@ order by at, id
 async def add(connection: Connection, moved: Iterable[Moved], now: datetime, random: Callable[[], float]) -> None:
     """In the transaction of the moves."""
     together: dict[tuple[str, int, int | None, int | None, tuple[int, ...], str | None], list[Seat]] = {}
-    for (seat, node, turn, _), path, _, then in moved:
-        way = (seat.journey, seat.version, node, turn, path, then.why if isinstance(then, Left) else None)
+    for (seat, node, turn, _, _), path, _, then in moved:
+        way = (seat.journey, seat.version, node, turn, path, then.why if isinstance(then, Leaves) else None)
         together.setdefault(way, []).append(seat)
     rows = [
         _Row(

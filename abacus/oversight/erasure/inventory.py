@@ -50,8 +50,8 @@ RENAMED: Final = {
     "offer_taker": "",
     "rejection": "",
     "seat": (
-        f", context = null, node = null, turn = null, why = case when left_at is null then '{ERASED}' else why end,"
-        " left_at = coalesce(left_at, now())"
+        ", context = null, event = null, node = null, turn = null, left_at = coalesce(left_at, now()),"
+        f" why = case when left_at is null then '{ERASED}' else why end"
     ),
     "tier_change": (
         f", note = case when note is not null then '{ERASED}' end, published_at = coalesce(published_at, changed_at)"

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from abacus.core.clock import SystemClock
-from abacus.engage.journeys.decide.seat import Arrived, Left, Moved, Waits
+from abacus.engage.journeys.decide.seat import Arrived, Leaves, Moved, Waits
 from abacus.engage.journeys.heard import HeardStore
 from abacus.engage.journeys.journeyer import Journeyer
 from abacus.engage.journeys.mover import Mover
@@ -28,7 +28,7 @@ def _moved(journey: str, arrived: Arrived, now: datetime) -> Moved:
     turn = arrived.turn or 0
     actions = [told(journey, arrived.seat, 3, now, turn=turn)]
     if turn == LAST:
-        return Moved(arrived, (3,), actions, Left(3, "end"))
+        return Moved(arrived, (3,), actions, Leaves("end"))
     return Moved(arrived, (3, 2), actions, Waits(2, turn + 1, now, ZONE, awaits=turn % 2 == 0))
 
 

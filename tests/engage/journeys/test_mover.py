@@ -88,6 +88,24 @@ async def test_the_trail_has_a_row_for_each_way_and_not_for_each_member(pool: Po
     assert await pool.fetchval("select sum(cardinality(members)) from journey_trail where node = 2") == 200
 
 
+async def test_an_event_that_does_not_end_a_wait_leaves_it_as_it_is(pool: Pool) -> None:
+    """The member is in one pack as before."""
+    clock = FixedClock(NOW)
+    moving = mover(clock)
+    await come_in(pool, moving, [entry(1)])
+    clock.set(NOW + 2 * DAY)
+    await run(pool, moving, TIMED, clock.now())
+
+    async def again(_: str, arrived: Sequence[Arrived], now: datetime) -> list[Moved]:
+        return [Moved(each, (), (), Waits(4, 0, now + DAY, ZONE, awaits=True)) for each in arrived]
+
+    assert await happen(pool, Mover(again, clock), [event("m1")]) == 1
+    assert (await waiting(pool), await seats(pool)) == (1, [("m1", 1, 4, 0, None)])
+    clock.set(NOW + 5 * DAY)
+    assert await run(pool, Mover(again, clock), AWAITED, clock.now()) == 1  # its time has come: it is looked at later
+    assert (await waiting(pool), await seats(pool)) == (1, [("m1", 1, 4, 0, None)])
+
+
 async def test_an_event_that_ends_the_visit_fetches_members_out_of_any_wait(pool: Pool) -> None:
     clock = FixedClock(NOW)
     moving = mover(clock)

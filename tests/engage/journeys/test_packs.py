@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.engage.journeys.decide.packs import LARGEST, Pack, Waiting, packed
-from abacus.engage.journeys.decide.seat import Seat, Waits, effect_key
+from abacus.engage.journeys.decide.packs import LARGEST, Pack, packed
+from abacus.engage.journeys.decide.seat import Seat, Waits
 from tests.engage.journeys.travelling import DAY, JOURNEY, NOW, ZONE
 
 SECOND = timedelta(seconds=1)
@@ -18,12 +18,16 @@ waits = st.builds(
     turn=st.integers(0, 1),
     due=st.sampled_from([NOW, NOW + SECOND / 4, NOW + SECOND / 2, NOW + SECOND, NOW + DAY]),
     zone=st.sampled_from([ZONE, "Asia/Jakarta"]),
+    arm=st.sampled_from([None, "control"]),
     awaits=st.booleans(),
+    since=st.sampled_from([None, NOW]),
 )
 
 
 def seat(member: int, visit: int = 1, version: int = 1) -> Seat:
-    return Seat(f"m{member}", JOURNEY, visit, member, version, "key", "SG", NOW, None, None, NOW, None)
+    return Seat(
+        f"m{member}", JOURNEY, visit, member, version, "key", "SG", NOW, None, None, None, NOW, None, None, None
+    )
 
 
 def second_of(due: datetime) -> datetime:
@@ -32,39 +36,30 @@ def second_of(due: datetime) -> datetime:
 
 @given(st.lists(st.tuples(st.integers(1, 2), st.integers(1, 2), waits), max_size=60), st.randoms())
 def test_each_member_is_in_one_pack_of_its_like(some: list[tuple[int, int, Waits]], chance: random.Random) -> None:
-    waiting = [Waiting(seat(number, visit, version), wait) for number, (visit, version, wait) in enumerate(some)]
+    waiting = [(seat(number, visit, version), wait) for number, (visit, version, wait) in enumerate(some)]
     packs = list(packed(waiting, chance.random))
     found = {(member, visit): each for each in packs for member, visit in zip(each.members, each.visits, strict=True)}
     assert len(packs) == len({_place(each) for each in packs})
     assert len(found) == len(waiting) == sum(len(each.members) for each in packs)
     for one, wait in waiting:
         pack = found[one.member, one.visit]
-        assert (pack.version, pack.node, pack.turn, pack.zone, pack.awaits) == (one.version, *wait[:2], *wait[3:])
+        assert (pack.version, pack.node, pack.turn, pack.zone, pack.arm, pack.awaits) == (
+            one.version,
+            *wait[:2],
+            *wait[3:6],
+        )
         assert wait.due <= pack.due < wait.due + 2 * SECOND
 
 
 def _place(pack: Pack) -> tuple[object, ...]:
-    return *pack[:6], second_of(pack.due)
+    return *pack[:7], second_of(pack.due)
 
 
 def test_a_herd_fills_its_packs_and_is_spread_over_the_second() -> None:
     at = Waits(2, 0, NOW, ZONE)
-    packs = list(packed((Waiting(seat(number), at) for number in range(10_000)), random.Random(1).random))
+    packs = list(packed(((seat(number), at) for number in range(10_000)), random.Random(1).random))
     assert [len(each.members) for each in packs] == [LARGEST] * 20
     assert all(before < after for each in packs for before, after in pairwise(each.members))
     dues = {each.due for each in packs}
     assert (len(dues), {second_of(each) for each in dues}) == (20, {NOW})
     assert len({each.id for each in packs}) == 20
-
-
-def test_no_two_effects_have_one_key() -> None:
-    """A member's id may have anything in it."""
-    keys = [
-        effect_key("welcome", visit, member, node, turn)
-        for visit in (1, 11)
-        for member in ("bob", "bob:1", "1", "11:bob", "1.1")
-        for node in (1, 11)
-        for turn in (0, 1, 11)
-    ]
-    assert len({*keys}) == len(keys)
-    assert keys[:2] == ["journey:welcome:1:bob:1", "journey:welcome:1:bob:1.1"]

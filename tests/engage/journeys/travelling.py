@@ -11,7 +11,7 @@ from abacus.core.clock import Clock
 from abacus.engage.actions.decide.deeds import DeedKind
 from abacus.engage.actions.types import MESSAGES, PlannedAction
 from abacus.engage.journeys.decide.packs import Pack
-from abacus.engage.journeys.decide.seat import Arrived, Entry, Left, Moved, Seat, Waits, effect_key
+from abacus.engage.journeys.decide.seat import Arrived, Entry, Leaves, Moved, Seat, Waits
 from abacus.engage.journeys.mover import Mover
 from abacus.engage.journeys.seat_rows import Visit
 from abacus.platform import slices
@@ -39,6 +39,7 @@ def pack(members: Sequence[int], due: datetime, *, id_: int = 1, version: int = 
         node=2,
         turn=0,
         zone=ZONE,
+        arm=None,
         due=due,
         id=id_,
         members=members,
@@ -59,7 +60,7 @@ def told(journey: str, seat: Seat, node: int, now: datetime, *, turn: int = 0) -
     """What is told to a member at a node."""
     return PlannedAction(
         member_id=seat.member_id,
-        key=effect_key(journey, seat.visit, seat.member_id, node, turn),
+        key=f"journey:{journey}:{seat.visit}:{seat.member_id}:{node}{f'.{turn}' if turn else ''}",
         number=0,
         owner_kind="journey",
         owner=journey,
@@ -76,7 +77,7 @@ def told(journey: str, seat: Seat, node: int, now: datetime, *, turn: int = 0) -
 
 def _moved(journey: str, arrived: Arrived, now: datetime) -> Moved:
     if arrived.event is not None and arrived.event.type == "left":
-        return Moved(arrived, (), (), Left(0, "moved away"))
+        return Moved(arrived, (), (), Leaves("moved away"))
     if arrived.node == ENTRY:
         return Moved(arrived, (1, 2), (), Waits(2, 0, now + DAY, ZONE))
     if arrived.node == 2:
@@ -84,7 +85,7 @@ def _moved(journey: str, arrived: Arrived, now: datetime) -> Moved:
             arrived, (3, 4), (told(journey, arrived.seat, 3, now),), Waits(4, 0, now + 2 * DAY, ZONE, awaits=True)
         )
     last = 6 if arrived.event is None else 5
-    return Moved(arrived, (last,), (told(journey, arrived.seat, last, now),), Left(last, "end"))
+    return Moved(arrived, (last,), (told(journey, arrived.seat, last, now),), Leaves("end"))
 
 
 def mover(clock: Clock) -> Mover:

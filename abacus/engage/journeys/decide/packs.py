@@ -20,6 +20,7 @@ class Place(NamedTuple):
     node: int
     turn: int
     zone: str
+    arm: str | None
 
 
 class Pack(NamedTuple):
@@ -31,20 +32,14 @@ class Pack(NamedTuple):
     node: int
     turn: int
     zone: str
+    arm: str | None
     due: datetime
     id: int
     members: Sequence[int]
     visits: Sequence[int]
 
 
-class Waiting(NamedTuple):
-    """A seat and what it waits for."""
-
-    seat: Seat
-    waits: Waits
-
-
-def packed(waiting: Iterable[Waiting], random: Callable[[], float]) -> Iterator[Pack]:
+def packed(waiting: Iterable[tuple[Seat, Waits]], random: Callable[[], float]) -> Iterator[Pack]:
     """The packs of members who wait, each due in the second after their time: nobody goes on too early. Within that
     second packs are spread by chance, by numbers from 0 to below 1, so that not all are due at one instant.
     """
@@ -55,15 +50,15 @@ def packed(waiting: Iterable[Waiting], random: Callable[[], float]) -> Iterator[
             yield Pack(*place, second + random() * _SECOND, int(random() * _IDS), members, visits)
 
 
-def _groups(waiting: Iterable[Waiting]) -> dict[tuple[Place, datetime], list[tuple[int, int]]]:
+def _groups(waiting: Iterable[tuple[Seat, Waits]]) -> dict[tuple[Place, datetime], list[tuple[int, int]]]:
     """Numbers of members, and their visits, by what they wait for and the second of it."""
-    alike: dict[tuple[str, int, Waits], list[tuple[int, int]]] = {}
-    for seat, waits in waiting:
-        alike.setdefault((seat.journey, seat.version, waits), []).append((seat.member, seat.visit))
+    alike: dict[tuple[Place, datetime], list[tuple[int, int]]] = {}
+    for seat, (node, turn, due, zone, arm, awaits, _) in waiting:
+        place = Place(seat.journey, awaits, seat.version, node, turn, zone, arm)
+        alike.setdefault((place, due), []).append((seat.member, seat.visit))
     groups: dict[tuple[Place, datetime], list[tuple[int, int]]] = {}
-    for (journey, version, waits), seats in alike.items():
-        place = Place(journey, waits.awaits, version, waits.node, waits.turn, waits.zone)
-        groups.setdefault((place, _second_from(waits.due)), []).extend(seats)
+    for (place, due), seats in alike.items():
+        groups.setdefault((place, _second_from(due)), []).extend(seats)
     return groups
 
 

@@ -14,7 +14,8 @@ from abacus.signals.events.types import Event
 
 class Seat(NamedTuple):
     """A visit of a member who is inside. `member` is the member's number, and `key` that of the entry, which is done
-    once. `node` and `turn` are there while an event is waited for, since `since`. `context` is JSON.
+    once; `value` is that of which there is one visit at a time. `node`, `turn` and `arm` are there while an event is
+    waited for, and `since` says since when. `context` and `event`, by which the member came in, are JSON.
     """
 
     member_id: str
@@ -27,8 +28,11 @@ class Seat(NamedTuple):
     entered_at: datetime
     node: int | None
     turn: int | None
+    arm: str | None
     since: datetime
+    value: str | None
     context: bytes | None
+    event: bytes | None
 
 
 class Entry(NamedTuple):
@@ -40,25 +44,29 @@ class Entry(NamedTuple):
     version: int
     key: str
     country: str
+    value: str | None = None
     context: bytes | None = None
+    event: bytes | None = None
 
 
 class Waits(NamedTuple):
-    """A wait that ends at a time. `turn` says how often a loop came back before. Where it `awaits` an event, that may
-    end it first. `zone` is the zone that the member's clock times are of.
+    """A wait that ends at a time. `turn` says how often a loop came back before, and `arm` to which arm of the last
+    split the member belongs. `zone` is the zone that the member's clock times are of. Where it `awaits` an event, that
+    may end it first; it lasts `since` the member came to the node.
     """
 
     node: int
     turn: int
     due: datetime
     zone: str
+    arm: str | None = None
     awaits: bool = False
+    since: datetime | None = None
 
 
-class Left(NamedTuple):
-    """The end of a visit, at the node, with its reason."""
+class Leaves(NamedTuple):
+    """The end of a visit, with its reason."""
 
-    node: int
     why: str
 
 
@@ -70,6 +78,7 @@ class Arrived(NamedTuple):
     seat: Seat
     node: int | None
     turn: int | None
+    arm: str | None = None
     event: Event | None = None
 
 
@@ -79,14 +88,15 @@ class Moved(NamedTuple):
     arrived: Arrived
     path: tuple[int, ...]
     actions: Sequence[PlannedAction]
-    then: Waits | Left
+    then: Waits | Leaves
+
+    @property
+    def stays(self) -> bool:
+        """Whether the member waits on for the same, after an event that did not end the wait: the pack is there."""
+        arrived, then = self.arrived, self.then
+        is_same = isinstance(then, Waits) and (then.node, then.turn) == (arrived.node, arrived.turn)
+        return is_same and arrived.event is not None
 
 
 # Moves members of a journey on to their next waits: one move for each, in their order. Raises `Unavailable`.
 Go: TypeAlias = Callable[[str, Sequence[Arrived], datetime], Awaitable[Sequence[Moved]]]
-
-
-def effect_key(journey: str, visit: int, member_id: str, node: int, turn: int) -> str:
-    """The key of an effect. It has no version: moved to another version, a member is not given the same again."""
-    key = f"journey:{journey}:{visit}:{member_id}:{node}"
-    return f"{key}.{turn}" if turn else key
