@@ -42,6 +42,7 @@ from benchmarks import (
     http_limits,
     importing,
     item_cost,
+    journeys,
     notify,
     offers,
     partner_slices,
@@ -109,6 +110,7 @@ PARTS: Final[Parts] = {
     "campaigns-backtest": lambda directory, chosen: uvloop.run(campaigns_backtest.measure(directory, chosen.events)),
     "offers": lambda directory, chosen: uvloop.run(offers.measure(directory, short=chosen.short)),
     "rewards": lambda directory, chosen: uvloop.run(rewards.measure(directory, short=chosen.short)),
+    "journeys": lambda directory, chosen: uvloop.run(journeys.measure(directory, chosen.members)),
     "reconcile": lambda directory, _: uvloop.run(reconcile.measure(directory)),
     "throughput": lambda _, chosen: uvloop.run(
         throughput.measure(
@@ -130,10 +132,12 @@ PARTS: Final[Parts] = {
     "reports": lambda directory, _: uvloop.run(reports.measure(directory)),
 }
 # Each takes many minutes, but for the profile, which needs py-spy.
-_ONLY_ASKED_FOR: Final = {"console", "cut", "cut-house", "growth", "hour", "profile", "relays", "reports", "slices"}
+_ONLY_ASKED_FOR: Final = {
+    *("console", "cut", "cut-house", "growth", "hour", "journeys", "profile", "relays", "reports", "slices"),
+}
 # Minutes instead of half an hour. Such small sizes show that everything works, not how fast it is.
 IN_SHORT: Final = ("calculation", against_revision.COST, "throughput", "plain")
-_SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 4}
+_SHORT: Final = {"accounts": 100_000, "transactions": 2_000, "seconds": 4, "members": 20_000}
 # What is measured against a revision when nothing is named: by processor time, which a busy machine changes least.
 _AGAINST: Final = (against_revision.COST,)
 
@@ -222,6 +226,7 @@ def _chosen(arguments: Sequence[str] | None, parts: Parts) -> argparse.Namespace
     parser.add_argument("--seconds", type=float, default=180, help="how long the throughput is sustained")
     parser.add_argument("--campaigns", type=int, default=10_000, help="campaigns in force")
     parser.add_argument("--actions", type=int, default=1_000_000, help="delayed awards of campaigns, due at once")
+    parser.add_argument("--members", type=_positive, default=journeys.MEMBERS, help="members of a journey, due at once")
     parser.add_argument("--events", type=int, default=1_000_000, help="events for the backtest of a campaign")
     parser.add_argument("--calculators", type=int, default=1, help="processes for the throughput")
     parser.add_argument("--awarders", type=int, default=1, help="processes for the throughput")

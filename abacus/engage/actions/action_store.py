@@ -10,11 +10,13 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+import asyncpg
+
 from abacus.core.clock import Clock
 from abacus.engage.actions.types import DueAction, PlannedAction
 from abacus.platform import slices
 from abacus.platform.delivery.types import Backlog
-from abacus.platform.postgres import Connection, Pool
+from abacus.platform.postgres import Connection, Pool, is_duplicate
 from abacus.platform.sql import Statement, arrays, columns, parameters, unnested
 
 
@@ -88,8 +90,15 @@ async def plan(connection: Connection, actions: Sequence[PlannedAction], decided
 
 
 async def plan_once(connection: Connection, actions: Sequence[PlannedAction], decided_at: datetime) -> None:
-    """The same for decisions some of which may have been made before: an action that is there stays."""
-    if actions:
+    """The same for decisions some of which may have been made before, which is seldom: an action that is there stays.
+    A COPY takes a third of the time of an insert, and knows no exceptions.
+    """
+    try:
+        async with connection.transaction():
+            await plan(connection, actions, decided_at)
+    except asyncpg.PostgresError as error:
+        if not is_duplicate(error):
+            raise
         await connection.execute(*_PLAN_ONCE(**arrays(PlannedAction, actions), decided_at=decided_at))
 
 

@@ -92,7 +92,8 @@ class Mover:
         if not are_locked:
             moved = await still_inside(connection, moved)
         await write_seats(connection, moved, now)
-        await plan_once(connection, [action for each in moved for action in each.actions], now)
+        if actions := [action for each in moved for action in each.actions]:
+            await plan_once(connection, actions, now)
         await put(connection, packed(_waiting(moved), _RNG.random))
         await add(connection, moved, now, _RNG.random)
 

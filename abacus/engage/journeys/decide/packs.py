@@ -52,12 +52,12 @@ def packed(waiting: Iterable[tuple[Seat, Waits]], random: Callable[[], float]) -
 
 def _groups(waiting: Iterable[tuple[Seat, Waits]]) -> dict[tuple[Place, datetime], list[tuple[int, int]]]:
     """Numbers of members, and their visits, by what they wait for and the second of it."""
-    alike: dict[tuple[Place, datetime], list[tuple[int, int]]] = {}
-    for seat, (node, turn, due, zone, arm, awaits, _) in waiting:
-        place = Place(seat.journey, awaits, seat.version, node, turn, zone, arm)
-        alike.setdefault((place, due), []).append((seat.member, seat.visit))
+    alike: dict[tuple[str, int, Waits], list[tuple[int, int]]] = {}
+    for seat, waits in waiting:
+        alike.setdefault((seat.journey, seat.version, waits), []).append((seat.member, seat.visit))
     groups: dict[tuple[Place, datetime], list[tuple[int, int]]] = {}
-    for (place, due), seats in alike.items():
+    for (journey, version, (node, turn, due, zone, arm, awaits, _)), seats in alike.items():
+        place = Place(journey, awaits, version, node, turn, zone, arm)
         groups.setdefault((place, _second_from(due)), []).extend(seats)
     return groups
 

@@ -1,0 +1,201 @@
+"""A herd in a journey, due at once: in packs, beside a row for each member and branch, and with few others amid it."""
+
+import asyncio
+import statistics
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Final
+
+from abacus.core.errors import Unavailable
+from abacus.engage.journeys.decide.packs import LARGEST
+from abacus.platform.embedded import EmbeddedStack
+from abacus.platform.migrations import migrate
+from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
+from benchmarks.journey_herd import BRANCHES, CLASSIC, Classic, Cost, Herd, Meter
+from benchmarks.report import Figure, rate
+
+MEMBERS: Final = 10_000_000
+_COMPARED: Final = 100_000  # members whose steps are measured beside few and many others
+_CLASSICALLY: Final = 2_000  # members who go the classic way
+_SINGLY: Final = 10_000  # in packs of their own
+_TEN: Final = 10
+_AMID: Final = 40  # times that ten others are due while the herd is run
+_PACKS: Final = 1.02  # for each five hundred members
+_CLASSIC_TIMES: Final = 20
+_FLAT: Final = 1.3
+_WITHIN_S: Final = 1.0
+_SCHEDULED_S, _RAN_S = 60, 150  # of CPU, for ten million
+
+
+async def measure(directory: Path, members: int) -> list[Figure]:
+    async with AsyncExitStack() as stack:
+        embedded = await stack.enter_async_context(EmbeddedStack(directory, sqs=False, kafka=False))
+        url = embedded.database_url or ""
+        await migrate(url)
+        pool = await open_pool(url, size=6, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+        owner = await open_pool(url, size=4, role=None)
+        stack.push_async_callback(pool.close)
+        stack.push_async_callback(owner.close)
+        return await _Bench(pool, owner, await Meter.of(owner), members).figures()
+
+
+class _Bench:
+    """One after the other, in one database."""
+
+    def __init__(self, pool: Pool, owner: Pool, meter: Meter, members: int) -> None:
+        self._pool = pool
+        self._owner = owner
+        self._meter = meter
+        self._members = members
+        self._compared = min(members, _COMPARED)
+
+    async def figures(self) -> list[Figure]:
+        await self._through("warm", min(self._compared, 10_000))
+        alone = await self._through("alone", self._compared)
+        classic = await self._classic()
+        singly = await self._singly()
+        herd = Herd(self._pool, self._owner, "herd", range(self._members))
+        await herd.sit()
+        await herd.wait()
+        scheduling = await self._meter.cost(self._members, herd.run())
+        packs = await herd.left()
+        beside = await self._through("beside", self._compared)
+        await herd.make_due()
+        few, amid = await self._few(), list[float]()
+        running = await self._meter.cost(self._members, self._amid(herd, few, amid))
+        await self._check(herd)
+        return [*_of_herd(packs, scheduling, running, amid), *_compared(alone, classic, beside, singly)]
+
+    async def _through(self, journey: str, members: int) -> Cost:
+        """A herd that waits once and ends, others beside it or not."""
+        herd = Herd(self._pool, self._owner, journey, range(members))
+        await herd.sit()
+        await herd.wait()
+        scheduling = await self._meter.cost(members, herd.run())
+        await herd.make_due()
+        running = await self._meter.cost(members, herd.run())
+        await self._check(herd)
+        return scheduling.plus(running)
+
+    async def _classic(self) -> Cost:
+        members = range(min(self._members, _CLASSICALLY))
+        await Herd(self._pool, self._owner, CLASSIC, members).sit()
+        return await self._meter.cost(len(members), Classic(self._pool, self._owner, members).run())
+
+    async def _singly(self) -> tuple[Cost, Cost]:
+        """Members in packs of their own, without and with a transaction that is open elsewhere."""
+        costs = []
+        for journey in ("clean", "held"):
+            herd = Herd(self._pool, self._owner, journey, range(min(self._members, _SINGLY)))
+            await herd.sit()
+            await herd.wait(largest=1)
+            async with self._owner.acquire() as connection, connection.transaction(isolation="repeatable_read"):
+                if journey == "held":
+                    await connection.fetchval("select count(*) from pack")
+                costs.append(await self._meter.cost(len(herd.members), herd.run()))
+        return costs[0], costs[1]
+
+    async def _few(self) -> list[Herd]:
+        few = [
+            Herd(self._pool, self._owner, f"few-{number}", range(number * _TEN, (number + 1) * _TEN))
+            for number in range(_AMID)
+        ]
+        for each in few:
+            await each.sit()
+        return few
+
+    async def _amid(self, herd: Herd, few: Sequence[Herd], seconds: list[float]) -> None:
+        """Ten members of another journey are due, again and again, until the herd is through."""
+        running = asyncio.ensure_future(herd.run(*(each.journey for each in few)))
+        for each in few:
+            if running.done():
+                break
+            await each.wait()
+            began = time.perf_counter()
+            while await self._waits(each) and not running.done():  # noqa: ASYNC110  # the database knows
+                await asyncio.sleep(0.01)
+            seconds.append(time.perf_counter() - began)
+        await running
+
+    async def _waits(self, herd: Herd) -> bool:
+        """Whether a member's time has not come yet to this process."""
+        due = "select exists(select from pack where journey = $1 and due < now())"
+        return bool(await self._owner.fetchval(due, herd.journey))
+
+    async def _check(self, herd: Herd) -> None:
+        """Each effect is there once, and nobody is left."""
+        count = "select count(*) from action where owner = $1"
+        done = await self._owner.fetchval(count, herd.journey, timeout=3600)
+        if done != len(herd.members) or await herd.left():
+            raise Unavailable("journeys", f"{done:,} of {len(herd.members):,} effects are there")
+
+
+def _of_herd(packs: int, scheduling: Cost, running: Cost, amid: list[float]) -> list[Figure]:
+    members = scheduling.members
+    slowest = sorted(amid)[-1 - len(amid) // 100] if amid else 0.0
+    full = members / LARGEST * _PACKS + 1
+    return [
+        Figure(
+            f"{members:,} members before {BRANCHES} branches, due at once",
+            f"{packs:,} packs",
+            f"{members * BRANCHES / packs:,.0f} branches of members each",
+            f"<= {full:,.0f}",
+            packs <= full,
+            anywhere=True,
+        ),
+        Figure(
+            "… scheduled, from the wait before",
+            f"{scheduling.cpu_s:.0f} s of CPU",
+            _shares(scheduling),
+            f"<= {_SCHEDULED_S * members / MEMBERS:.1f} s",
+            scheduling.cpu_s <= _SCHEDULED_S * members / MEMBERS,
+        ),
+        Figure(
+            "… run to the end, until all effects are entered",
+            f"{running.cpu_s:.0f} s of CPU",
+            _shares(running),
+            f"<= {_RAN_S * members / MEMBERS:.1f} s",
+            running.cpu_s <= _RAN_S * members / MEMBERS,
+        ),
+        Figure(
+            f"… {_TEN} members of another journey due meanwhile, {len(amid)} times: until they went on, median and p99",
+            f"{statistics.median(amid or [0]) * 1e3:.0f} and {slowest * 1e3:.0f} ms",
+            "one process runs both",
+            f"p99 <= {_WITHIN_S * 1e3:.0f} ms",
+            slowest <= _WITHIN_S,
+        ),
+    ]
+
+
+def _compared(alone: Cost, classic: Cost, beside: Cost, singly: tuple[Cost, Cost]) -> list[Figure]:
+    clean, held = singly
+    return [
+        Figure(
+            f"{classic.members:,} members with a row for each member and branch, a transaction each",
+            f"{classic.us:.0f} µs of CPU a member",
+            f"{classic.us / alone.us:.1f} times that in packs, {alone.us:.0f} µs",
+            f">= {_CLASSIC_TIMES} times",
+            classic.us >= _CLASSIC_TIMES * alone.us,
+        ),
+        Figure(
+            "a step of a member while the herd waits",
+            f"{beside.us / 2:.0f} µs of CPU",
+            f"{beside.us / alone.us:.2f} times that without the herd",
+            f"<= {_FLAT} times",
+            beside.us <= _FLAT * alone.us,
+        ),
+        Figure(
+            f"a step of a member in a pack of its own, {held.members:,} while a transaction elsewhere is open",
+            f"{held.us:.0f} µs of CPU",
+            f"{held.us / clean.us:.2f} times that without; a dead row for each pack",
+            f"<= {_FLAT} times",
+            held.us <= _FLAT * clean.us,
+        ),
+    ]
+
+
+def _shares(cost: Cost) -> str:
+    ours, theirs = (each / cost.members * 1e6 for each in (cost.ours, cost.theirs))
+    return f"{rate(cost.members / cost.seconds, 'members')}; a member {ours:.1f} µs, in Postgres {theirs:.1f} µs"
