@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 from abacus.engage.journeys.decide.packs import Pack
 from abacus.engage.journeys.decide.seat import Entry, Leaves, Moved, Seat
 from abacus.platform.postgres import Connection
-from abacus.platform.sql import Statement, arrays, columns, unnested
+from abacus.platform.sql import Statement, array, arrays, column, columns, text_arrays, text_columns, unnested
 
 
 class Visit(NamedTuple):
@@ -62,7 +62,8 @@ insert into seat ({columns(Seat)}) select u.* from {unnested(Seat, **_NUMBERS, *
 on conflict do nothing returning member_id, journey
 """)
 _OF_PACKS: Final = f"""
-select {columns(Seat, "s")} from unnest(:members::integer[], :visits::integer[]) as u (member, visit)
+select {columns(Seat, "s")}
+from unnest({array("members", "integer")}, {array("visits", "integer")}) as u (member, visit)
 join seat s on s.journey = :journey and s.member = u.member and s.visit = u.visit
 where s.left_at is null
 """
@@ -75,13 +76,14 @@ join seat s on s.member_id = u.member_id and s.journey = :journey
 where s.left_at is null {_IN_ORDER}
 """)
 _LOCK_KEYS: Final = Statement(f"""
-select {columns(_Key, "s")} from {unnested(_Key, visit="integer")} join seat s using (member_id, journey, visit)
+select {columns(_Key, "s")} from unnest({text_arrays(_Key)}) as u ({columns(_Key)})
+join seat s on s.member_id = u.member_id and s.journey = u.journey and s.visit = u.visit
 where s.left_at is null {_IN_ORDER}
 """)
 _WRITE: Final = Statement(f"""
 update seat s set node = u.node, turn = u.turn, arm = u.arm, since = u.since, why = u.why,
     left_at = case when u.why is not null then :now::timestamptz end
-from {unnested(_Written, **{name: _NUMBERS[name] for name in ("visit", "node", "turn")})}
+from unnest({text_arrays(_Written)}) as u ({columns(_Written)})
 where s.member_id = u.member_id and s.journey = u.journey and s.visit = u.visit
 """)
 
@@ -148,8 +150,8 @@ async def seats_of(connection: Connection, packs: Sequence[Pack], *, lock: bool)
     """The seats of members who are inside, by number and visit. Packs are of one journey."""
     statement = (_LOCK if lock else _READ)(
         journey=packs[0].journey,
-        members=[member for each in packs for member in each.members],
-        visits=[visit for each in packs for visit in each.visits],
+        members=column(member for each in packs for member in each.members),
+        visits=column(visit for each in packs for visit in each.visits),
     )
     seats = [Seat(*row) for row in await connection.fetch(*statement)]
     return {(each.member, each.visit): each for each in seats}
@@ -171,7 +173,7 @@ async def still_inside(connection: Connection, moved: Sequence[Moved]) -> list[M
     keys = [_key(each.arrived.seat) for each in moved if is_written(each)]
     if not keys:
         return list(moved)
-    inside = {_Key(*row) for row in await connection.fetch(*_LOCK_KEYS(**arrays(_Key, keys)))}
+    inside = {_Key(*row) for row in await connection.fetch(*_LOCK_KEYS(**text_columns(_Key, keys)))}
     return [each for each in moved if not is_written(each) or _key(each.arrived.seat) in inside]
 
 
@@ -179,7 +181,7 @@ async def write_seats(connection: Connection, moved: Iterable[Moved], now: datet
     """The seats are locked."""
     rows = [_written(each, now) for each in moved if is_written(each)]
     if rows:
-        await connection.execute(*_WRITE(**arrays(_Written, rows), now=now))
+        await connection.execute(*_WRITE(**text_columns(_Written, rows), now=now))
 
 
 def _written(moved: Moved, now: datetime) -> _Written:
