@@ -106,6 +106,24 @@ async def test_an_event_that_does_not_end_a_wait_leaves_it_as_it_is(pool: Pool) 
     assert (await waiting(pool), await seats(pool)) == (1, [("m1", 1, 4, 0, None)])
 
 
+async def test_the_time_of_a_wait_that_an_event_has_ended_moves_nobody(pool: Pool) -> None:
+    """Who waits for something else by then."""
+    clock = FixedClock(NOW)
+    moving = mover(clock)
+    await come_in(pool, moving, [entry(1)])
+    clock.set(NOW + 2 * DAY)
+    await run(pool, moving, TIMED, clock.now())
+
+    async def to_another_wait(_: str, arrived: Sequence[Arrived], now: datetime) -> list[Moved]:
+        return [Moved(each, (7,), (), Waits(7, 0, now + LATER, ZONE)) for each in arrived]
+
+    assert await happen(pool, Mover(to_another_wait, clock), [event("m1")]) == 1
+    clock.set(NOW + 5 * DAY)
+    assert await run(pool, moving, AWAITED, clock.now()) == 1
+    assert await effects(pool) == {"3": 1}
+    assert (await waiting(pool), await seats(pool)) == (1, [("m1", 1, None, None, None)])
+
+
 async def test_an_event_that_ends_the_visit_fetches_members_out_of_any_wait(pool: Pool) -> None:
     clock = FixedClock(NOW)
     moving = mover(clock)
@@ -185,6 +203,7 @@ async def test_who_is_moved_back_is_not_given_the_same_again(pool: Pool) -> None
     clock.set(NOW + 6 * DAY)
     assert await run(pool, moving, AWAITED, clock.now()) == 2  # of version 1, too, which moves nobody
     assert await effects(pool) == {"3": 1, "6": 1}
+    assert await pool.fetchval("select sum(cardinality(members)) from journey_trail where node = 4") == 1
 
 
 async def test_packs_are_taken_by_one_and_full_ones_alone(pool: Pool) -> None:

@@ -7,6 +7,7 @@ from tests.reliability.mutants import (
     of_campaigns,
     of_codes,
     of_duplicates,
+    of_journeys,
     of_limits,
     of_lots,
     of_offers,
@@ -42,6 +43,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *of_taking.MUTANTS,
     *of_settlements.MUTANTS,
     *of_codes.MUTANTS,
+    *of_journeys.MUTANTS,
     *of_the_console.MUTANTS,
 )
 
