@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,7 @@ from abacus.core.errors import Refused, SetAside
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.signals.events.decide.event_reader import EventReader
+from abacus.signals.events.decide.vocabulary import EventType
 from abacus.signals.events.types import Event
 
 STANDARD_INPUT: Final = Path("-")
@@ -18,25 +20,38 @@ STANDARD_INPUT: Final = Path("-")
 
 def read_event(file: Path, campaign: Campaign, beside: Publications) -> Event:
     """The event of a message, by the first source that takes it. Raises `Refused`."""
+    event = event_of(read_message(file), file, campaign.on, beside, beside.now)
+    if event is None:
+        raise Refused(f"{file}: it is no event that {campaign.label} answers to")
+    if event.occurred_at > beside.now:  # a worker allows for clocks that differ; this file has no sender
+        raise Refused(f"{file}: it happens at {event.occurred_at.isoformat()}, which is still to come")
+    return event
+
+
+def read_message(file: Path) -> object:
+    """What a file has in JSON. Raises `Refused`."""
     try:
         body = sys.stdin.buffer.read() if file == STANDARD_INPUT else file.read_bytes()
-        is_posted = isinstance(document := json.loads(body), dict) and "var" in document
+        return json.loads(body)
     except (OSError, ValueError) as error:
         raise Refused(f"{file}: {error}") from None
+
+
+def event_of(message: object, file: Path, on: Sequence[EventType], beside: Publications, now: datetime) -> Event | None:
+    """The event of a message of the topics that these types come from, or as it is posted. Raises `Refused`."""
     config = settings()
-    topics = [config.events_topic] if is_posted else _topics(campaign, beside)
-    for topic in topics:
+    is_posted = isinstance(message, dict) and "var" in message
+    for topic in [config.events_topic] if is_posted else _topics(on, beside):
+        reader = EventReader(beside.sources.values(), topic, events_topic=config.events_topic)
         try:
-            event = EventReader(beside.sources.values(), topic, events_topic=config.events_topic).read(body, beside.now)
+            event = reader.read(json.dumps(message).encode(), now)
         except SetAside as fault:
             raise Refused(f"{file}: {fault.detail}") from None
         if event is not None:
-            if event.occurred_at > beside.now:  # a worker allows for clocks that differ; this file has no sender
-                raise Refused(f"{file}: it happens at {event.occurred_at.isoformat()}, which is still to come")
             return event
-    raise Refused(f"{file}: it is no event that {campaign.label} answers to")
+    return None
 
 
-def _topics(campaign: Campaign, beside: Publications) -> Sequence[str]:
-    named = (beside.sources[source].topic for source, _ in campaign.on if source in beside.sources)
+def _topics(on: Sequence[EventType], beside: Publications) -> Sequence[str]:
+    named = (beside.sources[source].topic for source, _ in on if source in beside.sources)
     return list(dict.fromkeys(topic for topic in named if topic is not None))

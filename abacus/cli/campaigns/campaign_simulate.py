@@ -65,17 +65,22 @@ async def not_asked(_: str, events: Sequence[Event]) -> Sequence[Value | NotNow 
 def facts_now(
     connections: Pool, beside: Publications, ask: AskService, *, adds_event: bool = False
 ) -> FactRegistry[CampaignSubject]:
-    """What rules look up, as it is now; with `adds_event`, counters as they are once they have counted the event."""
+    """What rules look up, as it is now. For `adds_event` see `counters_now`."""
+    counters = counters_now(connections, beside, adds_event=adds_event)
+    segments = segment_sets(connections).look
+    return campaign_facts(
+        connections, members=members_now(connections), counters=counters, segments=segments, services=ask
+    )
+
+
+def counters_now(connections: Pool, beside: Publications, *, adds_event: bool = False) -> CounterFacts:
+    """Counters as they are; with `adds_event`, as they are once they have counted the event."""
 
     async def counts(lookups: Sequence[Lookup]) -> Sequence[Counted]:
         return await counts_now(lookups, connections, settings(), beside.now)
 
     topic = settings().events_topic
-    counters = CounterFacts(connections, lambda: beside, counts, events_topic=topic, adds_event=adds_event)
-    segments = segment_sets(connections).look
-    return campaign_facts(
-        connections, members=members_now(connections), counters=counters, segments=segments, services=ask
-    )
+    return CounterFacts(connections, lambda: beside, counts, events_topic=topic, adds_event=adds_event)
 
 
 def members_now(connections: Pool) -> MemberFacts:

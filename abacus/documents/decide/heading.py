@@ -21,10 +21,8 @@ _NO_HOURS: Final[tuple[tuple[int, int], ...]] = ()
 _country: Final = fields.matching(re.compile("[A-Z]{2}"), "is not a country; write its two capitals (SG)")
 
 
-class Headed(Protocol):
-    """A version with these fields. `weekdays` are numbered from Monday, 0; `hours` are minutes of the day, each from
-    the first up to and without the second.
-    """
+class Termed(Protocol):
+    """A version with these fields."""
 
     @property
     def name(self) -> str: ...
@@ -40,6 +38,13 @@ class Headed(Protocol):
     def starts_at(self) -> datetime: ...
     @property
     def ends_at(self) -> datetime: ...
+
+
+class Headed(Termed, Protocol):
+    """A version that holds at some hours only. `weekdays` are numbered from Monday, 0; `hours` are minutes of the day,
+    each from the first up to and without the second.
+    """
+
     @property
     def approved_at(self) -> datetime: ...
     @property
@@ -48,8 +53,19 @@ class Headed(Protocol):
     def hours(self) -> Sequence[tuple[int, int]]: ...
 
 
-class Heading(NamedTuple):
+class Term(NamedTuple):
     """What was read; by its names, the fields of the document's own type."""
+
+    name: str
+    about: str
+    country: str
+    timezone: str
+    starts_at: datetime
+    ends_at: datetime
+
+
+class Heading(NamedTuple):
+    """A term, and the hours at which it holds."""
 
     name: str
     about: str
@@ -66,38 +82,47 @@ def name_reader(example: str) -> Callable[[object], str]:
     return fields.matching(re.compile(NAME_PATTERN), f"{remedy} ({example})")
 
 
-def read_heading(top: Fields, read_name: Callable[[object], str]) -> Heading:
-    return Heading(
+def read_term(top: Fields, read_name: Callable[[object], str]) -> Term:
+    return Term(
         name=top.read("name", read_name, ""),
         about=top.read_if_there("about", _about, ""),
         country=top.read("country", _country, ""),
         timezone=top.read("timezone", fields.time_zone, "UTC"),
         starts_at=top.read("starts_at", fields.moment, EARLIEST).astimezone(UTC),
         ends_at=top.read("ends_at", fields.moment, EARLIEST).astimezone(UTC),
-        weekdays=top.read_if_there("weekdays", _weekdays, _NO_DAYS),
-        hours=top.read_if_there("hours", _hours, _NO_HOURS),
     )
 
 
-def judge_times(top: Fields, heading: Heading, now: datetime) -> None:
+def read_heading(top: Fields, read_name: Callable[[object], str]) -> Heading:
+    term = read_term(top, read_name)
+    weekdays = top.read_if_there("weekdays", _weekdays, _NO_DAYS)
+    return Heading(*term, weekdays, top.read_if_there("hours", _hours, _NO_HOURS))
+
+
+def judge_times(top: Fields, term: Term | Heading, now: datetime) -> None:
     if {"starts_at", "ends_at"} <= top.values.keys():
-        if heading.ends_at <= heading.starts_at:
+        if term.ends_at <= term.starts_at:
             top.note("ends_at", "not after starts_at")
-        elif heading.ends_at <= now:
+        elif term.ends_at <= now:
             top.note("ends_at", "is over already")
 
 
-def heading_document(version: Headed) -> dict[str, object]:
-    """As `read_heading` reads it."""
+def term_document(version: Termed) -> dict[str, object]:
+    """As `read_term` reads it."""
     document: dict[str, object] = {"name": version.name}
     if version.about:
         document["about"] = version.about
-    document |= {
+    return document | {
         "country": version.country,
         "timezone": version.timezone,
         "starts_at": version.starts_at.astimezone(version.zone).isoformat(),
         "ends_at": version.ends_at.astimezone(version.zone).isoformat(),
     }
+
+
+def heading_document(version: Headed) -> dict[str, object]:
+    """As `read_heading` reads it."""
+    document = term_document(version)
     if version.weekdays:
         document["weekdays"] = [WEEKDAYS[day] for day in sorted(version.weekdays)]
     if version.hours:

@@ -9,6 +9,7 @@ from abacus.documents.form.values import plain_words
 from abacus.documents.form.zones import ZONES
 
 WHAT_AND_WHERE: Final = ("What and where", ["name", "about", "country", "timezone"])
+FROM_AND_UNTIL: Final = ("From and until when", ["starts_at", "ends_at"])
 WHEN_IT_RUNS: Final = ("When it runs", ["starts_at", "ends_at", "weekdays", "hours"])
 _DAYS: Final = Choice(
     [
@@ -23,8 +24,8 @@ _DAYS: Final = Choice(
 )
 
 
-def heading_fields(name: str, about: str) -> Sequence[Field]:
-    """As `read_heading` reads them, with examples of a name and of what it is for."""
+def term_fields(name: str, about: str) -> Sequence[Field]:
+    """As `read_term` reads them, with examples of a name and of what it is for."""
     return [
         Field(
             name="name",
@@ -51,6 +52,13 @@ def heading_fields(name: str, about: str) -> Sequence[Field]:
         Field(
             name="ends_at", sort=Moment("timezone"), label="Ends", required=True, example="2036-01-01T00:00:00+08:00"
         ),
+    ]
+
+
+def heading_fields(name: str, about: str) -> Sequence[Field]:
+    """As `read_heading` reads them."""
+    return [
+        *term_fields(name, about),
         Field(name="weekdays", sort=Several(_DAYS), label="Only on these days", begins="on", says="{}"),
         Field(
             name="hours",

@@ -1,7 +1,7 @@
 """Messages to members: templates that stand in a document, and the fields that they may use. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
@@ -61,8 +61,12 @@ def read_templates(value: object) -> Mapping[str, str]:
 def sample(types: Mapping[str, VariableType], event_type: tuple[str, str]) -> Event:
     """An event with every variable."""
     source, type_ = event_type
-    values = {name: _SAMPLES[kind] for name, kind in types.items()}
-    return Event(source, type_, "1", "bob", "SG", datetime(2026, 1, 10, 12, 30, tzinfo=UTC), values)
+    return Event(source, type_, "1", "bob", "SG", datetime(2026, 1, 10, 12, 30, tzinfo=UTC), sample_values(types))
+
+
+def sample_values(types: Mapping[str, VariableType]) -> dict[str, Value]:
+    """A value of each type."""
+    return {name: _SAMPLES[kind] for name, kind in types.items()}
 
 
 def trial_of(path: str, template: str, locale: str, event: Event) -> Trial:
@@ -72,20 +76,27 @@ def trial_of(path: str, template: str, locale: str, event: Event) -> Trial:
 
 def fields_of(event: Event, *, campaign: str, count: int, points: int) -> dict[str, Any]:
     """What a template may use. Variables are `event.NAME`."""
+    return {"campaign": campaign, "count": count, "points": points, "event": event_fields(event)}
+
+
+def event_fields(event: Event) -> dict[str, Any]:
+    """What a template may use of an event."""
     about: dict[str, Any] = {"member_id": event.member_id, "country": event.country, "occurred_at": event.occurred_at}
-    return {"campaign": campaign, "count": count, "points": points, "event": {**about, **event.variables}}
+    return {**about, **event.variables}
 
 
 def kept(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields as JSON holds them; `restored` makes the same fields of it."""
-    event = {name: _kept(value) for name, value in fields["event"].items()}
-    return {**fields, "event": event}
+    """Fields as JSON holds them, those of tables too; `restored` makes the same fields of it."""
+    return {name: _each(_kept, value) if isinstance(value, Mapping) else value for name, value in fields.items()}
 
 
 def restored(kept: Mapping[str, Any]) -> dict[str, Any]:
     """What `kept` was given."""
-    event = {name: _restored(value) for name, value in kept["event"].items()}
-    return {**kept, "event": event}
+    return {name: _each(_restored, value) if isinstance(value, Mapping) else value for name, value in kept.items()}
+
+
+def _each(of: Callable[[Any], object], table: Mapping[str, Any]) -> dict[str, object]:
+    return {name: of(value) for name, value in table.items()}
 
 
 def _kept(value: Value | None) -> object:

@@ -43,7 +43,7 @@ _TIMES: Final = ("after", "at", "unless", "if_still")
 def read_action(table: Fields, words: Words) -> Action | None:
     """Nothing where the deed has a fault."""
     named = [kind for kind in DeedKind if kind.value in table.values]
-    deed = _READERS[named[0]](table, words) if len(named) == 1 else None
+    deed = read_deed(named[0], table, words) if len(named) == 1 else None
     if len(named) != 1:
         table.note("do", f"names {len(named)} deeds; write one of {', '.join(DeedKind)} in each table")
         for kind in named:
@@ -60,9 +60,14 @@ def read_action(table: Fields, words: Words) -> Action | None:
     return None if deed is None else Action(deed, after, at, unless, if_still)
 
 
+def read_deed(kind: DeedKind, table: Fields, words: Words) -> Deed | None:
+    """The deed that a table names. Nothing where it has a fault."""
+    return _READERS[kind](table, words)
+
+
 def action_document(action: Action) -> dict[str, object]:
     """As `read_action` reads it."""
-    document = {action.deed.kind.value: _deed_document(action.deed)}
+    document = {action.deed.kind.value: deed_document(action.deed)}
     if action.after is not None:
         document["after"] = length_text(action.after)
     if action.at is not None:
@@ -204,7 +209,8 @@ def _constant(value: object, type_: VariableType | None) -> Value:
     return value
 
 
-def _deed_document(deed: Deed) -> object:
+def deed_document(deed: Deed) -> object:
+    """As `read_deed` reads it, under the name of its kind."""
     match deed:
         case Award(worth):
             return _award_document(worth)

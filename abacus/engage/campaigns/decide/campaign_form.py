@@ -92,7 +92,7 @@ _GRANTED: Final = OneOf(
         ),
     ],
 )
-_DEED: Final = OneOf(
+DEEDS: Final = OneOf(
     "deed",
     "What is done",
     [
@@ -159,7 +159,7 @@ _WHEN_DONE: Final = OneOf(
 )
 _ACTION: Final = Group(
     [
-        _DEED,
+        DEEDS,
         _WHEN_DONE,
         Field(
             name="unless",
