@@ -50,6 +50,14 @@ def campaign_key(campaign: str, event_key: str) -> str:
     return f"{CAMPAIGNS}{campaign}:{event_key}"
 
 
+JOURNEYS: Final = "journey:"  # how the keys of what journeys do begin
+
+
+def journey_effect_key(journey: str, visit: int, member_id: str, node: int, turn: int) -> str:
+    """Of a deed at a node. `turn` is how often the member has come round a loop."""
+    return f"{JOURNEYS}{journey}:{visit}:{member_id}:{node}{f'.{turn}' if turn else ''}"
+
+
 REDEMPTIONS: Final = "redemption:"  # how the keys of the points of redemptions begin
 
 

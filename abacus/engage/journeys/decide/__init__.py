@@ -1,1 +1,1 @@
-"""Where members of journeys go, and who goes together: pure."""
+"""What a journey says, and what is decided by it. Pure."""
