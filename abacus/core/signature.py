@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Reason, Refused, SetAside
-from abacus.core.sources import CAMPAIGN_PREFIX, OFFER_PREFIX, PARTNER_PREFIX, REWARD_PREFIX, STREAM
+from abacus.core.sources import CAMPAIGN_PREFIX, JOURNEY_PREFIX, OFFER_PREFIX, PARTNER_PREFIX, REWARD_PREFIX, STREAM
 
 LEAST_BYTES: Final = 32  # of a secret
 
@@ -43,7 +43,7 @@ _SOURCES: Final[Mapping[Producer, tuple[str, ...]]] = {
     Producer.CALCULATOR: (STREAM,),
     Producer.RETRIER: (STREAM, PARTNER_PREFIX),
     Producer.API: (PARTNER_PREFIX,),
-    Producer.CAMPAIGNER: (CAMPAIGN_PREFIX, OFFER_PREFIX, REWARD_PREFIX),
+    Producer.CAMPAIGNER: (CAMPAIGN_PREFIX, OFFER_PREFIX, REWARD_PREFIX, JOURNEY_PREFIX),
     Producer.OPERATOR: ("",),
 }
 

@@ -6,13 +6,16 @@ STREAM: Final = "stream"  # the transactions topic, and refunds on it
 IMPORT: Final = "import"  # opening balances of another system
 CLOCK: Final = "clock"  # a date that has passed: points lapse, holds are let go
 
-# The pattern of a source. A campaign, an offer, a reward, a person and a login follow a partner's pattern.
-SOURCE_PATTERN: Final = r"^(stream|import|clock|(partner|campaign|offer|reward|person|login):[^\x00-\x1f\x7f]{1,128})$"
+# The pattern of a source. A campaign, an offer, a reward, a journey, a person and a login follow a partner's pattern.
+SOURCE_PATTERN: Final = (
+    r"^(stream|import|clock|(partner|campaign|offer|reward|journey|person|login):[^\x00-\x1f\x7f]{1,128})$"
+)
 
 PARTNER_PREFIX: Final = "partner:"
 CAMPAIGN_PREFIX: Final = "campaign:"
 OFFER_PREFIX: Final = "offer:"
 REWARD_PREFIX: Final = "reward:"
+JOURNEY_PREFIX: Final = "journey:"
 _PERSON: Final = "person:"
 _LOGIN: Final = "login:"
 _BY_HAND: Final = ("adjust", "ops")  # how keys made by the command line begin
@@ -40,6 +43,10 @@ def offer_source(name: str) -> str:
 
 def reward_source(name: str) -> str:
     return REWARD_PREFIX + name
+
+
+def journey_source(name: str) -> str:
+    return JOURNEY_PREFIX + name
 
 
 def person_source(person_id: str) -> str:
@@ -90,6 +97,8 @@ def source_of_key(key: str, actor: str | None = None) -> str | None:
         return partner_source(rest.partition(":")[0])
     if prefix == "campaign":
         return campaign_source(rest.partition(":")[0])
+    if prefix == "journey":
+        return journey_source(rest.partition(":")[0])
     if prefix in _BY_HAND and actor is not None:
         return login_source(actor)
     return _BY_PREFIX.get(prefix)

@@ -35,6 +35,7 @@ WRITTEN: dict[str, tuple[TransferKind, int, str | None, str | None]] = {
     "by an offer": (TransferKind.EARN, 0, None, None),
     "by an offer, so many times": (TransferKind.EARN, 0, None, None),
     "by a reward": (TransferKind.EARN, 0, None, None),
+    "by a journey": (TransferKind.EARN, 0, None, None),
     "refunded": (TransferKind.REVERSE, 180, "txn:rides:T-1001", None),
     "reversed": (TransferKind.REVERSE, 180, "txn:rides:T-1001", None),
     "given back": (TransferKind.REVERSE, 180, "api:acme:order-1001", "acme"),

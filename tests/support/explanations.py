@@ -36,6 +36,7 @@ VERSION_0: Final[dict[str, bytes]] = {
     "by a reward": (
         b'{"reward":"miles@1","redemption":"05c0e7f0-a3b8-5a44-8f2b-6b9f6d1f2a33","card":"SG@7","points":200}'
     ),
+    "by a journey": (b'{"journey":"welcome@2","visit":1,"node":4,"turn":2,"arm":"told","card":"SG@7","points":50}'),
     "refunded": (
         b'{"points":-60,"of":"txn:rides:T-1001","of_kind":"earn","earned":180,"occurred_at":"2026-01-10T04:30:00+00:00",'
         b'"card":"SG@7","due":60,"amount":"5.00","currency":"SGD","of_amount":"15.00","own_lot":60,"expired":0,'

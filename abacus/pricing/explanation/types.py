@@ -132,6 +132,23 @@ class Rewarded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Journeyed:
+    """A journey awarded points at a node; `card` says in which program, and until when they are good.
+
+    `visit`, `node` and `turn` are the numbers of the key; the arm is that of the last split before it.
+    """
+
+    journey: str
+    visit: int
+    node: int
+    turn: int | None = None
+    arm: str | None = None
+    card: str
+    formula: CampaignFormula | None = None
+    points: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reversed:
     """An earlier transfer was taken back, or a part of it: `of` its key, `earned` its points, `due` how many of them
     this takes back.
@@ -265,7 +282,7 @@ class Imported:
     imported_from: Annotated[str, Field(alias="import")]  # as it is called in the text; Python reserves the word
 
 
-Earned: TypeAlias = Calculated | Fixed | Granted | Campaigned | Offered | Rewarded
+Earned: TypeAlias = Calculated | Fixed | Granted | Campaigned | Offered | Rewarded | Journeyed
 Lapsed: TypeAlias = LapsedWhole | LapsedByLots
 Explanation: TypeAlias = Earned | Reversed | Lapsed | Spent | Captured | Held | Released | Adjusted | Imported
 
@@ -275,6 +292,7 @@ BY_FIELD: Final[Mapping[str, type[Explanation]]] = {
     "campaign": Campaigned,
     "offer": Offered,
     "reward": Rewarded,
+    "journey": Journeyed,
     "fixed": Fixed,
     "factors": Calculated,
     "of": Reversed,

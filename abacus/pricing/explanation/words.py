@@ -14,6 +14,7 @@ from abacus.pricing.explanation.types import (
     Granted,
     Held,
     Imported,
+    Journeyed,
     LapsedByLots,
     LapsedWhole,
     Offered,
@@ -28,7 +29,7 @@ def in_words(explanation: Explanation, actor: str | None) -> Iterator[str]:
     """A few lines. The actor is the transfer's."""
     by = f" by {actor}" if actor else ""
     match explanation:
-        case Calculated() | Fixed() | Granted() | Campaigned() | Offered() | Rewarded():
+        case Calculated() | Fixed() | Granted() | Campaigned() | Offered() | Rewarded() | Journeyed():
             yield from _earned(explanation)
         case Reversed():
             yield from _reversal(explanation, by)
@@ -63,6 +64,15 @@ def _earned(explanation: Earned) -> Iterator[str]:
             yield from _offer(explanation)
         case Rewarded(reward=reward, redemption=redemption, points=points, card=card):
             yield f"by the reward {reward}, redemption {redemption}: {points} points, under card {card}"
+        case Journeyed():
+            yield from _journey(explanation)
+
+
+def _journey(explanation: Journeyed) -> Iterator[str]:
+    turn = f", turn {explanation.turn}" if explanation.turn is not None else ""
+    arm = f", in the arm {explanation.arm}" if explanation.arm is not None else ""
+    yield f"by the journey {explanation.journey}, visit {explanation.visit}, node {explanation.node}{turn}{arm}"
+    yield from _own_worth(explanation, "journey")
 
 
 def _campaign(explanation: Campaigned) -> Iterator[str]:
@@ -71,9 +81,13 @@ def _campaign(explanation: Campaigned) -> Iterator[str]:
     yield f"by the campaign {explanation.campaign}, step {explanation.step}{which}{arm}, for {explanation.event}"
     for condition, value in explanation.conditions:
         yield f"  {condition}: it was {value}"
+    yield from _own_worth(explanation, "campaign")
+
+
+def _own_worth(explanation: Campaigned | Journeyed, by: str) -> Iterator[str]:
     formula = explanation.formula
     if formula is None:
-        yield f"{explanation.points} points fixed by the campaign, under card {explanation.card}"
+        yield f"{explanation.points} points fixed by the {by}, under card {explanation.card}"
         return
     factors = "".join(f" x {value} ({name} {entry})" for name, entry, value in formula.factors)
     yield f"{formula.amount} {formula.currency}{factors}"

@@ -28,6 +28,7 @@ from abacus.pricing.explanation.types import (
     Granted,
     Held,
     Imported,
+    Journeyed,
     Lapsed,
     LapsedByLots,
     LapsedWhole,
@@ -63,7 +64,7 @@ def _faults(explanation: Explanation, transfer: Transfer, book: CardBook) -> Ite
             return _lapsed(explanation, transfer)
         case Reversed():
             return _taken_back(explanation, transfer)
-        case Calculated() | Fixed() | Granted() | Campaigned() | Offered() | Rewarded():
+        case Calculated() | Fixed() | Granted() | Campaigned() | Offered() | Rewarded() | Journeyed():
             return [*_earned(explanation, book), *_vests(explanation, transfer, book)]
         case Spent(card=str(card)):
             return [*_moved(explanation, transfer), *_paid(explanation, book.by_name(card).card)]
@@ -75,7 +76,7 @@ def _earned(explanation: Earned, book: CardBook) -> Iterable[str]:
     card = book.by_name(explanation.card).card
     if isinstance(explanation, Granted | Rewarded):
         return []  # a partner or a reward named the points; there is nothing to multiply
-    if isinstance(explanation, Campaigned):
+    if isinstance(explanation, Campaigned | Journeyed):
         return _campaigned(explanation, card)
     if isinstance(explanation, Offered):
         return _offered(explanation)
@@ -156,8 +157,8 @@ def _fixed(explanation: Fixed, card: RateCard) -> Iterable[str]:
         yield f"{explanation.fixed} is worth {on_card} on {explanation.card}, not {explanation.points}"
 
 
-def _campaigned(explanation: Campaigned, card: RateCard) -> Iterable[str]:
-    """Points that do not follow from a formula are the campaign's own; its documents say how many."""
+def _campaigned(explanation: Campaigned | Journeyed, card: RateCard) -> Iterable[str]:
+    """Points that do not follow from a formula are those of the campaign or the journey; its document says how many."""
     formula = explanation.formula
     if formula is None:
         return
