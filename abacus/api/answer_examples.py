@@ -116,6 +116,20 @@ REWARD_DOCUMENT: Final[dict[str, Any]] = {
     "delivery": {"pool": "coffee_codes", "low": 500},
     "limits": {"uses": {"overall": 20000, "member": 2}},
 }
+JOURNEY_DOCUMENT: Final[dict[str, Any]] = {
+    "name": "welcome",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": "2026-01-01T00:00:00+08:00",
+    "ends_at": "2027-01-01T00:00:00+08:00",
+    "entry": {"on": ["transactions/transaction.completed"]},
+    "begin": "pause",
+    "nodes": {
+        "pause": {"wait": {"for": "2d"}, "next": "thanks"},
+        "thanks": {"do": {"award": {"points": 50}}, "next": "through"},
+        "through": {"exit": "through"},
+    },
+}
 BATCH: Final = {
     "results": [
         {"idempotency_key": "w-1", "outcome": "accepted", "award": AWARD},

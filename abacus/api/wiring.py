@@ -23,6 +23,7 @@ from abacus.core.errors import Unavailable
 from abacus.core.signature import Verifier
 from abacus.engage.campaigns.grantors import Grantors
 from abacus.engage.campaigns.wiring import campaign_desk
+from abacus.engage.journeys.wiring import journey_desk
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.rewards.desk import RewardDesk
@@ -139,7 +140,8 @@ async def _access(wiring: Wiring, patience: Patience, is_open: asyncio.Event) ->
     intake, queue = await award_intake(wiring, await wiring.sqs(within_s=patience.queue_s), register)
     moves, events = large_moves(wiring, pool, batcher.move), await event_desk(wiring, pool, within_s=patience.broker_s)
     documents = OfferDesk(pool, clock, moves.approvals), RewardDesk(pool, clock, moves.approvals), Grantors(pool)
-    desks = await campaign_desk(wiring, pool, moves.approvals), *documents
+    rendering = [await each(wiring, pool, moves.approvals) for each in (campaign_desk, journey_desk)]
+    desks: list[object] = [*rendering, *documents]
     access = Access(
         clock=clock,
         directory=directory,

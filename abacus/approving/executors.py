@@ -11,6 +11,10 @@ from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.desk import tried_campaign
 from abacus.engage.campaigns.publications import publications
+from abacus.engage.journeys.decide.publications import JourneyPublications
+from abacus.engage.journeys.desk import tried_journey
+from abacus.engage.journeys.journey_store import JourneyStore
+from abacus.engage.journeys.publications import journey_publications
 from abacus.engage.notify.renderer import rendering
 from abacus.engage.offers.offer_store import OfferStore
 from abacus.engage.offers.publications import offer_publications
@@ -56,6 +60,7 @@ def approving(
         ApprovalKind.CAMPAIGN: _running(pool, clock, tuple(built_in)),
         ApprovalKind.OFFER: version_approval(OfferStore(pool), clock, lambda: offer_publications(pool, clock.now())),
         ApprovalKind.REWARD: _rewarding(pool, clock),
+        ApprovalKind.JOURNEY: _travelling(pool, clock, tuple(built_in)),
         ApprovalKind.ASSUMPTION: assuming(pool, clock),
         ApprovalKind.MONTH_CLOSE: signing(pool, clock),
     }
@@ -129,6 +134,17 @@ def _running(pool: Pool, clock: Clock, sources: Sequence[Source]) -> Executor:
             await tried_campaign(document, published, renderer)
 
     return version_approval(CampaignStore(pool), clock, around, tried)
+
+
+def _travelling(pool: Pool, clock: Clock, sources: Sequence[Source]) -> Executor:
+    async def around() -> JourneyPublications:
+        return await journey_publications(pool, sources, clock.now())
+
+    async def tried(document: Mapping[str, object], published: JourneyPublications) -> None:
+        async with rendering() as renderer:  # a process for the occasion, which is seldom
+            await tried_journey(document, published, renderer)
+
+    return version_approval(JourneyStore(pool), clock, around, tried)
 
 
 def _rewarding(pool: Pool, clock: Clock) -> Executor:

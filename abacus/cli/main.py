@@ -31,6 +31,7 @@ _FOLDERS: Final = (
     "offers",
     "campaigns",
     "rewards",
+    "journeys",
     "segments",
     "members",
     "finance",

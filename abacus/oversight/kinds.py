@@ -1,7 +1,8 @@
 """Every kind of documents, in the order in which they need each other.
 
 A counter counts events of sources; offers and campaigns need a card, counters and downstreams, offers also categories;
-a reward needs a card, downstreams and offers, and a campaign may grant both.
+a reward needs a card, downstreams and offers, and a campaign may grant both. A journey needs what campaigns need, and
+them.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from abacus.documents.kind import DocumentKind
 from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.engage.categories.kind import CATEGORIES
 from abacus.engage.downstreams.kind import DOWNSTREAMS
+from abacus.engage.journeys.kind import JOURNEYS
 from abacus.engage.offers.kind import OFFERS
 from abacus.engage.rewards.kind import REWARDS
 from abacus.oversight.closing.kind import JOURNAL_ACCOUNTS
@@ -27,5 +29,6 @@ KINDS: Final[Sequence[DocumentKind[Any, Any]]] = (
     OFFERS,
     REWARDS,
     CAMPAIGNS,
+    JOURNEYS,
     JOURNAL_ACCOUNTS,
 )

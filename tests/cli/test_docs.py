@@ -31,6 +31,7 @@ PAGES = (
     "country-teams/campaigns.md",
     "country-teams/offers.md",
     "country-teams/rewards.md",
+    "country-teams/journeys.md",
     "start/offer.md",
     "partners/offers.md",
     "partners/taking-offers.md",

@@ -18,6 +18,7 @@ PAGES: Final = {
     "categories": "country-teams/offers.md",
     "campaigns": "country-teams/campaigns.md",
     "rewards": "country-teams/rewards.md",
+    "journeys": "country-teams/journeys.md",
     "accounts": "finance-audit/finance.md",
 }
 

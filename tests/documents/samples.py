@@ -76,6 +76,20 @@ _REWARD: Final[Documents] = {
     "delivery": {"webhook": "coupons"},
     "limits": {"uses": {"overall": 1000}},
 }
+_JOURNEY: Final[Documents] = {
+    "name": "welcome",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": "2026-01-01T00:00:00+08:00",
+    "ends_at": _SOON.isoformat(),
+    "entry": {"on": ["transaction.completed"]},
+    "begin": "pause",
+    "nodes": {
+        "pause": {"wait": {"for": "2d"}, "next": "thanks"},
+        "thanks": {"do": {"award": {"points": 50}}, "next": "through"},
+        "through": {"exit": "through"},
+    },
+}
 _CARD: Final[Documents] = next(card_document(card) for card in example_cards() if card.scope == "SG")
 
 CARDS: Final = Sample(
@@ -166,6 +180,18 @@ REWARDS: Final = Sample(
     needs=("rates", "downstreams"),
     asks=True,
 )
+JOURNEYS: Final = Sample(
+    command="journeys",
+    name="welcome",
+    document=_JOURNEY,
+    changed={**_JOURNEY, "nodes": {**_JOURNEY["nodes"], "pause": {"wait": {"for": "3d"}, "next": "thanks"}}},
+    change='nodes.pause: {"wait": {"for": "2d"}, "next": "thanks"} → {"wait": {"for": "3d"}, "next": "thanks"}',
+    bad={**_JOURNEY, "begin": "nowhere"},
+    path="begin",
+    another=lambda document: {**document, "name": "farewell"},
+    needs=("rates",),
+    asks=True,
+)
 ACCOUNTS: Final = Sample(
     command="accounts",
     name="GRP.SG",
@@ -178,5 +204,5 @@ ACCOUNTS: Final = Sample(
 )
 SAMPLES: Final = {
     each.command: each
-    for each in (CARDS, SOURCES, COUNTERS, DOWNSTREAMS, CATEGORIES, OFFERS, CAMPAIGNS, REWARDS, ACCOUNTS)
+    for each in (CARDS, SOURCES, COUNTERS, DOWNSTREAMS, CATEGORIES, OFFERS, CAMPAIGNS, REWARDS, JOURNEYS, ACCOUNTS)
 }

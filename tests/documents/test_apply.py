@@ -21,6 +21,7 @@ EXPECTED = [
     ("offer", None),
     ("reward", None),
     ("campaign", None),
+    ("journey", None),
     ("accounts", None),
 ]
 
@@ -77,6 +78,7 @@ async def test_a_house_is_published_in_the_order_in_which_its_documents_need_eac
         "lunch_20@1",
         "coffee@1",
         "market@1",
+        "welcome@1",
         "GRP.SG@1",
     ]
     assert "market@1 is submitted: another person approves it with" in applied.err
@@ -118,7 +120,7 @@ async def test_a_kind_without_a_folder_is_left_alone(command: Command, house: Pa
     assert (refused.code, refused.out) == (2, "")
     assert (
         "has no folder of documents; the folders are rates, events, counters, downstreams, categories, offers, "
-        "rewards, campaigns, accounts" in refused.err
+        "rewards, campaigns, journeys, accounts" in refused.err
     )
 
 
@@ -146,6 +148,7 @@ async def test_what_is_over_is_not_exported(command: Command, house: Path, tmp_p
         ("offers", "end", "lunch_20", "--reason", "over"),
         ("campaigns", "end", "market", "--reason", "over"),
         ("rewards", "end", "coffee", "--reason", "over"),
+        ("journeys", "end", "welcome", "--reason", "over"),
     ):
         assert (await command(*words)).code == 0
     assert (await command("export", tmp_path / "out")).code == 0

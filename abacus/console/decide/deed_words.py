@@ -22,6 +22,7 @@ KINDS_OF_DEED: Final[Mapping[Deed, str]] = {
     Deed.EDIT_CAMPAIGNS: "Campaigns",
     Deed.EDIT_OFFERS: "Offers",
     Deed.EDIT_REWARDS: "Rewards",
+    Deed.EDIT_JOURNEYS: "Journeys",
     Deed.PUBLISH_SEGMENTS: "Segments",
     Deed.PUBLISH_COUNTERS: "Counters",
     Deed.PUBLISH_SOURCES: "Sources of events",
@@ -138,6 +139,15 @@ DONE: Final[Mapping[Deed, Mapping[str, str]]] = {
         "end": "ended the reward {about}",
         "load-codes": "loaded codes into the pool {about}[ from {file}]",
         "": "changed the reward {about}",
+    },
+    Deed.EDIT_JOURNEYS: {
+        "draft": "drafted the journey {about}",
+        "submit": "submitted the journey {about}",
+        "withdraw": "withdrew the journey {about}",
+        "pause": "paused the journey {about}",
+        "resume": "let the journey {about} go on",
+        "end": "ended the journey {about}",
+        "": "changed the journey {about}",
     },
     Deed.PUBLISH_DOWNSTREAMS: {
         "retire": "retired the downstream {about}",

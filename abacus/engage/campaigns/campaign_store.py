@@ -39,11 +39,24 @@ order by c.ends_at, c.name limit :limit
 """)
 
 
+# Where a member has a limit, or is in an arm, what it has had is kept.
+_REMEMBERING: Final = Statement(f"""
+select distinct name from campaign
+where status not in ('{Status.DRAFT}', '{Status.SUBMITTED}', '{Status.ENDED}') and ends_at > :now
+    and (document ? 'split' or jsonb_path_exists(document, '$.limits.*.member'))
+""")
+
+
 class CampaignStore(StatedStore[Campaign, Publications]):
     """Every method raises `Unavailable` while the database is away."""
 
     def __init__(self, pool: Pool) -> None:
         super().__init__(pool, CAMPAIGNS)
+
+    async def remembering(self, now: datetime) -> frozenset[str]:
+        """The names of the campaigns that are not over, and keep what each member has had of them."""
+        async with passing_failures():
+            return frozenset(row["name"] for row in await self._pool.fetch(*_REMEMBERING(now=now)))
 
     async def beside(self, campaign: Campaign) -> list[CampaignRecord]:
         """Every version that was ever approved of the other campaigns of its exclusive group."""

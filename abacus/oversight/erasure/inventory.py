@@ -95,6 +95,7 @@ NAMELESS: Final = frozenset(
         "journey_trail",
         "member_number_erased",
         "member_number_next",
+        "journey_node",
         "key_slice",
         "month_close",
         "offer_code",

@@ -14,6 +14,7 @@ ABOUT: Final[Mapping[ApprovalKind, str]] = {
     ApprovalKind.CAMPAIGN: "campaign",
     ApprovalKind.OFFER: "offer",
     ApprovalKind.REWARD: "reward",
+    ApprovalKind.JOURNEY: "journey",
     ApprovalKind.ASSUMPTION: "assumption",
     ApprovalKind.MONTH_CLOSE: "month",
 }

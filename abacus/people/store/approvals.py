@@ -53,6 +53,7 @@ _DEEDS: Final[Mapping[str, Deed]] = {
     ApprovalKind.CAMPAIGN: Deed.EDIT_CAMPAIGNS,
     ApprovalKind.OFFER: Deed.EDIT_OFFERS,
     ApprovalKind.REWARD: Deed.EDIT_REWARDS,
+    ApprovalKind.JOURNEY: Deed.EDIT_JOURNEYS,
     ApprovalKind.ASSUMPTION: Deed.SET_ASSUMPTIONS,
     ApprovalKind.MONTH_CLOSE: Deed.CLOSE_BOOKS,
 }

@@ -19,6 +19,7 @@ class ApprovalKind(StrEnum):
     CAMPAIGN = "campaign"
     OFFER = "offer"
     REWARD = "reward"
+    JOURNEY = "journey"
     ASSUMPTION = "assumption"
     MONTH_CLOSE = "month_close"
 

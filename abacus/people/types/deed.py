@@ -22,6 +22,7 @@ class Deed(StrEnum):
     EDIT_CAMPAIGNS = "edit-campaigns"  # draft, submit, pause, resume and end them
     EDIT_OFFERS = "edit-offers"  # the same, invite members to them, and publish categories
     EDIT_REWARDS = "edit-rewards"  # draft, submit, pause, resume and end them, and load their codes
+    EDIT_JOURNEYS = "edit-journeys"  # draft, submit, pause, resume and end them
     PUBLISH_DOWNSTREAMS = "publish-downstreams"  # and test, retire and rotate their secrets
     PUBLISH_SEGMENTS = "publish-segments"  # and change or drop them
     EDIT_PARTNERS = "edit-partners"

@@ -21,6 +21,7 @@ from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.engage.categories.decide.category_form import Countries
 from abacus.engage.categories.kind import CATEGORIES
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
+from abacus.engage.journeys.kind import JOURNEYS
 from abacus.engage.offers.decide.publications import OfferPublications
 from abacus.engage.offers.kind import OFFERS
 from abacus.engage.rewards.kind import REWARDS
@@ -33,6 +34,8 @@ from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.events.kind import SOURCES as SOURCE_KIND
 from abacus.signals.events.kind import Reserved
 from tests.engage.campaigns.offers import AROUND, SOURCES
+from tests.engage.journeys.examples import AROUND as TRAVELS
+from tests.engage.journeys.written import BY_CALL, EXPIRING, FULL, OF_SEGMENT
 from tests.support.rewards import COFFEE, around
 
 _RULE: Final = {"operator": "not", "conditions": [{"operator": "in", "lhs": "var.vertical", "rhs": ["food"]}]}
@@ -212,6 +215,10 @@ ROWS: Final = {
     "fulfilled rewards": Row(REWARDS, around(), {**_REWARD, "delivery": _FULFILLED}),
     "rewards by invitation": Row(REWARDS, around(), {**_REWARD, "delivery": {"offer": "lunch_invited"}}),
     "rewards as points": Row(REWARDS, around(), {**_REWARD, "delivery": {"program": "OVO", "points": 200}}),
+    "journeys": Row(JOURNEYS, TRAVELS, FULL),
+    "journeys by a call": Row(JOURNEYS, TRAVELS, BY_CALL),
+    "journeys of a segment": Row(JOURNEYS, TRAVELS, OF_SEGMENT),
+    "journeys of expiring points": Row(JOURNEYS, TRAVELS, EXPIRING),
     "counters": Row(COUNTERS, SOURCES, _COUNTER),
     "downstreams": Row(DOWNSTREAMS, Allowed(to_private=False), _DOWNSTREAM),
     "own downstreams": Row(DOWNSTREAMS, Allowed(to_private=False), _OWN),

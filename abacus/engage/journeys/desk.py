@@ -1,0 +1,47 @@
+"""What people do with journeys: the caller checks each deed, the desk does it and writes it into the log."""
+
+from collections.abc import Iterable, Mapping
+
+from abacus.core.clock import Clock
+from abacus.documents.stated_desk import StatedDesk
+from abacus.engage.journeys.decide.journey import Journey
+from abacus.engage.journeys.decide.journey_reader import Read, read_journey
+from abacus.engage.journeys.decide.publications import JourneyPublications
+from abacus.engage.journeys.journey_store import JourneyStore
+from abacus.engage.journeys.publications import journey_publications
+from abacus.engage.notify.renderer import Renderer
+from abacus.people.store.approvals import Approvals
+from abacus.platform.postgres import Pool
+from abacus.signals.events.decide.source import Source
+
+
+async def tried_journey(document: Mapping[str, object], around: JourneyPublications, renderer: Renderer) -> Journey:
+    """The draft of a document, judged by what is published. Raises `JourneyFaults` with every fault that it has, and
+    `Unavailable`.
+    """
+    return await tried(read_journey(document, around), renderer)
+
+
+async def tried(read: Read, renderer: Renderer) -> Journey:
+    """What was read. Raises as `tried_journey` does."""
+    renderings = [each.rendering for each in read.trials]
+    return read.judged(await renderer.render(renderings, is_trial=True) if renderings else ())
+
+
+class JourneyDesk(StatedDesk[Journey, JourneyPublications]):
+    """Every method raises `Unavailable` while the database is away, and `Refused` for what cannot be done."""
+
+    def __init__(
+        self, pool: Pool, clock: Clock, built_in: Iterable[Source], approvals: Approvals, renderer: Renderer
+    ) -> None:
+        super().__init__(pool, clock, JourneyStore(pool), approvals, lambda _: self.around())
+        self._built_in = tuple(built_in)
+        self._renderer = renderer
+
+    async def around(self) -> JourneyPublications:
+        """What is published, by which drafts are judged."""
+        return await journey_publications(self._pool, self._built_in, self.now())
+
+    async def read(self, document: Mapping[str, object], around: JourneyPublications | None = None) -> Journey:
+        """The draft of a document, judged by what is published; its templates are tried. Raises `JourneyFaults`."""
+        return await tried_journey(document, around or await self.around(), self._renderer)

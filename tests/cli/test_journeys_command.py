@@ -1,0 +1,156 @@
+"""`abacus journeys` on a real Postgres: the examples of the page of journeys, from a file to a version in force."""
+
+import json
+import shutil
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from abacus.cli.examples import example_cards
+from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
+from abacus.platform.postgres import Pool
+from abacus.pricing.store.cards import CardStore
+from tests.support.commands import Ran, abacus
+from tests.support.paths import DOCS
+from tests.support.staff import hire
+
+pytestmark = pytest.mark.once
+
+Command = Callable[..., Awaitable[Ran]]
+EXAMPLES: Final = ("journey-welcome", "journey-lapsing", "journey-back", "journey-eleven")
+
+
+@pytest.fixture
+async def command(database_url: str, pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    for card in example_cards():
+        await CardStore(pool).publish(card, by="tests", now=datetime.now(UTC))
+    shutil.copytree(DOCS / "examples", tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    tokens = {
+        "cleo": await hire(pool, "cleo", "country_editor:SG"),
+        "dora": await hire(pool, "dora", "approver:SG"),
+    }
+
+    async def run(*words: str, by: str = "cleo") -> Ran:
+        return await abacus(
+            *words, env={"ABACUS_DATABASE_URL": database_url, "ABACUS_TOKEN": tokens[by], "COLUMNS": "200"}
+        )
+
+    return run
+
+
+async def approved(command: Command, file: str) -> None:
+    """Publishes a file, and lets another person agree."""
+    submitted = await command("journeys", "publish", file, "--json")
+    (approval,) = [each["approval"] for each in submitted.json["submitted"]]
+    words = ("approve", approval["approval_id"], "--digest", approval["digest"])
+    assert (await command("approvals", *words, by="dora")).code == 0
+
+
+def changed(file: str, *changes: tuple[str, str]) -> str:
+    """The name of a file with these changes to an example."""
+    text = Path(file).read_text(encoding="utf-8")
+    for old, new in changes:
+        text = text.replace(old, new)
+    return written("changed.toml", text)
+
+
+def written(file: str, text: str) -> str:
+    Path(file).write_text(text, encoding="utf-8")
+    return file
+
+
+async def test_the_examples_have_no_faults(command: Command) -> None:
+    assert (await command("offers", "publish", "double-points.toml")).code == 0
+    ran = await command("journeys", "lint", *(f"{each}.toml" for each in EXAMPLES))
+    assert (ran.code, len(ran.out.splitlines())) == (0, len(EXAMPLES)), ran.err
+
+
+@pytest.mark.long
+async def test_one_member_is_followed_through_with_each_decision(command: Command) -> None:
+    words = ("--member", "bob", "--context", "last-order.json", "--at", "2026-02-01T00:00:00+08:00")
+    ran = await command("journeys", "simulate", "journey-back.toml", *words, "--then", "orders-after.json", "--json")
+    assert ran.code == 0, ran.err
+    legs = ran.json["legs"]
+    assert [[each["node"] for each in leg["trail"]] for leg in legs] == [
+        ["arms"],
+        ["month"],
+        ["monday", "miss_you"],
+        [],
+    ]
+    assert [each["key"] for leg in legs for each in leg["done"]] == ["journey:come_back:1:bob:4"]
+    assert legs[2]["waits"]["over"] == "2026-02-23T02:00:00+00:00"
+    assert (legs[3]["at"], legs[3]["left"]["reason"]) == ("2026-02-18T04:30:00+00:00", "bought")
+    ran = await command("journeys", "simulate", "journey-eleven.toml", "--member", "bob", "--json")
+    (which,) = [each for leg in ran.json["legs"] for each in leg["trail"] if each["node"] == "which"]
+    assert (which["way"], len(which["conditions"])) == ("otherwise", 11)
+    assert which["conditions"][-1] == {"condition": "member.balance gt 0", "value": "0", "holds": False}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("words", "refusal"),
+    [
+        (("journey-welcome.toml",), "members enter welcome by transactions/transaction.completed; write --event"),
+        (("journey-eleven.toml",), "members enter new_year by no event; write --member"),
+        (("journey-back.toml", "--member", "bob"), "/last_order_at: missing"),
+        (("journey-welcome.toml", "--event", "last-order.json"), "it is no event by which members enter welcome"),
+    ],
+)
+async def test_what_is_lacking_is_told(command: Command, words: tuple[str, ...], refusal: str) -> None:
+    ran = await command("journeys", "simulate", *words)
+    assert ran.code == 2
+    assert refusal in ran.err
+
+
+@pytest.mark.long
+async def test_who_does_not_enter_is_told_why(command: Command) -> None:
+    ran = await command(
+        "journeys", "simulate", "journey-lapsing.toml", "--member", "bob", "--context", "few.json", "--json"
+    )
+    assert ran.code == 2, "the offer is not there"
+    assert (await command("offers", "publish", "double-points.toml")).code == 0
+    written("few.json", '{"points": 99, "expires_at": "2026-01-31T16:00:00Z"}')
+    ran = await command(
+        "journeys", "simulate", "journey-lapsing.toml", "--member", "bob", "--context", "few.json", "--json"
+    )
+    assert (ran.json["against"], ran.json["legs"]) == ("its rule does not hold", [])
+    assert ran.json["conditions"] == [{"condition": "context.points gte 100", "value": "99", "holds": False}]
+
+
+@pytest.mark.long
+async def test_a_version_takes_members_in_once_a_second_person_agrees(command: Command, pool: Pool) -> None:
+    """Each node keeps its number, also beside a node that is gone."""
+    await approved(command, "journey-welcome.toml")
+    renamed = ("[nodes.remind]", "[nodes.again]"), ('otherwise = "remind"', 'otherwise = "again"')
+    await approved(command, changed("journey-welcome.toml", *renamed))
+    store = JourneyStore(pool)
+    first, second = [each.document for each in await store.history("welcome")]
+    numbers = {name: node.number for name, node in first.nodes.items()}
+    assert numbers == {"hello": 1, "remind": 2, "second_order": 3, "thank": 4, "through": 5}
+    assert {name: node.number for name, node in second.nodes.items()} == {
+        **{name: number for name, number in numbers.items() if name != "remind"},
+        "again": 6,
+    }
+    assert await JourneyVersions(store).of("welcome", 1) == first
+    assert [each.label for each in await store.in_force(datetime.now(UTC))] == ["welcome@2"]
+
+
+@pytest.mark.long
+async def test_journeys_do_not_start_each_other_without_end(command: Command) -> None:
+    head = {"country": "SG", "timezone": "Asia/Singapore", "entry": {"api": True}, "begin": "pause"}
+    times = {"starts_at": "2026-01-01T00:00:00+08:00", "ends_at": "2036-01-01T00:00:00+08:00"}
+    end = {"exit": "end"}
+    for name, other in (("one", "two"), ("two", "one")):
+        alone = {"pause": {"wait": {"for": "1d"}, "next": "end"}, "end": end}
+        start = {"do": {"start": {"journey": other}}, "next": "end"}
+        starting = {"pause": {"wait": {"for": "1d"}, "next": "on"}, "on": start, "end": end}
+        for place, nodes in enumerate((alone, starting)):
+            written(f"{name}{place}.json", json.dumps({"name": name, **head, **times, "nodes": nodes}))
+    for file in ("one0.json", "two0.json", "one1.json"):
+        assert (await command("journeys", "publish", file)).code == 0
+    refused = await command("journeys", "publish", "two1.json")
+    assert (refused.code, refused.err) == (2, "abacus: two1.json: nodes.on.do: would start itself without end: two → one → two\n")
