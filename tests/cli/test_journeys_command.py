@@ -153,4 +153,7 @@ async def test_journeys_do_not_start_each_other_without_end(command: Command) ->
     for file in ("one0.json", "two0.json", "one1.json"):
         assert (await command("journeys", "publish", file)).code == 0
     refused = await command("journeys", "publish", "two1.json")
-    assert (refused.code, refused.err) == (2, "abacus: two1.json: nodes.on.do: would start itself without end: two → one → two\n")
+    assert (refused.code, refused.err) == (
+        2,
+        "abacus: two1.json: nodes.on.do: would start itself without end: two → one → two\n",
+    )

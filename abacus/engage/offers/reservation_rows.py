@@ -113,8 +113,8 @@ order by u.member_id, u.offer for update of t
 
 # A hold whose time is over takes nothing of a member's limits, whether somebody has let it go or not.
 _TAKES: Final = f"(r.status = '{_REDEEMED}' or r.status = '{_HELD}' and r.until > :now)"
-# A plan that is made while the table is empty may read all reservations of the offer, and is kept: the index by offer is
-# of no use to `r.offer || ''`.
+# A plan that is made while the table is empty may read all reservations of the offer, and is kept: the index by offer
+# is of no use to `r.offer || ''`.
 _USES: Final = Statement(f"""
 select {columns(TakerPlace, "u")}, count(*), sum(r.points)::bigint, sum(r.cost)::bigint,
     count(*) filter (where r.day = u.day), coalesce(sum(r.points) filter (where r.day = u.day), 0)::bigint,
