@@ -36,6 +36,7 @@ from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.categories.kind import category_desk
 from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.downstreams.kind import Allowed
+from abacus.engage.journeys.desk import JourneyDesk
 from abacus.engage.notify.renderer import rendering
 from abacus.engage.offers.codes.desk import CodeDesk
 from abacus.engage.offers.desk import OfferDesk
@@ -241,6 +242,7 @@ async def desk(
             client = Client(issuer, "abacus", "hush", f"{url}/sign-in/provider/back")
             providers.append(Provider(client, reading, clock))
             stack.push_async_callback(providers[0].close)
+        renderer = await stack.enter_async_context(rendering())
         premises = Premises(
             address=Address(url, behind_proxy=behind_proxy),
             clock=clock,
@@ -280,7 +282,8 @@ async def desk(
                 RewardDesk(pool, clock, large.approvals),
                 returns_desk(pool, clock, moves, cards.book),
                 offer_returns(pool, clock),
-                CampaignDesk(pool, clock, SOURCES, large.approvals, await stack.enter_async_context(rendering())),
+                CampaignDesk(pool, clock, SOURCES, large.approvals, renderer),
+                JourneyDesk(pool, clock, SOURCES, large.approvals, renderer),
                 Places(pool, None, None, "abacus-", "abacus.points.v1", [], ("calculator", "awarder")),
                 WatchStore(pool),
                 PartnerStore(pool, clock),

@@ -10,6 +10,7 @@ from abacus.approving.closes import close_proposal
 from abacus.approving.executors import card_proposal, limits_proposal
 from abacus.console.pages.approvals.tellings import EVERY_KIND, TELLINGS
 from abacus.engage.campaigns.desk import CampaignDesk
+from abacus.engage.journeys.desk import JourneyDesk
 from abacus.ledger.types.limits import Limits
 from abacus.oversight.closing.books import MonthBooks, Papers
 from abacus.oversight.closing.decide.journal import JournalSum
@@ -25,9 +26,10 @@ from abacus.platform.postgres import Pool
 from abacus.pricing.decide.card import parse_card, to_document
 from abacus.pricing.store.cards import CardReader
 from abacus.programs.expiry.decide.month import Month
-from tests.console.campaigning import MARKET, submitted
+from tests.console.campaigning import MARKET, cards, submitted
 from tests.console.desk import Browser, Desk, desk
 from tests.console.one_member import adjusted, opened
+from tests.documents.samples import JOURNEYS
 from tests.people.approving import ANN, BEN, proposal
 
 JSON = re.compile(r'[{\[]&#34;|[{\[]"|&#34;:')
@@ -53,6 +55,18 @@ def changes(page: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 async def newest(open_desk: Desk) -> Approval:
     return (await open_desk.rooms[Approvals].all(limit=1))[0]
+
+
+async def test_a_journey_is_told_as_sentences(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        journeys = open_desk.rooms[JourneyDesk]
+        _, approval = await journeys.propose(await journeys.read(JOURNEYS.document), ANN)
+        page = await shown(await open_desk.inside("ben", "approver:SG"), approval)
+        assert page["title"] == "Journey welcome, SG"
+        said = [(each["begins"], each["says"]) for each in page["told"]["value"]["sentences"]]
+        assert ("Members enter", "by transactions/transaction.completed") in said
+        assert ("node by node", "pause waits → thanks; thanks: award → through; through leaves") in said
 
 
 async def test_a_campaign_is_told_as_sentences(pool: Pool) -> None:

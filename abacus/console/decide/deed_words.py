@@ -66,6 +66,7 @@ UNTITLED: Final[Mapping[str, str]] = {
     "campaign": "the campaign {of}",
     "offer": "the offer {of}",
     "reward": "the reward {of}",
+    "journey": "the journey {of}",
     "assumption": "assumptions",
     "month_close": "the close of {of}",
 }

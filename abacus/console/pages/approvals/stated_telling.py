@@ -7,6 +7,7 @@ from abacus.console.decide.told import Told, changes_of, everything_of
 from abacus.console.pages.approvals.telling import Telling
 from abacus.console.pages.drafts.draft_kind import DraftKind
 from abacus.console.web.calls import Call
+from abacus.console.web.things import THINGS
 from abacus.documents.form.sentences import sentences
 from abacus.documents.form.types import Form
 from abacus.documents.kind import Around
@@ -25,7 +26,7 @@ class StatedTelling(Generic[Running, Around]):
         desk: type[StatedDesk[Running, Around]],
         *,
         why: str,
-        drafts: DraftKind[Running, Around],
+        drafts: DraftKind[Running, Around] | None = None,
     ) -> None:
         self._kind = kind
         self._form = form
@@ -61,6 +62,6 @@ class StatedTelling(Generic[Running, Around]):
             sentences=sentences(self._form, content),
             changes=changes_of(self._form, old, content),
             against=before[-1].label if before else None,
-            about=[Named(self._kind.subject, f"{approval.subject}@{number}")],
+            about=[Named(self._kind.subject, f"{approval.subject}@{number}")] if self._kind.subject in THINGS else [],
             everything=everything_of(content),
         )

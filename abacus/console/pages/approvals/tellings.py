@@ -9,6 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from abacus.console.decide.told import Told, everything_of
+from abacus.console.pages.approvals.journey_telling import JOURNEY
 from abacus.console.pages.approvals.telling import Telling
 from abacus.console.pages.campaigns.campaign_telling import CAMPAIGN
 from abacus.console.pages.finance.assumption_telling import ASSUMPTION
@@ -23,7 +24,7 @@ from abacus.core.errors import Refused
 from abacus.people.types.approval import Approval, CannotExecute
 
 # A capability whose deeds need a second person takes its place here.
-TELLINGS: Final = (ADJUSTMENT, REVERSAL, CARD, CAMPAIGN, OFFER, REWARD, LIMITS, ASSUMPTION, MONTH_CLOSE)
+TELLINGS: Final = (ADJUSTMENT, REVERSAL, CARD, CAMPAIGN, OFFER, REWARD, JOURNEY, LIMITS, ASSUMPTION, MONTH_CLOSE)
 UNREADABLE: Final = (CannotExecute, Refused, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 

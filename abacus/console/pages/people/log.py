@@ -30,6 +30,7 @@ _KINDS: Final = {
     "campaign": "a campaign",
     "reward": "a reward",
     "reward_pool": "a pool of codes",
+    "journey": "a journey",
     "card": "a rate card",
     "segment": "a segment",
     "counter": "a counter",

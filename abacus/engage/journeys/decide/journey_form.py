@@ -24,7 +24,7 @@ from abacus.documents.form.types import (
     Whole,
     options,
 )
-from abacus.engage.journeys.decide.node_form import NODE, OCCASION, begins_at
+from abacus.engage.journeys.decide.node_form import NODE, OCCASION, begins_at, told
 from abacus.signals.events.types import VariableType
 
 _ORDERS: Final = ["transactions/transaction.completed"]
@@ -195,6 +195,8 @@ JOURNEY_FORM: Final = Form(
             sort=Entries(Text(pattern=NAME_PATTERN), NODE, "node"),
             label="Nodes",
             required=True,
+            begins="node by node",
+            says=told,
             example={
                 "hello": {"do": {"tell": {"en": "Welcome\nYour first order is on its way."}}, "next": "second_order"},
                 "second_order": {

@@ -164,6 +164,7 @@ _DO: Final = Group(
     ]
 )
 
+_VERBS: Final = {"wait": "waits", "branch": "branches", "split": "splits", "rate": "lets through", "exit": "leaves"}
 NODE: Final = Group(
     [
         OneOf(
@@ -213,3 +214,22 @@ NODE: Final = Group(
 def begins_at(value: object, table: Mapping[str, object]) -> str:
     nodes = table.get("nodes")
     return f"{value}, of {len(nodes) if isinstance(nodes, Mapping) else 0} nodes"
+
+
+def told(value: object, _: object) -> str:
+    """What happens at each node, and where it leads."""
+    return "; ".join(_node(name, node) for name, node in value.items()) if isinstance(value, Mapping) else str(value)
+
+
+def _node(name: object, node: object) -> str:
+    if not isinstance(node, Mapping):
+        return str(name)
+    ways = [
+        each.get("next") for kind in ("branch", "split") for each in node.get(kind, ()) if isinstance(each, Mapping)
+    ]
+    leads = [str(each) for each in (*ways, node.get("next"), node.get("otherwise")) if each is not None]
+    to = f" → {', '.join(dict.fromkeys(leads))}" if leads else ""
+    do = node.get("do")
+    if isinstance(do, Mapping):
+        return f"{name}: {', '.join(map(str, do))}{to}"
+    return f"{name} {next((_VERBS[kind] for kind in _VERBS if kind in node), '')}{to}"

@@ -1,0 +1,15 @@
+"""How the approval of a journey is told."""
+
+from typing import Final
+
+from abacus.console.pages.approvals.stated_telling import StatedTelling
+from abacus.engage.journeys.decide.journey_form import JOURNEY_FORM
+from abacus.engage.journeys.desk import JourneyDesk
+from abacus.engage.journeys.kind import JOURNEYS
+
+_WHY: Final = (
+    "A journey tells members things and gives them points, so another person looks at exactly this version before"
+    " anybody enters it."
+)
+
+JOURNEY: Final = StatedTelling(JOURNEYS, JOURNEY_FORM, JourneyDesk, why=_WHY).telling()
