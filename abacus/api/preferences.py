@@ -1,4 +1,4 @@
-"""The routes of a member's preferences for messages: the language and the channels."""
+"""The routes of a member's preferences for messages: the language, the channels and the time zone."""
 
 from datetime import datetime
 from typing import Annotated
@@ -16,6 +16,7 @@ from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.template import LOCALE_PATTERN
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.intake.partners.members import MemberReader
+from abacus.platform.validation import Zone
 
 router = APIRouter(prefix="/v1/members", tags=["members"], default_response_class=Response)
 
@@ -23,16 +24,25 @@ Locale = Annotated[str, StringConstraints(pattern=LOCALE_PATTERN)]
 
 
 class PreferencesAsk(BaseModel):
-    """Replaces all preferences; a missing or null field means the default: English, and every channel."""
+    """Replaces all preferences; a missing or null field means the default: English, every channel, and
+    the time zone of the country.
+    """
 
     model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"locale": "id", "channels": ["sns"]}, {"channels": []}]}
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"locale": "id", "channels": ["sns"], "zone": "Asia/Jakarta"}, {"channels": []}]
+        },
     )
 
     locale: Locale | None = None
     channels: Annotated[
         list[ChannelName] | None,
         Field(max_length=len(ChannelName), description="None at all, `[]`, means that the member is told nothing."),
+    ] = None
+    zone: Annotated[
+        Zone | None,
+        Field(description="A name of the IANA, such as Asia/Jakarta: quiet hours and days are by its clock."),
     ] = None
 
 
@@ -46,6 +56,7 @@ class PreferencesAnswer(BaseModel):
                     "member_id": "bob",
                     "locale": "id",
                     "channels": ["sns"],
+                    "zone": "Asia/Jakarta",
                     "set_by": "acme",
                     "set_at": "2026-01-10T04:30:00Z",
                 }
@@ -56,6 +67,7 @@ class PreferencesAnswer(BaseModel):
     member_id: str
     locale: str | None
     channels: list[ChannelName] | None
+    zone: str | None
     set_by: str | None
     set_at: datetime | None
 
@@ -84,7 +96,7 @@ async def set_preferences(member_id: MemberId, request: Request) -> Response:
     ask = await read_body(request, PreferencesAsk.model_validate)
     await _check_open(member_id, call)
     preference = await call.rooms[PreferenceStore].set(
-        member_id, locale=ask.locale, channels=ask.channels, by=call.partner.partner_id
+        member_id, locale=ask.locale, channels=ask.channels, zone=ask.zone, by=call.partner.partner_id
     )
     return json_answer(preference._asdict())
 

@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from abacus.approving.executors import card_proposal
 from abacus.core.clock import Clock
-from abacus.core.errors import Refused
-from abacus.documents.desk import DocumentDesk
+from abacus.documents.approved_desk import ApprovedDesk
 from abacus.documents.types import Difference, DraftOutcome, Record
 from abacus.people.store.approvals import Approvals
-from abacus.people.types.approval import Approval
+from abacus.people.types.approval import Approval, ApprovalKind
 from abacus.people.types.person import Actor
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
@@ -19,20 +17,24 @@ from abacus.pricing.kind import CARDS, alone
 from abacus.pricing.store.cards import CardStore
 
 
-class CardDesk(DocumentDesk[RateCard, None]):
+class CardDesk(ApprovedDesk[RateCard, None]):
     """Callers check rights. Every method raises `Unavailable` while the database is away, and `Refused` for what cannot
     be done.
     """
 
     def __init__(self, pool: Pool, clock: Clock, approvals: Approvals, *, needs_approval: bool = True) -> None:
-        super().__init__(pool, clock, CARDS, alone)
+        super().__init__(pool, clock, CARDS, alone, approvals=approvals, asked_as=ApprovalKind.RATE_CARD)
         self._cards = CardStore(pool)
-        self._approvals = approvals
         self._needs_approval = needs_approval
 
     async def book(self) -> CardBook:
         """All cards, and which of them is in force when."""
         return CardBook(await self._cards.all())
+
+    def check_publishes(self, by: Actor) -> None:
+        """Anybody, where no second person is needed."""
+        if self._needs_approval:
+            super().check_publishes(by)
 
     async def history(self, scope: str | None) -> Sequence[Record[RateCard]]:
         """The cards of a scope, by version; none where there is no such scope. Without one, the cards of all."""
@@ -50,15 +52,7 @@ class CardDesk(DocumentDesk[RateCard, None]):
 
     async def publish(self, differences: Sequence[Difference[RateCard]], by: Actor) -> Sequence[DraftOutcome[RateCard]]:
         """Publishes the cards, or has a second person decide on each."""
-        if not self._needs_approval:
-            return await super().publish(differences, by)
-        asked = [await self._asked(each, by) for each in differences]
-        return [DraftOutcome(each.draft, None, approval) for each, approval in zip(differences, asked, strict=True)]
-
-    async def ask(self, card: RateCard, by: Actor) -> Approval:
-        """Has a second person decide on the card. Raises `CannotDecide` if `by` may not ask."""
-        (difference,) = await self.differences([card])
-        return await self._asked(difference, by)
+        return await (super().publish if self._needs_approval else self._publish)(differences, by)
 
     async def restore(self, scope: str, version: int, start: datetime, by: Actor) -> Approval:
         """Asks for the content of an old version from another time on."""
@@ -73,8 +67,3 @@ class CardDesk(DocumentDesk[RateCard, None]):
         act, label = self.kind.withdrawals.act, f"{scope}@{version}"
         also = self.logged(label, country_of(scope), by, did=act, reason=reason)
         return await self._cards.withdraw(scope, version, by=by.source, reason=reason, now=self.now(), also=also)
-
-    async def _asked(self, difference: Difference[RateCard], by: Actor) -> Approval:
-        if not difference.changes:
-            raise Refused(f"{difference.against} is this card already: nothing to publish")
-        return await self._approvals.ask(card_proposal(difference.draft, list(difference.changes)), by.agent)

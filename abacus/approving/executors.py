@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from abacus.approving.assumptions import assuming
 from abacus.approving.closes import signing
 from abacus.core.clock import Clock
+from abacus.documents.approved_desk import document_approval, proposal_of
 from abacus.documents.stated_desk import version_approval
 from abacus.engage.campaigns.campaign_store import CampaignStore
 from abacus.engage.campaigns.decide.publications import Publications
@@ -15,6 +16,7 @@ from abacus.engage.journeys.decide.publications import JourneyPublications
 from abacus.engage.journeys.desk import tried_journey
 from abacus.engage.journeys.journey_store import JourneyStore
 from abacus.engage.journeys.publications import journey_publications
+from abacus.engage.notify.kind import CONTACT_POLICIES, countries_with_cards
 from abacus.engage.notify.renderer import rendering
 from abacus.engage.offers.offer_store import OfferStore
 from abacus.engage.offers.publications import offer_publications
@@ -29,11 +31,12 @@ from abacus.ledger.types.movement import Moved, Movement
 from abacus.people.decide.agreement import canonical, check_unchanged
 from abacus.people.store.approvals import Approvals, Executor
 from abacus.people.store.audit import entry_of, with_entry
-from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, CannotExecute, Proposal, Terms
+from abacus.people.types.approval import Approval, ApprovalKind, CannotDecide, Proposal, Terms
 from abacus.people.types.deed import Deed
 from abacus.platform.postgres import Also, Pool
-from abacus.pricing.decide.card import CardFaults, RateCard, country_of, parse_card, to_document
-from abacus.pricing.store.cards import CardStore
+from abacus.pricing.decide.card import RateCard
+from abacus.pricing.kind import CARDS
+from abacus.pricing.kind import alone as by_nothing_else
 from abacus.signals.events.decide.source import Source
 
 
@@ -55,7 +58,8 @@ def approving(
             raise CannotDecide("idempotency-key-reused", f"{movement.key} is the key of an award") from error
 
     executors: dict[ApprovalKind, Executor] = {
-        ApprovalKind.RATE_CARD: _publishing(pool, clock),
+        ApprovalKind.RATE_CARD: document_approval(pool, clock, CARDS, by_nothing_else),
+        ApprovalKind.CONTACT_POLICY: document_approval(pool, clock, CONTACT_POLICIES, countries_with_cards),
         ApprovalKind.LIMITS: _limiting(pool, clock),
         ApprovalKind.CAMPAIGN: _running(pool, clock, tuple(built_in)),
         ApprovalKind.OFFER: version_approval(OfferStore(pool), clock, lambda: offer_publications(pool, clock.now())),
@@ -68,13 +72,7 @@ def approving(
 
 
 def card_proposal(card: RateCard, changes: list[str]) -> Proposal:
-    return Proposal(
-        kind=ApprovalKind.RATE_CARD,
-        subject=card.scope,
-        country=country_of(card.scope),
-        summary=f"publish a card of {card.scope}: {'; '.join(changes) or 'nothing changes'}",
-        document=canonical(to_document(card)),
-    )
+    return proposal_of(CARDS, ApprovalKind.RATE_CARD, card, changes)
 
 
 def limits_proposal(partner_id: str, before: Limits, after: Limits) -> Proposal:
@@ -94,18 +92,6 @@ def limits_proposal(partner_id: str, before: Limits, after: Limits) -> Proposal:
 
 def limits_document(partner_id: str, limits: Limits) -> str:
     return canonical({"partner_id": partner_id, "limits": limits._asdict()})
-
-
-def _publishing(pool: Pool, clock: Clock) -> Executor:
-    async def publish(approval: Approval, also: Also) -> None:
-        card = _card(approval)
-        check_unchanged(approval, canonical(to_document(card)))
-        by, second, now = approval.asked_by, approval.decided_by, clock.now()
-        about = f"card:{card.scope}"
-        entry = entry_of(by, Deed.PUBLISH_RATES, about, now, country=approval.country, approved_by=second)
-        await CardStore(pool).publish(card, by=by, now=now, approved_by=second, also=with_entry(also, entry))
-
-    return publish
 
 
 def _limiting(pool: Pool, clock: Clock) -> Executor:
@@ -152,10 +138,3 @@ def _rewarding(pool: Pool, clock: Clock) -> Executor:
         return await reward_publications(pool, clock.now())
 
     return version_approval(RewardStore(pool), clock, around)
-
-
-def _card(approval: Approval) -> RateCard:
-    try:
-        return parse_card(json.loads(approval.document))
-    except CardFaults as fault:
-        raise CannotExecute(f"the card cannot be published any more: {fault}") from None

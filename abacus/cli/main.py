@@ -28,6 +28,7 @@ _FOLDERS: Final = (
     "events",
     "counters",
     "categories",
+    "contact",
     "offers",
     "campaigns",
     "rewards",

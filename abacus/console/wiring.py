@@ -13,6 +13,7 @@ from abacus.api.entrance import Entrance
 from abacus.api.http.wiring import http_limits
 from abacus.api.server import bound
 from abacus.approving.card_desk import CardDesk
+from abacus.approving.contact_desk import ContactDesk
 from abacus.approving.wiring import large_moves
 from abacus.console.app import console_app
 from abacus.console.cleanup import keep_tidying
@@ -131,6 +132,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         OfferDesk(pool, clock, large.approvals),
         CodeDesk(pool, clock, wiring.secrets()),
         category_desk(pool, clock),
+        ContactDesk(pool, clock, large.approvals),
         await offer_preview(wiring, pool, cards.book, STANDING),
         RewardDesk(pool, clock, large.approvals),
         returns_desk(pool, clock, moves_of(wiring, pool), cards.book),

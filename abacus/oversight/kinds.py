@@ -13,6 +13,7 @@ from abacus.engage.campaigns.kind import CAMPAIGNS
 from abacus.engage.categories.kind import CATEGORIES
 from abacus.engage.downstreams.kind import DOWNSTREAMS
 from abacus.engage.journeys.kind import JOURNEYS
+from abacus.engage.notify.kind import CONTACT_POLICIES
 from abacus.engage.offers.kind import OFFERS
 from abacus.engage.rewards.kind import REWARDS
 from abacus.oversight.closing.kind import JOURNAL_ACCOUNTS
@@ -26,6 +27,7 @@ KINDS: Final[Sequence[DocumentKind[Any, Any]]] = (
     COUNTERS,
     DOWNSTREAMS,
     CATEGORIES,
+    CONTACT_POLICIES,
     OFFERS,
     REWARDS,
     CAMPAIGNS,

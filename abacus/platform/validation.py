@@ -8,6 +8,7 @@ from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, Vali
 from pydantic_core import ErrorDetails
 
 from abacus.core.errors import Reason, SetAside
+from abacus.core.fields import Bad, time_zone
 
 # Any business has its times in here; a year with five digits would break calendars further on.
 _FROM, _BEFORE = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
@@ -28,12 +29,21 @@ def _day_written_out(value: object) -> object:
     raise ValueError("a day like 2026-07-31 is needed")
 
 
+def _known_zone(value: str) -> str:
+    try:
+        return time_zone(value)
+    except Bad as bad:
+        raise ValueError(str(bad)) from None
+
+
 def _in_utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC)
 
 
 # Held in UTC, whatever offset it came with: pydantic's own zones make each later use of a time several times dearer.
 Moment = Annotated[AwareDatetime, Field(ge=_FROM, lt=_BEFORE), BeforeValidator(_written_out), AfterValidator(_in_utc)]
+# A name of the IANA.
+Zone = Annotated[str, AfterValidator(_known_zone)]
 Day = Annotated[date, Field(ge=_FROM.date(), lt=date(2110, 1, 1)), BeforeValidator(_day_written_out)]
 
 

@@ -10,20 +10,24 @@ from tests.support.shop import award, register, shop
 
 pytestmark = pytest.mark.once
 
-DEFAULTS = {"member_id": "bob", "locale": None, "channels": None, "set_by": None, "set_at": None}
+DEFAULTS = {"member_id": "bob", "locale": None, "channels": None, "zone": None, "set_by": None, "set_at": None}
 
 
 async def test_preferences_are_set_read_and_replaced(house: House) -> None:
     async with shop(house) as opened:
         acme = await opened.caller(await register(house, may_see_others=True))
         assert (await acme.get("/v1/members/bob/preferences")).json() == DEFAULTS
-        answer = await acme.put("/v1/members/bob/preferences", json={"locale": "id", "channels": ["sns", "log", "sns"]})
+        answer = await acme.put(
+            "/v1/members/bob/preferences",
+            json={"locale": "id", "channels": ["sns", "log", "sns"], "zone": "Asia/Jakarta"},
+        )
         assert answer.status_code == 200
         said = answer.json()
         assert (said["locale"], said["channels"], said["set_by"]) == ("id", ["log", "sns"], "acme")
+        assert said["zone"] == "Asia/Jakarta"
         assert (await acme.get("/v1/members/bob/preferences")).json() == said
         replaced = (await acme.put("/v1/members/bob/preferences", json={"channels": []})).json()
-        assert (replaced["locale"], replaced["channels"]) == (None, [])
+        assert (replaced["locale"], replaced["channels"], replaced["zone"]) == (None, [], None)
         slashed = await acme.put("/v1/members/a%2Fpreferences/preferences", json={"locale": "vi"})
         assert slashed.json()["member_id"] == "a/preferences"
 
@@ -37,6 +41,8 @@ BAD: list[tuple[Any, str, str]] = [
     ({"channels": ["fax"]}, "invalid", "/channels/0"),
     ({"channels": "sns"}, "invalid", "/channels"),
     ({"channels": ["log"] * 4}, "invalid", "/channels"),
+    ({"zone": "Asia/Jakart"}, "invalid", "/zone"),
+    ({"zone": 7}, "invalid", "/zone"),
     ({"tone": "friendly"}, "invalid", "/tone"),
 ]
 

@@ -1,15 +1,24 @@
 """`abacus campaigns simulate` and `report`: what would be done, and what was, as people and scripts read it."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from abacus.core.clock import SystemClock
+from abacus.documents.directory import read_moment
 from abacus.engage.campaigns.campaign_store import CampaignStore
+from abacus.engage.campaigns.directory import CampaignDirectory
 from abacus.engage.campaigns.effects import Effects
 from abacus.engage.campaigns.report import glance
-from tests.engage.campaigns.offers import matched, order
+from abacus.engage.notify.decide.message import ChannelName
+from abacus.engage.notify.kind import CONTACT_POLICIES, policies_of
+from abacus.engage.notify.notices import Notices
+from tests.engage.campaigns.offers import SOURCES, matched, order
+from tests.engage.notify.promoting import promoted
+from tests.engage.notify.telling import gather
 from tests.support.commands import abacus
+from tests.support.contact import publish_contact
 from tests.support.house import House
 from tests.support.running_campaigns import run_campaign
 
@@ -76,3 +85,40 @@ async def test_report_says_what_was_done_by_day_and_arm(house: House) -> None:
     assert at_a_glance[29] is None
     assert at_a_glance[30] is not None
     assert sum(each.members for each in at_a_glance[30]) == 30
+
+
+async def test_a_campaign_says_what_it_withholds(house: House, tmp_path: Path) -> None:
+    await publish_contact(house.pool, holdout=50, caps={"sns": {"promotion": "1 a day"}})
+    await run_campaign(house, steps=[{"do": [POINTS]}], respects_holdout=True)
+    env = {**house.environment(), "COLUMNS": "160"}
+    outcomes = {}
+    for member in ("bob", "ann"):
+        ran = await abacus(
+            "campaigns", "simulate", "market", "--event", written(tmp_path, member_id=member), "--json", env=env
+        )
+        outcomes[member] = ran.json["outcome"]
+    assert outcomes == {"bob": "holdout", "ann": "done"}
+    now = SystemClock().now()
+    notices, policies = Notices(house.pool, SystemClock()), policies_of(await read_moment(house.pool, CONTACT_POLICIES))
+    told = [promoted(member, number, now, campaign="market") for member in ("bob", "ann") for number in range(3)]
+    await notices.enter(told, gathered_for=timedelta(0))
+    await gather(notices, (ChannelName.SNS,), policies)
+    ran = await abacus("campaigns", "report", "market", "--json", env=env)
+    assert ran.json["untold"] == [
+        {"channel": "sns", "cause": "cap", "messages": 2},
+        {"channel": "sns", "cause": "holdout", "messages": 3},
+    ]
+    assert "Never told" in (await abacus("campaigns", "report", "market", env=env)).out
+
+
+async def test_a_published_holdout_holds_for_campaigns_that_run(house: House) -> None:
+    await run_campaign(house, steps=[{"do": [POINTS]}], respects_holdout=True)
+    directory = CampaignDirectory(house.pool, SOURCES.values(), SystemClock())
+    shares = []
+    fields: dict[str, Any]
+    for fields in ({"holdout": 5}, {"holdout": 10}, {"quiet_hours": "21:00-08:00"}):
+        await publish_contact(house.pool, **fields)
+        await directory.refresh()
+        (armed,) = directory.value().index.answering(order(1)._replace(occurred_at=SystemClock().now()))
+        shares.append(armed.holdout)
+    assert shares == [5, 10, 0]

@@ -118,6 +118,7 @@ async def test_everything_of_a_member_in_one_answer(bob: House) -> None:
         "holds": 0,
         "transfers": 3,
         "messages": 0,
+        "withheld": 0,
         "offers": 0,
         "campaigns": 0,
         "redemptions": 0,

@@ -43,6 +43,7 @@ def address(path: str, approval: Approval) -> str:
         "{key:path}": "txn:rides:1",
         "{counter}": "count_rain_drops",
         "/categories/{document}": "/categories/SG",
+        "/contact/{document}": "/contact/SG",
         "/events/{document}": "/events/weather",
         "/downstreams/{document}": "/downstreams/coupons",
         "counts.csv": "counts.csv?keys=rain_drops:city:1",

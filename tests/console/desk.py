@@ -13,6 +13,7 @@ import httpx
 from argon2 import PasswordHasher
 
 from abacus.approving.card_desk import CardDesk
+from abacus.approving.contact_desk import ContactDesk
 from abacus.approving.executors import approving
 from abacus.console.app import SERVED, console_app
 from abacus.console.drafts.store import DraftStore
@@ -278,6 +279,7 @@ async def desk(
                 OfferDesk(pool, clock, large.approvals),
                 CodeDesk(pool, clock, secrets),
                 category_desk(pool, clock),
+                ContactDesk(pool, clock, large.approvals),
                 OfferPreview(pool, cards.book, members=members, facts=FactRegistry()),
                 RewardDesk(pool, clock, large.approvals),
                 returns_desk(pool, clock, moves, cards.book),

@@ -2,12 +2,14 @@
 
 from datetime import timedelta
 
+from abacus.approving.contact_desk import ContactDesk
 from abacus.console.decide.waits import RELAY
 from abacus.console.watch.store import WatchStore
 from abacus.engage.categories.decide.tree import parse_categories
 from abacus.engage.categories.kind import CategoryDesk
 from abacus.engage.downstreams.decide.downstream_document import parse_downstream
 from abacus.engage.downstreams.desk import DownstreamDesk
+from abacus.engage.notify.decide.contact_document import parse_policy
 from abacus.engage.offers.desk import OfferDesk
 from abacus.people.store.approvals import Approvals
 from abacus.people.types.approval import Approval
@@ -30,7 +32,7 @@ from tests.console.holding import hold_and_select
 from tests.console.stocked import stock
 from tests.engage.offers.taken import desk as taking_desk
 from tests.engage.offers.taken import held, wish
-from tests.people.approving import ANN, proposal
+from tests.people.approving import ANN, BEN, proposal
 from tests.signals.segments.sets_of_members import load
 from tests.support.counters import RAIN, publish_counter, publish_weather
 from tests.support.offers import CATEGORIES, LUNCH
@@ -51,6 +53,13 @@ async def publish_categories(open_desk: Desk) -> None:
     await desk.publish(await desk.differences([parse_categories(CATEGORIES)]), ADMIN)
 
 
+async def publish_contact(open_desk: Desk) -> None:
+    policy = {"country": "SG", "timezone": "Asia/Singapore", "caps": {"sns": {"promotion": "3 a day"}}}
+    desk, approvals = open_desk.rooms[ContactDesk], open_desk.rooms[Approvals]
+    asked = await desk.ask(parse_policy(policy), ANN)
+    await approvals.approve(asked.approval_id, BEN, asked.digest)
+
+
 async def propose_offer(open_desk: Desk) -> None:
     desk = open_desk.rooms[OfferDesk]
     await desk.propose(await desk.read(LUNCH, await desk.around()), ANN)
@@ -68,6 +77,7 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await publish_coupons(open_desk)
     await run_reward(open_desk.pool, delivery={"webhook": "coupons"})
     await publish_categories(open_desk)
+    await publish_contact(open_desk)
     await propose_offer(open_desk)
     await hold_offer(open_desk)
     await stock(open_desk)

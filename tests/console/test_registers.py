@@ -2,14 +2,17 @@
 
 from collections.abc import Collection
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool
 from abacus.signals.events.broker_topics import BrokerTopics
 from tests.console.campaigning import cards
 from tests.console.desk import Browser, desk
 from tests.console.furnished import publish_coupons
+from tests.people.approving import BEN
 from tests.support.counters import publish_weather
 
 
@@ -138,3 +141,29 @@ async def test_categories_are_those_of_the_countries_that_are_open(pool: Pool) -
         ida = await open_desk.inside("ida", "country_editor:ID")
         assert (await ida.twin("/categories")).json()["rows"] == []
         assert (await ida.twin("/categories/SG")).status_code == 404
+
+
+async def test_a_contact_policy_is_submitted_and_approved_by_another(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann, ben = await open_desk.inside("ann", "country_editor:SG"), await open_desk.inside("ben", "approver:SG")
+        text = 'country = "SG"\ntimezone = "Asia/Singapore"\nholdout = 5\n\n[caps.sns]\npromotion = "3 a day"\n'
+        assert (await ann.submit("/contact-draft", "/contact-draft", text)).status_code == 303
+        assert (await ann.twin("/contact")).json()["rows"] == []
+        (approval,) = (await ben.twin("/approvals?status=pending")).json()["list"]["rows"]
+        assert approval["title"] == "Contact policy of SG"
+        page = (await ben.twin(f"/approvals/{approval['approval_id']}")).json()
+        assert "always takes two people" in page["told"]["value"]["why"]
+        (asked,) = await open_desk.rooms[Approvals].some([UUID(approval["approval_id"])])
+        await open_desk.rooms[Approvals].approve(asked.approval_id, BEN, asked.digest)
+        (row,) = (await ann.twin("/contact")).json()["rows"]
+        assert row["cells"] == ["promotion over sns: 3 a day", "none", "5 %"]
+        shown = (await ann.twin("/contact/SG")).json()
+        assert said(shown["versions"][0]) == [
+            "In SG",
+            "by the clock of Asia/Singapore",
+            "At most, promotion over sns: 3 a day",
+            "held out are 5 % of members",
+        ]
+        bad = await ann.submit("/contact-draft", "/contact-draft", text.replace("3 a day", "often"))
+        assert (bad.status_code, "is not a cap" in bad.text) == (422, True)

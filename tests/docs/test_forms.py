@@ -16,6 +16,7 @@ PAGES: Final = {
     "downstreams": "country-teams/downstreams.md",
     "offers": "country-teams/offers.md",
     "categories": "country-teams/offers.md",
+    "contact": "country-teams/notifications.md",
     "campaigns": "country-teams/campaigns.md",
     "rewards": "country-teams/rewards.md",
     "journeys": "country-teams/journeys.md",

@@ -156,6 +156,17 @@ CATEGORIES: Final = Sample(
     path="categories.food.food",
     another=lambda document: {**document, "country": "ID"},
 )
+CONTACT: Final = Sample(
+    command="contact",
+    name="SG",
+    document={"country": "SG", "timezone": "Asia/Singapore", "caps": {"sns": {"promotion": "3 a day"}}},
+    changed={"country": "SG", "timezone": "Asia/Singapore", "caps": {"sns": {"promotion": "2 a day"}}},
+    change="caps.sns.promotion: 3 a day → 2 a day",
+    bad={"country": "SG", "timezone": "Asia/Singapore", "caps": {"sns": {"promotion": "often"}}},
+    path="caps.sns.promotion",
+    another=lambda document: {**document, "country": "ID"},
+    asks=True,
+)
 OFFERS: Final = Sample(
     command="offers",
     name="lunch_20",
@@ -204,5 +215,17 @@ ACCOUNTS: Final = Sample(
 )
 SAMPLES: Final = {
     each.command: each
-    for each in (CARDS, SOURCES, COUNTERS, DOWNSTREAMS, CATEGORIES, OFFERS, CAMPAIGNS, REWARDS, JOURNEYS, ACCOUNTS)
+    for each in (
+        CARDS,
+        SOURCES,
+        COUNTERS,
+        DOWNSTREAMS,
+        CATEGORIES,
+        CONTACT,
+        OFFERS,
+        CAMPAIGNS,
+        REWARDS,
+        JOURNEYS,
+        ACCOUNTS,
+    )
 }

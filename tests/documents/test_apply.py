@@ -18,6 +18,7 @@ EXPECTED = [
     ("definition", None),
     ("downstream", None),
     ("categories", None),
+    ("policy", None),
     ("offer", None),
     ("reward", None),
     ("campaign", None),
@@ -75,6 +76,7 @@ async def test_a_house_is_published_in_the_order_in_which_its_documents_need_eac
         "rain@1",
         "coupons@1",
         "SG@1",
+        "SG@1",
         "lunch_20@1",
         "coffee@1",
         "market@1",
@@ -119,8 +121,8 @@ async def test_a_kind_without_a_folder_is_left_alone(command: Command, house: Pa
     refused = await command("apply", tmp_path / "empty")
     assert (refused.code, refused.out) == (2, "")
     assert (
-        "has no folder of documents; the folders are rates, events, counters, downstreams, categories, offers, "
-        "rewards, campaigns, journeys, accounts" in refused.err
+        "has no folder of documents; the folders are rates, events, counters, downstreams, categories, contact, "
+        "offers, rewards, campaigns, journeys, accounts" in refused.err
     )
 
 
@@ -153,5 +155,11 @@ async def test_what_is_over_is_not_exported(command: Command, house: Path, tmp_p
         assert (await command(*words)).code == 0
     assert (await command("export", tmp_path / "out")).code == 0
     files = [str(file.relative_to(tmp_path / "out")) for file in (tmp_path / "out").rglob("*.toml")]
-    assert [Path(file).parts[0] for file in sorted(files)] == ["accounts", "categories", "events", CARDS.command]
+    assert [Path(file).parts[0] for file in sorted(files)] == [
+        "accounts",
+        "categories",
+        "contact",
+        "events",
+        CARDS.command,
+    ]
     assert (await command("export", tmp_path / "out")).code == 2

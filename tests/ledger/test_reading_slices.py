@@ -137,7 +137,7 @@ READINGS: Final[dict[str, Reading]] = {
     "accounts of a month's end": _sought,
     "preferences": lambda pool: of_each(PreferenceStore(pool, CLOCK).get),
     "messages": lambda pool: of_each(lambda member: messages_of(pool, member, 10)),
-    "messages that wait": lambda pool: Notifications(pool).waiting(),
+    "messages that wait": lambda pool: Notifications(pool).waiting(CLOCK.now()),
     "the report of a campaign": lambda pool: report(pool, CAMPAIGN),
     "the report of one with a limit": lambda pool: report(pool, LIMITED),
     "a campaign at a glance": lambda pool: glance(pool, COUNTING),
@@ -170,7 +170,7 @@ async def test_what_is_told_is_not_nothing(ledgers: tuple[Pool, Pool]) -> None:
     assert await ExpiryRuns(pool).months_due("SG", Month(2026, 12)) == [Month(2026, number) for number in (6, 7, 8)]
     assert all([await HoldReader(pool).open_holds(member) for member in MEMBERS])
     assert all([await messages_of(pool, member, 10) for member in MEMBERS])
-    waiting = await Notifications(pool).waiting()
+    waiting = await Notifications(pool).waiting(CLOCK.now())
     assert {name: waiting[name].deliveries for name in (ChannelName.LOG, ChannelName.SNS)} == {
         ChannelName.LOG: len(MEMBERS) - len(MEMBERS[::5]),
         ChannelName.SNS: len(MEMBERS),

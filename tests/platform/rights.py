@@ -57,6 +57,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "counter_retirement": "select, insert",
     "counter_row": "select, insert, update(count upto)",
     "counter_series": "select, insert",
+    "contact_policy": "select, insert",
     "counter_setting": "select, insert, update(value set_at set_by)",
     "counter_start": "select, insert",
     "counter_tally": (
@@ -83,10 +84,11 @@ RIGHTS: Final[Mapping[str, str]] = {
     "member_number_next": "select, insert, update(next)",
     "membership": "select, insert, delete, update(tier reason actor set_at)",
     "month_close": "select, insert",
+    "message_count": "select, insert, delete, update(messages)",
     "moved_alone": "select, insert, delete, update(points)",
-    "notice": "select, insert, delete, update(due_at told_at)",
+    "notice": "select, insert, delete, update(due_at owed told_at waits_for)",
     "notification": ("select, insert, delete, update(due_at attempts failing_since last_error sent_at parked_at)"),
-    "notification_preference": "select, insert, update(locale channels set_by set_at)",
+    "notification_preference": "select, insert, update(locale channels set_by set_at zone)",
     "offer_redemption": "select, insert, update(saves_back points_back rolled_back_at rollbacks)",
     "offer_reservation": "select, insert, update(saves points cost status ended_at)",
     "offer_shown": "select, insert, update(times)",
@@ -148,6 +150,7 @@ RIGHTS: Final[Mapping[str, str]] = {
         "select, insert, delete, update(url secret former_secret former_secret_until disabled_at disabled_why)"
     ),
     "webhook_cursor": "select, insert, update(xid key moved_at)",
+    "untold_message": "select, insert, delete",
     "webhook_delivery": (
         "select, insert, delete, update(attempts due_at retry_until taken_until delivered_at given_up_at last_status"
         " last_error)"

@@ -96,6 +96,13 @@ async def live(pool: Pool, member: str) -> None:
         f"m-{member}",
         NOW,
     )
+    await pool.execute("insert into message_count values ($1, 'log', 'promotion', $2, 1)", member, NOW.date())
+    await pool.execute(
+        "insert into untold_message values ($1, $2, 'log', 'promotion', 'market', 'cap', 'over the cap', $3, $3)",
+        member,
+        f"{member}:GRP:1",
+        NOW,
+    )
     key = f"campaign:market:transactions:transaction.completed:mart:{member[:1]}1"
     await pool.execute("insert into campaign_claim values ($1, $2, 'market', 1, $3)", key, member, NOW)
     await InvitationStore(pool).add(1, [member])

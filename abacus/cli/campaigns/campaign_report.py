@@ -56,6 +56,9 @@ def _shown(record: CampaignRecord, state: State, found: CampaignReport) -> Itera
     actions = [[each.kind, each.state, each.reason or "-", each.actions] for each in found.actions]
     if actions:
         yield Table("Actions", ["kind", "state", "reason", "actions"], actions)
+    if found.untold:
+        cells = [[each.channel, each.cause, each.messages] for each in found.untold]
+        yield Table("Never told", ["channel", "because of", "messages"], cells)
     awards = sum(each.actions for each in found.actions if each.kind == "award" and each.state == "done")
     yield f"awards: {found.posted:,} posted of {awards:,} on the award queue"
     used, bound = used_overall(found), record.document.limits.overall

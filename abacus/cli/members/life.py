@@ -10,6 +10,7 @@ from abacus.core.errors import absent
 from abacus.engage.campaigns.progress_rows import MemberProgress
 from abacus.engage.limits.types import MICROS
 from abacus.engage.notify.notifications import MemberMessage
+from abacus.engage.notify.withheld import Withheld
 from abacus.engage.offers.taken_reader import TakenOffer
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.intake.partners.members import AccountAsOf
@@ -77,6 +78,14 @@ _MESSAGE: Final[Columns[MemberMessage]] = {
     "sent": lambda each: each.sent_at,
     "failed": lambda each: each.failed,
 }
+_WITHHELD: Final[Columns[Withheld]] = {
+    "standing": lambda each: each.standing,
+    "about": lambda each: each.about,
+    "channel": lambda each: each.channel,
+    "since": lambda each: each.happened_at,
+    "until": lambda each: each.until,
+    "why": lambda each: each.why,
+}
 _CAMPAIGN: Final[Columns[MemberProgress]] = {
     "campaign": lambda each: each.campaign,
     "country": lambda each: each.country,
@@ -126,6 +135,7 @@ async def life_of(pool: Pool, member_id: str) -> Answer:
         ("holds", life.holds, _HOLD, lambda each: each._asdict()),
         ("transfers", transfers, _TRANSFER, vars),
         ("messages", life.messages, _MESSAGE, lambda each: each._asdict()),
+        ("withheld", life.withheld, _WITHHELD, lambda each: each._asdict()),
         ("campaigns", life.campaigns, _CAMPAIGN, lambda each: each._asdict()),
         ("redemptions", life.redemptions, _REDEMPTION, lambda each: each._asdict()),
         ("offers", life.offers, _OFFER, lambda each: each._asdict()),

@@ -23,6 +23,7 @@ KINDS_OF_DEED: Final[Mapping[Deed, str]] = {
     Deed.EDIT_OFFERS: "Offers",
     Deed.EDIT_REWARDS: "Rewards",
     Deed.EDIT_JOURNEYS: "Journeys",
+    Deed.PUBLISH_CONTACT: "Contact policies",
     Deed.PUBLISH_SEGMENTS: "Segments",
     Deed.PUBLISH_COUNTERS: "Counters",
     Deed.PUBLISH_SOURCES: "Sources of events",
@@ -67,6 +68,7 @@ UNTITLED: Final[Mapping[str, str]] = {
     "offer": "the offer {of}",
     "reward": "the reward {of}",
     "journey": "the journey {of}",
+    "contact_policy": "the contact policy of {of}",
     "assumption": "assumptions",
     "month_close": "the close of {of}",
 }
@@ -131,6 +133,7 @@ DONE: Final[Mapping[Deed, Mapping[str, str]]] = {
         "categories": "published the categories of {about}",
         "": "changed the offer {about}",
     },
+    Deed.PUBLISH_CONTACT: {"": "published the contact policy of {about}"},
     Deed.EDIT_REWARDS: {
         "draft": "drafted the reward {about}",
         "submit": "submitted the reward {about}",

@@ -35,6 +35,7 @@ THINGS: Final = {
         Thing("offer", "Offer", "/offers/", versions=True),
         Thing("reward", "Reward", "/rewards/", versions=True),
         Thing("categories", "Categories", "/categories/", versions=True),
+        Thing("contact", "Contact policy", "/contact/", versions=True),
         Thing("redemption", "Redemption", "/redemptions/", logged=False),
         Thing("card", "Rate card", "/rates/", versions=True),
         Thing("approval", "Approval", "/approvals/"),

@@ -38,7 +38,8 @@ async def told(actions: Sequence[DueAction], renderer: Renderer, news_of: Mappin
         else:
             key = f"{action.key}/{action.number}"
             news = news_of[action.owner_kind](action, key, document["country"], words)
-            notices.append(Notice(action.member_id, key, action.decided_at, 0, news))
+            priority = document.get("priority", 0)  # none where an earlier version decided
+            notices.append(Notice(action.member_id, key, action.decided_at, 0, news, priority))
     return Told(notices, refused)
 
 

@@ -11,6 +11,7 @@ from abacus.engage.campaigns.decide.campaign_index import CampaignIndex
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.downstreams.kind import DOWNSTREAMS
 from abacus.engage.limits.types import UNCOUNTED_FROM
+from abacus.engage.notify.kind import CONTACT_POLICIES, holdouts_of
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.kind import COUNTERS
 from abacus.signals.events.decide.source import Source
@@ -43,7 +44,7 @@ class CampaignDirectory(StatedDirectory[Campaign, InForce]):
         self._index = CampaignIndex()
         self._around: Publications | None = None
         self._asked: tuple[InForce, Asked] | None = None
-        beside = COUNTERS, SOURCES, DOWNSTREAMS
+        beside = COUNTERS, SOURCES, DOWNSTREAMS, CONTACT_POLICIES
         super().__init__(pool, CampaignStore(pool), clock, self._put_in_force, *beside, kept=counted)
 
     def around(self) -> Publications:
@@ -67,12 +68,19 @@ class CampaignDirectory(StatedDirectory[Campaign, InForce]):
         sources = by_name(self._built_in, read.beside.of(SOURCES))
         counters = {each.name: each for each in read.beside.of(COUNTERS)}
         services = {each.name: each.service.answers for each in read.beside.of(DOWNSTREAMS) if each.service}
-        around = self._around
-        if around is None or (around.sources, around.counters, around.externals) != (sources, counters, services):
+        holdouts, around = holdouts_of(read.beside), self._around
+        now_published = sources, counters, services, holdouts
+        if around is None or now_published != (around.sources, around.counters, around.externals, around.holdouts):
             # What was approved names no segment and no webhook that was not there.
             now, every = self._clock.now(), AnyName()
             around = self._around = Publications(
-                sources, now, counters=counters, segments=every, webhooks=every, externals=services
+                sources,
+                now,
+                counters=counters,
+                segments=every,
+                webhooks=every,
+                externals=services,
+                holdouts=holdouts,
             )
         self._index.put(read.versions, around)
         return InForce(self._index, around)

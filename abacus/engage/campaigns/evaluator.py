@@ -120,6 +120,7 @@ def matched_by(candidate: Candidate, decision: Decision, tier: str) -> Matched:
         candidate.subject.member_id,
         candidate.event,
         conditions_of(decision.looked),
+        held_out=candidate.armed.holds_out(candidate.subject.member_id),
         open=Open(plan, decision.looked_up) if plan is not None and risen else None,
     )
     try:

@@ -7,6 +7,7 @@ from abacus.documents.directory import read_moment
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.downstreams.decide.downstream import DownstreamKind
 from abacus.engage.downstreams.kind import DOWNSTREAMS
+from abacus.engage.notify.kind import CONTACT_POLICIES, holdouts_of
 from abacus.engage.offers.offer_store import OfferStore
 from abacus.engage.rewards.reward_store import RewardStore
 from abacus.platform.postgres import Pool
@@ -20,7 +21,7 @@ from abacus.signals.segments.store import SegmentStore
 
 async def publications(pool: Pool, built_in: Iterable[Source], now: datetime) -> Publications:
     """Raises `Unavailable`."""
-    published = await read_moment(pool, COUNTERS, SOURCES, DOWNSTREAMS)
+    published = await read_moment(pool, COUNTERS, SOURCES, DOWNSTREAMS, CONTACT_POLICIES)
     downstreams = published.of(DOWNSTREAMS)
     return Publications(
         sources=by_name(built_in, published.of(SOURCES)),
@@ -31,5 +32,6 @@ async def publications(pool: Pool, built_in: Iterable[Source], now: datetime) ->
         externals={each.name: each.service.answers for each in downstreams if each.service and not each.retired},
         offers=await OfferStore(pool).heads(now),
         rewards=await RewardStore(pool).heads(now),
+        holdouts=holdouts_of(published),
         segments={segment.name for segment in await SegmentStore(pool).all() if not segment.dropped},
     )

@@ -12,6 +12,7 @@ from abacus.engage.limits.decide.limit_reader import limits_document
 from abacus.engage.limits.decide.pots import EVER
 from abacus.engage.limits.pot_rows import used
 from abacus.engage.limits.types import MICROS, NOTHING, Amounts
+from abacus.engage.notify.contact_rows import UntoldSum, untold_by
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, snapshot
 from abacus.platform.sql import Statement, columns
@@ -51,7 +52,7 @@ class ArmLine(NamedTuple):
 
 class CampaignReport(NamedTuple):
     """Of all versions of a campaign: `posted` awards stand in the ledger, `used` is what was taken of the limits that
-    all members share, `seen` are the events of its types by day.
+    all members share, `seen` are the events of its types by day, `untold` what members were never told.
     """
 
     days: Sequence[DayLine]
@@ -61,6 +62,7 @@ class CampaignReport(NamedTuple):
     posted: int
     used: Mapping[str, Amounts]
     seen: Mapping[date, int]
+    untold: Sequence[UntoldSum] = ()
 
 
 class Glance(NamedTuple):
@@ -114,8 +116,8 @@ async def report(pool: Pool, campaign: Campaign) -> CampaignReport:
         actions = await slices.sums(connection, _ACTIONS(campaign=name), facts=3)
         ((claims,),) = await slices.sums(connection, _CLAIMS(campaign=name), facts=0)
         ((posted,),) = await slices.sums(connection, _POSTED(campaign=name), facts=0)
-        seen = await seen_by_day(connection, campaign)
-    return CampaignReport(days, [ActionLine(*row) for row in actions], arms, claims, posted, taken, seen)
+        seen, untold = await seen_by_day(connection, campaign), await untold_by(connection, name)
+    return CampaignReport(days, [ActionLine(*row) for row in actions], arms, claims, posted, taken, seen, untold)
 
 
 async def glance(pool: Pool, campaign: Campaign, *, most: int = MOST_AT_A_GLANCE) -> Glance:
@@ -174,6 +176,7 @@ def report_document(record: CampaignRecord, found: CampaignReport, now: datetime
         "days": [{**line._asdict(), "cost": line.cost / MICROS} for line in found.days],
         "actions": [line._asdict() for line in found.actions],
         "arms": [_arm(line, found) for line in found.arms],
+        "untold": [line._asdict() for line in found.untold],
         "comes_out": not faults_of(found),
     }
 

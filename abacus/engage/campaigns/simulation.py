@@ -33,7 +33,7 @@ from abacus.signals.events.types import Event
 from abacus.signals.facts.members import MemberFacts
 from abacus.signals.facts.rounds import Question, decide_all
 from abacus.signals.facts.types import FactRegistry
-from abacus.signals.rules.decide.plan import Decision, Looked
+from abacus.signals.rules.decide.plan import Decision, Looked, RulePlan
 from abacus.signals.rules.decide.types import Origin
 
 
@@ -74,7 +74,8 @@ async def simulate(
     member_id = event.member_id or ""
     card = book.in_force(campaign.country, event.occurred_at)
     subject = CampaignSubject(campaign, member_id, event, card.card.program)
-    decision = await _decision(subject, facts, around)
+    armed, _ = compiled(campaign, around)
+    decision = await _decision(subject, armed.plan, facts)
     seen = [_seen(looked) for looked in decision.looked]
     if decision.holds is None:
         raise Unavailable("values", f"what decides about {event.key} cannot be told now")
@@ -84,7 +85,8 @@ async def simulate(
     if tier is None:
         raise Unavailable("tiers", f"that of {member_id} cannot be told now")
     worth = worth_of_steps(campaign, event, card, tier)
-    matched = Matched(campaign, member_id, event, conditions_of(decision.looked), worth)
+    held_out = armed.holds_out(member_id)
+    matched = Matched(campaign, member_id, event, conditions_of(decision.looked), worth, held_out=held_out)
     limited = limited_by(campaign, event.occurred_at)
     async with slices.at(pool, member_id) as connection:
         progress = await read_progress(connection, sorted(places_of(campaign, member_id, event.occurred_at)))
@@ -118,11 +120,10 @@ def _against(campaign: Campaign, event: Event) -> str | None:
     return None
 
 
-async def _decision(subject: CampaignSubject, facts: FactRegistry[CampaignSubject], around: Publications) -> Decision:
-    armed, _ = compiled(subject.campaign, around)
-    if armed.plan is None:
+async def _decision(subject: CampaignSubject, plan: RulePlan | None, facts: FactRegistry[CampaignSubject]) -> Decision:
+    if plan is None:
         return Decision(holds=True, wanted=None, looked=())
-    (decision,) = await decide_all([Question(subject, armed.plan)], facts)
+    (decision,) = await decide_all([Question(subject, plan)], facts)
     return decision
 
 

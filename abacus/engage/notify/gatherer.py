@@ -1,15 +1,16 @@
 """Making messages of the due notices, and removing old ones."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import timedelta
 from typing import Final
 
 import structlog
 
 from abacus.core.clock import Clock
+from abacus.engage.notify.decide.contact import Policies
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.metrics import NOTIFICATIONS_OLDEST, NOTIFICATIONS_WAITING
+from abacus.engage.notify.metrics import NOTIFICATIONS_OLDEST, NOTIFICATIONS_WAITING, PUT_OFF, UNTOLD
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.notifications import Notifications
 from abacus.platform.delivery.deliverer import IDLE_S, Periodic
@@ -33,6 +34,7 @@ class Gatherer:
         notifications: Notifications,
         channels: Collection[ChannelName],
         *,
+        policies: Callable[[], Policies],
         clock: Clock,
         health: WorkerHealth,
         keep: timedelta,
@@ -42,6 +44,7 @@ class Gatherer:
         self._notifications = notifications
         self._number = number
         self._channels = channels
+        self._policies = policies
         self._clock = clock
         self._health = health
         self._keep = keep
@@ -60,14 +63,19 @@ class Gatherer:
         """Gather once; return how many notices became messages. Raises `Unavailable`."""
         for each in self._periodically:
             await each.if_due()
-        gathered = await self._notices.gather(self._number, self._channels)
+        gathered = await self._notices.gather(self._number, self._channels, self._policies())
+        for untold in gathered.untold:
+            UNTOLD.labels(untold.channel, untold.kind, untold.cause).inc()
+        for put_off in gathered.put_off:
+            PUT_OFF.labels(put_off.cause).inc()
         self._health.ready()
         return gathered.notices
 
     async def _count(self) -> None:
-        for channel, waiting in (await self._notifications.waiting()).items():
+        now = self._clock.now()
+        for channel, waiting in (await self._notifications.waiting(now)).items():
             NOTIFICATIONS_WAITING.labels(channel).set(waiting.deliveries)
-            NOTIFICATIONS_OLDEST.labels(channel).set(waiting.age_s(self._clock.now()))
+            NOTIFICATIONS_OLDEST.labels(channel).set(waiting.age_s(now))
 
     async def _prune(self) -> None:
         removed = await self._notifications.prune(self._number, self._clock.now() - self._keep)

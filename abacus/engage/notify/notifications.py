@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from abacus.engage.notify.contact_rows import KEPT_DAYS
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.platform import slices
 from abacus.platform.delivery.types import Backlog
@@ -26,9 +27,10 @@ class MemberMessage(NamedTuple):
     failed: str | None
 
 
+# A message that was put off until the end of its member's quiet hours, and not tried since, holds up nothing.
 _WAITING: Final = Statement("""
 select channel, count(*) as waiting, min(created_at) as oldest from notification
-where sent_at is null and parked_at is null group by channel
+where sent_at is null and parked_at is null and (attempts > 0 or due_at <= :now) group by channel
 """)
 
 _OF_MEMBER: Final = Statement("""
@@ -46,6 +48,15 @@ _PRUNE: Final = (
     delete from notice where ctid = any(array(
         select ctid from notice where told_at < :before limit {_PRUNED_AT_ONCE} for update skip locked))
     """),
+    Statement(f"""
+    delete from untold_message where ctid = any(array(
+        select ctid from untold_message where untold_at < :before limit {_PRUNED_AT_ONCE}))
+    """),
+    Statement(f"""
+    delete from message_count where ctid = any(array(
+        select ctid from message_count where day < :before::timestamptz::date - {KEPT_DAYS.days}
+        limit {_PRUNED_AT_ONCE}))
+    """),
 )
 
 
@@ -55,16 +66,16 @@ class Notifications:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def waiting(self) -> dict[ChannelName, Backlog]:
+    async def waiting(self, now: datetime) -> dict[ChannelName, Backlog]:
         """The backlog of each channel, including the channels for which nothing waits, without slices whose servers
         are away.
         """
-        rows = await slices.rows_in_reach(self._pool, _WAITING())
+        rows = await slices.rows_in_reach(self._pool, _WAITING(now=now))
         return {channel: _backlog([row for row in rows if row["channel"] == channel]) for channel in ChannelName}
 
     async def prune(self, number: int, before: datetime) -> int:
-        """Remove notifications of the slice that were sent before a time, in small steps; return how many. Parked ones
-        stay for a person.
+        """Remove notifications of the slice that were sent before a time, in small steps, with what was not told and
+        what caps need no more; return how many. Parked ones stay for a person.
         """
         removed = 0
         async with (await slices.slices_of(self._pool))[number].at() as connection:

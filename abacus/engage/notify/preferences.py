@@ -1,4 +1,4 @@
-"""Members' preferences: the language, and the channels over which they are told."""
+"""Members' preferences: the language, the channels over which they are told, and the zone of their quiet hours."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -12,13 +12,14 @@ from abacus.platform.sql import Statement, columns, parameters
 
 
 class Preferences(NamedTuple):
-    """None means the default: English, and every channel. An empty list of channels means that the member is told
-    nothing.
+    """None means the default: English, every channel, and the zone of the country. An empty list of channels means that
+    the member is told nothing.
     """
 
     member_id: str
     locale: str | None
     channels: tuple[ChannelName, ...] | None
+    zone: str | None
     set_by: str | None
     set_at: datetime | None
 
@@ -28,7 +29,7 @@ _GET: Final = Statement(f"select {columns(Preferences)} from notification_prefer
 _SET: Final = Statement(f"""
 insert into notification_preference ({columns(Preferences)}) values ({parameters(Preferences)})
 on conflict (member_id) do update set locale = excluded.locale, channels = excluded.channels,
-    set_by = excluded.set_by, set_at = excluded.set_at
+    zone = excluded.zone, set_by = excluded.set_by, set_at = excluded.set_at
 """)
 
 
@@ -44,15 +45,21 @@ class PreferenceStore:
         async with slices.at(self._pool, member_id) as connection:
             row = await connection.fetchrow(*_GET(member_id=member_id))
         if row is None:
-            return Preferences(member_id, locale=None, channels=None, set_by=None, set_at=None)
+            return Preferences(member_id, locale=None, channels=None, zone=None, set_by=None, set_at=None)
         stored = Preferences(*row)
         return stored._replace(channels=_in_order(stored.channels))
 
     async def set(
-        self, member_id: str, *, locale: str | None, channels: Collection[ChannelName] | None, by: str
+        self,
+        member_id: str,
+        *,
+        locale: str | None,
+        channels: Collection[ChannelName] | None,
+        zone: str | None = None,
+        by: str,
     ) -> Preferences:
         """Set the preferences for messages that are made from now on."""
-        preferences = Preferences(member_id, locale, _in_order(channels), set_by=by, set_at=self._clock.now())
+        preferences = Preferences(member_id, locale, _in_order(channels), zone, set_by=by, set_at=self._clock.now())
         async with slices.at(self._pool, member_id) as connection:
             await connection.execute(*_SET(**preferences._asdict()))
         return preferences

@@ -15,6 +15,7 @@ from abacus.engage.notify.channels.webhook import WebhookChannel
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.pace import Rates, read_rates
 from abacus.engage.notify.gatherer import Gatherer
+from abacus.engage.notify.kind import ContactDirectory
 from abacus.engage.notify.listener import Listener
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.notifications import Notifications
@@ -29,6 +30,8 @@ from abacus.platform.delivery.post import Poster
 from abacus.platform.following.together import together
 from abacus.platform.health import WorkerHealth, sub_workers_of
 from abacus.platform.pace.decide.pace import Pace
+from abacus.platform.patience import until_available
+from abacus.platform.postgres import Pool
 from abacus.platform.settings import PREFIX, Required, Settings
 from abacus.platform.wiring import Run, Wiring
 
@@ -77,6 +80,12 @@ def _naming(setting: str) -> Iterator[None]:
         raise Refused(f"{PREFIX}{setting.upper()}: {error}") from None
 
 
+def contact_in_use(wiring: Wiring, pool: Pool) -> ContactDirectory:
+    """The policy of contact of each country."""
+    contact = ContactDirectory(pool)
+    return wiring.keep(contact, on=contact.tables)
+
+
 async def notifier(wiring: Wiring) -> Run:
     settings, clock = wiring.settings, wiring.clock
     plan = plan_of(settings)
@@ -89,8 +98,20 @@ async def notifier(wiring: Wiring) -> Run:
     gathered_for = timedelta(seconds=settings.notify_gather_seconds)
     keep = timedelta(days=settings.notify_keep_days)
     notifications = Notifications(pool)
+    contact = contact_in_use(wiring, pool)
+    await until_available(contact.refresh, wiring.health)
     gatherers = [
-        Gatherer(number, notices, notifications, plan.channels, clock=clock, health=health, keep=keep, idle_s=idle_s)
+        Gatherer(
+            number,
+            notices,
+            notifications,
+            plan.channels,
+            policies=contact.value,
+            clock=clock,
+            health=health,
+            keep=keep,
+            idle_s=idle_s,
+        )
         for number, health in zip(numbers, gathering, strict=True)
     ]
     channels = {name: await _channel(name, wiring) for name in plan.channels}

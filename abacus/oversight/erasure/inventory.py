@@ -30,7 +30,10 @@ from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
 
 # Messages, preferences and invitations: none of them is needed any more.
-DELETED: Final = ("notice", "notification", "notification_preference", "offer_invitation")
+DELETED: Final = (
+    *("notice", "notification", "notification_preference", "message_count", "untold_message"),
+    "offer_invitation",
+)
 
 # Kept under the pseudonym, with the columns that change beside the name. A change of tier that is not published yet
 # never will be: it is news of nobody.

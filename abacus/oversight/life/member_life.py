@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from abacus.engage.campaigns.progress_rows import MemberProgress
 from abacus.engage.notify.notifications import MemberMessage
+from abacus.engage.notify.withheld import Withheld
 from abacus.engage.offers.taken_reader import TakenOffer
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.intake.partners.members import AccountAsOf
@@ -57,6 +58,7 @@ class MemberLife:
     holds: Sequence[Hold] | Away
     transfers: Transfers | Away
     messages: Sequence[MemberMessage] | Away
+    withheld: Sequence[Withheld] | Away
     campaigns: Sequence[MemberProgress] | Away
     redemptions: Sequence[Redemption] | Away
     offers: Sequence[TakenOffer] | Away

@@ -9,6 +9,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import SetAside, Unavailable
 from abacus.engage.campaigns.progress_rows import progress_of
 from abacus.engage.notify.notifications import messages_of
+from abacus.engage.notify.withheld import Withheld, withheld_of
 from abacus.engage.offers.taken_reader import TakenOffer, TakenReader
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.engage.rewards.redemption_reader import RedemptionReader
@@ -30,7 +31,7 @@ from abacus.programs.tiers.store import MembershipStore, Shown
 
 MOST: Final = 20  # of lots, messages, campaigns and approvals
 ON_PAGE: Final = 25  # transfers
-_PARTS: Final = 10  # of a life, which all need the accounts
+_PARTS: Final = 11  # of a life, which all need the accounts
 
 Value = TypeVar("Value")
 
@@ -65,10 +66,11 @@ class LifeReader:
         accounts = await _part(self._accounts(asked))
         if isinstance(accounts, Away):
             return MemberLife(member_id, *([accounts] * _PARTS))
-        points, tiers, holds = await asyncio.gather(
+        points, tiers, holds, withheld = await asyncio.gather(
             _part(self._points(member_id, accounts)),
             _part(self._progress(member_id, accounts)),
             _part(self._open_holds(member_id, accounts)),
+            _part(self._withheld(member_id, accounts)),
         )
         transfers, messages, campaigns, redeemed, offers, agreed = await asyncio.gather(
             _part(self._transfers(asked, accounts)),
@@ -86,6 +88,7 @@ class LifeReader:
             holds,
             transfers,
             messages,
+            withheld,
             campaigns,
             redeemed,
             offers,
@@ -133,6 +136,10 @@ class LifeReader:
         programs = {each.program for each in accounts}
         found = await self._holds.open_holds(member_id) if programs else ()
         return [each for each in found if each.program in programs]
+
+    async def _withheld(self, member_id: str, accounts: Accounts) -> Sequence[Withheld]:
+        countries = {each.country for each in accounts if each.country is not None}
+        return await withheld_of(self._pool, member_id, countries, MOST) if accounts else ()
 
     async def _redemptions(self, asked: Asked) -> Sequence[Redemption]:
         found = await self._redeemed.of_member(asked.member_id, MOST)

@@ -25,6 +25,7 @@ _ALLOWED_BY: Final[Mapping[Deed, frozenset[Role]]] = {
     Deed.EDIT_REWARDS: frozenset({Role.COUNTRY_EDITOR}),
     Deed.EDIT_JOURNEYS: frozenset({Role.COUNTRY_EDITOR}),
     Deed.PUBLISH_DOWNSTREAMS: frozenset({Role.OPERATOR}),
+    Deed.PUBLISH_CONTACT: frozenset({Role.COUNTRY_EDITOR}),
     Deed.PUBLISH_SEGMENTS: frozenset({Role.COUNTRY_EDITOR, Role.OPERATOR}),
     Deed.EDIT_PARTNERS: frozenset({Role.OPERATOR}),
     Deed.EDIT_LIMITS: frozenset({Role.OPERATOR, Role.FINANCE}),

@@ -54,6 +54,7 @@ _DEEDS: Final[Mapping[str, Deed]] = {
     ApprovalKind.OFFER: Deed.EDIT_OFFERS,
     ApprovalKind.REWARD: Deed.EDIT_REWARDS,
     ApprovalKind.JOURNEY: Deed.EDIT_JOURNEYS,
+    ApprovalKind.CONTACT_POLICY: Deed.PUBLISH_CONTACT,
     ApprovalKind.ASSUMPTION: Deed.SET_ASSUMPTIONS,
     ApprovalKind.MONTH_CLOSE: Deed.CLOSE_BOOKS,
 }

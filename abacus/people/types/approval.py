@@ -20,6 +20,7 @@ class ApprovalKind(StrEnum):
     OFFER = "offer"
     REWARD = "reward"
     JOURNEY = "journey"
+    CONTACT_POLICY = "contact_policy"
     ASSUMPTION = "assumption"
     MONTH_CLOSE = "month_close"
 

@@ -24,6 +24,7 @@ class Deed(StrEnum):
     EDIT_REWARDS = "edit-rewards"  # draft, submit, pause, resume and end them, and load their codes
     EDIT_JOURNEYS = "edit-journeys"  # draft, submit, pause, resume and end them
     PUBLISH_DOWNSTREAMS = "publish-downstreams"  # and test, retire and rotate their secrets
+    PUBLISH_CONTACT = "publish-contact"  # policies of contact: caps, quiet hours and holdouts
     PUBLISH_SEGMENTS = "publish-segments"  # and change or drop them
     EDIT_PARTNERS = "edit-partners"
     EDIT_LIMITS = "edit-limits"

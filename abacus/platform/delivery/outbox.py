@@ -98,9 +98,17 @@ class _Settlement(NamedTuple):
     reason: str | None
 
 
+class _PutBack(NamedTuple):
+    """A claim that was not attempted, beside the key of its row, and when it is due again."""
+
+    lease_until: datetime
+    again_at: datetime
+
+
 class _Statements(NamedTuple):
     due: Statement
     take: Statement
+    put_back: Statement
     settle: Statement
     backlogs: Statement
     backlogs_of: Statement
@@ -147,6 +155,11 @@ class Outbox(Generic[ClaimT]):
         if found.waiting:
             why = str(found.errors[0])
             log.warning("attempted again", table=self._table.name, deliveries=len(found.waiting), why=why)
+
+    async def put_back(self, claims: Sequence[tuple[ClaimT, datetime]]) -> None:
+        """Puts claims back that are not to be attempted now, each until a time. They have all their time again."""
+        if claims:
+            await slices.split(self._pool, claims, self._put_back_in, member_of=lambda each: each[0].lease.member_id)
 
     async def backlogs(self, lanes: Sequence[str] | None = None) -> Mapping[str, Backlog]:
         """The deliveries that wait in these lanes, or in all, in slices whose servers can be reached."""
@@ -216,6 +229,12 @@ class Outbox(Generic[ClaimT]):
         async with slice_.at() as near:
             await near.execute(*statement)
 
+    async def _put_back_in(self, slice_: slices.Slice, claims: Sequence[tuple[ClaimT, datetime]]) -> None:
+        keys = arrays(self._table.key, [claim.lease.key for claim, _ in claims])
+        backs = arrays(_PutBack, [_PutBack(claim.lease.until, again_at) for claim, again_at in claims])
+        async with slice_.at() as near:
+            await near.execute(*self._statements.put_back(**keys, **backs))
+
     @property
     def _key_columns(self) -> int:
         return len(self._table.key._fields)  # type: ignore[attr-defined]  # no type says "a named tuple"
@@ -250,6 +269,18 @@ def _statements(table: OutboxTable) -> _Statements:
         returning t.{table.lane}, due.due_at, t.member_id, t.attempts, {columns(table.key, "t")},
             {", ".join(f"t.{column}" for column in table.row)}
     """)
+    released = "due_at" if table.lease == "due_at" else f"{table.lease} = null, due_at"
+    failing = ", failing_since = null" if table.settles == FAILING_SINCE else ""
+    put_back = Statement(f"""
+        with back as materialized (
+            select * from {unnested(table.key, _PutBack)}
+        ), locked as materialized (
+            select {key} from {table.name} where ({key}) in (select {key} from back) order by {key} for update
+        )
+        update {table.name} t set {released} = s.again_at, attempts = 0{failing}
+        from back s join locked using ({key})
+        where {same.format(columns(table.key, "s"))} and t.{table.lease} = s.lease_until
+    """)
     # A failure counts unless another process has taken the delivery by now. What was given up meanwhile stays so. No
     # condition is about the table alone, even where it could be: for a table that was not analysed the planner expects
     # one row, and would compare all with all.
@@ -260,7 +291,7 @@ def _statements(table: OutboxTable) -> _Statements:
             select {key} from {table.name} where ({key}) in (select {key} from settled) order by {key} for update
         )
         update {table.name} t set
-            {"due_at" if table.lease == "due_at" else f"{table.lease} = null, due_at"} = coalesce(s.retry_at, t.due_at),
+            {released} = coalesce(s.retry_at, t.due_at),
             {table.delivered_at} = case when s.outcome = 'delivered' then :now::timestamptz end,
             {table.given_up_at} = case
                 when s.outcome in ('given_up', 'gone') then coalesce(t.{table.given_up_at}, :now::timestamptz)
@@ -277,6 +308,7 @@ def _statements(table: OutboxTable) -> _Statements:
     return _Statements(
         due,
         take,
+        put_back,
         settle,
         backlogs=Statement(f"{backlog} group by {table.lane}"),
         backlogs_of=Statement(f"{backlog} and {table.lane} = any(:lanes::text[]) group by {table.lane}"),

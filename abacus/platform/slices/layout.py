@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeVar
 CUT: Final = (
     *("account", "transfer", "claim", "draw", "hold", "sealed_leaf"),
     *("account_tier", "tier_tally", "tier_change", "membership"),
-    *("notice", "notification", "notification_preference"),
+    *("notice", "notification", "notification_preference", "message_count", "untold_message"),
     *("campaign_claim", "campaign_progress", "action"),
     *("offer_reservation", "offer_redemption", "offer_taker"),
     *("offer_invitation", "offer_gift"),

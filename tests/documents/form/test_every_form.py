@@ -22,6 +22,8 @@ from abacus.engage.categories.decide.category_form import Countries
 from abacus.engage.categories.kind import CATEGORIES
 from abacus.engage.downstreams.kind import DOWNSTREAMS, Allowed
 from abacus.engage.journeys.kind import JOURNEYS
+from abacus.engage.notify.decide.contact_form import Countries as ContactCountries
+from abacus.engage.notify.kind import CONTACT_POLICIES
 from abacus.engage.offers.decide.publications import OfferPublications
 from abacus.engage.offers.kind import OFFERS
 from abacus.engage.rewards.kind import REWARDS
@@ -69,6 +71,7 @@ _CAMPAIGN: Final[Mapping[str, Any]] = {
     "goal": 3,
     "priority": 7,
     "exclusive": "orders",
+    "respects_holdout": True,
 }
 
 _COUNTER: Final[Mapping[str, Any]] = {
@@ -155,6 +158,15 @@ _CATEGORIES: Final[Mapping[str, Any]] = {
     "categories": {"food": {"pizza": ["deep", "thin"], "noodles": ["soup"]}, "rides": {"taxi": ["xl"]}},
 }
 
+_CONTACT: Final[Mapping[str, Any]] = {
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "quiet_hours": "21:00-08:00",
+    "caps": {"sns": {"promotion": "3 a day, 10 a week", "earned": "5 a day"}, "webhook": {"promotion": "4 a week"}},
+    "patience_days": 2,
+    "holdout": 5,
+}
+
 _ACCOUNTS: Final[Mapping[str, Any]] = {
     "program": "GRP",
     "country": "SG",
@@ -211,6 +223,7 @@ ROWS: Final = {
     "offers": Row(OFFERS, OfferPublications(AROUND.now, AROUND.cards), _OFFER),
     "offers of points": Row(OFFERS, OfferPublications(AROUND.now, AROUND.cards), _POINTS),
     "categories": Row(CATEGORIES, Countries({"SG"}), _CATEGORIES),
+    "contact": Row(CONTACT_POLICIES, ContactCountries({"SG"}), _CONTACT),
     "rewards": Row(REWARDS, around(), _REWARD),
     "fulfilled rewards": Row(REWARDS, around(), {**_REWARD, "delivery": _FULFILLED}),
     "rewards by invitation": Row(REWARDS, around(), {**_REWARD, "delivery": {"offer": "lunch_invited"}}),

@@ -1,6 +1,7 @@
 """Of an exclusive group the first that can do anything gets an event; the next one, where a limit is against that."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ OTHERS: Mapping[str, Mapping[str, Any]] = {
     "refused": NEVER,
     "refused and counts": {**NEVER, "steps": [{"every": 1, "do": [{"award": {"points": 5}}]}]},
     "control": {"split": {"control": 99, "a": 1}},  # bob is in it
+    "held out": {},
     "faulty": {},
     "waits": {},
 }
@@ -35,6 +37,8 @@ def one(name: str, state: str, group: str | None = "group") -> Matched:
             return Matched(offer, "bob", order(1), fault=FAULT)
         case "waits":
             return Matched(offer, "bob", order(1), waits=True)
+        case "held out":
+            return replace(matched_, held_out=True)
         case _:
             return matched_
 
@@ -45,6 +49,7 @@ def one(name: str, state: str, group: str | None = "group") -> Matched:
         (["does", "does"], "a", "", ""),
         (["counts", "does"], "a", "", ""),
         (["control", "does"], "a", "", ""),
+        (["held out", "does"], "a", "", ""),
         (["refused", "does", "does"], "ab", "", ""),
         (["refused", "refused and counts", "does"], "abc", "", ""),
         (["refused", "refused"], "ab", "", ""),

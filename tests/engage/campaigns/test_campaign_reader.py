@@ -102,6 +102,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"priority": -1}, "priority: -1 is negative"),
     ({"priority": True}, "priority: true is a boolean; write a whole number without quotes"),
     ({"exclusive": "My Group"}, "exclusive: 'My Group' is not a name"),
+    ({"respects_holdout": "yes"}, "respects_holdout: 'yes'"),
     ({"steps": []}, "steps: write an array of 1 to 20 tables"),
     ({"steps": [{"do": [AWARD]}] * 21}, "steps: write an array of 1 to 20 tables"),
     (doing(), "steps[0].do: write an array of 1 to 10 tables"),
@@ -326,6 +327,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
         "split": st.just({"zebra": 20, "control": 30, "a": 50}),
         "priority": st.integers(0, 1000),
         "exclusive": st.just("breakfast"),
+        "respects_holdout": st.just(True),  # noqa: FBT003  # as a document has it
         "when": st.sampled_from(RULES),
     }
     chosen = {name: draw(values) for name, values in extras.items() if draw(st.booleans())}

@@ -1,15 +1,17 @@
 """What docs/country-teams/campaigns.md promises of countries, groups, counts, limits, times and points."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+import orjson
 import pytest
 
 from abacus.core.fields import DocumentFaults
 from abacus.engage.campaigns.decide.batch import decide
-from abacus.engage.campaigns.decide.campaign_index import CampaignIndex
+from abacus.engage.campaigns.decide.campaign_index import CampaignIndex, compiled
 from abacus.engage.campaigns.decide.effects import actions_of
 from abacus.engage.campaigns.decide.progress import WHOLE, ProgressPlace
 from abacus.engage.campaigns.decide.run import Run
@@ -110,6 +112,37 @@ def test_what_is_granted_goes_to_its_receiver_under_its_number() -> None:
         ("grant", "invitations", 0, b'{"offer":"lunch_invited"}'),
         ("grant", "redemptions", 1, b'{"reward":"coffee"}'),
     ]
+
+
+@pytest.mark.parametrize(
+    ("says", "holdouts", "outcome"),
+    [
+        ({"respects_holdout": True}, {"SG": 50}, "holdout"),
+        ({"respects_holdout": True}, {"ID": 50}, "done"),
+        ({"respects_holdout": True}, {}, "done"),
+        ({}, {"SG": 50}, "done"),
+    ],
+)
+def test_a_campaign_that_respects_the_holdout_does_nothing_for_it(
+    says: Mapping[str, Any], holdouts: Mapping[str, int], outcome: str
+) -> None:
+    armed, _ = compiled(campaign(**says), replace(AROUND, holdouts=holdouts))
+    held_out = armed.holds_out("bob")  # who is in the first half
+    (run,) = decide([replace(matched(armed.campaign, order(1)), held_out=held_out)], {}, {}, ()).runs
+    assert str(run.outcome) == outcome
+    assert (list(actions_of(run, NOW)) == []) is (outcome == "holdout")
+
+
+def test_in_the_arm_that_gets_nothing_it_stays_one_of_the_arm() -> None:
+    split = campaign(split={"control": 99, "a": 1}, respects_holdout=True)
+    (run,) = decide([replace(matched(split, order(1)), held_out=True)], {}, {}, ()).runs
+    assert str(run.outcome) == "control"
+
+
+def test_a_message_has_the_priority_of_its_campaign() -> None:
+    telling = campaign(steps=[{"do": [{"tell": {"en": "Hi\nThere"}}]}], priority=7)
+    (run,) = decide([matched(telling, order(1))], {}, {}, ()).runs
+    assert [orjson.loads(each.document)["priority"] for each in actions_of(run, NOW)] == [7]
 
 
 def test_a_step_awards_once() -> None:

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from abacus.core.backoff import Backoff
 from abacus.core.clock import Clock, SystemClock
 from abacus.engage.notify.channels.port import Channel
+from abacus.engage.notify.decide.contact import NO_POLICIES, Policies
 from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage
 from abacus.engage.notify.decide.news import Earned
 from abacus.engage.notify.decide.notice import Notice
@@ -113,7 +114,14 @@ async def enter_and_gather(
     await gather(store, channels)
 
 
-async def gather(notices: Notices, channels: tuple[ChannelName, ...] = LOG) -> Gathered:
+async def gather(
+    notices: Notices, channels: tuple[ChannelName, ...] = LOG, policies: Policies = NO_POLICIES
+) -> Gathered:
     """In all slices."""
-    gathered = [await notices.gather(number, channels) for number in range(SLICES)]
-    return Gathered(*map(sum, zip(*gathered, strict=True)))
+    gathered = [await notices.gather(number, channels, policies) for number in range(SLICES)]
+    return Gathered(
+        sum(each.notices for each in gathered),
+        sum(each.notifications for each in gathered),
+        [put_off for each in gathered for put_off in each.put_off],
+        [untold for each in gathered for untold in each.untold],
+    )

@@ -27,9 +27,9 @@ async def test_a_burst_becomes_one_message_under_one_id(pool: Pool) -> None:
     assert await notices.enter(burst[:6], gathered_for=AT_ONCE) == 6
     assert await notices.enter(burst, gathered_for=timedelta(hours=1)) == 4  # not due yet, and told with the others
     assert await notices.enter([earned("eve", 1)], gathered_for=timedelta(hours=1)) == 1
-    assert await gather(notices) == (10, 1)
+    assert (await gather(notices))[:2] == (10, 1)
     assert await notices.enter(burst, gathered_for=AT_ONCE) == 0
-    assert await gather(notices) == (0, 0)
+    assert (await gather(notices))[:2] == (0, 0)
     notepad = Notepad()
     async with sending(pool, notepad):
         await settled(pool, "sent_at", 1)
@@ -59,7 +59,7 @@ async def test_a_gathering_that_is_cut_off_leaves_nothing_half_done(pool: Pool) 
         gathering.cancel()
         await asyncio.wait((gathering,))
     assert await pool.fetchval("select count(*) from notification") == 0
-    assert await gather(notices) == (2, 1)
+    assert (await gather(notices))[:2] == (2, 1)
 
 
 async def test_a_notice_of_a_newer_version_holds_up_nobody(pool: Pool, database_url: str) -> None:
@@ -69,8 +69,8 @@ async def test_a_notice_of_a_newer_version_holds_up_nobody(pool: Pool, database_
         await owner.execute(
             "update notice set part = '{\"kind\":\"lottery\"}' where event_id in ('bob:GRP:1', 'eve:GRP:1')"
         )
-    assert await gather(notices) == (1, 1)
-    assert await gather(notices) == (0, 0)
+    assert (await gather(notices))[:2] == (1, 1)
+    assert (await gather(notices))[:2] == (0, 0)
     left = await pool.fetch("select event_id from notice where told_at is null and due_at > now() order by 1")
     assert [row[0] for row in left] == ["bob:GRP:1", "eve:GRP:1"]
 

@@ -16,12 +16,13 @@ from abacus.platform.delivery.types import Answer, DeliveryOutcome, Lease, Said,
 
 NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
+_NEVER_QUIET = (None, None, None)
 SENT, FAILED, REFUSED = Answer(Said.ACCEPTED), Answer(Said.FAILED, "no answer"), Answer(Said.REFUSED, "bad")
 
 
 def decided(answer: Answer, failing_since: datetime | None, *, attempts: int = 3, seed: int = 1) -> Verdict:
     lease = Lease(("bob", "ntf_1", "log"), "bob", NOW)
-    notification = Notification("bob", "ntf_1", "en", b"[]", NOW, failing_since, NOW, attempts, lease)
+    notification = Notification("bob", "ntf_1", "en", b"[]", NOW, failing_since, *_NEVER_QUIET, NOW, attempts, lease)
     return Schedule(BACKOFF, failing_for(DAY), random.Random(seed)).verdict(notification, answer, NOW)
 
 

@@ -100,7 +100,7 @@ async def test_at_rate_nought_everything_waits(pool: Pool) -> None:
     async with sending(pool, notepad, rates="log=0/s"):
         await asyncio.sleep(0.6)
     assert not notepad.told
-    assert (await Notifications(pool).waiting())[ChannelName.LOG].deliveries == 1
+    assert (await Notifications(pool).waiting(CLOCK.now()))[ChannelName.LOG].deliveries == 1
 
 
 async def test_what_a_killed_worker_had_in_hand_is_sent_later_under_its_id(pool: Pool) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from abacus.platform.delivery.types import Answer, DeliveryOutcome, Room, Said, Settled, Verdict
 from abacus.platform.postgres import Pool
-from tests.support.delivery_tables import ACME, BITS, CLOCK, RECEIVERS, Stored, Table
+from tests.support.delivery_tables import ACME, BITS, CLOCK, DOWN, RECEIVERS, UP, NotificationTable, Stored, Table
 
 ROOM = Room(most=100, per_receiver=100, busy={})
 FAILED, ACCEPTED = Answer(Said.FAILED, "no answer"), Answer(Said.ACCEPTED)
@@ -120,3 +120,24 @@ async def test_what_was_delivered_is_delivered_whoever_has_it(pool: Pool, table:
     await deliveries.settle([Settled(late, ACCEPTED, DELIVERED)])
     await deliveries.settle([Settled(mine, FAILED, GIVEN_UP)])
     assert await table.stored(pool) == {id_: Stored(2, delivered=True, given_up=False, reason=None)}
+
+
+async def test_what_is_put_back_has_all_its_time_again(pool: Pool) -> None:
+    """A message that may not start now; deliveries of the other tables are never put back."""
+    table, now, hour = NotificationTable(), CLOCK.now(), timedelta(hours=1)
+    (other,) = await table.enter(pool, [DOWN])
+    await pool.execute(
+        "insert into notification (member_id, message_id, channel, locale, parts, created_at, due_at, attempts,"
+        " failing_since, quiet_from, quiet_until, zone)"
+        " values ($1, 'quiet', 'log', 'en', '[]', $2, $2, 3, $2, $3, $4, 'UTC')",
+        UP,
+        now - hour,
+        (now - hour).time(),
+        (now + hour).time(),
+    )
+    assert [each.id for each in await table.deliveries(pool).take(ROOM)] == [other]
+    row = await pool.fetchrow(
+        "select attempts, failing_since, due_at = $1 from notification where message_id = 'quiet'", now + hour
+    )
+    assert tuple(row) == (0, None, True)
+    assert await table.deliveries(pool).take(ROOM) == []

@@ -25,6 +25,7 @@ from abacus.console.web.parts import Part
 from abacus.core.ids import ID_PATTERN
 from abacus.engage.campaigns.progress_rows import MemberProgress
 from abacus.engage.notify.notifications import MemberMessage
+from abacus.engage.notify.withheld import Withheld
 from abacus.intake.partners.members import AccountAsOf
 from abacus.ledger.types.movement import Hold
 from abacus.ledger.types.positions import read_positions
@@ -69,6 +70,7 @@ class MemberPage(Page):
     timeline: Part[Rows[Day]]
     narrowed: TimelineForm
     messages: Part[Sequence[MemberMessage]]
+    withheld: Part[Sequence[Withheld]]
     campaigns: Part[Sequence[MemberProgress]]
     redemptions: Part[Sequence[TakenRow]]
     offers: Part[Sequence[TakenRow]]
@@ -122,6 +124,7 @@ async def member(call: Call) -> MemberPage:
         timeline=call.told_part(timeline),
         narrowed=form.among(accounts),
         messages=call.told_part(life.messages),
+        withheld=call.told_part(life.withheld),
         campaigns=call.told_part(life.campaigns),
         redemptions=call.told_part(_rows(row_of_reward, call.now, life.redemptions)),
         offers=call.told_part(_rows(row_of_offer, call.now, life.offers)),

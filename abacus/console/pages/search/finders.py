@@ -8,6 +8,7 @@ from typing import Any, Final
 from abacus.console.pages.approvals.approval_finder import APPROVALS
 from abacus.console.pages.campaigns.campaign_pages import PAGES as CAMPAIGN_PAGES
 from abacus.console.pages.categories.category_finder import CATEGORY_FINDER
+from abacus.console.pages.contact.contact_policies import CONTACT_REGISTER
 from abacus.console.pages.counters.counter_finder import COUNTERS
 from abacus.console.pages.downstreams.downstreams import DOWNSTREAM_REGISTER
 from abacus.console.pages.drafts.register import Register
@@ -44,6 +45,7 @@ FINDERS: Final = (
     PARTNERS,
     CARDS,
     COUNTERS,
+    _in(CONTACT_REGISTER),
     _in(SOURCE_REGISTER),
     _in(DOWNSTREAM_REGISTER),
     PEOPLE,

@@ -128,9 +128,8 @@ class _Batch:
         variant = arm_of(campaign, matched.member_id)
         count = self._count(matched, variant)
         steps = [step for step in campaign.steps if step.fits(count or 1, variant)]
-        if variant == CONTROL or not steps:
-            outcome = RunOutcome.CONTROL if variant == CONTROL else RunOutcome.COUNTED
-            self.runs.append(Run(matched, outcome, count, variant))
+        if variant == CONTROL or matched.held_out or not steps:
+            self.runs.append(Run(matched, _undone(matched, variant), count, variant))
             return
         amounts = _amounts(matched, steps)
         refusal = self._refusal(matched, amounts)
@@ -170,6 +169,13 @@ class _Batch:
 
     def _of(self, place: ProgressPlace) -> Progress:
         return self.changed.get(place) or self._progress.get(place, NONE)
+
+
+def _undone(matched: Matched, variant: str | None) -> RunOutcome:
+    """Why nothing is done."""
+    if variant == CONTROL:
+        return RunOutcome.CONTROL
+    return RunOutcome.HOLDOUT if matched.held_out else RunOutcome.COUNTED
 
 
 def _amounts(matched: Matched, steps: Iterable[Step]) -> Amounts:

@@ -68,7 +68,8 @@ class Campaign:
 
     `when` is the document of a rule. `weekdays` are numbered from Monday, 0; `hours` are minutes of the day, each from
     the first up to and without the second. `split` has the share of each arm, in hundredths; a member who comes to as
-    many events as the `goal` is a conversion.
+    many events as the `goal` is a conversion. A campaign that `respects_holdout` does nothing for members whom its
+    country holds out.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Campaign:
     goal: int = 0
     priority: int = 0
     exclusive: str | None = None
+    respects_holdout: bool = False
     about: str = ""
     version: int = 0
     approved_at: datetime = EARLIEST

@@ -15,6 +15,7 @@ from abacus.documents.form.types import (
     Either,
     Entries,
     Field,
+    Flag,
     Form,
     Group,
     Length,
@@ -276,7 +277,12 @@ CAMPAIGN_FORM: Final = Form(
             says=lambda value, table: f"{_shares(value)}; a member with {table.get('goal', 2)} events is a conversion",
         ),
         Field(name="goal", sort=Whole(1, 1_000_000), label="A conversion is a member with so many events"),
-        Field(name="priority", sort=Whole(0, 1_000), label="Priority in its group"),
+        Field(
+            name="priority",
+            sort=Whole(0, 1_000),
+            label="Priority",
+            help="In its exclusive group, and where a cap leaves no room for the messages of all.",
+        ),
         Field(
             name="exclusive",
             sort=Text(pattern=_NAME),
@@ -284,6 +290,14 @@ CAMPAIGN_FORM: Final = Form(
             help="Of the campaigns of a group only the first one runs for an event.",
             begins="alone",
             says=lambda value, table: f"in the group {value}, with priority {table.get('priority', 0)}",
+        ),
+        Field(
+            name="respects_holdout",
+            sort=Flag(),
+            label="Nothing for members in the holdout",
+            help="The contact policy of the country says how many. Messages of campaigns never go to them.",
+            begins="members in the holdout",
+            says=lambda value, _: "get nothing" if value else "get everything but messages",
         ),
     ],
     panels=[
@@ -293,7 +307,7 @@ CAMPAIGN_FORM: Final = Form(
         ("Then", ["over", "steps"]),
         ("At most", ["limits"]),
         ("Trial of arms", ["split", "goal"]),
-        ("Beside other campaigns", ["exclusive", "priority"]),
+        ("Beside other campaigns", ["exclusive", "priority", "respects_holdout"]),
     ],
 )
 

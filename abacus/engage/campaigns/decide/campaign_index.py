@@ -11,6 +11,7 @@ from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.decide.vocabulary import CAMPAIGN, of_campaign
 from abacus.engage.campaigns.decide.worth import needs_tier
+from abacus.engage.notify.decide.contact_policy import is_held_out
 from abacus.signals.events.decide.vocabulary import EventType, Vocabulary
 from abacus.signals.events.types import Event
 from abacus.signals.rules.decide.document import parse_rule
@@ -23,6 +24,7 @@ from abacus.signals.rules.decide.types import Rule
 class Armed(NamedTuple):
     """A campaign that runs. `plan` is of its whole rule; `looks_up` says whether that needs more than the event,
     `looks_back` whether it needs what the member had of the campaign, and `by_tier` whether its points need the tier.
+    `holdout` is the share of members, in hundredths, who get nothing.
     """
 
     campaign: Campaign
@@ -30,6 +32,10 @@ class Armed(NamedTuple):
     looks_up: bool
     looks_back: bool
     by_tier: bool
+    holdout: int = 0
+
+    def holds_out(self, member_id: str) -> bool:
+        return is_held_out(self.campaign.country, member_id, self.holdout)
 
 
 class _Shelf:
@@ -144,7 +150,8 @@ def compiled(campaign: Campaign, around: Publications) -> tuple[Armed, Rule | No
     plan = RulePlan(rule) if rule is not None else None
     looked_up = set(looked_up_sides(rule)) if rule is not None else set()
     looks_back = any(side.place == CAMPAIGN for side in looked_up)
-    return Armed(campaign, plan, bool(looked_up), looks_back, any(map(needs_tier, awards))), rule
+    holdout = around.holdouts.get(campaign.country, 0) if campaign.respects_holdout else 0
+    return Armed(campaign, plan, bool(looked_up), looks_back, any(map(needs_tier, awards)), holdout), rule
 
 
 def _rule(campaign: Campaign, around: Publications) -> Rule | None:

@@ -99,6 +99,7 @@ def _campaign(
     limits = read_limits(top.table("limits"), LIMIT_WORDS, card)
     priority = top.read_if_there("priority", fields.whole(0, _HIGHEST_PRIORITY), 0)
     exclusive = top.read_if_there("exclusive", _name, None)
+    respects_holdout = top.read_if_there("respects_holdout", fields.flag, default=False)
     top.refuse_unknown()
     if around is not None:
         _judge(top, heading, around, words)
@@ -113,6 +114,7 @@ def _campaign(
         goal=goal,
         priority=priority,
         exclusive=exclusive,
+        respects_holdout=respects_holdout,
     )
 
 

@@ -28,6 +28,8 @@ def to_document(campaign: Campaign) -> dict[str, object]:
         document["priority"] = campaign.priority
     if campaign.exclusive is not None:
         document["exclusive"] = campaign.exclusive
+    if campaign.respects_holdout:
+        document["respects_holdout"] = True
     return document
 
 

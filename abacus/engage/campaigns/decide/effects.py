@@ -64,8 +64,8 @@ def _document(run: Run, step: Step, action: Action, now: datetime) -> tuple[str,
         case Tell(templates):
             points = matched.worth[step.number].points if step.number in matched.worth else 0
             fields = fields_of(matched.event, campaign=matched.campaign.name, count=run.count or 1, points=points)
-            country = matched.campaign.country
-            return MESSAGES, orjson.dumps({"country": country, "templates": dict(templates), "fields": kept(fields)})
+            told = {"country": matched.campaign.country, "templates": dict(templates), "fields": kept(fields)}
+            return MESSAGES, orjson.dumps({**told, "priority": matched.campaign.priority})
         case Call(webhook):
             return f"webhook:{webhook}", orjson.dumps(_told(run, step, now))
         case Publish(type_, constants, copied):

@@ -33,7 +33,7 @@ class Matched:
     """An event for which a campaign's conditions hold, or may hold where its rule is `open`, and its member.
     `conditions` were looked at, each with the value that it had. `worth` has the points that each step awards, by its
     number; there is none where the event has a `fault`. A campaign that `waits` for a value stands here for the others
-    of its exclusive group.
+    of its exclusive group. A member who is `held_out` gets nothing.
     """
 
     campaign: Campaign
@@ -44,6 +44,7 @@ class Matched:
     open: Open | None = None
     fault: SetAside | None = None
     waits: bool = False
+    held_out: bool = False
 
     @property
     def key(self) -> str:
@@ -61,6 +62,7 @@ class RunOutcome(StrEnum):
     DONE = "done"
     COUNTED = "counted"  # nothing is done at this count
     CONTROL = "control"  # nothing is done in this arm
+    HOLDOUT = "holdout"  # nothing is done for members in the holdout of the country
     REFUSED = "refused"  # a limit stands against it
 
 

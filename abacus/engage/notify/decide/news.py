@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
 from enum import StrEnum
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -192,14 +192,21 @@ def fields_of(kind: NewsKind) -> frozenset[str]:
     return frozenset(type(SAMPLES[kind][0]).model_fields) - {"kind"}
 
 
+Subject: TypeAlias = tuple[NewsKind, str, date | None]
+
+
+def subject_of(news: News) -> Subject:
+    """What the news is about: all news of one subject becomes one."""
+    return news.kind, news.program, news.expires_on if isinstance(news, Expiring) and news.lifetime else None
+
+
 def merged(news: Iterable[News]) -> list[News]:
     """Merge news, given in the order of time, into one for each kind and program; the most important comes first. Lots
     that will expire on different days stay apart.
     """
-    merged_news: dict[tuple[NewsKind, str, date | None], News] = {}
+    merged_news: dict[Subject, News] = {}
     for each in news:
-        day = each.expires_on if isinstance(each, Expiring) and each.lifetime else None
-        about = (each.kind, each.program, day)
+        about = subject_of(each)
         merged_news[about] = _merge(merged_news[about], each) if about in merged_news else each
     return sorted(merged_news.values(), key=lambda each: (_ORDER.index(each.kind), each.program))
 

@@ -19,13 +19,16 @@ _Word = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 
 
 class Notice(NamedTuple):
-    """The event's id identifies the notice, however often the event is read. `seq` orders events of the same time."""
+    """The event's id identifies the notice, however often the event is read. `seq` orders events of the same time.
+    Where a cap leaves no room for all, the highest `priority` is told first.
+    """
 
     member_id: str
     event_id: str
     happened_at: datetime
     seq: int
     news: News
+    priority: int = 0
 
 
 class _TierData(BaseModel):

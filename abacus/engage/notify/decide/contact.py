@@ -1,0 +1,185 @@
+"""What becomes of the due notices of a member: told now, put off, or never told, by the policies of their countries.
+Pure.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from enum import StrEnum
+from typing import Final, NamedTuple, TypeAlias
+from zoneinfo import ZoneInfo
+
+from abacus.core.local_clock import QuietHours, moment_of
+from abacus.engage.notify.decide.contact_policy import (
+    DAYS_OF_A_WEEK,
+    Cap,
+    Capped,
+    ContactPolicy,
+    MessageKind,
+    kind_of,
+)
+from abacus.engage.notify.decide.message import ChannelName
+from abacus.engage.notify.decide.news import Subject, subject_of
+from abacus.engage.notify.decide.notice import Notice
+
+_DAY: Final = timedelta(days=1)
+
+Policies: TypeAlias = Mapping[str, ContactPolicy]  # by country
+Told: TypeAlias = Mapping[tuple[Capped, date], int]  # how many messages of a capped kind a member had on each day
+
+NO_POLICIES: Final[Policies] = {}
+
+
+class Cause(StrEnum):
+    """What stands against a message. The list is closed: metrics count by it."""
+
+    HOLDOUT = "holdout"
+    QUIET_HOURS = "quiet_hours"
+    CAP = "cap"
+
+
+class DueNotice(NamedTuple):
+    """A notice whose time has come, and the channels over which it is to be told."""
+
+    notice: Notice
+    channels: Collection[ChannelName]
+
+
+class PutOff(NamedTuple):
+    """A notice that waits, over these channels."""
+
+    notice: Notice
+    channels: tuple[ChannelName, ...]
+    until: datetime
+    cause: Cause
+
+
+class Untold(NamedTuple):
+    """A notice of which the member is never told over a channel, and the reason in words."""
+
+    notice: Notice
+    channel: ChannelName
+    kind: MessageKind
+    cause: Cause
+    why: str
+
+
+class Rest(NamedTuple):
+    """When a member is left alone: whatever is sent later than now waits for that, too."""
+
+    hours: QuietHours
+    zone: ZoneInfo
+
+
+@dataclass(slots=True)
+class Contact:
+    """What becomes of a member's due notices. `counted` has the messages that caps count, beside those before."""
+
+    told: dict[ChannelName, list[Notice]] = field(default_factory=dict)
+    put_off: list[PutOff] = field(default_factory=list)
+    untold: list[Untold] = field(default_factory=list)
+    counted: Counter[tuple[Capped, date]] = field(default_factory=Counter)
+
+
+def contact(due: Iterable[DueNotice], policies: Policies, told: Told, zone: ZoneInfo | None, now: datetime) -> Contact:
+    """Decides the due notices of one member, whose own zone is `zone`. The holdout comes before quiet hours, and these
+    before caps, so that what waits for the morning is counted in the morning.
+    """
+    deciding = _Deciding(policies, told, zone, now)
+    for each in sorted(due, key=_order):
+        deciding.decide(each)
+    return deciding.contact
+
+
+def rest_of(notices: Sequence[Notice], policies: Policies, zone: ZoneInfo | None) -> Rest | None:
+    """The quiet hours of a message: those of the country of its first notice that has any."""
+    for each in notices:
+        policy = policies.get(each.news.country or "")
+        if policy is not None and policy.quiet_hours is not None:
+            return Rest(policy.quiet_hours, zone or policy.zone)
+    return None
+
+
+def capped(policies: Policies) -> bool:
+    """Whether any cap has to be looked at."""
+    return any(policy.caps for policy in policies.values())
+
+
+def _order(due: DueNotice) -> tuple[int, datetime, int, str]:
+    notice = due.notice
+    return -notice.priority, notice.happened_at, notice.seq, notice.event_id
+
+
+class _Deciding:
+    def __init__(self, policies: Policies, told: Told, zone: ZoneInfo | None, now: datetime) -> None:
+        self.contact = Contact()
+        self._policies = policies
+        self._told = Counter(told)
+        self._zone = zone
+        self._now = now
+        self._subjects: set[tuple[ChannelName, Subject]] = set()  # of this message: more news of them is no more news
+
+    def decide(self, due: DueNotice) -> None:
+        policy = self._policies.get(due.notice.news.country or "")
+        if policy is None:
+            self._tell(due.notice, due.channels)
+            return
+        kind, zone = kind_of(due.notice.news), self._zone or policy.zone
+        if kind is MessageKind.PROMOTION and policy.holds_out(due.notice.member_id):
+            self._never(due.notice, due.channels, kind, Cause.HOLDOUT, policy.why_held_out)
+            return
+        if policy.quiet_hours is not None:
+            end = policy.quiet_hours.over_at(self._now, zone)
+            if end > self._now:
+                self._put_off(due.notice, due.channels, end, Cause.QUIET_HOURS)
+                return
+        for channel in due.channels:
+            self._decide_over(channel, due.notice, kind, policy, zone)
+
+    def _decide_over(
+        self, channel: ChannelName, notice: Notice, kind: MessageKind, policy: ContactPolicy, zone: ZoneInfo
+    ) -> None:
+        what = Capped(channel, kind)
+        cap, today = policy.caps.get(what), self._now.astimezone(zone).date()
+        if cap is None or (channel, subject_of(notice.news)) in self._subjects:
+            self._tell(notice, [channel])
+            return
+        day = self._day_with_room(what, cap, today)
+        if day == today:
+            self._told[what, today] += 1
+            self.contact.counted[what, today] += 1
+            self._tell(notice, [channel])
+            return
+        again = moment_of(day, time(), zone)
+        if policy.quiet_hours is not None:
+            again = policy.quiet_hours.over_at(again, zone)
+        if again > notice.happened_at + policy.patience_days * _DAY:
+            self._never(notice, [channel], kind, Cause.CAP, f"over the cap {cap} of {policy.label}")
+        else:
+            self._put_off(notice, [channel], again, Cause.CAP)
+
+    def _day_with_room(self, what: Capped, cap: Cap, today: date) -> date:
+        """The first day from today on on which one more message may be told, as far as is known by now."""
+        day = today
+        while not self._has_room(what, cap, day):
+            day += _DAY
+        return day
+
+    def _has_room(self, what: Capped, cap: Cap, day: date) -> bool:
+        week = sum(self._told[what, day - before * _DAY] for before in range(DAYS_OF_A_WEEK))
+        return (cap.a_day is None or self._told[what, day] < cap.a_day) and (cap.a_week is None or week < cap.a_week)
+
+    def _tell(self, notice: Notice, channels: Iterable[ChannelName]) -> None:
+        for channel in channels:
+            self._subjects.add((channel, subject_of(notice.news)))
+            self.contact.told.setdefault(channel, []).append(notice)
+
+    def _put_off(self, notice: Notice, channels: Iterable[ChannelName], until: datetime, cause: Cause) -> None:
+        if over := tuple(channels):
+            self.contact.put_off.append(PutOff(notice, over, until, cause))
+
+    def _never(
+        self, notice: Notice, channels: Iterable[ChannelName], kind: MessageKind, cause: Cause, why: str
+    ) -> None:
+        self.contact.untold += [Untold(notice, channel, kind, cause, why) for channel in channels]

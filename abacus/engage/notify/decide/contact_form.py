@@ -1,0 +1,117 @@
+"""The form of contact policies: what people fill in. Pure."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, Final, NamedTuple
+
+from abacus.documents.form.types import Choices, Entries, Field, Form, Hours, Option, Pick, Text, Whole, options
+from abacus.documents.form.zones import ZONES, zone_options
+from abacus.engage.notify.decide.contact_document import (
+    CAP_PATTERN,
+    COUNTRY_PATTERN,
+    LARGEST_HOLDOUT,
+    LONGEST_PATIENCE,
+)
+from abacus.engage.notify.decide.contact_policy import MessageKind
+from abacus.engage.notify.decide.message import ChannelName
+
+_KIND_WORDS: Final[Mapping[MessageKind, str]] = {
+    MessageKind.PROMOTION: "promotion: what campaigns say",
+    MessageKind.EARNED: "earned: points came in",
+    MessageKind.EXPIRED: "expired: points are gone",
+    MessageKind.EXPIRING: "expiring: points will be gone",
+    MessageKind.TIER_CHANGED: "tier_changed: another tier",
+}
+
+
+class Countries(NamedTuple):
+    """The countries that have a card."""
+
+    names: Collection[str] = ()
+
+
+def _said(caps: object) -> str:
+    if not isinstance(caps, Mapping):
+        return str(caps)
+    each = [
+        f"{kind} over {channel}: {cap}"
+        for channel, kinds in caps.items()
+        if isinstance(kinds, Mapping)
+        for kind, cap in kinds.items()
+    ]
+    return "; ".join(each)
+
+
+CONTACT_FORM: Final = Form(
+    [
+        Field(
+            name="country",
+            sort=Text(pattern=COUNTRY_PATTERN, listed="countries"),
+            label="Country",
+            begins="In",
+            required=True,
+            example="SG",
+        ),
+        Field(
+            name="timezone",
+            sort=Pick(ZONES),
+            label="Time zone",
+            help="Of members who have set none.",
+            required=True,
+            example="Asia/Singapore",
+            begins="by the clock of",
+        ),
+        Field(
+            name="quiet_hours",
+            sort=Hours(),
+            label="Quiet hours",
+            help="By the member's clock, such as 21:00-08:00. A message waits for their end.",
+            begins="quiet",
+            says="between {}",
+        ),
+        Field(
+            name="caps",
+            sort=Entries(
+                Pick("channels"), Entries(Pick("kinds"), Text(pattern=CAP_PATTERN), "kind of messages"), "channel"
+            ),
+            label="Caps",
+            help="At most so many messages to a member: 3 a day, 10 a week, or 3 a day, 10 a week. They are over all "
+            "campaigns together.",
+            begins="At most,",
+            says=lambda caps, _: _said(caps),
+            example={"sns": {"promotion": "3 a day, 10 a week"}},
+        ),
+        Field(
+            name="patience_days",
+            sort=Whole(0, LONGEST_PATIENCE),
+            label="A message waits for room",
+            help="Days, after which the member is not told. Without any the member is told today, or not.",
+            begins="a message without room waits",
+            says="{} day(s)",
+        ),
+        Field(
+            name="holdout",
+            sort=Whole(1, LARGEST_HOLDOUT),
+            label="Holdout",
+            help="Of a hundred members so many are told nothing of campaigns; the share is drawn once and for all.",
+            begins="held out",
+            says="are {} % of members",
+        ),
+    ],
+    panels=[
+        ("Where", ["country", "timezone"]),
+        ("When", ["quiet_hours"]),
+        ("How often", ["caps", "patience_days"]),
+        ("To whom", ["holdout"]),
+    ],
+)
+
+
+def contact_choices(document: Mapping[str, Any], around: Countries) -> Choices:
+    return Choices(
+        lists={
+            "countries": options(sorted(around.names)),
+            ZONES: zone_options(document.get("country")),
+            "channels": options(ChannelName),
+            "kinds": [Option(kind.value, words) for kind, words in _KIND_WORDS.items()],
+        }
+    )
