@@ -72,11 +72,11 @@ def test_a_transaction_that_the_card_does_not_price_is_set_aside() -> None:
 
 def test_a_message_has_the_event_and_the_context() -> None:
     do = {"tell": {"en": "Off\n{{ context.seats }} seats"}}
-    by_call = {"entry": {"api": True}, "context": {"flies_at": "time", "seats": "integer"}}
+    by_call = {"priority": 7, "entry": {"api": True}, "context": {"flies_at": "time", "seats": "integer"}}
     action = _action(do, visitor(context=FLIES), **by_call)
     assert action.receiver == MESSAGES
     told = _document(action)
-    assert (told["country"], told["templates"]) == ("SG", do["tell"])
+    assert (told["country"], told["templates"], told["priority"]) == ("SG", do["tell"], 7)
     fields = restored(told["fields"])
     assert fields["context"] == FLIES
     assert fields["event"]["member_id"] == "bob"

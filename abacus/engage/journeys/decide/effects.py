@@ -80,7 +80,7 @@ def _document(effect: Effect, deed: Deed, of: Standing, now: datetime) -> tuple[
         case Tell(templates):
             fields = message_fields(of.journey.name, of.visitor.facts, of.visitor.context)
             told = {"country": of.journey.country, "templates": dict(templates), "fields": kept(fields)}
-            return MESSAGES, orjson.dumps(told)
+            return MESSAGES, orjson.dumps({**told, "priority": of.journey.priority})
         case Call(webhook):
             return f"webhook:{webhook}", orjson.dumps(_told(effect, of, now))
         case Publish(type_, constants, copied):
