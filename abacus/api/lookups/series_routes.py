@@ -139,7 +139,7 @@ async def series(ask: SeriesAsk, request: Request) -> Response:
 
 
 class KeysQuery(BaseModel):
-    """A page of keys; or so many keys with the largest counts in a range."""
+    """A page of keys; or the keys with the largest counts in a range."""
 
     model_config = ConfigDict(extra="forbid")
 

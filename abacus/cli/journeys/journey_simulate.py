@@ -83,7 +83,7 @@ def _entry(
     at: datetime | None,
     now: datetime,
 ) -> Event:
-    """The event of the entry; who enters by none has one that says only who, where and when. Raises `Refused`."""
+    """The event of the entry; without one, an event that says only who, where and when. Raises `Refused`."""
     on = journey.entry.on
     if on:
         if file is None:

@@ -1,4 +1,4 @@
-"""`abacus offers release` and `rollback`: what was taken of an offer goes back, whoever took it."""
+"""`abacus offers release` and `rollback`: what was taken of an offer goes back, also where a partner took it."""
 
 from typing import Annotated
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""`abacus rewards cancel` and `return`: what a member redeemed comes back, whoever asked for it."""
+"""`abacus rewards cancel` and `return`: what a member redeemed comes back, also where a partner asked for it."""
 
 from typing import Annotated, Final
 from uuid import UUID

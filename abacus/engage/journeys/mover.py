@@ -42,7 +42,7 @@ class Mover:
         self._clock = clock
 
     async def run(self, slice_: slices.Slice, line: Line, behind: Mark, upto: datetime, most: int) -> Ran:
-        """Runs packs of a line that are due, at most so many, of five hundred members together, to their next waits."""
+        """Runs due packs of a line to their next waits: at most `most` of them, five hundred members at a time."""
         async with slice_.at() as connection, slices.in_place(connection):
             taken = await take(connection, line, behind, upto, most)
             packs = list(_together(taken))

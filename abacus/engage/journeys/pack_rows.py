@@ -14,7 +14,7 @@ from abacus.platform.sql import Statement, arrays, columns, unnested
 
 
 class Line(NamedTuple):
-    """The packs of a journey that wait for a time, or those that an event may move first."""
+    """The packs of a journey that wait for a time, or its packs that an event may move first."""
 
     journey: str
     awaits: bool

@@ -197,7 +197,7 @@ class EventCounter:
 
 
 def _pieces(works: Iterable[Work], size: int) -> Iterator[Sequence[Work]]:
-    """The works in their order, so many records at a time."""
+    """The works in their order, a bounded number of records at a time."""
     piece: list[Work] = []
     room = size
     for work in works:

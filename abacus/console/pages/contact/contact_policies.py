@@ -27,8 +27,7 @@ CONTACT_REGISTER: Final[Register[ContactPolicy, Countries]] = Register(
     drafts=DraftKind(
         kind=CONTACT_POLICIES,
         desk=lambda rooms: rooms[ContactDesk],
-        about="It holds for every message to a member, whoever causes it. Another person approves exactly what stands "
-        "here.",
+        about="It holds for every message to a member. Another person approves exactly what stands here.",
         begin=lambda _: CONTACT_POLICIES.write(example(CONTACT_FORM)),
         submit="Submit for approval",
         beside=_beside,

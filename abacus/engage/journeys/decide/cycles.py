@@ -19,7 +19,7 @@ class Cycle(NamedTuple):
 
 
 class _Hop(NamedTuple):
-    """From a journey to another one that members enter by what is done at a node."""
+    """From a journey to another, which members enter by the deed of a node."""
 
     journey: str
     node: str

@@ -50,7 +50,7 @@ EXPIRING: Final[Mapping[str, VariableType]] = {"points": VariableType.INTEGER, "
 
 @dataclass(frozen=True, slots=True)
 class OfLife:
-    """Members enter at a point in their lives: so many `days` before, where that is points that expire."""
+    """Members enter at a point in their lives: `days` before points expire, or at once."""
 
     moment: LifeMoment
     days: int = 0
@@ -99,7 +99,7 @@ class Again(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReEntry:
-    """When a member may enter again, and how many visits it may have, of which so many `at_once`. `span` is of `AFTER`,
+    """When a member may enter again, and how many visits it may have, in all and `at_once`. `span` is of `AFTER`,
     `side` of `EACH`: `var.order_id` or `context.order_id`.
     """
 

@@ -191,7 +191,7 @@ NODE: Final = Group(
                 ),
                 Branch(
                     "a rate",
-                    [Field(name="rate", sort=Whole(1), label="At most so many a minute", says="at most {} a minute")],
+                    [Field(name="rate", sort=Whole(1), label="Members a minute, at most", says="at most {} a minute")],
                 ),
                 Branch(
                     "the member leaves",

@@ -74,8 +74,8 @@ CONTACT_FORM: Final = Form(
                 Pick("channels"), Entries(Pick("kinds"), Text(pattern=CAP_PATTERN), "kind of messages"), "channel"
             ),
             label="Caps",
-            help="At most so many messages to a member: 3 a day, 10 a week, or 3 a day, 10 a week. They are over all "
-            "campaigns together.",
+            help="How many messages a member gets at most, over all campaigns together: 3 a day, or 10 a week, or both "
+            "as 3 a day, 10 a week.",
             begins="At most,",
             says=lambda caps, _: _said(caps),
             example={"sns": {"promotion": "3 a day, 10 a week"}},
@@ -92,7 +92,7 @@ CONTACT_FORM: Final = Form(
             name="holdout",
             sort=Whole(1, LARGEST_HOLDOUT),
             label="Holdout",
-            help="Of a hundred members so many are told nothing of campaigns; the share is drawn once and for all.",
+            help="How many of a hundred members are told nothing of campaigns; the share is drawn once and for all.",
             begins="held out",
             says="are {} % of members",
         ),

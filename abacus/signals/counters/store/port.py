@@ -30,14 +30,14 @@ class CounterStore(Protocol):
         ...
 
     async def keys(self, space: str, after: str, most: int) -> Sequence[str]:
-        """The keys that begin with this text, which ends with a colon, and are remembered as keys that count: so many
-        at most, in order, from the first behind `after`.
+        """The keys that begin with this text, which ends with a colon, and are remembered as keys that count: at most
+        `most`, in order, from the first behind `after`.
         """
         ...
 
     async def top(self, space: str, slots: Sequence[Slots], most: int) -> Sequence[tuple[str, int]]:
         """The keys that begin with this text, which ends with a colon, and have the largest sums over these slots, with
-        their sums: so many at most, the largest first, and equal sums in the order of the keys. A sum of 0 is none.
+        their sums: at most `most`, the largest first, and equal sums in the order of the keys. A sum of 0 is none.
         Raises `Refused` where there are too many keys to compare.
         """
         ...
