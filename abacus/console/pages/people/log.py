@@ -31,6 +31,7 @@ _KINDS: Final = {
     "reward": "a reward",
     "reward_pool": "a pool of codes",
     "journey": "a journey",
+    "contact": "a contact policy",
     "card": "a rate card",
     "segment": "a segment",
     "counter": "a counter",
