@@ -140,7 +140,7 @@ MUTANTS: Final = (
         "the claim whose verdict counts",
         "abacus/platform/delivery/outbox.py",
         "_statements",
-        Clause("= s.lease_until", "is not null"),
+        Clause("= s.lease_until end", "is not null end"),
         ("tests/platform/delivery/test_tables.py::test_a_failure_that_comes_late_changes_nothing",),
     ),
     Mutant(
