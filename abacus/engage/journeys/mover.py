@@ -114,7 +114,7 @@ def _arrived(pack: Pack, seats: dict[tuple[int, int], Seat]) -> Iterable[Arrived
     for place in zip(pack.members, pack.visits, strict=True):
         seat = seats.get(place)
         if seat is not None and seat.version == pack.version and (seat.node, seat.turn) == waits:
-            yield Arrived(seat, pack.node, pack.turn, pack.arm)
+            yield Arrived(seat, pack.node, pack.turn, pack.arm, due=pack.due)
 
 
 def _waiting(moved: Iterable[Moved]) -> Iterable[tuple[Seat, Waits]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from abacus.engage.journeys.decide.packs import Pack
 from abacus.engage.journeys.decide.seat import Entry, Leaves, Moved, Seat
@@ -153,14 +153,24 @@ async def seats_of(connection: Connection, packs: Sequence[Pack], *, lock: bool)
         members=column(member for each in packs for member in each.members),
         visits=column(visit for each in packs for visit in each.visits),
     )
-    seats = [Seat(*row) for row in await connection.fetch(*statement)]
+    seats = [_read(row) for row in await connection.fetch(*statement)]
     return {(each.member, each.visit): each for each in seats}
 
 
 async def lock_seats(connection: Connection, journey: str, member_ids: Collection[str]) -> list[Seat]:
     """The seats of these members who are inside."""
     rows = await connection.fetch(*_LOCK_MEMBERS(members=sorted(member_ids), journey=journey))
-    return [Seat(*row) for row in rows]
+    return [_read(row) for row in rows]
+
+
+def _read(row: Sequence[Any]) -> Seat:
+    seat = Seat(*row)
+    return seat._replace(context=_json(seat.context), event=_json(seat.event))
+
+
+def _json(text: str | bytes | None) -> bytes | None:
+    """Of a column of JSON, which is read as a text."""
+    return text.encode() if isinstance(text, str) else text
 
 
 def is_written(moved: Moved) -> bool:

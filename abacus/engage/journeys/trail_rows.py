@@ -51,7 +51,8 @@ order by at, id
 async def add(connection: Connection, moved: Iterable[Moved], now: datetime, random: Callable[[], float]) -> None:
     """In the transaction of the moves."""
     together: dict[tuple[str, int, int | None, int | None, tuple[int, ...], str | None], list[Seat]] = {}
-    for (seat, node, turn, _, _), path, _, then in moved:
+    for arrived, path, _, then in moved:
+        seat, node, turn = arrived.seat, arrived.node, arrived.turn
         way = (seat.journey, seat.version, node, turn, path, then.why if isinstance(then, Leaves) else None)
         together.setdefault(way, []).append(seat)
     rows = [

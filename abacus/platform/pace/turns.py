@@ -3,7 +3,7 @@
 A process that dies leaves its turns unused: the receiver gets less for a second, never more.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from abacus.platform.pace.decide.pace import Pace, Slots, slots
@@ -34,6 +34,12 @@ class Turns:
         if (taken or given.first_at < (self._free_at or given.first_at)) and free_at != self._free_at:
             await self._connection.execute(*_MOVE(receiver=self._receiver, free_at=free_at))
 
+    async def book(self, step: timedelta, now: datetime, wanted: int) -> datetime:
+        """Books this many turns, one step apart, however far ahead; the time of the first."""
+        first_at = max(now, await self._locked(now))
+        await self._connection.execute(*_MOVE(receiver=self._receiver, free_at=first_at + wanted * step))
+        return first_at
+
     async def _locked(self, now: datetime) -> datetime:
         free_at: datetime | None = await self._connection.fetchval(*_LOCK(receiver=self._receiver))
         if free_at is None:
@@ -49,3 +55,9 @@ async def take_turns(pool: Pool, receiver: str, pace: Pace, now: datetime, most:
         given = await turns.offered(pace, now, most)
         await turns.take(given, given.turns)
     return given
+
+
+async def book_turns(pool: Pool, receiver: str, step: timedelta, now: datetime, wanted: int) -> datetime:
+    """Books turns ahead, in a transaction of its own; the time of the first. Raises `Unavailable`."""
+    async with passing_failures(), pool.acquire() as connection, connection.transaction():
+        return await Turns(connection, receiver).book(step, now, wanted)

@@ -72,7 +72,7 @@ class Leaves(NamedTuple):
 
 class Arrived(NamedTuple):
     """A member who is to go on from a node: the wait there is over, by its time or by the event. An event may end a
-    visit at any time: nothing says then for what else the member waited.
+    visit at any time: nothing says then for what else the member waited. Who comes in has not waited, and is not `due`.
     """
 
     seat: Seat
@@ -80,6 +80,11 @@ class Arrived(NamedTuple):
     turn: int | None
     arm: str | None = None
     event: Event | None = None
+    due: datetime | None = None
+
+    @property
+    def enters(self) -> bool:
+        return self.due is None and self.event is None
 
 
 class Moved(NamedTuple):
@@ -98,5 +103,6 @@ class Moved(NamedTuple):
         return is_same and arrived.event is not None
 
 
-# Moves members of a journey on to their next waits: one move for each, in their order. Raises `Unavailable`.
+# Moves members of a journey on to their next waits: a move for each whom the event or the time moves, in their order.
+# Raises `Unavailable`.
 Go: TypeAlias = Callable[[str, Sequence[Arrived], datetime], Awaitable[Sequence[Moved]]]

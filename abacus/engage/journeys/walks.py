@@ -1,0 +1,235 @@
+"""Members walk on through journeys to their next waits: all of them together, each on its own version.
+
+Where a value cannot be told now, or a version does not fit what is published, members wait where they are and are
+looked at again a little later. An event or an entry is tried again as a whole.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
+
+import orjson
+import structlog
+
+from abacus.core.errors import SetAside, Unavailable
+from abacus.core.fields import DocumentFaults
+from abacus.engage.actions.decide.deeds import Award
+from abacus.engage.actions.types import PlannedAction
+from abacus.engage.campaigns.decide.worth import needs_tier
+from abacus.engage.journeys.armed_versions import ArmedVersions
+from abacus.engage.journeys.asking import Asks, Occurs, ask
+from abacus.engage.journeys.decide.armed import Armed, ArmedOccasion
+from abacus.engage.journeys.decide.context import read_context
+from abacus.engage.journeys.decide.effects import Standing, planned
+from abacus.engage.journeys.decide.journey import AtEnd
+from abacus.engage.journeys.decide.lateness import is_too_late
+from abacus.engage.journeys.decide.node import Rate
+from abacus.engage.journeys.decide.seat import Arrived, Leaves, Moved, Waits
+from abacus.engage.journeys.decide.visit import Left, Place, Visitor, Waiting, Why, Woken
+from abacus.engage.journeys.decide.walk import Walk
+from abacus.engage.journeys.facts import JourneySubject
+from abacus.pricing.decide.book import CardBook
+from abacus.pricing.decide.card import BASE_TIER, PublishedCard
+from abacus.signals.facts.members import Look
+from abacus.signals.facts.types import FactRegistry
+
+_AGAIN: Final = timedelta(minutes=1)
+_OVER: Final = "the journey is over"
+_AWAITED: Final = frozenset({Why.EVENT, Why.RULE})
+
+# Books turns one step apart, by the name of what is paced: the time of the first. Raises `Unavailable`.
+Book: TypeAlias = Callable[[str, timedelta, datetime, int], Awaitable[datetime]]
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class _Member:
+    """A member who goes on: the version, what is known of the member, and the walk."""
+
+    arrived: Arrived
+    armed: Armed
+    visitor: Visitor
+    subject: JourneySubject
+    card: PublishedCard
+
+    def walk(self, woken: Woken, now: datetime) -> Walk:
+        arrived, journey = self.arrived, self.armed.journey
+        due = arrived.due
+        skips = due is not None and is_too_late(journey.lateness, due, now, paused=False)
+        at = None
+        if not arrived.enters and arrived.node is not None:
+            at = Place(arrived.node, arrived.turn or 0, arrived.seat.since)
+        return Walk(self.armed, self.visitor, now, at=at, woken=woken, skips=skips, tells=False)
+
+
+class Walks:
+    """Moves members, as `Go` says."""
+
+    def __init__(
+        self,
+        versions: ArmedVersions,
+        facts: FactRegistry[JourneySubject],
+        *,
+        tiers: Look[str],
+        cards: Callable[[], CardBook],
+        book: Book,
+    ) -> None:
+        self._versions = versions
+        self._facts = facts
+        self._tiers = tiers
+        self._cards = cards
+        self._book = book
+
+    async def __call__(self, _: str, arrived: Sequence[Arrived], now: datetime) -> list[Moved]:
+        """Raises `Unavailable`."""
+        moved: list[Moved] = []
+        members: list[_Member] = []
+        for each in arrived:
+            try:
+                member = await self._member(each, now)
+            except (SetAside, DocumentFaults) as fault:
+                moved.append(_later(each, now, str(fault)))
+                continue
+            of = member.armed.journey
+            if of.at_end is AtEnd.STOP and now >= of.ends_at:
+                moved.append(Moved(each, (), (), Leaves(_OVER)))
+            else:
+                members.append(member)
+        called = [each for each in members if each.arrived.event is not None]
+        walking = [(each, _woken(each.arrived)) for each in members if each.arrived.event is None]
+        for member, exit_ in await self._called(called):
+            if exit_ is None:
+                walking.append((member, Woken.EVENT))
+            else:
+                moved.append(Moved(member.arrived, (), (), Leaves(exit_)))
+        return moved + await self._walked(walking, now)
+
+    async def _member(self, arrived: Arrived, now: datetime) -> _Member:
+        """Raises `Unavailable`, `DocumentFaults` and `SetAside`."""
+        seat = arrived.seat
+        armed = await self._versions.of(seat.journey, seat.version)
+        journey, card = armed.journey, self._cards().in_force(seat.country, now)
+        facts = self._versions.event_of(seat)
+        context = {} if seat.context is None else read_context(orjson.loads(seat.context), journey.context)
+        visitor = Visitor(seat.member_id, seat.visit, facts, context, arm=arrived.arm)
+        subject = JourneySubject(seat.member_id, facts, card.card.program, now, journey.zone)
+        return _Member(arrived, armed, visitor, subject, card)
+
+    async def _called(self, members: Sequence[_Member]) -> list[tuple[_Member, str | None]]:
+        """The members whom their events move, each with the exit by which it leaves, if it leaves by one."""
+        ways = [(each, *way) for each in members for way in _ways(each)]
+        holding = await self._holding([(member, occasion) for member, _, occasion in ways])
+        found: dict[int, tuple[_Member, str | None]] = {}
+        for (member, exit_, _), holds in zip(ways, holding, strict=True):
+            if holds:
+                found.setdefault(id(member), (member, exit_))
+        return list(found.values())
+
+    async def _holding(self, asked: Sequence[tuple[_Member, ArmedOccasion]]) -> list[bool]:
+        asking: dict[int, Asks] = {}
+        occurs: dict[int, Occurs] = {}
+        for place, (member, occasion) in enumerate(asked):
+            event = member.arrived.event
+            if occasion.plan is not None and event is not None:
+                context = {f"context.{name}": value for name, value in member.visitor.context.items()}
+                occurs[place] = Occurs(occasion.plan, event, context)
+                asking[place] = Asks(member.subject._replace(facts=event), occurs[place])
+        if await ask(list(asking.values()), self._facts):
+            raise Unavailable("facts", "what a wait for an event looks up cannot be told now")
+        return [place not in occurs or occurs[place].holds for place in range(len(asked))]
+
+    async def _walked(self, walking: Sequence[tuple[_Member, Woken]], now: datetime) -> list[Moved]:
+        walks = [(member, member.walk(woken, now)) for member, woken in walking]
+        given_up = await ask([Asks(member.subject, walk) for member, walk in walks], self._facts)
+        moved = [_later(walks[place][0].arrived, now, "a value cannot be told now") for place in given_up]
+        done = [each for place, each in enumerate(walks) if place not in given_up]
+        asked = {member.subject.account for member, walk in done if _by_tier(walk)}
+        tiers = await self._tiers(asked) if asked else {}
+        slots = await self._slots(done, now)
+        for place, (member, walk) in enumerate(done):
+            tier = tiers.get(member.subject.account) if _by_tier(walk) else BASE_TIER
+            if tier is None:
+                moved.append(_later(member.arrived, now, "the tier cannot be told now"))
+            else:
+                moved.append(_moved(member, walk, tier, slots.get(place), now))
+        return moved
+
+    async def _slots(self, done: Sequence[tuple[_Member, Walk]], now: datetime) -> Mapping[int, datetime]:
+        """When each who has come to a rate goes on, by its place."""
+        by_node: dict[tuple[str, int, int], list[int]] = {}
+        for place, (member, walk) in enumerate(done):
+            if isinstance(walk.stop, Waiting) and walk.stop.due is None:
+                rate = member.armed.journey.by_number[walk.stop.place.node].part
+                assert isinstance(rate, Rate)  # noqa: S101  # nothing else has no due time
+                name = member.armed.journey.name
+                by_node.setdefault((name, walk.stop.place.node, rate.per_minute), []).append(place)
+        slots: dict[int, datetime] = {}
+        for (name, node, per_minute), places in sorted(by_node.items()):
+            step = timedelta(minutes=1) / per_minute
+            first = await self._book(f"journey:{name}:{node}", step, now, len(places))
+            slots |= {place: first + number * step for number, place in enumerate(places)}
+        return slots
+
+
+def _woken(arrived: Arrived) -> Woken:
+    return Woken.ENTERED if arrived.enters else Woken.DUE
+
+
+def _ways(member: _Member) -> Iterable[tuple[str | None, ArmedOccasion]]:
+    """What the event may be for the member: an exit, by its name, or the end of the wait. An exit counts from the entry
+    on, and a wait from its beginning; so an event that is read again does nothing.
+    """
+    event, seat, armed = member.arrived.event, member.arrived.seat, member.armed
+    if event is None:
+        return
+    type_ = event.source, event.type
+    if event.occurred_at > member.visitor.facts.occurred_at:
+        yield from ((name, occasion) for name, occasion in armed.leaves_by.items() if type_ in occasion.on)
+    if seat.node is not None and event.occurred_at >= seat.since:
+        occasion = armed.occasions.get(seat.node)
+        if occasion is not None and type_ in occasion.on:
+            yield None, occasion
+
+
+def _by_tier(walk: Walk) -> bool:
+    return any(isinstance(each.deed, Award) and needs_tier(each.deed) for each in walk.effects)
+
+
+def _later(arrived: Arrived, now: datetime, why: str) -> Moved:
+    """Raises `Unavailable` for an entry and an event: these are tried again as a whole."""
+    seat = arrived.seat
+    if arrived.due is None or arrived.node is None:
+        raise Unavailable("journeys", f"{seat.journey}@{seat.version}: {why}")
+    log.warning("a member waits in a journey", journey=seat.journey, version=seat.version, why=why)
+    is_awaited = seat.node is not None
+    waits = Waits(arrived.node, arrived.turn or 0, now + _AGAIN, "UTC", arrived.arm, is_awaited, seat.since)
+    return Moved(arrived, (), (), waits)
+
+
+def _moved(member: _Member, walk: Walk, tier: str, slot: datetime | None, now: datetime) -> Moved:
+    actions: list[PlannedAction] = []
+    path = tuple(each.node.number for each in walk.trail)
+    standing = Standing(member.armed.journey, member.visitor, member.card, tier)
+    for effect in walk.effects:
+        try:
+            action = planned(effect, standing, now)
+        except SetAside as fault:
+            return Moved(member.arrived, path, actions, Leaves(f"{effect.node.name}: {fault.detail}"))
+        if action is None:
+            why = f"{effect.node.name}: no journey starts or ends another one yet"
+            return Moved(member.arrived, path, actions, Leaves(why))
+        actions.append(action)
+    return Moved(member.arrived, path, actions, _then(member, walk, slot, now))
+
+
+def _then(member: _Member, walk: Walk, slot: datetime | None, now: datetime) -> Waits | Leaves:
+    match walk.stop:
+        case Left(reason):
+            return Leaves(reason)
+        case Waiting(place, due, why, _):
+            zone, awaits = member.armed.journey.timezone, why in _AWAITED
+            return Waits(place.node, place.turn, due or slot or now, zone, walk.arm, awaits, place.since)
+        case None:
+            raise AssertionError("the walk has not come to a stop")

@@ -1,0 +1,203 @@
+"""Members walk on their versions: by their journey's document, from the entry to the end."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from abacus.core.errors import Unavailable
+from abacus.engage.journeys.armed_versions import ArmedVersions
+from abacus.engage.journeys.decide.journey import Journey
+from abacus.engage.journeys.decide.seat import Arrived, Leaves, Moved, Seat, Waits
+from abacus.engage.journeys.facts import JourneySubject
+from abacus.engage.journeys.walks import Walks
+from abacus.ledger.types.account import AccountId
+from abacus.platform.pace.turns import book_turns
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.book import CardBook
+from abacus.signals.events.decide.message import encode_event
+from abacus.signals.events.types import Event
+from abacus.signals.facts.decide.catalog import MEMBER
+from abacus.signals.facts.types import NOT_NOW, FactRegistry, Found, Wish
+from tests.engage.campaigns.offers import CARDS, NOW, order
+from tests.engage.journeys.examples import AROUND, HELLO, ORDERS, journey, nodes, rule
+
+GOLD = {"branch": [{"when": rule("member.tier", "eq", "gold"), "next": "gift"}], "otherwise": "done"}
+GIFT = {"do": {"award": {"points": 50}}, "next": "done"}
+
+
+class Versions:
+    """Journeys in memory, by their versions."""
+
+    def __init__(self, *journeys: Journey) -> None:
+        self._journeys = {(each.name, each.version): each for each in journeys}
+
+    async def of(self, name: str, version: int) -> Journey:
+        return self._journeys[name, version]
+
+
+class Tiers:
+    """The tiers of members, each time that they are looked up at once; none where they cannot be told."""
+
+    origin = MEMBER
+
+    def __init__(self, tiers: Mapping[str, Found]) -> None:
+        self.tiers = tiers
+        self.loads: list[int] = []
+
+    async def load(self, wanted: Sequence[Wish[JourneySubject]]) -> list[Found]:
+        self.loads.append(len(wanted))
+        return [self.tiers.get(subject.member_id, "member") for subject, _ in wanted]
+
+    async def of(self, accounts: Collection[AccountId]) -> Mapping[AccountId, str]:
+        return {account: str(self.tiers.get(account[0], "member")) for account in accounts}
+
+
+def walks(*journeys: Journey, tiers: Tiers | None = None, pool: Pool | None = None) -> Walks:
+    tiers = tiers or Tiers({})
+
+    async def book(receiver: str, step: timedelta, now: datetime, wanted: int) -> datetime:
+        assert pool is not None
+        return await book_turns(pool, receiver, step, now, wanted)
+
+    versions = ArmedVersions(Versions(*journeys).of, lambda: AROUND)
+    cards = CardBook(CARDS.values())
+    return Walks(versions, FactRegistry(tiers), tiers=tiers.of, cards=lambda: cards, book=book)
+
+
+def seat(number: int = 1, *, entry: Event | None = None, **changes: Any) -> Seat:
+    member_id = f"m{number}"
+    written = encode_event(entry or order(number, member_id))
+    plain = Seat(
+        member_id=member_id,
+        journey="welcome",
+        visit=1,
+        member=number,
+        version=1,
+        key=f"e-{number}",
+        country="SG",
+        entered_at=NOW,
+        node=None,
+        turn=None,
+        arm=None,
+        since=NOW,
+        value=None,
+        context=None,
+        event=written,
+    )
+    return plain._replace(**changes)
+
+
+def number(of: Journey, name: str) -> int:
+    return of.nodes[name].number
+
+
+def entering(of: Journey, *seats: Seat) -> list[Arrived]:
+    return [Arrived(each, number(of, of.begin), 0) for each in seats]
+
+
+async def moved(of: Walks, arrived: Arrived, now: datetime = NOW) -> Moved:
+    (move,) = await of("welcome", [arrived], now)
+    return move
+
+
+async def test_from_the_entry_to_the_reminder_and_the_end() -> None:
+    of = journey()
+    walking, second = walks(of), number(of, "second")
+    came = await moved(walking, entering(of, seat())[0])
+    two_days = NOW + timedelta(days=2)
+    assert came.then == Waits(second, 0, two_days, "Asia/Singapore", awaits=True, since=NOW)
+    assert came.path == (number(of, "hello"),)
+    assert [each.key for each in came.actions] == [f"journey:welcome:1:m1:{number(of, 'hello')}"]
+    waits = seat(node=second, turn=0)
+    left = await moved(walking, Arrived(waits, second, 0, due=two_days), two_days)
+    assert (left.then, left.path) == (
+        Leaves("through"),
+        tuple(number(of, each) for each in ("second", "remind", "done")),
+    )
+
+
+async def test_an_event_ends_the_wait_that_is_for_it() -> None:
+    of = journey()
+    walking, second = walks(of), number(of, "second")
+    waits = seat(node=second, turn=0)
+    bought = Arrived(waits, second, 0, event=order(2, "m1", timedelta(hours=1)))
+    left = await moved(walking, bought, NOW + timedelta(hours=1))
+    assert [each.key for each in left.actions] == [f"journey:welcome:1:m1:{number(of, 'thank')}"]
+    assert left.then == Leaves("through")
+    before = bought._replace(event=order(1, "m1", timedelta(seconds=-1)))  # such as the entry's own, read again
+    other = bought._replace(event=Event("shop", "visit", "v", "m1", "SG", NOW + timedelta(hours=1), {}))
+    assert await walking("welcome", [before, other], NOW) == []
+
+
+async def test_members_leave_by_an_event_wherever_they_are() -> None:
+    of = journey(exits=[{"name": "bought", "on": ORDERS, "when": rule("var.vertical", "eq", "mart")}])
+    mart = order(2, "m1", timedelta(hours=1), vertical="mart")
+    food = order(3, "m1", timedelta(hours=1))
+    assert (await moved(walks(of), Arrived(seat(), None, None, event=mart))).then == Leaves("bought")
+    assert await walks(of)("welcome", [Arrived(seat(), None, None, event=food)], NOW) == []
+
+
+async def test_what_members_look_up_is_read_together() -> None:
+    of, tiers = journey(**nodes("which", which=GOLD, gift=GIFT)), Tiers({"m7": "gold"})
+    moves = await walks(of, tiers=tiers)("welcome", entering(of, *map(seat, range(1, 21))), NOW)
+    assert tiers.loads == [20]
+    assert [each.arrived.seat.member_id for each in moves if each.actions] == ["m7"]
+
+
+async def test_members_stay_on_their_versions() -> None:
+    one, other = journey(1), journey(2, **nodes("gift", gift=GIFT))
+    both = walks(one, other)
+    assert isinstance((await moved(both, entering(one, seat())[0])).then, Waits)
+    assert (await moved(both, entering(other, seat(version=2))[0])).then == Leaves("through")
+
+
+async def test_a_value_that_cannot_be_told_is_waited_for() -> None:
+    of = journey(**nodes("day", day={"wait": {"for": "1d"}, "next": "which"}, which=GOLD, gift=GIFT))
+    walking, day, due = walks(of, tiers=Tiers({"m1": NOT_NOW})), number(of, "day"), NOW + timedelta(days=1)
+    later = await moved(walking, Arrived(seat(), day, 0, due=due), due)
+    assert later.then == Waits(day, 0, due + timedelta(minutes=1), "UTC", since=NOW)
+    assert not later.actions
+
+
+async def test_an_entry_is_tried_again_where_a_value_cannot_be_told() -> None:
+    of = journey(**nodes("which", which=GOLD, gift=GIFT))
+    with pytest.raises(Unavailable):
+        await walks(of, tiers=Tiers({"m1": NOT_NOW}))("welcome", entering(of, seat()), NOW)
+
+
+async def test_members_go_on_one_after_the_other_where_there_is_a_rate(pool: Pool) -> None:
+    of = journey(**nodes("gate", gate={"rate": 60, "next": "hello"}, hello={"do": HELLO, "next": "done"}))
+    walking, gate = walks(of, pool=pool), number(of, "gate")
+    due = [each.then.due for each in await walking("welcome", entering(of, *map(seat, range(3))), NOW)]  # type: ignore[union-attr]
+    more = await moved(walking, entering(of, seat(9))[0])
+    assert isinstance(more.then, Waits)
+    assert [*due, more.then.due] == [NOW + timedelta(seconds=number) for number in range(4)]
+    went = await moved(walking, Arrived(seat(9), gate, 0, due=more.then.due), more.then.due)
+    assert (went.then, len(went.actions)) == (Leaves("through"), 1)
+
+
+async def test_nothing_is_done_that_is_too_late_but_members_go_on() -> None:
+    day = {"wait": {"for": "1d"}, "next": "gift"}
+    of = journey(not_later_than="6h", **nodes("day", day=day, gift=GIFT))
+    due = NOW + timedelta(days=1)
+    arrived = Arrived(seat(), number(of, "day"), 0, due=due)
+    assert len((await moved(walks(of), arrived, due + timedelta(hours=5))).actions) == 1
+    late = await moved(walks(of), arrived, due + timedelta(hours=7))
+    assert (late.actions, late.then) == ([], Leaves("through"))
+
+
+async def test_members_who_are_inside_at_the_end_leave_where_it_stops() -> None:
+    of = journey(at_end="stop")
+    waits = seat(node=number(of, "second"), turn=0)
+    left = await moved(walks(of), Arrived(waits, waits.node, 0, due=of.ends_at), of.ends_at)
+    assert (left.then, left.actions) == (Leaves("the journey is over"), ())
+
+
+async def test_an_award_that_the_card_does_not_price_ends_the_visit_with_the_reason() -> None:
+    of = journey(**nodes("gift", gift={"do": {"award": {"multiple": "2"}}, "next": "done"}))
+    left = await moved(walks(of), entering(of, seat(entry=order(1, "m1", currency="USD")))[0])
+    assert isinstance(left.then, Leaves)
+    assert left.then.why.startswith("gift: ")
+    assert not left.actions
