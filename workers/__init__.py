@@ -23,6 +23,7 @@ WORKERS: Final = (
     "counter",
     "counts",
     "campaigner",
+    "journeyer",
     "offers",
     "api",
     "webhooks",

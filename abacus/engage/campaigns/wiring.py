@@ -8,6 +8,7 @@ from typing import Final
 from abacus.core.clock import Clock
 from abacus.core.signature import Producer
 from abacus.engage.actions.action_runner import unguarded
+from abacus.engage.actions.messages import NewsOf
 from abacus.engage.actions.types import INVITATIONS, REDEMPTIONS, DueAction
 from abacus.engage.actions.wiring import RUNS, WEBHOOKS_AT_ONCE, action_runs
 from abacus.engage.campaigns.campaign_store import CampaignStore, CampaignVersions
@@ -92,8 +93,11 @@ async def campaigner(
     wiring: Wiring,
     standings_of: Callable[[Pool], Look[AccountBalance]],
     moves_of: Callable[[Pool, Clock], MovesPort],
+    others_news: Mapping[str, NewsOf],
 ) -> Run:
-    """Decides events, also events from the retry queue, and carries out actions that are due."""
+    """Decides events, also events from the retry queue, and carries out actions that are due. What others than
+    campaigns tell members is by their kind of owners.
+    """
     settings, clock, rng = wiring.settings, wiring.clock, random.Random()
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
     slice_map, sliced = await wiring.slice_map(pool), pool
@@ -160,7 +164,7 @@ async def campaigner(
             OWNER_KIND: CampaignGuards(CampaignVersions(store).of, around, facts, cards.book, clock).refusals,
             OF_OFFERS: unguarded,
         },
-        news_of={OWNER_KIND: campaign_news},
+        news_of={OWNER_KIND: campaign_news, **others_news},
         others={INVITATIONS: to_invitations(granting, clock), REDEMPTIONS: rewards.hand_over},
         apart=granting,
         outside=reached,

@@ -44,20 +44,23 @@ class JourneyStore(StatedStore[Journey, JourneyPublications]):
 
 
 class JourneyVersions:
-    """The versions that this process has read: members stay on the version by which they entered."""
+    """The approved versions that this process has read: members stay on the version by which they entered. What is not
+    approved yet is not kept, because its approval is a part of it.
+    """
 
     def __init__(self, store: JourneyStore) -> None:
         self._store = store
         self._known: dict[tuple[str, int], Journey] = {}
 
     async def of(self, name: str, version: int) -> Journey:
-        """Raises `Unavailable`, also while there is no such version yet."""
+        """Raises `Unavailable`, also while no such version is approved yet."""
         place = name, version
         if place not in self._known:
             history = await self._store.history(name)
-            self._known |= {(name, each.document.version): each.document for each in history}
+            approved = [each.document for each in history if each.approved_at is not None]
+            self._known |= {(name, each.version): each for each in approved}
         if place not in self._known:
-            raise Unavailable("journeys", f"there is no {name}@{version}")
+            raise Unavailable("journeys", f"no {name}@{version} is approved")
         return self._known[place]
 
 

@@ -15,6 +15,7 @@ from typing import Final
 from abacus.core.clock import Clock
 from abacus.engage.journeys.decide.packs import LARGEST
 from abacus.engage.journeys.heard import HeardStore
+from abacus.engage.journeys.metrics import JOURNEY_STEPS
 from abacus.engage.journeys.mover import MOST_PACKS, Mover, Ran
 from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, lines_due
 from abacus.platform import slices
@@ -99,7 +100,9 @@ class Journeyer:
         return sum(found.done)
 
     async def _heard_upto(self) -> datetime | None:
-        upto = await self._heard.upto(self._topics())
+        if not (topics := self._topics()):
+            return self._clock.now()
+        upto = await self._heard.upto(topics)
         return None if upto is None else min(upto, self._clock.now())
 
     async def _in_slice(self, slice_: slices.Slice, upto: Mapping[bool, datetime | None], stop: asyncio.Event) -> int:
@@ -116,5 +119,6 @@ class Journeyer:
             if at is not None and not stop.is_set():
                 ran = await self._mover.run(slice_, line, lane.behind, at, lane.most)
                 lane.ran(ran)
+                JOURNEY_STEPS.inc(ran.members)
                 packs += ran.packs
         return packs

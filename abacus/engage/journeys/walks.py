@@ -4,6 +4,7 @@ Where a value cannot be told now, or a version does not fit what is published, m
 looked at again a little later. An event or an entry is tried again as a whole.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -86,17 +87,21 @@ class Walks:
         """Raises `Unavailable`."""
         moved: list[Moved] = []
         members: list[_Member] = []
+        faults: Counter[str] = Counter()
         for each in arrived:
             try:
                 member = await self._member(each, now)
             except (SetAside, DocumentFaults) as fault:
                 moved.append(_later(each, now, str(fault)))
+                faults[f"{each.seat.journey}@{each.seat.version}: {fault}"] += 1
                 continue
             of = member.armed.journey
             if of.at_end is AtEnd.STOP and now >= of.ends_at:
                 moved.append(Moved(each, (), (), Leaves(_OVER)))
             else:
                 members.append(member)
+        for why, number in faults.items():
+            log.warning("members wait in a journey", why=why, members=number)
         called = [each for each in members if each.arrived.event is not None]
         walking = [(each, _woken(each.arrived)) for each in members if each.arrived.event is None]
         for member, exit_ in await self._called(called):
@@ -187,7 +192,7 @@ def _ways(member: _Member) -> Iterable[tuple[str | None, ArmedOccasion]]:
     type_ = event.source, event.type
     if event.occurred_at > member.visitor.facts.occurred_at:
         yield from ((name, occasion) for name, occasion in armed.leaves_by.items() if type_ in occasion.on)
-    if seat.node is not None and event.occurred_at >= seat.since:
+    if seat.node is not None and event.occurred_at > seat.since:
         occasion = armed.occasions.get(seat.node)
         if occasion is not None and type_ in occasion.on:
             yield None, occasion
@@ -202,7 +207,6 @@ def _later(arrived: Arrived, now: datetime, why: str) -> Moved:
     seat = arrived.seat
     if arrived.due is None or arrived.node is None:
         raise Unavailable("journeys", f"{seat.journey}@{seat.version}: {why}")
-    log.warning("a member waits in a journey", journey=seat.journey, version=seat.version, why=why)
     is_awaited = seat.node is not None
     waits = Waits(arrived.node, arrived.turn or 0, now + _AGAIN, "UTC", arrived.arm, is_awaited, seat.since)
     return Moved(arrived, (), (), waits)

@@ -1,13 +1,108 @@
-"""How journeys are put together."""
+"""How journeys are put together: their desk, and what moves their members."""
 
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import Final
+
+from abacus.engage.downstreams.wiring import outside
+from abacus.engage.journeys.armed_versions import ArmedVersions
+from abacus.engage.journeys.been_in import been_in
 from abacus.engage.journeys.desk import JourneyDesk
+from abacus.engage.journeys.directory import JourneyDirectory
+from abacus.engage.journeys.facts import journey_facts
+from abacus.engage.journeys.follower import JourneyFollower, JourneyTopics, Silence
+from abacus.engage.journeys.happenings import Happenings
+from abacus.engage.journeys.heard import HeardStore
+from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
+from abacus.engage.journeys.journeyer import Journeyer
+from abacus.engage.journeys.mover import Mover
+from abacus.engage.journeys.walks import Walks
 from abacus.engage.notify.renderer import rendering
+from abacus.ledger.types.account import AccountBalance
 from abacus.people.store.approvals import Approvals
-from abacus.platform.postgres import Pool
-from abacus.platform.wiring import Wiring
+from abacus.platform.following.together import together
+from abacus.platform.following.topics import FollowedTopics
+from abacus.platform.health import WorkerHealth, sub_workers_of
+from abacus.platform.kafka.groups import open_lags
+from abacus.platform.pace.turns import book_turns
+from abacus.platform.patience import until_available
+from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool
+from abacus.platform.quarantine.counted import CountedQuarantine
+from abacus.platform.quarantine.store import QuarantineStore
+from abacus.platform.slices import in_one_place
+from abacus.platform.wiring import Run, Wiring
+from abacus.pricing.wiring import cards_in_use
+from abacus.programs.tiers.store import MembershipStore
+from abacus.signals.events.decide.substream import Asked
 from abacus.signals.events.wiring import built_in_sources
+from abacus.signals.facts.members import Look, MemberFacts
+from abacus.signals.facts.wiring import present_counter_facts
+from abacus.signals.segments.wiring import segments_in_use
+
+_MOVING: Final = 6  # connections: each slice at work, and each topic, holds one while members go on
+_ASKING: Final = 4  # what they look up meanwhile
+_SERVICES_ONLY: Final = 0  # no webhook is called
+_GATHER_S: Final = 0.05
 
 
 async def journey_desk(wiring: Wiring, pool: Pool, approvals: Approvals) -> JourneyDesk:
     sources, renderer = built_in_sources(wiring.settings), await wiring.entered(rendering())
     return JourneyDesk(pool, wiring.clock, sources, approvals, renderer)
+
+
+def _in_use(wiring: Wiring, pool: Pool, versions: JourneyVersions) -> JourneyDirectory:
+    journeys = JourneyDirectory(pool, versions, built_in_sources(wiring.settings), wiring.clock)
+    return wiring.keep(journeys, on=journeys.tables)
+
+
+def asked_by(wiring: Wiring, pool: Pool) -> Callable[[], Asked]:
+    """The events that journeys ask for."""
+    return _in_use(wiring, pool, JourneyVersions(JourneyStore(pool))).asked
+
+
+async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountBalance]]) -> Run:
+    """Lets members in by events, and moves them on when their time or an event has come."""
+    settings, clock = wiring.settings, wiring.clock
+    pool = await wiring.pool(size=_ASKING, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
+    by = LOOKUPS_BY_KEY if await in_one_place(pool) else LOOKUPS_BY_VALUES  # as the campaigner's
+    moving = await wiring.pool(size=_MOVING, settings=by, keeps_nothing=True)
+    await wiring.slice_map(moving)
+    versions = JourneyVersions(JourneyStore(pool))
+    running = _in_use(wiring, pool, versions)
+    members = MemberFacts(pool, MembershipStore(pool, clock).tiers_of, standings_of(pool))
+    cards = cards_in_use(wiring, pool)
+    reached = await outside(wiring, pool, webhooks_at_once=_SERVICES_ONLY)
+    facts = journey_facts(
+        pool,
+        members=members,
+        counters=await present_counter_facts(wiring, pool, lambda: running.around().beside),
+        segments=segments_in_use(wiring, pool).look,
+        services=reached.services.ask,
+        been_in=been_in(pool),
+    )
+    armed = ArmedVersions(versions.of, running.around)
+    walks = Walks(armed, facts, tiers=members.tiers_of, cards=cards.book, book=partial(book_turns, pool))
+    mover, heard = Mover(walks, clock), HeardStore(pool)
+    topics = JourneyTopics(running.value, settings.events_topic)
+    happenings = Happenings(running.value, armed, mover, facts, cards=cards.book, pool=moving, clock=clock)
+    quarantine = CountedQuarantine(QuarantineStore(pool, clock))
+    await until_available(running.refresh, wiring.health)
+    following, listening, going = sub_workers_of(wiring.health, 3)
+
+    def follow(topic: str, health: WorkerHealth) -> Run:
+        follower = JourneyFollower(topic, topics, happenings, heard, quarantine=quarantine, clock=clock, health=health)
+        return wiring.following(topic, _group(topic), follower.handle, health, gather_s=_GATHER_S)
+
+    async def caught_up(topic: str, group: str) -> Collection[int]:
+        async with open_lags(settings.required("kafka_bootstrap")) as lags:
+            return await lags.caught_up(topic, settings.queue_prefix + group)
+
+    silence = Silence(topics.awaited, caught_up, _group, heard, clock=clock, health=listening)
+    going_round = Journeyer(
+        mover, lambda: running.value().names, heard, topics.awaited, pool=moving, clock=clock, health=going
+    )
+    return together(FollowedTopics(topics.topics, follow, following).run, silence.run, going_round.run)
+
+
+def _group(topic: str) -> str:
+    return f"journeyer-{topic}"

@@ -30,6 +30,13 @@ class Lags:
         """Messages that the broker has deleted do not count. Raises `Refused` when there is no such topic, and
         `Unavailable`.
         """
+        return sum((await self._unread(topic, group)).values())
+
+    async def caught_up(self, topic: str, group: str) -> frozenset[int]:
+        """The partitions of which the group has read everything. Raises as `of`."""
+        return frozenset(partition for partition, unread in (await self._unread(topic, group)).items() if not unread)
+
+    async def _unread(self, topic: str, group: str) -> dict[int, int]:
         async with broker_failures():
             partitions = await _partitions(self._admin, topic)
             read, begins, ends = await asyncio.gather(
@@ -37,7 +44,7 @@ class Lags:
                 self._consumer.beginning_offsets(partitions),
                 self._consumer.end_offsets(partitions),
             )
-        return sum(max(0, ends[each] - max(read[each.partition], begins[each])) for each in partitions)
+        return {each.partition: max(0, ends[each] - max(read[each.partition], begins[each])) for each in partitions}
 
 
 @asynccontextmanager

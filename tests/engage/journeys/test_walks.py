@@ -201,3 +201,12 @@ async def test_an_award_that_the_card_does_not_price_ends_the_visit_with_the_rea
     assert isinstance(left.then, Leaves)
     assert left.then.why.startswith("gift: ")
     assert not left.actions
+
+
+async def test_members_of_a_version_that_does_not_fit_wait_until_it_does() -> None:
+    """Here the event by which the member entered does not fit its source any more."""
+    of = journey(**nodes("day", day={"wait": {"for": "1d"}, "next": "done"}))
+    due = NOW + timedelta(days=1)
+    arrived = Arrived(seat(event=b'{"source": "transactions"}'), number(of, "day"), 0, due=due)
+    later = await moved(walks(of), arrived, due)
+    assert later.then == Waits(number(of, "day"), 0, due + timedelta(minutes=1), "UTC", since=NOW)

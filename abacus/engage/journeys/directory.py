@@ -1,0 +1,168 @@
+"""The journeys that run, as each process keeps them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from abacus.core.clock import Clock
+from abacus.documents.directory import NOTHING_READ, Moment, read_moment
+from abacus.engage.campaigns.decide.publications import Publications
+from abacus.engage.downstreams.kind import DOWNSTREAMS
+from abacus.engage.journeys.decide.journey import Journey
+from abacus.engage.journeys.decide.node import Do, End, Start
+from abacus.engage.journeys.decide.publications import JourneyHead, JourneyPublications
+from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
+from abacus.engage.notify.kind import CONTACT_POLICIES, holdouts_of
+from abacus.platform.fresh_copy import Cadence, FreshCopy
+from abacus.platform.postgres import Pool, passing_failures
+from abacus.platform.sql import Statement
+from abacus.signals.counters.kind import COUNTERS
+from abacus.signals.events.decide.source import Source
+from abacus.signals.events.decide.substream import Asked, Types
+from abacus.signals.events.decide.vocabulary import EventType
+from abacus.signals.events.kind import SOURCES, by_name
+from abacus.signals.facts.decide.catalog import AnyName
+
+_BESIDE: Final = (COUNTERS, SOURCES, DOWNSTREAMS, CONTACT_POLICIES)
+
+# The versions of journeys that run: who is inside stays on a version that takes nobody in any more. A journey whose
+# newest version was paused or ended stands still.
+_RUNNING: Final = Statement("""
+with newest as (
+    select distinct on (name) name, status, version from journey where approved_at is not null
+    order by name, version desc
+)
+select j.name, j.version, j.version = n.version from newest n join journey j using (name)
+where n.status = 'approved' and j.approved_at is not null order by j.name, j.version
+""")
+_HEADS: Final = Statement("select distinct on (name) name, country from journey order by name, version desc")
+
+
+class _Read(NamedTuple):
+    versions: Sequence[Journey]
+    newest: Sequence[Journey]
+    heads: Mapping[str, JourneyHead]
+    beside: Moment
+
+
+@dataclass(frozen=True)
+class Running:
+    """The versions of the journeys that run, those that take members in, and what is published beside them: another
+    value after each change.
+    """
+
+    versions: Sequence[Journey]
+    newest: Sequence[Journey]
+    around: JourneyPublications
+
+    @property
+    def names(self) -> Sequence[str]:
+        return [each.name for each in self.newest]
+
+    def types(self) -> Types:
+        """The types of events that may move somebody, by source."""
+        return _by_source(
+            [
+                *(each for journey in self.entering() for each in journey.entry.on),
+                *(each for journey in self.versions for each in moving(journey)),
+            ]
+        )
+
+    def since(self) -> dict[str, dict[str, datetime]]:
+        """The same types, each since the first version was approved that asks for it."""
+        since: dict[str, dict[str, datetime]] = {}
+        for journey in self.versions:
+            for source, type_ in {*journey.entry.on, *moving(journey)}:
+                of_source = since.setdefault(source, {})
+                of_source[type_] = min(journey.approved_at, of_source.get(type_, journey.approved_at))
+        return since
+
+    def awaited(self) -> Types:
+        """The types of events for which somebody may wait, by source."""
+        return _by_source(each for journey in self.versions for each in journey.awaited)
+
+    def entering(self) -> Iterator[Journey]:
+        """The journeys that members enter by events. A journey that starts or ends another one takes nobody in yet."""
+        return (each for each in self.newest if each.entry.on and not _moves_others(each))
+
+
+def moving(journey: Journey) -> frozenset[EventType]:
+    """The types of events that may move a member who is inside."""
+    return journey.awaited | {type_ for each in journey.exits for type_ in each.on}
+
+
+class JourneyDirectory(FreshCopy[_Read, Running]):
+    """Serves the journeys that run. Every method raises `Unavailable` when they were never read."""
+
+    def __init__(self, pool: Pool, versions: JourneyVersions, built_in: Iterable[Source], clock: Clock) -> None:
+        self._pool = pool
+        self._versions = versions
+        self._built_in = tuple(built_in)
+        self._clock = clock
+        self._around: JourneyPublications | None = None
+        self._asked: tuple[Running, Asked] | None = None
+        kind = JourneyStore(pool).kind
+        super().__init__(kind.plural, self._load, self._build, Cadence(load_within_s=30.0))
+        self.tables = [each.table.name for each in (kind, *_BESIDE)]  # whose changes are read
+
+    def around(self) -> JourneyPublications:
+        """What was published when the journeys were read."""
+        return self.value().around
+
+    def asked(self) -> Asked:
+        """The types of events that journeys ask for; the same object until a document changes."""
+        now = self.value()
+        if self._asked is None or self._asked[0] is not now:
+            self._asked = now, Asked(now.around.beside.sources, now.since())
+        return self._asked[1]
+
+    async def _load(self, before: _Read | None) -> _Read:
+        async with passing_failures():
+            rows = await self._pool.fetch(*_RUNNING())
+            heads = await self._pool.fetch(*_HEADS())
+        read = [(await self._versions.of(name, version), is_newest) for name, version, is_newest in rows]
+        return _Read(
+            [journey for journey, _ in read],
+            [journey for journey, is_newest in read if is_newest],
+            {name: JourneyHead(country, None) for name, country in heads},
+            await read_moment(self._pool, *_BESIDE, before=before.beside if before is not None else NOTHING_READ),
+        )
+
+    def _build(self, read: _Read) -> Running:
+        sources = by_name(self._built_in, read.beside.of(SOURCES))
+        counters = {each.name: each for each in read.beside.of(COUNTERS)}
+        services = {each.name: each.service.answers for each in read.beside.of(DOWNSTREAMS) if each.service}
+        holdouts, known = holdouts_of(read.beside), self._around
+        published = sources, counters, services, holdouts, read.heads
+        if known is None or published != (
+            known.beside.sources,
+            known.beside.counters,
+            known.beside.externals,
+            known.beside.holdouts,
+            known.journeys,
+        ):
+            # What was approved names no segment, no webhook and no campaign that was not there.
+            every = AnyName()
+            beside = Publications(
+                sources,
+                self._clock.now(),
+                counters=counters,
+                segments=every,
+                webhooks=every,
+                externals=services,
+                holdouts=holdouts,
+            )
+            known = self._around = JourneyPublications(beside, journeys=read.heads, campaigns=every)
+        return Running(read.versions, read.newest, known)
+
+
+def _by_source(types: Iterable[EventType]) -> dict[str, set[str]]:
+    by_source: dict[str, set[str]] = {}
+    for source, type_ in types:
+        by_source.setdefault(source, set()).add(type_)
+    return by_source
+
+
+def _moves_others(journey: Journey) -> bool:
+    return any(isinstance(node.part, Do) and isinstance(node.part.deed, Start | End) for node in journey.nodes.values())

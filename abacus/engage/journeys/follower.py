@@ -1,0 +1,147 @@
+"""Follows the events of journeys, and keeps up to when they were read: only before that, waits for events time out."""
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final, Protocol
+
+from abacus.core.clock import Clock
+from abacus.core.errors import Refused, SetAside
+from abacus.engage.journeys.directory import Running
+from abacus.engage.journeys.happenings import Happenings
+from abacus.engage.journeys.heard import HeardStore
+from abacus.engage.journeys.metrics import JOURNEY_EVENTS
+from abacus.platform.health import WorkerHealth
+from abacus.platform.kafka.offsets import EPOCH
+from abacus.platform.kafka.reader import Record
+from abacus.platform.patience import unless_stopped, until_available
+from abacus.platform.quarantine.store import QuarantinePort
+from abacus.platform.quarantine.types import Item
+from abacus.signals.events.decide.event_reader import EventReader
+from abacus.signals.events.decide.substream import followed_topics, reader_of
+from abacus.signals.events.replay import event_item
+from abacus.signals.events.types import Event
+
+_AT_ONCE: Final = 500  # events
+_LOOK_EVERY_S: Final = 2.0
+_FIRST: Final = (0,)  # the partition that every topic has
+_CLOCKS_DIFFER: Final = timedelta(seconds=1)  # the broker's and ours
+
+
+class JourneyTopics:
+    """The topics of journeys, and how each is read. Raises `Unavailable` as `running` does."""
+
+    def __init__(self, running: Callable[[], Running], events_topic: str) -> None:
+        self._running = running
+        self._events_topic = events_topic
+        self._readers: dict[str, tuple[Running, EventReader]] = {}
+
+    def topics(self) -> frozenset[str]:
+        now = self._running()
+        return followed_topics(now.types(), now.around.beside.sources, self._events_topic)
+
+    def awaited(self) -> frozenset[str]:
+        """The topics with events for which somebody may wait."""
+        now = self._running()
+        return followed_topics(now.awaited(), now.around.beside.sources, self._events_topic)
+
+    def reader(self, topic: str) -> EventReader:
+        """The same object until a document changes."""
+        now, known = self._running(), self._readers.get(topic)
+        if known is None or known[0] is not now:
+            reader = reader_of(topic, now.types(), now.around.beside.sources, self._events_topic)
+            known = self._readers[topic] = now, reader
+        return known[1]
+
+
+class JourneyFollower:
+    """The handler of a reader of one topic."""
+
+    def __init__(
+        self,
+        topic: str,
+        topics: JourneyTopics,
+        happenings: Happenings,
+        heard: HeardStore,
+        *,
+        quarantine: QuarantinePort,
+        clock: Clock,
+        health: WorkerHealth,
+    ) -> None:
+        self._topic = topic
+        self._topics = topics
+        self._happenings = happenings
+        self._heard = heard
+        self._quarantine = quarantine
+        self._clock = clock
+        self._health = health
+
+    async def handle(self, records: Sequence[Record]) -> None:
+        """Returns when what follows from these events is durable."""
+        for first in range(0, len(records), _AT_ONCE):
+            some = records[first : first + _AT_ONCE]
+            await until_available(partial(self._handle, some), self._health)
+
+    async def _handle(self, records: Sequence[Record]) -> None:
+        reader, now = self._topics.reader(self._topic), self._clock.now()
+        events: list[Event] = []
+        aside: list[Item] = []
+        upto: dict[int, datetime] = {}
+        for record in records:
+            upto[record.partition] = min(now, EPOCH + timedelta(milliseconds=max(0, record.stamp_ms)))
+            try:
+                event = reader.read(record.value, now)
+            except SetAside as fault:
+                aside.append(event_item(record, fault))
+            else:
+                events += [] if event is None else [event]
+        await self._quarantine.add(aside)
+        await self._happenings.happen(events)
+        await self._heard.hear(self._topic, upto)
+        JOURNEY_EVENTS.labels(self._topic, "read").inc(len(records))
+        JOURNEY_EVENTS.labels(self._topic, "set_aside").inc(len(aside))
+
+
+class CaughtUp(Protocol):
+    """Tells the partitions of a topic of which a group has read everything, as `Lags.caught_up` does."""
+
+    async def __call__(self, topic: str, group: str, /) -> Collection[int]: ...
+
+
+class Silence:
+    """Partitions of which everything was read are heard up to now, also where no event comes."""
+
+    def __init__(
+        self,
+        topics: Callable[[], Collection[str]],
+        caught_up: CaughtUp,
+        group_of: Callable[[str], str],
+        heard: HeardStore,
+        *,
+        clock: Clock,
+        health: WorkerHealth,
+    ) -> None:
+        self._topics = topics
+        self._caught_up = caught_up
+        self._group_of = group_of
+        self._heard = heard
+        self._clock = clock
+        self._health = health
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Runs until `stop` is set."""
+        while not stop.is_set():
+            await unless_stopped(until_available(self.look, self._health), stop)
+            await unless_stopped(asyncio.sleep(_LOOK_EVERY_S), stop)
+
+    async def look(self) -> None:
+        """Raises `Unavailable`."""
+        for topic in sorted(self._topics()):
+            asked_at = self._clock.now() - _CLOCKS_DIFFER
+            try:
+                partitions = await self._caught_up(topic, self._group_of(topic))
+            except Refused:  # there is no such topic yet, so nothing came
+                partitions = _FIRST
+            await self._heard.hear(topic, dict.fromkeys(partitions, asked_at))
+        self._health.ready()

@@ -1,0 +1,44 @@
+"""Which journeys run: approved ones in all their versions, and none that was paused or ended."""
+
+from datetime import timedelta
+
+from abacus.core.clock import SystemClock
+from abacus.documents.decide.states import Act
+from abacus.documents.stated import Change
+from abacus.engage.journeys.directory import JourneyDirectory, Running
+from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
+from abacus.engage.journeys.kind import JOURNEYS
+from abacus.platform.postgres import Pool
+from tests.engage.campaigns.offers import SOURCES
+from tests.engage.journeys.examples import AROUND, journey
+from tests.support.agreed import agree
+
+ENDS = (SystemClock().now() + timedelta(days=30)).isoformat()
+
+
+async def running(directory: JourneyDirectory) -> Running:
+    await directory.refresh()
+    return directory.value()
+
+
+async def test_versions_run_from_their_approval_on_until_the_journey_is_paused(pool: Pool) -> None:
+    store, clock = JourneyStore(pool), SystemClock()
+    directory = JourneyDirectory(pool, JourneyVersions(store), SOURCES.values(), clock)
+    assert (await running(directory)).names == []
+    await agree(pool, JOURNEYS, store, journey(ends_at=ENDS), AROUND)
+    second = journey(ends_at=ENDS, about="Another")
+    await store.draft([second], AROUND, Change("person:ann", clock.now()))
+    now = await running(directory)  # the draft is there, and does not count
+    assert [each.version for each in now.versions] == [1]
+    third = await agree(pool, JOURNEYS, store, journey(ends_at=ENDS, about="A third"), AROUND)
+    now = await running(directory)
+    assert ([each.version for each in now.versions], [each.version for each in now.newest]) == ([1, 3], [3])
+    assert now.newest[0].approved_at > third.approved_at  # it is known with its approval
+    assert now.types() == now.awaited() == {"transactions": {"transaction.completed"}}
+    change = Change("person:ann", clock.now())
+    await store.move("welcome", 3, Act.PAUSE, change)
+    assert (await running(directory)).versions == []
+    await store.move("welcome", 3, Act.RESUME, change)
+    assert (await running(directory)).names == ["welcome"]
+    await store.move("welcome", 3, Act.END, change)
+    assert (await running(directory)).names == []

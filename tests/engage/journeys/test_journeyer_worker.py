@@ -1,0 +1,122 @@
+"""The worker `journeyer` on the real stack: from the event that lets a member in to points, a message and the end."""
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import pytest
+
+from abacus.core.clock import SystemClock
+from abacus.engage.journeys.decide.journey_reader import parse_journey
+from abacus.engage.journeys.journey_store import JourneyStore
+from abacus.engage.journeys.kind import JOURNEYS
+from abacus.engage.journeys.publications import journey_publications
+from abacus.signals.events.decide.builtin import built_in
+from tests.support.agreed import agree
+from tests.support.house import House, completed, until
+from tests.support.running_campaigns import just_now
+
+ORDERS: Final = ["transactions/transaction.completed"]
+DAYS: Final = timedelta(days=3)
+WORKERS: Final = ("journeyer", "campaigner", "awarder")
+
+
+class AheadClock:
+    """The time, and how far it is ahead."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta(0)
+
+    def now(self) -> datetime:
+        return SystemClock().now() + self.ahead
+
+
+async def run_journey(house: House, **fields: Any) -> None:
+    """It was approved a minute ago."""
+    settings, now = house.settings, SystemClock().now()
+    sources = built_in(
+        transactions_topic=settings.transactions_topic,
+        points_topic=settings.points_topic,
+        tiers_topic=settings.tiers_topic,
+    )
+    around = await journey_publications(house.pool, sources, now)
+    times = {"starts_at": (now - DAYS).isoformat(), "ends_at": (now + 10 * DAYS).isoformat()}
+    heading = {"name": "welcome", "country": "SG", "timezone": "Asia/Singapore", "entry": {"on": ORDERS}}
+    draft = parse_journey({**heading, **times, "begin": "hello", **fields}, around)
+    await agree(house.pool, JOURNEYS, JourneyStore(house.pool), draft, around)
+
+
+async def left(house: House) -> dict[str, str | None]:
+    """Why members left, who were inside; None of members who are inside."""
+    return dict(map(tuple, await house.pool.fetch("select member_id, why from seat order by member_id")))
+
+
+@pytest.mark.long
+async def test_a_member_enters_waits_gets_points_once_is_told_something_and_leaves(house: House) -> None:
+    await run_journey(
+        house,
+        nodes={
+            "hello": {
+                "do": {"tell": {"en": "Welcome\n{{ event.amount }} is on its way"}},
+                "next": "wait",
+            },
+            "wait": {"wait": {"for": "2d"}, "next": "gift"},
+            "gift": {"do": {"award": {"points": 50}}, "next": "done"},
+            "done": {"exit": "through"},
+        },
+    )
+    order, clock = completed(1, member_id="ann", occurred_at=just_now()), AheadClock()
+    await house.produce([order, order, completed(2, member_id="ann", occurred_at=just_now())])
+    async with house.running(*WORKERS, clock=clock):
+
+        async def is_told() -> bool:
+            return bool(await house.pool.fetchval("select count(*) from notice"))
+
+        await until(is_told)
+        assert (await left(house), await house.transfers()) == ({"ann": None}, 0)
+        clock.ahead = DAYS
+
+        async def is_posted() -> bool:
+            return bool(await house.transfers())
+
+        await until(is_posted)
+    assert await left(house) == {"ann": "through"}
+    rows = await house.pool.fetch("select member_id, points, split_part(key, ':', 1) from transfer")
+    assert [tuple(row) for row in rows] == [("ann", 50, "journey")]
+    assert await house.pool.fetchval("select count(*) from notice") == 1
+    assert await house.reasons() == {}
+
+
+@pytest.mark.long
+async def test_an_event_ends_a_wait_and_its_time_ends_it_for_others(house: House) -> None:
+    """Also where no event comes any more: the partitions of the topic are heard up to now."""
+    await run_journey(
+        house,
+        nodes={
+            "hello": {"wait": {"for": "2d", "event": {"on": ORDERS}}, "next": "again", "otherwise": "once"},
+            "again": {"exit": "again"},
+            "once": {"exit": "once"},
+        },
+    )
+    clock = AheadClock()
+    await house.produce([completed(number, member_id=name, occurred_at=just_now()) for number, name in _ANN_AND_BOB])
+    async with house.running("journeyer", clock=clock):
+
+        async def are_inside() -> bool:
+            return await left(house) == {"ann": None, "bob": None}
+
+        await until(are_inside)
+        await house.produce([completed(3, member_id="ann", occurred_at=just_now())])
+
+        async def ann_left() -> bool:
+            return await left(house) == {"ann": "again", "bob": None}
+
+        await until(ann_left)
+        clock.ahead = DAYS
+
+        async def bob_left() -> bool:
+            return await left(house) == {"ann": "again", "bob": "once"}
+
+        await until(bob_left)
+
+
+_ANN_AND_BOB: Final = ((1, "ann"), (2, "bob"))
