@@ -7,6 +7,7 @@ from typing import Final
 import orjson
 
 from abacus.core.clock import Clock
+from abacus.core.sources import campaign_source, source_of_key
 from abacus.engage.actions.action_store import Batch
 from abacus.engage.actions.types import DueAction, Refusals
 from abacus.engage.rewards.decide.granted import RewardGrant, granted
@@ -40,7 +41,7 @@ class RewardGrants:
         """Raises `Unavailable`."""
         grants = {
             each: RewardGrant(
-                f"{each.key}/{each.number}", each.member_id, orjson.loads(each.document)[_REWARD], each.owner
+                f"{each.key}/{each.number}", each.member_id, orjson.loads(each.document)[_REWARD], _source(each)
             )
             for each in actions
         }
@@ -71,3 +72,8 @@ class RewardGrants:
             return Order(grant.key, grant.facts, granted(grant, reward, program, now))
         except Locked as fault:
             return Order(grant.key, grant.facts, None, fault)
+
+
+def _source(action: DueAction) -> str:
+    """The campaign or the journey that grants."""
+    return source_of_key(action.key) or campaign_source(action.owner)

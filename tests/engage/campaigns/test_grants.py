@@ -155,6 +155,18 @@ async def test_a_reward_is_given_once_without_points(pool: Pool, counter: Counte
     assert (await at.desk.bring_back(given)).stage == "returned"
 
 
+async def test_a_reward_of_a_journey_is_not_of_a_campaign(pool: Pool, counter: Counter) -> None:
+    await run_reward(pool)
+    grants, now, key = await grants_of(pool, counter), CLOCK.now(), "journey:welcome:1:bob:3"
+    owner, document = ("journey", "welcome", 1, 3, None), orjson.dumps({"reward": "coffee"})
+    action = PlannedAction("bob", key, 0, *owner, DeedKind.GRANT, REDEMPTIONS, now, document, None)
+    async with slices.at(pool, "bob") as connection:
+        await plan(connection, [action], now)
+    assert await handed_over(pool, REDEMPTIONS, grants.hand_over) == []
+    (given,) = await counter.desk.of_member("bob", 10)
+    assert (given.stage, given.source, given.campaign) == ("given", "journey:welcome", None)
+
+
 async def test_a_reward_that_is_in_force_since_a_moment_is_granted(pool: Pool, counter: Counter) -> None:
     at, grants = counter, await grants_of(pool, counter)
     await run_reward(pool)

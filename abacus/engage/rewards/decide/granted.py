@@ -1,4 +1,4 @@
-"""Rewards that a campaign grants: which may be, and the redemption without points that a grant is. Pure."""
+"""Rewards that campaigns and journeys grant: which may be, and the redemption without points that a grant is. Pure."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from abacus.core.fields import Bad, quoted
 from abacus.core.ids import fingerprint
-from abacus.core.sources import Agent, campaign_source
+from abacus.core.sources import Agent
 from abacus.engage.rewards.decide.draft import Ask, draft_of
 from abacus.engage.rewards.decide.price import Lock, Locked, Quote
 from abacus.engage.rewards.decide.redemption import Redemption
@@ -38,12 +38,12 @@ def check_grants(name: str, known: Mapping[str, RewardHead], country: str) -> Re
 
 
 class RewardGrant(NamedTuple):
-    """A reward is granted to a member, by a campaign, under a key."""
+    """A reward is granted to a member, by a campaign or a journey as its source, under a key."""
 
     key: str
     member_id: str
     reward: str
-    campaign: str
+    source: str
 
     @property
     def facts(self) -> str:
@@ -57,6 +57,5 @@ def granted(grant: RewardGrant, reward: Reward | None, program: str, now: dateti
     """
     if reward is None or not reward.starts_at <= now < reward.ends_at:
         raise Locked(Lock.CLOSED, f"the reward {grant.reward} is not in force")
-    source = campaign_source(grant.campaign)
-    ask = Ask(grant.key, grant.member_id, reward.name, 1, None, Agent(source, source))
+    ask = Ask(grant.key, grant.member_id, reward.name, 1, None, Agent(grant.source, grant.source))
     return draft_of(reward, ask, Quote(0), facts=grant.facts, program=program, now=now)
