@@ -19,7 +19,9 @@ _BACK_S: Final = 6.0
 
 @pytest.mark.long
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("is_silent", [False, True], ids=["stopped", "silent"])
+@pytest.mark.parametrize(
+    "is_silent", [pytest.param(False, id="stopped", marks=pytest.mark.night), pytest.param(True, id="silent")]
+)
 async def test_a_line_for_each_thing_that_is_away(*, is_silent: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="abacus-outage-") as data_dir:
         log = Path(data_dir) / "log"
