@@ -278,6 +278,7 @@ async def test_two_who_cut_at_once(url: str) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.night
 async def test_as_many_slices_as_there_can_be(url: str) -> None:
     await cut(url, MOST)
     opened = await open_pool(url, size=2)
