@@ -89,12 +89,17 @@ where a.ctid = u.row returning 1
 
 
 def _update_whole(stamp: str) -> Statement:
-    """With the columns that awards leave as they are."""
+    """With the columns that awards leave as they are. What is pending becomes an array in the source of the rows: Citus
+    plans no change that casts a text to one.
+    """
+    columns_of_rows = f"row, expires_on, {', '.join((*_AWARDED, *_LEFT_BY_AWARDS))}"
     return Statement(f"""with changed as ({_set(stamp)},
     held = u.held, lots_closed = u.lots_closed, lots_drawn = u.lots_drawn, lapsed_seq = u.lapsed_seq,
-    lifetime = u.lifetime, active_until = u.active_until, vesting = u.vesting::bigint[]
-from unnest({_WHOLE}) with ordinality
-    as u (row, expires_on, {", ".join((*_AWARDED, *_LEFT_BY_AWARDS))}, vesting, place)
+    lifetime = u.lifetime, active_until = u.active_until, vesting = u.vesting
+from (
+    select {columns_of_rows}, vesting::bigint[] as vesting, place
+    from unnest({_WHOLE}) with ordinality as given ({columns_of_rows}, vesting, place)
+) as u
 where a.ctid = u.row returning 1
 ) select count(*) from changed
 """)
