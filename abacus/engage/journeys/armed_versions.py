@@ -36,8 +36,8 @@ class ArmedVersions:
         return self._armed[place]
 
     def event_of(self, seat: Seat) -> Event:
-        """The event by which the member entered; who entered by none has one that holds the member, the country and the
-        time alone. Raises `Unavailable`, and `SetAside` where it does not fit its source any more.
+        """The event by which the member entered; without one, an event with the member, the country and the time alone.
+        Raises `Unavailable`, and `SetAside` where it does not fit its source any more.
         """
         nothing = Event("", "", seat.key, seat.member_id, seat.country, seat.entered_at, {})
         if seat.event is None:

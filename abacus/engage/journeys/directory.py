@@ -48,8 +48,8 @@ class _Read(NamedTuple):
 
 @dataclass(frozen=True)
 class Running:
-    """The versions of the journeys that run, those that take members in, and what is published beside them: another
-    value after each change.
+    """The `versions` of the journeys that run, the `newest` of each, which takes members in, and what is published
+    `around` them. Each change makes another value.
     """
 
     versions: Sequence[Journey]

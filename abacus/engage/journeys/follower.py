@@ -1,7 +1,7 @@
 """Follows the events of journeys, and keeps up to when they were read: only before that, waits for events time out."""
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final, Protocol
@@ -25,7 +25,7 @@ from abacus.signals.events.types import Event
 
 _AT_ONCE: Final = 500  # events
 _LOOK_EVERY_S: Final = 2.0
-_FIRST: Final = (0,)  # the partition that every topic has
+_NOTHING_CAME: Final = {0: 0}  # in the partition that every topic has
 _CLOCKS_DIFFER: Final = timedelta(seconds=1)  # the broker's and ours
 
 
@@ -103,19 +103,21 @@ class JourneyFollower:
         JOURNEY_EVENTS.labels(self._topic, "set_aside").inc(len(aside))
 
 
-class CaughtUp(Protocol):
-    """Tells the partitions of a topic of which a group has read everything, as `Lags.caught_up` does."""
+class Unread(Protocol):
+    """Tells how many messages of each partition of a topic a group has not read, as `Lags.unread` does."""
 
-    async def __call__(self, topic: str, group: str, /) -> Collection[int]: ...
+    async def __call__(self, topic: str, group: str, /) -> Mapping[int, int]: ...
 
 
 class Silence:
-    """Partitions of which everything was read are heard up to now, also where no event comes."""
+    """Partitions of which everything was read are heard up to now, also where no event comes. A partition with events
+    that nobody has read yet is heard up to nothing: without a row it would hold up no wait.
+    """
 
     def __init__(
         self,
         topics: Callable[[], Collection[str]],
-        caught_up: CaughtUp,
+        unread: Unread,
         group_of: Callable[[str], str],
         heard: HeardStore,
         *,
@@ -123,11 +125,20 @@ class Silence:
         health: WorkerHealth,
     ) -> None:
         self._topics = topics
-        self._caught_up = caught_up
+        self._unread = unread
         self._group_of = group_of
         self._heard = heard
         self._clock = clock
         self._health = health
+        self._looked_at: dict[str, datetime] = {}
+
+    async def upto(self, topics: Collection[str]) -> datetime | None:
+        """As `HeardStore.upto`, and not beyond the last look at the partitions of each topic. Raises `Unavailable`."""
+        if not all(topic in self._looked_at for topic in topics):
+            return None
+        looked_at = [self._looked_at[topic] for topic in topics]
+        upto = await self._heard.upto(topics)
+        return None if upto is None else min(upto, *looked_at)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Runs until `stop` is set."""
@@ -140,8 +151,10 @@ class Silence:
         for topic in sorted(self._topics()):
             asked_at = self._clock.now() - _CLOCKS_DIFFER
             try:
-                partitions = await self._caught_up(topic, self._group_of(topic))
-            except Refused:  # there is no such topic yet, so nothing came
-                partitions = _FIRST
-            await self._heard.hear(topic, dict.fromkeys(partitions, asked_at))
+                unread = await self._unread(topic, self._group_of(topic))
+            except Refused:  # there is no such topic yet
+                unread = _NOTHING_CAME
+            upto = {partition: EPOCH if messages else asked_at for partition, messages in unread.items()}
+            await self._heard.hear(topic, upto)
+            self._looked_at[topic] = asked_at
         self._health.ready()

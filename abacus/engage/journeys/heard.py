@@ -4,7 +4,7 @@ before that. Else members would be timed out whose event is on its way.
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from abacus.platform.postgres import Pool, passing_failures
 from abacus.platform.sql import Statement, arrays, columns, unnested
@@ -26,6 +26,14 @@ on conflict (topic, partition) do update set upto = excluded.upto where h.upto <
 _UPTO: Final = Statement("""
 select topic, min(upto) from journey_heard where topic = any(:topics::text[]) group by topic
 """)
+
+
+class Heard(Protocol):
+    """Tells up to when events were read."""
+
+    async def upto(self, topics: Collection[str], /) -> datetime | None:
+        """Up to when the events of all these topics were read; None where that is not known. Raises `Unavailable`."""
+        ...
 
 
 class HeardStore:

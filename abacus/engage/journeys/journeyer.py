@@ -14,7 +14,7 @@ from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.engage.journeys.decide.packs import LARGEST
-from abacus.engage.journeys.heard import HeardStore
+from abacus.engage.journeys.heard import Heard
 from abacus.engage.journeys.metrics import JOURNEY_STEPS
 from abacus.engage.journeys.mover import MOST_PACKS, Mover, Ran
 from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, lines_due
@@ -56,7 +56,7 @@ class Journeyer:
         self,
         mover: Mover,
         journeys: Callable[[], Collection[str]],
-        heard: HeardStore,
+        heard: Heard,
         topics: Callable[[], Collection[str]],
         *,
         pool: Pool,

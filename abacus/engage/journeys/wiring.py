@@ -1,6 +1,6 @@
 """How journeys are put together: their desk, and what moves their members."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
@@ -93,13 +93,13 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
         follower = JourneyFollower(topic, topics, happenings, heard, quarantine=quarantine, clock=clock, health=health)
         return wiring.following(topic, _group(topic), follower.handle, health, gather_s=_GATHER_S)
 
-    async def caught_up(topic: str, group: str) -> Collection[int]:
+    async def unread(topic: str, group: str) -> Mapping[int, int]:
         async with open_lags(settings.required("kafka_bootstrap")) as lags:
-            return await lags.caught_up(topic, settings.queue_prefix + group)
+            return await lags.unread(topic, settings.queue_prefix + group)
 
-    silence = Silence(topics.awaited, caught_up, _group, heard, clock=clock, health=listening)
+    silence = Silence(topics.awaited, unread, _group, heard, clock=clock, health=listening)
     going_round = Journeyer(
-        mover, lambda: running.value().names, heard, topics.awaited, pool=moving, clock=clock, health=going
+        mover, lambda: running.value().names, silence, topics.awaited, pool=moving, clock=clock, health=going
     )
     return together(FollowedTopics(topics.topics, follow, following).run, silence.run, going_round.run)
 

@@ -30,13 +30,10 @@ class Lags:
         """Messages that the broker has deleted do not count. Raises `Refused` when there is no such topic, and
         `Unavailable`.
         """
-        return sum((await self._unread(topic, group)).values())
+        return sum((await self.unread(topic, group)).values())
 
-    async def caught_up(self, topic: str, group: str) -> frozenset[int]:
-        """The partitions of which the group has read everything. Raises as `of`."""
-        return frozenset(partition for partition, unread in (await self._unread(topic, group)).items() if not unread)
-
-    async def _unread(self, topic: str, group: str) -> dict[int, int]:
+    async def unread(self, topic: str, group: str) -> Mapping[int, int]:
+        """How many messages of each partition the group has not read. Raises as `of`."""
         async with broker_failures():
             partitions = await _partitions(self._admin, topic)
             read, begins, ends = await asyncio.gather(

@@ -86,7 +86,7 @@ def event_fields(event: Event) -> dict[str, Any]:
 
 
 def kept(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields as JSON holds them, those of tables too; `restored` makes the same fields of it."""
+    """Fields as JSON holds them, also fields of tables. `restored` makes the same fields of it."""
     return {name: _each(_kept, value) if isinstance(value, Mapping) else value for name, value in fields.items()}
 
 

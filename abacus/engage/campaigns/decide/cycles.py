@@ -62,7 +62,7 @@ class _Search:
                 yield from self._follows(action.deed, f"steps[{number}].do[{place}]")
 
     def _follows(self, deed: Deed, path: str) -> Iterator[_Cause]:
-        """Points that are awarded are told on the points stream, and so are those of a reward."""
+        """Points of an award or of a reward are told on the points stream."""
         match deed:
             case Publish(type_):
                 yield _Cause(f"{path}.publish", type_)

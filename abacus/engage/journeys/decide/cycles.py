@@ -66,8 +66,8 @@ def _hops(
 def _entered(
     deed: Deed | Start | End, listeners: Mapping[EventType, Iterable[str]], rewards: Mapping[str, RewardHead]
 ) -> Iterable[str]:
-    """The journeys that members enter by a deed. Points that are awarded are told on the points stream, and so are
-    those of a reward.
+    """The journeys that members enter by a deed. Points of an award or of a reward are told on the points
+    stream.
     """
     match deed:
         case Start(name):

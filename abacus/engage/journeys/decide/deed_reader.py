@@ -1,4 +1,4 @@
-"""The deeds of a journey as its document writes them: those of campaigns, and to start or end another journey. Pure."""
+"""The deeds of a journey as its document writes them: deeds of campaigns, and start and end of other journeys. Pure."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -107,7 +107,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many members a minute go through here; the others wait for their turn."""
+    """`per_minute` members go through in a minute; the others wait for their turn."""
 
     per_minute: int
     next: str

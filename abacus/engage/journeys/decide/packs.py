@@ -24,7 +24,7 @@ class Place(NamedTuple):
 
 
 class Pack(NamedTuple):
-    """Members by their numbers, in order, and the visit of each. The other fields are those of their `Place`."""
+    """Members by their numbers, in order, and the visit of each. The other fields are as in `Place`."""
 
     journey: str
     awaits: bool

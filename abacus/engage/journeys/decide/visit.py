@@ -17,9 +17,9 @@ from abacus.signals.rules.decide.plan import Looked
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """A member in its visit to a journey. `facts` is the event by which it entered; who entered by none has one that
-    holds the member, the country and the time alone. `zone` is the member's own, where it has named one; `arm` is that
-    of the last split that it came through.
+    """A member in its visit to a journey. `facts` is the event by which it entered; without one, an event with the
+    member, the country and the time alone. `zone` is the zone that the member has named. `arm` is the arm of the last
+    split.
     """
 
     member_id: str
