@@ -11,6 +11,7 @@ DEPENDENCY: Final = "cassandra"
 
 _CONNECT_S: Final = 5.0
 _ANSWER_S: Final = 5.0
+_CHANGED_S: Final = 60.0  # for a change of the schema, which every node takes over: busy nodes need long for it
 _RECONNECT_MS: Final = (250, 5_000)
 _AT_ONCE: Final = 64  # requests of one call that are under way
 
@@ -70,10 +71,10 @@ class Session:
             await self._opened.close()
 
     async def run(self, statement: str) -> None:
-        """A statement that will not be asked again."""
+        """A statement that is not asked again, such as a change of the schema."""
         session = await self._connected()
         with self._passing():
-            await session.execute(self._driver.create_statement(statement))
+            await session.execute(self._driver.create_statement(statement, timeout=_CHANGED_S))
 
     async def fetch(self, statement: str, values: Values) -> list[tuple[Any, ...]]:
         session = await self._connected()
