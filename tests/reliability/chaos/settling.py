@@ -77,7 +77,7 @@ async def left_in(ground: ProvingGround) -> Left:
         await (await ground.queue(EXPIRY)).holds(),
         ground.held,
         await RelayCursor(ground.pool, settings.points_topic, SystemClock()).waiting(),
-        await _messages(ground) - int(await ground.pool.fetchval(_COUNTED, settings.transactions_topic)),
+        await messages(ground) - int(await ground.pool.fetchval(_COUNTED, settings.transactions_topic)),
     )
 
 
@@ -90,10 +90,10 @@ async def _unread(ground: ProvingGround, worker: str) -> int:
     settings = ground.settings
     bootstrap, topic = settings.required("kafka_bootstrap"), settings.transactions_topic
     read = await committed(bootstrap, topic, ground.group_of(worker))
-    return await _messages(ground) - sum(read.values())
+    return await messages(ground) - sum(read.values())
 
 
-async def _messages(ground: ProvingGround) -> int:
+async def messages(ground: ProvingGround) -> int:
     """How many messages the transactions topic has."""
     settings = ground.settings
     consumer = AIOKafkaConsumer(bootstrap_servers=settings.required("kafka_bootstrap"), group_id=None)
