@@ -17,6 +17,7 @@ CHAPTERS: Final = (
     "segments",
     "counters",
     "campaigns",
+    "journeys",
     "partner",
     "webhooks",
     "purchases",

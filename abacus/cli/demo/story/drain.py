@@ -20,7 +20,8 @@ _WORK: Final = Statement("""
 select (select count(*) from action where done_at is null and refused_at is null and due_at <= :now)
     + (select count(*) from notice where told_at is null and due_at <= :now)
     + (select count(*) from notification where sent_at is null and parked_at is null)
-    + (select count(*) from webhook_delivery where attempts = 0) as due,
+    + (select count(*) from webhook_delivery where attempts = 0)
+    + (select count(*) from pack where due <= :now) as due,
     (select count(*) from transfer) as transfers, (select count(*) from campaign_claim) as claims
 """)
 

@@ -32,7 +32,7 @@ OF_THE_STORY: Final[Mapping[str, object]] = {"webhooks_to_private": True}  # the
 PARTITIONS: Final = 4  # of each topic, for some megabytes; every reader asks for each of them ten times a second
 _GATHER_S: Final = 0.2  # for the notices of one member
 _COLUMNS: Final = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-_WORKERS: Final = (*PIPELINE, *FOLLOWERS, "counter", "campaigner", "offers", "api", "webhooks")
+_WORKERS: Final = (*PIPELINE, *FOLLOWERS, "counter", "campaigner", "journeyer", "offers", "api", "webhooks")
 
 
 class Told(NamedTuple):
