@@ -9,7 +9,8 @@ from abacus.engage.campaigns.decide.progress import NONE, WHOLE, ProgressPlace, 
 from abacus.engage.campaigns.decide.vocabulary import CAMPAIGN
 from abacus.engage.campaigns.progress_rows import read_progress
 from abacus.engage.downstreams.facts import AskService, ServiceFacts
-from abacus.engage.journeys.decide.sides import JOURNEY
+from abacus.engage.journeys.decide.sides import JOURNEY, ZONE
+from abacus.engage.notify.preferences import zones_of
 from abacus.ledger.types.account import AccountId
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
@@ -91,6 +92,24 @@ class JourneyFacts:
         return found
 
 
+class ZoneFacts:
+    """The zones that members have named. Waits ask for them."""
+
+    origin: Final = ZONE
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def load(self, wanted: Sequence[Wish[JourneySubject]]) -> list[Found]:
+        return await in_reach(self._pool, wanted, self._load)
+
+    async def _load(self, wanted: Sequence[Wish[JourneySubject]]) -> list[Found]:
+        members = {subject.member_id for subject, _ in wanted}
+        async with slices.at(self._pool, wanted[0][0].member_id) as connection:
+            zones = await zones_of(connection, members)
+        return [zones.get(subject.member_id) for subject, _ in wanted]
+
+
 def journey_facts(
     pool: Pool,
     *,
@@ -106,6 +125,7 @@ def journey_facts(
         members,
         CampaignFacts(pool),
         JourneyFacts(pool, been_in),
+        ZoneFacts(pool),
         counters,
         ServiceFacts(services),
     )

@@ -232,8 +232,8 @@ def _then(member: _Member, walk: Walk, slot: datetime | None, now: datetime) -> 
     match walk.stop:
         case Left(reason):
             return Leaves(reason)
-        case Waiting(place, due, why, _):
-            zone, awaits = member.armed.journey.timezone, why in _AWAITED
-            return Waits(place.node, place.turn, due or slot or now, zone, walk.arm, awaits, place.since)
+        case Waiting(place, due, why, _, zone):
+            by, awaits = zone or member.armed.journey.timezone, why in _AWAITED
+            return Waits(place.node, place.turn, due or slot or now, by, walk.arm, awaits, place.since)
         case None:
             raise AssertionError("the walk has not come to a stop")

@@ -1,13 +1,13 @@
 """Members' preferences: the language, the channels over which they are told, and the zone of their quiet hours."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.platform import slices
-from abacus.platform.postgres import Pool
+from abacus.platform.postgres import Connection, Pool
 from abacus.platform.sql import Statement, columns, parameters
 
 
@@ -31,6 +31,15 @@ insert into notification_preference ({columns(Preferences)}) values ({parameters
 on conflict (member_id) do update set locale = excluded.locale, channels = excluded.channels,
     zone = excluded.zone, set_by = excluded.set_by, set_at = excluded.set_at
 """)
+
+_ZONES: Final = Statement("""
+select member_id, zone from notification_preference where member_id = any(:members::text[]) and zone is not null
+""")
+
+
+async def zones_of(connection: Connection, member_ids: Collection[str]) -> Mapping[str, str]:
+    """The zones that members have named, in the slice of the connection."""
+    return {row[0]: row[1] for row in await connection.fetch(*_ZONES(members=sorted(member_ids)))}
 
 
 class PreferenceStore:

@@ -4,7 +4,6 @@ import copy
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from abacus.engage.journeys.decide.armed import Armed, arm
 from abacus.engage.journeys.decide.journey import Journey
@@ -26,6 +25,7 @@ AROUND = JourneyPublications(
     campaigns={"third_order"},
 )
 ORDERS = ["transactions/transaction.completed"]
+NO_ZONE: Mapping[str, Value | None] = {"zone": None}
 HELLO = {"tell": {"en": "Welcome\n{{ event.member_id }}, here you are"}}
 
 # Welcome; two days later a reminder for who has no second order, and thanks for who has.
@@ -73,10 +73,8 @@ def visitor(
     visit: int = 1,
     facts: Event | None = None,
     context: Mapping[str, Value] | None = None,
-    zone: str | None = None,
 ) -> Visitor:
-    named = None if zone is None else ZoneInfo(zone)
-    return Visitor(member_id, visit, facts or order(1, member_id), context or {}, named)
+    return Visitor(member_id, visit, facts or order(1, member_id), context or {})
 
 
 def walked(
@@ -89,11 +87,11 @@ def walked(
     known: Mapping[str, Value | None] | None = None,
     skips: bool = False,
 ) -> Walk:
-    """A walk to its stop. What it wants is looked up in `known`, and only that."""
+    """A walk to its stop. What it wants is looked up in `known`, and only that; a zone is named there, or by nobody."""
     walk = Walk(of, who or visitor(), now, at=at, woken=woken, skips=skips)
     wanted = walk.go({})
     while wanted is not None:
-        wanted = walk.go({wanted.text: (known or {})[wanted.text]})
+        wanted = walk.go({wanted.text: {**NO_ZONE, **(known or {})}[wanted.text]})
     return walk
 
 

@@ -8,7 +8,7 @@ from abacus.engage.journeys.decide.course import MOST_LEGS, Course, Leg
 from abacus.engage.journeys.decide.visit import Left, Woken
 from abacus.signals.events.types import Event
 from tests.engage.campaigns.offers import NOW, order
-from tests.engage.journeys.examples import HELLO, ORDERS, after, armed, nodes, rule, visitor
+from tests.engage.journeys.examples import HELLO, NO_ZONE, ORDERS, after, armed, nodes, rule, visitor
 
 _GOLD: Final = rule("member.tier", "eq", "gold")
 
@@ -17,7 +17,7 @@ def _course(of: Armed, *events: Event, **known: Any) -> Sequence[Leg]:
     course = Course(of, visitor(), NOW, events)
     wanted = course.go({})
     while wanted is not None:
-        wanted = course.go({wanted.text: known[wanted.text.replace(".", "_")]})
+        wanted = course.go({wanted.text: {**NO_ZONE, **known}[wanted.text.replace(".", "_")]})
     return course.legs
 
 

@@ -1,6 +1,8 @@
 """A member goes from one wait to the next."""
 
-from datetime import timedelta
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import pytest
@@ -26,6 +28,7 @@ from tests.engage.journeys.examples import (
     visitor,
     walked,
 )
+from tests.support.paths import GOLDEN
 
 _GOLD: Final = rule("member.tier", "eq", "gold")
 _RICH: Final = rule("member.balance", "gte", 1000)
@@ -42,7 +45,7 @@ def test_from_the_entry_to_the_first_wait() -> None:
     assert names(walk) == ["hello"]
     assert done(walk) == [f"journey:welcome:1:bob:{_number(welcome, 'hello')}"]
     place = Place(_number(welcome, "second"), 0, NOW)
-    assert walk.stop == Waiting(place, after(days=2), Why.EVENT, after(days=2))
+    assert walk.stop == Waiting(place, after(days=2), Why.EVENT, after(days=2), "Asia/Singapore")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +153,7 @@ class TestQuietHours:
         of = armed(quiet_hours="21:00-08:00", **self._OF)
         walk = walked(of, now=self._NIGHT)
         assert walk.stop == Waiting(
-            Place(_number(of, "hello"), 0, self._NIGHT), after(hours=20), Why.QUIET, after(hours=20)
+            Place(_number(of, "hello"), 0, self._NIGHT), after(hours=20), Why.QUIET, after(hours=20), "Asia/Singapore"
         )
         assert not walk.effects
         sent = walked(of, at=Place(_number(of, "hello"), 0, self._NIGHT), woken=Woken.DUE, now=after(hours=20))
@@ -159,7 +162,7 @@ class TestQuietHours:
 
     def test_they_are_those_of_the_members_zone(self) -> None:
         of = armed(quiet_hours="21:00-08:00", **self._OF)
-        assert len(walked(of, visitor(zone="Europe/London"), now=self._NIGHT).effects) == 1
+        assert len(walked(of, now=self._NIGHT, known={"zone": "Europe/London"}).effects) == 1
 
     def test_a_wait_before_a_message_ends_when_that_may_be_sent(self) -> None:
         stop = walked(armed(quiet_hours="21:00-08:00", **self._WAITS)).stop
@@ -168,6 +171,52 @@ class TestQuietHours:
 
     def test_points_are_given_at_night(self) -> None:
         assert len(walked(armed(quiet_hours="21:00-08:00", **self._POINTS), now=self._NIGHT).effects) == 1
+
+
+class TestTheZone:
+    _CASES: Final = json.loads((GOLDEN / "waits.json").read_text("utf-8"))["cases"]
+
+    @pytest.mark.parametrize("case", _CASES, ids=lambda case: case["name"])
+    def test_the_members_own_stands_for_the_countrys(self, case: Mapping[str, Any]) -> None:
+        """The known answers, each in the zone of a member of another zone's country; and in the zone of the country."""
+        quiet = case["quiet_hours"] and "-".join(case["quiet_hours"])
+        hello = {"do": HELLO, "next": "done"}
+        match case["wait"]:
+            case {"hours": 0}:  # no wait at all
+                written = nodes("hello", hello=hello)
+            case {"hours": number}:
+                written = nodes("pause", pause={"wait": {"for": f"{number}h"}, "next": "hello"}, hello=hello)
+            case {"days": number}:
+                written = nodes("pause", pause={"wait": {"for": f"{number}d"}, "next": "hello"}, hello=hello)
+            case wait:
+                written = nodes("pause", pause={"wait": wait, "next": "hello"}, hello=hello)
+        entered = datetime.fromisoformat(case["entered"])
+        for timezone, own in (("America/Santiago", case["zone"]), (case["zone"], None)):
+            of = armed(timezone=timezone, quiet_hours=quiet, **written)
+            stop = walked(of, now=entered, known={"zone": own}).stop
+            assert isinstance(stop, Waiting)
+            assert (stop.due and stop.due.isoformat()) == case["due"]
+
+    @pytest.mark.parametrize(
+        ("wait", "zone"),
+        [
+            ({"at": "10:00"}, "Europe/London"),
+            ({"at": "10:00", "zone": "country"}, "Asia/Singapore"),
+            ({"at": "10:00", "zone": "Asia/Kathmandu"}, "Asia/Kathmandu"),
+            ({"for": "3d"}, "Europe/London"),
+            ({"for": "3h"}, None),
+        ],
+    )
+    def test_is_told_where_its_clock_says_when(self, wait: Mapping[str, str], zone: str | None) -> None:
+        of = armed(**nodes("pause", pause={"wait": wait, "next": "done"}))
+        stop = walked(of, known={"zone": "Europe/London"}).stop
+        assert isinstance(stop, Waiting)
+        assert stop.zone == zone
+
+    @pytest.mark.parametrize("wait", [{"for": "3h"}, {"at": "10:00", "zone": "country"}])
+    def test_is_looked_up_for_a_wait_that_needs_it_only(self, wait: Mapping[str, str]) -> None:
+        walk = Walk(armed(**nodes("pause", pause={"wait": wait, "next": "done"})), visitor(), NOW)
+        assert walk.go({}) is None
 
 
 class TestARule:
@@ -188,9 +237,9 @@ class TestARule:
 
     def test_is_looked_at_at_a_pace(self) -> None:
         place = Place(_number(self._OF, "until"), 0, NOW)
-        assert self._stop("silver").stop == Waiting(place, after(minutes=15), Why.RULE, after(days=1))
+        assert self._stop("silver").stop == Waiting(place, after(minutes=15), Why.RULE, after(days=1), "Asia/Singapore")
         late = self._stop("silver", at=place, now=after(hours=23, minutes=50)).stop
-        assert late == Waiting(place, after(days=1), Why.RULE, after(days=1))
+        assert late == Waiting(place, after(days=1), Why.RULE, after(days=1), "Asia/Singapore")
 
     def test_leads_on_once_it_holds(self) -> None:
         place = Place(_number(self._OF, "until"), 0, NOW)

@@ -3,13 +3,16 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.decide.journey import Journey
+from abacus.engage.journeys.decide.packs import packed
 from abacus.engage.journeys.decide.seat import Arrived, Leaves, Moved, Seat, Waits
+from abacus.engage.journeys.decide.sides import ZONE
 from abacus.engage.journeys.facts import JourneySubject
 from abacus.engage.journeys.walks import Walks
 from abacus.ledger.types.account import AccountId
@@ -37,6 +40,20 @@ class Versions:
         return self._journeys[name, version]
 
 
+class Zones:
+    """The zones that members have named, each time that they are looked up at once."""
+
+    origin = ZONE
+
+    def __init__(self, zones: Mapping[str, str]) -> None:
+        self.zones = zones
+        self.loads: list[int] = []
+
+    async def load(self, wanted: Sequence[Wish[JourneySubject]]) -> list[Found]:
+        self.loads.append(len(wanted))
+        return [self.zones.get(subject.member_id) for subject, _ in wanted]
+
+
 class Tiers:
     """The tiers of members, each time that they are looked up at once; none where they cannot be told."""
 
@@ -54,7 +71,9 @@ class Tiers:
         return {account: str(self.tiers.get(account[0], "member")) for account in accounts}
 
 
-def walks(*journeys: Journey, tiers: Tiers | None = None, pool: Pool | None = None) -> Walks:
+def walks(
+    *journeys: Journey, tiers: Tiers | None = None, zones: Zones | None = None, pool: Pool | None = None
+) -> Walks:
     tiers = tiers or Tiers({})
 
     async def book(receiver: str, step: timedelta, now: datetime, wanted: int) -> datetime:
@@ -63,7 +82,7 @@ def walks(*journeys: Journey, tiers: Tiers | None = None, pool: Pool | None = No
 
     versions = ArmedVersions(Versions(*journeys).of, lambda: AROUND)
     cards = CardBook(CARDS.values())
-    return Walks(versions, FactRegistry(tiers), tiers=tiers.of, cards=lambda: cards, book=book)
+    return Walks(versions, FactRegistry(tiers, zones or Zones({})), tiers=tiers.of, cards=lambda: cards, book=book)
 
 
 def seat(number: int = 1, *, entry: Event | None = None, **changes: Any) -> Seat:
@@ -144,6 +163,23 @@ async def test_what_members_look_up_is_read_together() -> None:
     moves = await walks(of, tiers=tiers)("welcome", entering(of, *map(seat, range(1, 21))), NOW)
     assert tiers.loads == [20]
     assert [each.arrived.seat.member_id for each in moves if each.actions] == ["m7"]
+
+
+async def test_members_who_wait_by_one_clock_are_in_one_pack() -> None:
+    """Three zones have ten in the morning at three times: a herd is in as many packs as in one zone."""
+    ten = {"wait": {"at": "10:00"}, "next": "done"}
+    of = journey(**nodes("ten", ten=ten))
+    named = ["Europe/London", "Asia/Kathmandu", None]
+    zones = Zones({f"m{each}": zone for each in range(1_500) if (zone := named[each % 3]) is not None})
+    moves = await walks(of, zones=zones)("welcome", entering(of, *map(seat, range(1_500))), NOW)
+    waiting = [(each.arrived.seat, each.then) for each in moves if isinstance(each.then, Waits)]
+    packs = sorted(packed(waiting, lambda: 0.0), key=lambda each: each.zone)
+    assert zones.loads == [1_500]
+    assert [(each.zone, each.due.astimezone(ZoneInfo(each.zone)).hour, len(each.members)) for each in packs] == [
+        ("Asia/Kathmandu", 10, 500),
+        ("Asia/Singapore", 10, 500),
+        ("Europe/London", 10, 500),
+    ]
 
 
 async def test_members_stay_on_their_versions() -> None:

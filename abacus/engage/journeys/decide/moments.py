@@ -46,3 +46,8 @@ class OfContext:
 
 
 Until: TypeAlias = After | NextClock | OfContext
+
+
+def by_calendar(until: Until) -> bool:
+    """Whether the end depends on a zone."""
+    return isinstance(until, NextClock) or bool(until.span.days)

@@ -13,10 +13,12 @@ from abacus.signals.events.types import VariableType
 from abacus.signals.facts.decide.catalog import MEMBER_SIDES, Catalog, check_named, segment_sides
 from abacus.signals.facts.decide.counter_sides import CounterSides, KeyFields
 from abacus.signals.rules.decide.sides import Resolver, of_event, sides_of_event
-from abacus.signals.rules.decide.types import Origin, Side
+from abacus.signals.rules.decide.types import Origin, Side, looked_up
 
 CONTEXT: Final = Origin("context", cost=1)  # it is in memory with the visit
 JOURNEY: Final = Origin("journey", cost=30)
+ZONE: Final = Origin("zone", cost=20)  # waits ask for it, and rules do not
+MEMBER_ZONE: Final = looked_up(ZONE, "zone", VariableType.TEXT)
 _OF_CAMPAIGN: Final = {"runs": VariableType.INTEGER, "points": VariableType.INTEGER}
 _OF_JOURNEY: Final = {"visits": VariableType.INTEGER, "inside": VariableType.BOOLEAN}
 

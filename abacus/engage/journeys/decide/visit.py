@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
-from zoneinfo import ZoneInfo
 
 from abacus.core.ids import journey_effect_key
 from abacus.engage.actions.decide.deeds import Deed
@@ -18,15 +17,13 @@ from abacus.signals.rules.decide.plan import Looked
 @dataclass(frozen=True, slots=True)
 class Visitor:
     """A member in its visit to a journey. `facts` is the event by which it entered; without one, an event with the
-    member, the country and the time alone. `zone` is the zone that the member has named. `arm` is the arm of the last
-    split.
+    member, the country and the time alone. `arm` is the arm of the last split.
     """
 
     member_id: str
     visit: int
     facts: Event
     context: Mapping[str, Value]
-    zone: ZoneInfo | None = None
     arm: str | None = None
 
 
@@ -85,13 +82,14 @@ class Passed(NamedTuple):
 
 class Waiting(NamedTuple):
     """A member waits at a node, and is looked at when it is `due`, which is None where its turn is not known yet. A
-    rule may be looked at several times before the wait is `over`.
+    rule may be looked at several times before the wait is `over`. `zone` is there where its clock says when.
     """
 
     place: Place
     due: datetime | None
     why: Why
     over: datetime | None
+    zone: str | None = None
 
 
 class Left(NamedTuple):

@@ -6,11 +6,13 @@ Values are looked up as late as possible, as for campaigns: the walk says which 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from abacus.engage.actions.decide.deeds import Tell
 from abacus.engage.journeys.decide.armed import Armed
+from abacus.engage.journeys.decide.moments import MEMBER, by_calendar
 from abacus.engage.journeys.decide.node import Branch, Do, Exit, Node, Rate, Split, Wait
-from abacus.engage.journeys.decide.sides import CONTEXT
+from abacus.engage.journeys.decide.sides import CONTEXT, MEMBER_ZONE
 from abacus.engage.journeys.decide.split import arm_of
 from abacus.engage.journeys.decide.visit import (
     Effect,
@@ -50,6 +52,7 @@ class Walk:
         "_turn",
         "_visitor",
         "_woken",
+        "_zone",
         "arm",
         "effects",
         "stop",
@@ -80,6 +83,7 @@ class Walk:
         self._turn = 0 if at is None else at.turn
         self._since = now if at is None else at.since
         self._woken: Woken | None = None if at is None else woken  # at the node where it stands; None at the next ones
+        self._zone: ZoneInfo | None = None  # whose clock says until when the member waits
         self._exits = list(armed.exits)
         self._known: dict[str, Value | AtLeast | None] = {
             f"{CONTEXT.name}.{name}": value for name, value in visitor.context.items()
@@ -125,7 +129,7 @@ class Walk:
                 else:
                     self._waits(None, Why.RATE)
             case Do() as do:
-                self._do(node, do)
+                return self._do(node, do)
             case Exit(reason):
                 self.trail.append(Passed(node, self._turn, ""))
                 self.stop = Left(reason, node)
@@ -138,26 +142,44 @@ class Walk:
             self._to(wait.next, "event")
             return None
         over = self._now if self._woken is Woken.DUE else self._over(wait)
+        if isinstance(over, Side):
+            return over
         if over <= self._now:
             self._to(wait.otherwise or wait.next, "" if wait.otherwise is None else OTHERWISE)
         elif wait.until_event is not None:
             self._waits(over, Why.EVENT)
         else:
-            self._waits(self._spoken(over) if self._speaks(wait.next) else over, Why.TIME)
+            due = self._spoken(over) if self._speaks(wait.next) else over
+            if isinstance(due, Side):
+                return due
+            self._waits(due, Why.TIME)
         return None
 
-    def _over(self, wait: Wait) -> datetime:
-        zone = zone_of(wait.zone, member=self._visitor.zone, country=self._armed.journey.zone)
-        return over_at(wait.until, self._since, zone, self._visitor.context)
+    def _over(self, wait: Wait) -> datetime | Side:
+        """When the wait is over, or the left side whose value it lacks."""
+        zone = self._clock(wait.zone) if by_calendar(wait.until) else self._armed.journey.zone
+        return zone if isinstance(zone, Side) else over_at(wait.until, self._since, zone, self._visitor.context)
+
+    def _clock(self, named: str) -> ZoneInfo | Side:
+        """The zone by which the member waits, or the left side whose value it lacks."""
+        if named == MEMBER and MEMBER_ZONE.text not in self._known:
+            return MEMBER_ZONE
+        own = self._known.get(MEMBER_ZONE.text)
+        member = ZoneInfo(own) if isinstance(own, str) else None
+        self._zone = zone_of(named, member=member, country=self._armed.journey.zone)
+        return self._zone
 
     def _until_rule(self, node: Node, wait: Wait) -> Side | None:
         decision = self._decide(self._armed.conditions[node.number])
         if decision.wanted is not None:
             return decision.wanted
-        over = self._over(wait)
         if decision.holds:
             self._to(wait.next, "holds", decision.looked)
-        elif over <= self._now:
+            return None
+        over = self._over(wait)
+        if isinstance(over, Side):
+            return over
+        if over <= self._now:
             self._to(wait.otherwise or wait.next, OTHERWISE, decision.looked)
         else:
             every = wait.until_rule.every if wait.until_rule is not None else None
@@ -185,23 +207,29 @@ class Walk:
         self._to(branch.otherwise, OTHERWISE, looked)
         return None
 
-    def _do(self, node: Node, do: Do) -> None:
+    def _do(self, node: Node, do: Do) -> Side | None:
         if self._skips:
             self._to(do.next, NOT_DONE)
-            return
-        if isinstance(do.deed, Tell) and (later := self._spoken(self._now)) > self._now:
-            self._waits(later, Why.QUIET)
-            return
+            return None
+        if isinstance(do.deed, Tell):
+            later = self._spoken(self._now)
+            if isinstance(later, Side):
+                return later
+            if later > self._now:
+                self._waits(later, Why.QUIET)
+                return None
         key = effect_key(self._armed.journey.name, self._visitor, node, self._turn)
         self.effects.append(Effect(key, node, self._turn, do.deed, self.arm))
         self._to(do.next, "")
+        return None
 
-    def _spoken(self, moment: datetime) -> datetime:
-        """When the member may be spoken to."""
-        journey = self._armed.journey
-        if journey.quiet_hours is None:
+    def _spoken(self, moment: datetime) -> datetime | Side:
+        """When the member may be spoken to, or the left side whose value it lacks."""
+        quiet = self._armed.journey.quiet_hours
+        if quiet is None:
             return moment
-        return journey.quiet_hours.over_at(moment, self._visitor.zone or journey.zone)
+        zone = self._clock(MEMBER)
+        return zone if isinstance(zone, Side) else quiet.over_at(moment, zone)
 
     def _speaks(self, name: str) -> bool:
         """Whether a node is a message: a wait that only leads there is over when the message may be sent."""
@@ -216,7 +244,8 @@ class Walk:
         before, self._node = self._node, self._armed.node(name)
         if (before.number, self._node.number) in self._armed.turns:
             self._turn += 1
-        self._woken, self._since = None, self._now
+        self._woken, self._since, self._zone = None, self._now, None
 
     def _waits(self, due: datetime | None, why: Why, over: datetime | None = None) -> None:
-        self.stop = Waiting(Place(self._node.number, self._turn, self._since), due, why, over or due)
+        zone = None if self._zone is None else self._zone.key
+        self.stop = Waiting(Place(self._node.number, self._turn, self._since), due, why, over or due, zone)
