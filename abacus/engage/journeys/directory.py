@@ -9,9 +9,11 @@ from abacus.core.clock import Clock
 from abacus.documents.directory import NOTHING_READ, Moment, read_moment
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.downstreams.kind import DOWNSTREAMS
+from abacus.engage.journeys.decide.halts import NO_HALTS, Halts
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.node import Do, End, Start
 from abacus.engage.journeys.decide.publications import JourneyHead, JourneyPublications
+from abacus.engage.journeys.halts import read_halts
 from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
 from abacus.engage.notify.kind import CONTACT_POLICIES, holdouts_of
 from abacus.platform.fresh_copy import Cadence, FreshCopy
@@ -43,18 +45,20 @@ class _Read(NamedTuple):
     versions: Sequence[Journey]
     newest: Sequence[Journey]
     heads: Mapping[str, JourneyHead]
+    halts: Halts
     beside: Moment
 
 
 @dataclass(frozen=True)
 class Running:
-    """The `versions` of the journeys that run, the `newest` of each, which takes members in, and what is published
-    `around` them. Each change makes another value.
+    """The `versions` of the journeys that run, the `newest` of each, which takes members in, what is published `around`
+    them, and what has halted them. Each change makes another value.
     """
 
     versions: Sequence[Journey]
     newest: Sequence[Journey]
     around: JourneyPublications
+    halts: Halts = NO_HALTS
 
     @property
     def names(self) -> Sequence[str]:
@@ -126,6 +130,7 @@ class JourneyDirectory(FreshCopy[_Read, Running]):
             [journey for journey, _ in read],
             [journey for journey, is_newest in read if is_newest],
             {name: JourneyHead(country, None) for name, country in heads},
+            await read_halts(self._pool),
             await read_moment(self._pool, *_BESIDE, before=before.beside if before is not None else NOTHING_READ),
         )
 
@@ -154,7 +159,7 @@ class JourneyDirectory(FreshCopy[_Read, Running]):
                 holdouts=holdouts,
             )
             known = self._around = JourneyPublications(beside, journeys=read.heads, campaigns=every)
-        return Running(read.versions, read.newest, known)
+        return Running(read.versions, read.newest, known, read.halts)
 
 
 def _by_source(types: Iterable[EventType]) -> dict[str, set[str]]:

@@ -13,7 +13,7 @@ _IDS: Final = 1 << 63
 
 class Passage(NamedTuple):
     """Nodes that a member came through at a time, from the one where the member had waited. `why` is the reason of the
-    end, at the last of them.
+    end, at the last of them, and `not_done` the reason for which deeds at them were not done.
     """
 
     at: datetime
@@ -22,6 +22,7 @@ class Passage(NamedTuple):
     turn: int | None
     path: Sequence[int]
     why: str | None
+    not_done: str | None
 
 
 class _Row(NamedTuple):
@@ -35,6 +36,7 @@ class _Row(NamedTuple):
     turn: int | None
     path: Sequence[int]
     why: str | None
+    not_done: str | None
     members: Sequence[int]
     visits: Sequence[int]
 
@@ -50,18 +52,18 @@ order by at, id
 
 async def add(connection: Connection, moved: Iterable[Moved], now: datetime, random: Callable[[], float]) -> None:
     """In the transaction of the moves."""
-    together: dict[tuple[str, int, int | None, int | None, tuple[int, ...], str | None], list[Seat]] = {}
-    for arrived, path, _, then in moved:
+    together: dict[tuple[str, int, int | None, int | None, tuple[int, ...], str | None, str | None], list[Seat]] = {}
+    for arrived, path, _, then, not_done in moved:
         seat, node, turn = arrived.seat, arrived.node, arrived.turn
-        way = (seat.journey, seat.version, node, turn, path, then.why if isinstance(then, Leaves) else None)
+        way = (seat.journey, seat.version, node, turn, path, then.why if isinstance(then, Leaves) else None, not_done)
         together.setdefault(way, []).append(seat)
     rows = [
         _Row(
-            *(journey, now, int(random() * _IDS), version, node, turn, path, why),
+            *(journey, now, int(random() * _IDS), version, node, turn, path, why, not_done),
             [each.member for each in seats],
             [each.visit for each in seats],
         )
-        for (journey, version, node, turn, path, why), seats in together.items()
+        for (journey, version, node, turn, path, why, not_done), seats in together.items()
     ]
     if rows:
         await connection.copy_records_to_table("journey_trail", records=rows, columns=_Row._fields)

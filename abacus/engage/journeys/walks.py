@@ -23,12 +23,13 @@ from abacus.engage.journeys.asking import Asks, Occurs, ask
 from abacus.engage.journeys.decide.armed import Armed, ArmedOccasion
 from abacus.engage.journeys.decide.context import read_context
 from abacus.engage.journeys.decide.effects import Standing, planned
+from abacus.engage.journeys.decide.halts import Halts
 from abacus.engage.journeys.decide.journey import AtEnd
-from abacus.engage.journeys.decide.lateness import is_too_late
+from abacus.engage.journeys.decide.lateness import why_not_done
 from abacus.engage.journeys.decide.node import Rate
 from abacus.engage.journeys.decide.seat import Arrived, Leaves, Moved, Waits
 from abacus.engage.journeys.decide.visit import Left, Place, Visitor, Waiting, Why, Woken
-from abacus.engage.journeys.decide.walk import Walk
+from abacus.engage.journeys.decide.walk import NOT_DONE, Walk
 from abacus.engage.journeys.facts import JourneySubject
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard
@@ -47,19 +48,17 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class _Member:
-    """A member who goes on: the version, what is known of the member, and the walk."""
+    """A member who goes on: the version, what is known of the member, and why deeds are `not_done`, if they are not."""
 
     arrived: Arrived
     armed: Armed
     visitor: Visitor
     subject: JourneySubject
     card: PublishedCard
+    not_done: str | None
 
     def walk(self, woken: Woken, now: datetime) -> Walk:
-        arrived, journey = self.arrived, self.armed.journey
-        due = arrived.due
-        skips = due is not None and is_too_late(journey.lateness, due, now, paused=False)
-        at = None
+        arrived, at, skips = self.arrived, None, self.not_done is not None
         if not arrived.enters and arrived.node is not None:
             at = Place(arrived.node, arrived.turn or 0, arrived.seat.since)
         return Walk(self.armed, self.visitor, now, at=at, woken=woken, skips=skips, tells=False)
@@ -76,12 +75,14 @@ class Walks:
         tiers: Look[str],
         cards: Callable[[], CardBook],
         book: Book,
+        halts: Callable[[], Halts],
     ) -> None:
         self._versions = versions
         self._facts = facts
         self._tiers = tiers
         self._cards = cards
         self._book = book
+        self._halts = halts
 
     async def __call__(self, _: str, arrived: Sequence[Arrived], now: datetime) -> list[Moved]:
         """Raises `Unavailable`."""
@@ -120,7 +121,11 @@ class Walks:
         context = {} if seat.context is None else read_context(orjson.loads(seat.context), journey.context)
         visitor = Visitor(seat.member_id, seat.visit, facts, context, arm=arrived.arm)
         subject = JourneySubject(seat.member_id, facts, card.card.program, now, journey.zone)
-        return _Member(arrived, armed, visitor, subject, card)
+        late = None
+        if arrived.due is not None:
+            resumed_at = self._halts().resumed_at.get(seat.journey)
+            late = why_not_done(journey.lateness, arrived.due, now, resumed_at=resumed_at)
+        return _Member(arrived, armed, visitor, subject, card, late)
 
     async def _called(self, members: Sequence[_Member]) -> list[tuple[_Member, str | None]]:
         """The members whom their events move, each with the exit by which it leaves, if it leaves by one."""
@@ -225,7 +230,8 @@ def _moved(member: _Member, walk: Walk, tier: str, slot: datetime | None, now: d
             why = f"{effect.node.name}: no journey starts or ends another one yet"
             return Moved(member.arrived, path, actions, Leaves(why))
         actions.append(action)
-    return Moved(member.arrived, path, actions, _then(member, walk, slot, now))
+    not_done = member.not_done if any(each.way == NOT_DONE for each in walk.trail) else None
+    return Moved(member.arrived, path, actions, _then(member, walk, slot, now), not_done)
 
 
 def _then(member: _Member, walk: Walk, slot: datetime | None, now: datetime) -> Waits | Leaves:

@@ -81,7 +81,14 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
         been_in=been_in(pool),
     )
     armed = ArmedVersions(versions.of, running.around)
-    walks = Walks(armed, facts, tiers=members.tiers_of, cards=cards.book, book=partial(book_turns, pool))
+    walks = Walks(
+        armed,
+        facts,
+        tiers=members.tiers_of,
+        cards=cards.book,
+        book=partial(book_turns, pool),
+        halts=lambda: running.value().halts,
+    )
     mover, heard = Mover(walks, clock), HeardStore(pool)
     topics = JourneyTopics(running.value, settings.events_topic)
     happenings = Happenings(running.value, armed, mover, facts, cards=cards.book, pool=moving, clock=clock)

@@ -7,7 +7,7 @@ import pytest
 
 from abacus.engage.journeys.decide.admission import Visits, not_again, not_at, value_of_entry
 from abacus.engage.journeys.decide.journey import Late, Lateness
-from abacus.engage.journeys.decide.lateness import is_too_late
+from abacus.engage.journeys.decide.lateness import why_not_done
 from tests.engage.campaigns.offers import NOW, order
 from tests.engage.journeys.examples import after, journey
 
@@ -68,15 +68,17 @@ def test_when(event: Any, why: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lateness", "minutes", "paused", "late"),
+    ("lateness", "minutes", "resumed", "why"),
     [
-        (Lateness(), 600, True, False),
-        (Lateness(Late.SKIP), 0, True, True),
-        (Lateness(Late.SKIP), 600, False, False),
-        (Lateness(not_later_than=timedelta(hours=6)), 360, False, False),
-        (Lateness(not_later_than=timedelta(hours=6)), 361, False, True),
-        (Lateness(not_later_than=timedelta(hours=6)), 361, True, True),
+        (Lateness(), 600, 600, None),
+        (Lateness(Late.SKIP), 0, 1, "held up by a pause"),
+        (Lateness(Late.SKIP), 600, 0, None),
+        (Lateness(Late.SKIP), 600, None, None),
+        (Lateness(not_later_than=timedelta(hours=6)), 360, None, None),
+        (Lateness(not_later_than=timedelta(hours=6)), 361, None, "too late"),
+        (Lateness(not_later_than=timedelta(hours=6)), 361, 360, "too late"),
     ],
 )
-def test_what_is_too_late(lateness: Lateness, minutes: int, paused: bool, late: bool) -> None:  # noqa: FBT001  # a row
-    assert is_too_late(lateness, NOW, after(minutes=minutes), paused=paused) is late
+def test_what_is_not_done(lateness: Lateness, minutes: int, resumed: int | None, why: str | None) -> None:
+    resumed_at = None if resumed is None else after(minutes=resumed)
+    assert why_not_done(lateness, NOW, after(minutes=minutes), resumed_at=resumed_at) == why

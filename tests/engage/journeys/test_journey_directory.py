@@ -5,6 +5,7 @@ from datetime import timedelta
 from abacus.core.clock import SystemClock
 from abacus.documents.decide.states import Act
 from abacus.documents.stated import Change
+from abacus.engage.journeys.decide.halts import NO_HALTS, Halts
 from abacus.engage.journeys.directory import JourneyDirectory, Running
 from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
 from abacus.engage.journeys.kind import JOURNEYS
@@ -37,8 +38,13 @@ async def test_versions_run_from_their_approval_on_until_the_journey_is_paused(p
     assert now.types() == now.awaited() == {"transactions": {"transaction.completed"}}
     change = Change("person:ann", clock.now())
     await store.move("welcome", 3, Act.PAUSE, change)
-    assert (await running(directory)).versions == []
-    await store.move("welcome", 3, Act.RESUME, change)
-    assert (await running(directory)).names == ["welcome"]
-    await store.move("welcome", 3, Act.END, change)
+    assert ((await running(directory)).versions, directory.value().halts) == ([], NO_HALTS)
+    resumed = change._replace(now=clock.now())
+    await store.move("welcome", 3, Act.RESUME, resumed)
+    assert ((await running(directory)).names, directory.value().halts) == (["welcome"], Halts({"welcome": resumed.now}))
+    await store.move("welcome", 3, Act.PAUSE, change)
+    fourth = await agree(pool, JOURNEYS, store, journey(ends_at=ENDS, about="A fourth"), AROUND)
+    now = await running(directory)
+    assert now.halts.resumed_at["welcome"] == now.newest[0].approved_at, "they go on since there is another version"
+    await store.move("welcome", fourth.version, Act.END, change)
     assert (await running(directory)).names == []

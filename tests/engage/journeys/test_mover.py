@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from abacus.engage.journeys.decide.seat import Arrived, Entry, Moved, Waits
+from abacus.engage.journeys.decide.seat import Arrived, Entry, Leaves, Moved, Waits
 from abacus.engage.journeys.mover import MOST_PACKS, Mover
 from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, put
 from abacus.engage.journeys.seat_rows import Visit
@@ -86,6 +86,20 @@ async def test_the_trail_has_a_row_for_each_way_and_not_for_each_member(pool: Po
     assert await run(pool, moving, TIMED, clock.now()) == 200
     assert await pool.fetchval("select count(*) from journey_trail") <= 2 * parts
     assert await pool.fetchval("select sum(cardinality(members)) from journey_trail where node = 2") == 200
+
+
+async def test_the_trail_says_why_deeds_were_not_done(pool: Pool) -> None:
+    clock = FixedClock(NOW)
+    moving = mover(clock)
+    await come_in(pool, moving, [entry(1)])
+    clock.set(NOW + 2 * DAY)
+
+    async def late(_: str, arrived: Sequence[Arrived], now: datetime) -> list[Moved]:
+        return [Moved(each, (3,), (), Leaves("end"), "too late") for each in arrived]
+
+    assert await run(pool, Mover(late, clock), TIMED, clock.now()) == 1
+    rows = await pool.fetch("select path, why, not_done from journey_trail order by at")
+    assert [tuple(row) for row in rows] == [([1, 2], None, None), ([3], "end", "too late")]
 
 
 async def test_an_event_that_does_not_end_a_wait_leaves_it_as_it_is(pool: Pool) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from abacus.core.errors import Unavailable
 from abacus.engage.journeys.armed_versions import ArmedVersions
+from abacus.engage.journeys.decide.halts import NO_HALTS, Halts
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.packs import packed
 from abacus.engage.journeys.decide.seat import Arrived, Leaves, Moved, Seat, Waits
@@ -72,7 +73,11 @@ class Tiers:
 
 
 def walks(
-    *journeys: Journey, tiers: Tiers | None = None, zones: Zones | None = None, pool: Pool | None = None
+    *journeys: Journey,
+    tiers: Tiers | None = None,
+    zones: Zones | None = None,
+    pool: Pool | None = None,
+    halts: Halts = NO_HALTS,
 ) -> Walks:
     tiers = tiers or Tiers({})
 
@@ -82,7 +87,8 @@ def walks(
 
     versions = ArmedVersions(Versions(*journeys).of, lambda: AROUND)
     cards = CardBook(CARDS.values())
-    return Walks(versions, FactRegistry(tiers, zones or Zones({})), tiers=tiers.of, cards=lambda: cards, book=book)
+    facts = FactRegistry(tiers, zones or Zones({}))
+    return Walks(versions, facts, tiers=tiers.of, cards=lambda: cards, book=book, halts=lambda: halts)
 
 
 def seat(number: int = 1, *, entry: Event | None = None, **changes: Any) -> Seat:
@@ -222,7 +228,36 @@ async def test_nothing_is_done_that_is_too_late_but_members_go_on() -> None:
     arrived = Arrived(seat(), number(of, "day"), 0, due=due)
     assert len((await moved(walks(of), arrived, due + timedelta(hours=5))).actions) == 1
     late = await moved(walks(of), arrived, due + timedelta(hours=7))
-    assert (late.actions, late.then) == ([], Leaves("through"))
+    assert (late.actions, late.then, late.not_done) == ([], Leaves("through"), "too late")
+
+
+@pytest.mark.parametrize(
+    ("late", "resumed", "not_done"),
+    [
+        ("skip", None, None),
+        ("skip", timedelta(hours=-1), None),
+        ("skip", timedelta(hours=1), "held up by a pause"),
+        ("run", timedelta(hours=1), None),
+    ],
+    ids=["never paused", "due after the pause", "due before its end", "run"],
+)
+async def test_what_a_pause_held_up_is_done_or_not_as_the_journey_says(
+    late: str, resumed: timedelta | None, not_done: str | None
+) -> None:
+    day = {"wait": {"for": "1d"}, "next": "gift"}
+    of = journey(late=late, **nodes("day", day=day, gift=GIFT))
+    due = NOW + timedelta(days=1)
+    halts = NO_HALTS if resumed is None else Halts({"welcome": due + resumed})
+    arrived = Arrived(seat(), number(of, "day"), 0, due=due)
+    went = await moved(walks(of, halts=halts), arrived, due + timedelta(hours=2))
+    assert (len(went.actions), went.then, went.not_done) == (0 if not_done else 1, Leaves("through"), not_done)
+
+
+async def test_who_comes_to_no_deed_misses_none() -> None:
+    of = journey(late="skip", **nodes("day", day={"wait": {"for": "1d"}, "next": "done"}))
+    arrived = Arrived(seat(), number(of, "day"), 0, due=NOW)
+    went = await moved(walks(of, halts=Halts({"welcome": NOW + timedelta(hours=1)})), arrived, NOW + timedelta(hours=2))
+    assert (went.then, went.not_done) == (Leaves("through"), None)
 
 
 async def test_members_who_are_inside_at_the_end_leave_where_it_stops() -> None:

@@ -88,12 +88,15 @@ class Arrived(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """The nodes that a member went through, in their order, what is done for the member there, and what comes then."""
+    """The nodes that a member went through, in their order, what is done for the member there, and what comes then; and
+    why deeds at these nodes are not done, where they are not.
+    """
 
     arrived: Arrived
     path: tuple[int, ...]
     actions: Sequence[PlannedAction]
     then: Waits | Leaves
+    not_done: str | None = None
 
     @property
     def stays(self) -> bool:
