@@ -47,6 +47,12 @@ class Batch(NamedTuple):
 _NUMBERS: Final = {"number": "integer", "version": "integer", "step": "integer"}
 _DUE: Final = "receiver = :receiver and done_at is null and refused_at is null and due_at <= :now"
 _IS_DUE: Final = Statement(f"select exists(select from action where {_DUE})")
+_ARE_DUE: Final = Statement("""
+select u.receiver from unnest(:receivers::text[]) as u (receiver) where exists(
+    select from action a
+    where a.receiver = u.receiver and a.done_at is null and a.refused_at is null and a.due_at <= :now
+)
+""")
 _TAKE: Final = Statement(f"""
 select {columns(DueAction)} from action where {_DUE}
 order by due_at limit :most for update skip locked
@@ -122,6 +128,14 @@ class ActionStore:
     def __init__(self, pool: Pool, clock: Clock) -> None:
         self._pool = pool
         self._clock = clock
+
+    async def due(self, slice_: slices.Slice, receivers: Sequence[str]) -> list[str]:
+        """Those of the receivers for which actions of the slice are due."""
+        if not receivers:
+            return []
+        async with slice_.at() as connection:
+            rows = await connection.fetch(*_ARE_DUE(receivers=receivers, now=self._clock.now()))
+        return [row[0] for row in rows]
 
     @asynccontextmanager
     async def taken(self, slice_: slices.Slice, receiver: str, most: int) -> AsyncIterator[Batch]:

@@ -4,8 +4,6 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple, TypeAlias
 
-from abacus.engage.actions.decide.deeds import DeedKind
-
 AWARDS: Final = "awards"  # the receivers that are there from the start
 MESSAGES: Final = "messages"
 EVENTS: Final = "events"
@@ -15,8 +13,8 @@ REDEMPTIONS: Final = "redemptions"
 
 class PlannedAction(NamedTuple):
     """An action that is to be done: the `number`th of a step of its owner, whose effect has this key. `receiver` is the
-    downstream that gets it. `document` is JSON; `event` is the event as it is published, where a guard is looked at
-    when the action is due.
+    downstream that gets it; `kind` is a `DeedKind`, or a kind of the owner's own. `document` is JSON; `event` is the
+    event as it is published, where a guard is looked at when the action is due.
     """
 
     member_id: str
@@ -27,7 +25,7 @@ class PlannedAction(NamedTuple):
     version: int
     step: int
     variant: str | None
-    kind: DeedKind
+    kind: str
     receiver: str
     due_at: datetime
     document: bytes

@@ -11,7 +11,6 @@ from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.downstreams.kind import DOWNSTREAMS
 from abacus.engage.journeys.decide.halts import NO_HALTS, Halts
 from abacus.engage.journeys.decide.journey import Journey
-from abacus.engage.journeys.decide.node import Do, End, Start
 from abacus.engage.journeys.decide.publications import JourneyHead, JourneyPublications
 from abacus.engage.journeys.halts import read_halts
 from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
@@ -38,12 +37,19 @@ with newest as (
 select j.name, j.version, j.version = n.version from newest n join journey j using (name)
 where n.status = 'approved' and j.approved_at is not null order by j.name, j.version
 """)
+# The journeys whose last version is ended: nobody enters any more.
+_ENDED: Final = Statement("""
+select name from (
+    select distinct on (name) name, status from journey where approved_at is not null order by name, version desc
+) newest where status = 'ended'
+""")
 _HEADS: Final = Statement("select distinct on (name) name, country from journey order by name, version desc")
 
 
 class _Read(NamedTuple):
     versions: Sequence[Journey]
     newest: Sequence[Journey]
+    ended: frozenset[str]
     heads: Mapping[str, JourneyHead]
     halts: Halts
     beside: Moment
@@ -51,14 +57,15 @@ class _Read(NamedTuple):
 
 @dataclass(frozen=True)
 class Running:
-    """The `versions` of the journeys that run, the `newest` of each, which takes members in, what is published `around`
-    them, and what has halted them. Each change makes another value.
+    """The `versions` of the journeys that run, the `newest` of each, which takes members in, what is published
+    `around` them, what has halted them, and the names of journeys that have `ended`. Each change makes another value.
     """
 
     versions: Sequence[Journey]
     newest: Sequence[Journey]
     around: JourneyPublications
     halts: Halts = NO_HALTS
+    ended: frozenset[str] = frozenset()
 
     @property
     def names(self) -> Sequence[str]:
@@ -87,8 +94,8 @@ class Running:
         return _by_source(each for journey in self.versions for each in journey.awaited)
 
     def entering(self) -> Iterator[Journey]:
-        """The journeys that members enter by events. A journey that starts or ends another one takes nobody in yet."""
-        return (each for each in self.newest if each.entry.on and not _moves_others(each))
+        """The journeys that members enter by events."""
+        return (each for each in self.newest if each.entry.on)
 
 
 def moving(journey: Journey) -> frozenset[EventType]:
@@ -114,6 +121,10 @@ class JourneyDirectory(FreshCopy[_Read, Running]):
         """What was published when the journeys were read."""
         return self.value().around
 
+    def holdouts(self) -> Mapping[str, int]:
+        """The shares of members who are held out, by country."""
+        return self.around().beside.holdouts
+
     def asked(self) -> Asked:
         """The types of events that journeys ask for; the same object until a document changes."""
         now = self.value()
@@ -125,10 +136,12 @@ class JourneyDirectory(FreshCopy[_Read, Running]):
         async with passing_failures():
             rows = await self._pool.fetch(*_RUNNING())
             heads = await self._pool.fetch(*_HEADS())
+            ended = await self._pool.fetch(*_ENDED())
         read = [(await self._versions.of(name, version), is_newest) for name, version, is_newest in rows]
         return _Read(
             [journey for journey, _ in read],
             [journey for journey, is_newest in read if is_newest],
+            frozenset(row[0] for row in ended),
             {name: JourneyHead(country, None) for name, country in heads},
             await read_halts(self._pool),
             await read_moment(self._pool, *_BESIDE, before=before.beside if before is not None else NOTHING_READ),
@@ -159,7 +172,7 @@ class JourneyDirectory(FreshCopy[_Read, Running]):
                 holdouts=holdouts,
             )
             known = self._around = JourneyPublications(beside, journeys=read.heads, campaigns=every)
-        return Running(read.versions, read.newest, known, read.halts)
+        return Running(read.versions, read.newest, known, read.halts, read.ended)
 
 
 def _by_source(types: Iterable[EventType]) -> dict[str, set[str]]:
@@ -167,7 +180,3 @@ def _by_source(types: Iterable[EventType]) -> dict[str, set[str]]:
     for source, type_ in types:
         by_source.setdefault(source, set()).add(type_)
     return by_source
-
-
-def _moves_others(journey: Journey) -> bool:
-    return any(isinstance(node.part, Do) and isinstance(node.part.deed, Start | End) for node in journey.nodes.values())

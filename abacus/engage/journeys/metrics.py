@@ -4,8 +4,10 @@ from typing import Final
 
 from prometheus_client import Counter
 
-# Events by which members come in, by outcome: entered, or not_again (a member does not come in another time).
-JOURNEY_ENTRIES: Final = Counter("abacus_journey_entries", "Events by which members enter journeys", ["outcome"])
+# Members who were at the gate, by outcome: entered, or not_again (a member does not come in another time).
+JOURNEY_ENTRIES: Final = Counter(
+    "abacus_journey_entries", "Members who come into journeys, or do not again", ["outcome"]
+)
 # Events that the journeyer worker read, by topic and outcome: read, set_aside.
 JOURNEY_EVENTS: Final = Counter("abacus_journey_events", "Events read by the journeyer", ["topic", "outcome"])
 # Members who went on from a wait whose time had come.

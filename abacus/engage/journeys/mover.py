@@ -4,14 +4,14 @@ What was due is gone with it, what is done for the members is planned with it, a
 """
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.engage.actions.action_store import plan_once
 from abacus.engage.journeys.decide.packs import LARGEST, Pack, packed
-from abacus.engage.journeys.decide.seat import Arrived, Entry, Go, Moved, Seat, Waits
+from abacus.engage.journeys.decide.seat import Arrived, Entry, Go, Leaves, Moved, Seat, Waits
 from abacus.engage.journeys.pack_rows import Line, Mark, delete, put, take
 from abacus.engage.journeys.seat_rows import MayEnter, enter, lock_seats, seats_of, still_inside, write_seats
 from abacus.engage.journeys.trail_rows import add
@@ -57,11 +57,31 @@ class Mover:
     async def enter(self, slice_: slices.Slice, entries: Sequence[Entry], may_enter: MayEnter, node: int) -> list[Seat]:
         """Members of the slice come into a journey at a node; those who come in go on to their first waits."""
         async with slice_.at() as connection, slices.in_place(connection):
-            seats = await enter(connection, entries, may_enter, self._clock.now())
-            await self._go_on(
-                connection, entries[0].journey, [Arrived(each, node, 0) for each in seats], are_locked=True
-            )
-            return seats
+            return await self.bring_in(connection, entries, may_enter, node)
+
+    async def bring_in(
+        self, connection: Connection, entries: Sequence[Entry], may_enter: MayEnter, node: int
+    ) -> list[Seat]:
+        """The same, in a transaction in the slice."""
+        seats = await enter(connection, entries, may_enter, self._clock.now())
+        arrived = [Arrived(each, node, 0) for each in seats]
+        await self._go_on(connection, entries[0].journey, arrived, are_locked=True)
+        return seats
+
+    async def send_away(
+        self, connection: Connection, journey: str, member_ids: Collection[str], why: Callable[[Seat], str | None]
+    ) -> int:
+        """Visits of these members end for which there is a reason, in a transaction in their slice; the number of
+        them.
+        """
+        seats = await lock_seats(connection, journey, member_ids)
+        ended = [
+            Moved(Arrived(each, each.node, each.turn, each.arm), (), (), Leaves(reason))
+            for each in seats
+            if (reason := why(each)) is not None
+        ]
+        await self._write(connection, ended, self._clock.now())
+        return len(ended)
 
     async def hear(
         self,
@@ -91,6 +111,10 @@ class Mover:
         moved = [each for each in await self._go(journey, arrived, now) if not each.stays]
         if not are_locked:
             moved = await still_inside(connection, moved)
+        await self._write(connection, moved, now)
+
+    async def _write(self, connection: Connection, moved: Sequence[Moved], now: datetime) -> None:
+        """The seats are locked."""
         await write_seats(connection, moved, now)
         if actions := [action for each in moved for action in each.actions]:
             await plan_once(connection, actions, now)

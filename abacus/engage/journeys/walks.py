@@ -223,13 +223,9 @@ def _moved(member: _Member, walk: Walk, tier: str, slot: datetime | None, now: d
     standing = Standing(member.armed.journey, member.visitor, member.card, tier)
     for effect in walk.effects:
         try:
-            action = planned(effect, standing, now)
+            actions.append(planned(effect, standing, now))
         except SetAside as fault:
             return Moved(member.arrived, path, actions, Leaves(f"{effect.node.name}: {fault.detail}"))
-        if action is None:
-            why = f"{effect.node.name}: no journey starts or ends another one yet"
-            return Moved(member.arrived, path, actions, Leaves(why))
-        actions.append(action)
     not_done = member.not_done if any(each.way == NOT_DONE for each in walk.trail) else None
     return Moved(member.arrived, path, actions, _then(member, walk, slot, now), not_done)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
+from abacus.engage.actions.action_store import ActionStore
 from abacus.engage.downstreams.wiring import outside
 from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.been_in import been_in
@@ -11,11 +12,13 @@ from abacus.engage.journeys.desk import JourneyDesk
 from abacus.engage.journeys.directory import JourneyDirectory
 from abacus.engage.journeys.facts import journey_facts
 from abacus.engage.journeys.follower import JourneyFollower, JourneyTopics, Silence
+from abacus.engage.journeys.gate import Gate
 from abacus.engage.journeys.happenings import Happenings
 from abacus.engage.journeys.heard import HeardStore
 from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
 from abacus.engage.journeys.journeyer import Journeyer
 from abacus.engage.journeys.mover import Mover
+from abacus.engage.journeys.order_taker import OrderTaker
 from abacus.engage.journeys.walks import Walks
 from abacus.engage.notify.renderer import rendering
 from abacus.ledger.types.account import AccountBalance
@@ -39,7 +42,7 @@ from abacus.signals.facts.members import Look, MemberFacts
 from abacus.signals.facts.wiring import present_counter_facts
 from abacus.signals.segments.wiring import segments_in_use
 
-_MOVING: Final = 6  # connections: each slice at work, and each topic, holds one while members go on
+_MOVING: Final = 8  # connections: each slice at work, and each topic, holds one while members go on
 _ASKING: Final = 4  # what they look up meanwhile
 _SERVICES_ONLY: Final = 0  # no webhook is called
 _GATHER_S: Final = 0.05
@@ -91,10 +94,11 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     )
     mover, heard = Mover(walks, clock), HeardStore(pool)
     topics = JourneyTopics(running.value, settings.events_topic)
-    happenings = Happenings(running.value, armed, mover, facts, cards=cards.book, pool=moving, clock=clock)
+    gate = Gate(armed, mover, facts, holdouts=running.holdouts, cards=cards.book, pool=moving, clock=clock)
+    happenings = Happenings(running.value, mover, gate, pool=moving)
     quarantine = CountedQuarantine(QuarantineStore(pool, clock))
     await until_available(running.refresh, wiring.health)
-    following, listening, going = sub_workers_of(wiring.health, 3)
+    following, listening, going, starting = sub_workers_of(wiring.health, 4)
 
     def follow(topic: str, health: WorkerHealth) -> Run:
         follower = JourneyFollower(topic, topics, happenings, heard, quarantine=quarantine, clock=clock, health=health)
@@ -108,7 +112,10 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     going_round = Journeyer(
         mover, lambda: running.value().names, silence, topics.awaited, pool=moving, clock=clock, health=going
     )
-    return together(FollowedTopics(topics.topics, follow, following).run, silence.run, going_round.run)
+    orders = OrderTaker(
+        running.value, gate, mover, ActionStore(moving, clock), pool=moving, clock=clock, health=starting
+    )
+    return together(FollowedTopics(topics.topics, follow, following).run, silence.run, going_round.run, orders.run)
 
 
 def _group(topic: str) -> str:

@@ -11,8 +11,7 @@ import pytest
 from abacus.core.errors import SetAside
 from abacus.engage.actions.decide.templates import restored
 from abacus.engage.actions.types import AWARDS, INVITATIONS, MESSAGES, REDEMPTIONS, PlannedAction
-from abacus.engage.journeys.decide.effects import Standing, context_of_start, planned
-from abacus.engage.journeys.decide.node import Start
+from abacus.engage.journeys.decide.effects import Standing, planned
 from abacus.engage.journeys.decide.visit import Visitor
 from abacus.pricing.explanation.text import read
 from abacus.pricing.explanation.types import Journeyed
@@ -27,9 +26,7 @@ def _action(do: dict[str, Any], who: Visitor | None = None, **changes: Any) -> P
     of = armed(**{**nodes("it", it={"do": do, "next": "done"}), **changes})
     who = who or visitor()
     (effect,) = walked(of, who).effects
-    action = planned(effect, Standing(of.journey, who, CARDS["SG"], "member"), NOW)
-    assert action is not None
-    return action
+    return planned(effect, Standing(of.journey, who, CARDS["SG"], "member"), NOW)
 
 
 def _document(action: PlannedAction) -> Any:
@@ -105,9 +102,15 @@ def test_what_is_granted(grant: dict[str, str], receiver: str) -> None:
 
 
 def test_another_journey_gets_its_context() -> None:
-    start = {"journey": "farewell", "context": {"reason": "var.vertical", "points": 5}}
-    of = armed(**nodes("it", it={"do": {"start": start}, "next": "done"}))
-    (effect,) = walked(of).effects
-    assert planned(effect, Standing(of.journey, visitor(), CARDS["SG"], "member"), NOW) is None
-    assert isinstance(effect.deed, Start)
-    assert context_of_start(effect.deed, visitor()) == {"reason": "food", "points": 5}
+    action = _action({"start": {"journey": "farewell", "context": {"reason": "var.vertical", "points": 5}}})
+    assert (action.kind, action.receiver, action.key) == ("start", "journey:farewell", "journey:welcome:1:bob:2")
+    assert _document(action) == {"start": {"reason": "food", "points": 5}}
+
+
+def test_another_journey_ends() -> None:
+    action = _action({"end": {"journey": "herd"}})
+    assert (action.kind, action.receiver, _document(action)) == (
+        "end",
+        "journey:herd",
+        {"end": "ended by journey welcome"},
+    )

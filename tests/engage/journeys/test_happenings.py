@@ -1,58 +1,20 @@
 """Events let members in and move them, in their order, each once."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime, timedelta
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from abacus.core.errors import Unavailable
-from abacus.engage.journeys.armed_versions import ArmedVersions
-from abacus.engage.journeys.decide.journey import Journey
-from abacus.engage.journeys.directory import Running
-from abacus.engage.journeys.happenings import Happenings
-from abacus.engage.journeys.mover import Mover
 from abacus.platform.postgres import Pool
-from abacus.pricing.decide.book import CardBook
 from abacus.signals.events.types import Event
-from abacus.signals.facts.types import NOT_NOW, FactRegistry
-from tests.engage.campaigns.offers import CARDS, NOW, order
-from tests.engage.journeys.examples import AROUND, ORDERS, journey, rule
-from tests.engage.journeys.test_walks import Tiers, Versions, walks
-from tests.support.fixed_clock import FixedClock
+from abacus.signals.facts.types import NOT_NOW
+from tests.engage.campaigns.offers import NOW, order
+from tests.engage.journeys.examples import ORDERS, journey, rule
+from tests.engage.journeys.stage import HOUR, Stage
+from tests.engage.journeys.test_walks import Tiers
 
-HOUR = timedelta(hours=1)
 GOLD = rule("member.tier", "eq", "gold")
-
-
-class Stage:
-    """Journeys on which events happen."""
-
-    def __init__(self, pool: Pool, *versions: Journey, tiers: Tiers | None = None, holdout: int = 0) -> None:
-        self.pool = pool
-        self.clock = FixedClock(NOW)
-        self.tiers = tiers or Tiers({})
-        beside = replace(AROUND.beside, holdouts={"SG": holdout})
-        running = Running(versions, versions[-1:], replace(AROUND, beside=beside))
-        cards = CardBook(CARDS.values())
-        self._happenings = Happenings(
-            lambda: running,
-            ArmedVersions(Versions(*versions).of, lambda: AROUND),
-            Mover(walks(*versions, tiers=self.tiers), self.clock),
-            FactRegistry(self.tiers),
-            cards=lambda: cards,
-            pool=pool,
-            clock=self.clock,
-        )
-
-    async def happen(self, *events: Event, at: datetime = NOW) -> None:
-        self.clock.set(at)
-        await self._happenings.happen(events)
-
-    async def visits(self) -> Sequence[tuple[Any, ...]]:
-        rows = await self.pool.fetch("select member_id, visit, version, why from seat order by 1, 2")
-        return [tuple(row) for row in rows]
 
 
 async def test_an_event_lets_a_member_in_once_and_the_next_one_ends_the_wait(pool: Pool) -> None:
@@ -109,12 +71,4 @@ async def test_nobody_enters_who_is_held_out_or_has_an_id_that_no_member_may_hav
     await Stage(pool, journey(), holdout=100).happen(order(1))
     stage = Stage(pool, journey())
     await stage.happen(order(2, "=bob"), Event("transactions", "transaction.completed", "x", None, "SG", NOW, {}))
-    assert await stage.visits() == []
-
-
-async def test_a_journey_that_starts_another_takes_nobody_in_yet(pool: Pool) -> None:
-    start = {"do": {"start": {"journey": "farewell", "context": {"reason": "x", "points": 5}}}, "next": "done"}
-    nodes = {"start": start, "done": {"exit": "through"}}
-    stage = Stage(pool, journey(begin="start", nodes=nodes))
-    await stage.happen(order(1))
     assert await stage.visits() == []

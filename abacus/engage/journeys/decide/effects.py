@@ -15,6 +15,7 @@ from abacus.engage.campaigns.decide.worth import Worth, worth_of
 from abacus.engage.journeys.decide.context import context_document
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.node import End, Start
+from abacus.engage.journeys.decide.orders import Asking, end_order, start_order
 from abacus.engage.journeys.decide.visit import Effect, Visitor
 from abacus.engage.journeys.decide.words import message_fields
 from abacus.ledger.types.award_envelope import Award as PointsAward
@@ -41,21 +42,23 @@ class Standing(NamedTuple):
     tier: str
 
 
-def planned(effect: Effect, of: Standing, now: datetime) -> PlannedAction | None:
-    """What is to be done now; None of a deed that journeys do themselves. Raises `SetAside` for an award by a
-    transaction that the card does not price.
-    """
-    deed = effect.deed
+def planned(effect: Effect, of: Standing, now: datetime) -> PlannedAction:
+    """What is to be done now. Raises `SetAside` for an award by a transaction that the card does not price."""
+    deed, member_id = effect.deed, of.visitor.member_id
+    owner, version = of.journey.owner, of.journey.version
     if isinstance(deed, Start | End):
-        return None
+        asking = Asking(deed.journey, member_id, effect.key, *owner, version, effect.node.number, effect.arm)
+        if isinstance(deed, End):
+            return end_order(asking, now)
+        return start_order(asking, _context_of_start(deed, of.visitor), now)
     receiver, document = _document(effect, deed, of, now)
     return PlannedAction(
-        member_id=of.visitor.member_id,
+        member_id=member_id,
         key=effect.key,
         number=0,
-        owner_kind=of.journey.owner.kind,
-        owner=of.journey.owner.name,
-        version=of.journey.version,
+        owner_kind=owner.kind,
+        owner=owner.name,
+        version=version,
         step=effect.node.number,
         variant=effect.arm,
         kind=deed.kind,
@@ -66,7 +69,7 @@ def planned(effect: Effect, of: Standing, now: datetime) -> PlannedAction | None
     )
 
 
-def context_of_start(start: Start, visitor: Visitor) -> Mapping[str, Value]:
+def _context_of_start(start: Start, visitor: Visitor) -> Mapping[str, Value]:
     """The context with which the member enters the other journey; a field is missing where the event has no value."""
     return {**start.constants, **_copied(start.copied, visitor)}
 

@@ -1,0 +1,189 @@
+"""The gate of journeys: who may come in, what is against others, and the way in of those who may."""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, NamedTuple, TypeAlias
+
+import orjson
+
+from abacus.core.clock import Clock
+from abacus.core.errors import SetAside, Unavailable
+from abacus.core.fields import DocumentFaults
+from abacus.core.members import strange_among
+from abacus.engage.journeys.armed_versions import ArmedVersions
+from abacus.engage.journeys.asking import Asks, Occurs, ask
+from abacus.engage.journeys.decide.admission import Visits, not_again, not_at, value_of_entry
+from abacus.engage.journeys.decide.context import context_document
+from abacus.engage.journeys.decide.journey import Journey
+from abacus.engage.journeys.decide.seat import Entry
+from abacus.engage.journeys.decide.words import NO_EVENT
+from abacus.engage.journeys.facts import JourneySubject
+from abacus.engage.journeys.metrics import JOURNEY_ENTRIES
+from abacus.engage.journeys.mover import Mover
+from abacus.engage.journeys.seat_rows import MayEnter, Visit
+from abacus.engage.notify.decide.contact_policy import is_held_out
+from abacus.platform import slices
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.book import CardBook
+from abacus.signals.events.decide.message import encode_event
+from abacus.signals.events.types import Event, Value
+from abacus.signals.facts.types import FactRegistry
+from abacus.signals.segments.numbers import MemberNumbers
+
+_NOTHING: Final[Mapping[str, Value]] = MappingProxyType({})
+
+
+class Comer(NamedTuple):
+    """A member at the gate, and the `key` of what brings it there, under which it comes in once. `facts` is the event
+    by which it comes, or says only who, where and when; `context` is what it brings along.
+    """
+
+    key: str
+    facts: Event
+    context: Mapping[str, Value] = _NOTHING
+
+    @property
+    def member_id(self) -> str:
+        return self.facts.member_id or ""
+
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.member_id, self.key
+
+
+# What is against members, in words, by their ids and the keys of what brings them.
+Against: TypeAlias = dict[tuple[str, str], str]
+
+
+class Gate:
+    """Every method raises `Unavailable`. What is tried again has the same outcome."""
+
+    def __init__(
+        self,
+        versions: ArmedVersions,
+        mover: Mover,
+        facts: FactRegistry[JourneySubject],
+        *,
+        holdouts: Callable[[], Mapping[str, int]],
+        cards: Callable[[], CardBook],
+        pool: Pool,
+        clock: Clock,
+    ) -> None:
+        self._versions = versions
+        self._mover = mover
+        self._facts = facts
+        self._holdouts = holdouts
+        self._cards = cards
+        self._pool = pool
+        self._clock = clock
+        self._numbers = MemberNumbers(pool)
+
+    async def let_in(self, journey: Journey, comers: Sequence[Comer]) -> int:
+        """Those who may come in do, each once; the number of them."""
+        against: dict[tuple[str, str], str] = {}
+        entries = await self.entries(journey, comers, against)
+        may_enter = self.may_enter(journey, against)
+
+        async def work(slice_: slices.Slice, part: Sequence[Entry]) -> int:
+            return len(await self._mover.enter(slice_, part, may_enter, begin_of(journey)))
+
+        if not entries:
+            return 0
+        done = await slices.split(self._pool, entries, work, member_of=lambda each: each.member_id, patience_s=None)
+        entered = sum(done.whole())
+        count(entered, len(entries) - entered)
+        return entered
+
+    async def entries(self, journey: Journey, comers: Sequence[Comer], against: Against) -> list[Entry]:
+        """The entries of those who may come in, by all but their visits; `against` gets the reasons of the others."""
+        holdout = self._holdouts().get(journey.country, 0)
+        there: list[Comer] = []
+        for each in comers:
+            if (why := _not_now(journey, each, holdout)) is None:
+                there.append(each)
+            else:
+                against[each.place] = why
+        if not there:
+            return []
+        fitting = await self._fitting(journey, there)
+        against |= {each.place: "the rule of the entry does not hold" for each in _without(there, fitting)}
+        strangers = set(await self._numbers.strangers(list(strange_among(each.member_id for each in fitting))))
+        known = [each for each in fitting if each.member_id not in strangers]
+        against |= {each.place: "no new member may have such an id" for each in _without(fitting, known)}
+        numbers = await self._numbers.give(each.member_id for each in known)
+        return [_entry(journey, each, numbers[each.member_id]) for each in known]
+
+    def may_enter(self, journey: Journey, against: Against) -> MayEnter:
+        """Whether a member may come in, who was there before; `against` gets the reason where it may not."""
+        now = self._clock.now()
+
+        def may_enter(entry: Entry, visits: Sequence[Visit]) -> bool:
+            inside = [each for each in visits if each.left_at is None]
+            last = max((each.entered_at for each in visits), default=None)
+            values = [each.value for each in inside if each.value is not None]
+            why = not_again(journey, Visits(len(visits), last, len(inside), values), entry.value, now)
+            if why is not None:
+                against[entry.member_id, entry.key] = why
+            return why is None
+
+        return may_enter
+
+    async def _fitting(self, journey: Journey, comers: Sequence[Comer]) -> list[Comer]:
+        """Those for whom the rule of the entry holds."""
+        try:
+            armed = await self._versions.of(journey.name, journey.version)
+            program = self._cards().in_force(journey.country, self._clock.now()).card.program
+        except (DocumentFaults, SetAside) as fault:
+            raise Unavailable("journeys", f"{journey.label}: {fault}") from fault
+        if armed.entry is None:
+            return list(comers)
+        occurs = [Occurs(armed.entry, each.facts, _known(each)) for each in comers]
+        asking = [
+            Asks(JourneySubject(each.member_id, each.facts, program, each.facts.occurred_at, journey.zone), one)
+            for each, one in zip(comers, occurs, strict=True)
+        ]
+        if await ask(asking, self._facts):
+            raise Unavailable("facts", f"what the entry of {journey.label} looks up cannot be told now")
+        return [each for each, decided in zip(comers, occurs, strict=True) if decided.holds]
+
+
+def begin_of(journey: Journey) -> int:
+    """The number of the first node."""
+    return journey.nodes[journey.begin].number
+
+
+def count(entered: int, not_again: int) -> None:
+    """In the metrics."""
+    JOURNEY_ENTRIES.labels("entered").inc(entered)
+    JOURNEY_ENTRIES.labels("not_again").inc(not_again)
+
+
+def _not_now(journey: Journey, comer: Comer, holdout: int) -> str | None:
+    why = not_at(journey, comer.facts)
+    if why is None and is_held_out(journey.country, comer.member_id, holdout):
+        return f"it is held out in {journey.country}"
+    return why
+
+
+def _without(all_of_them: Sequence[Comer], some: Sequence[Comer]) -> list[Comer]:
+    places = {each.place for each in some}
+    return [each for each in all_of_them if each.place not in places]
+
+
+def _known(comer: Comer) -> Mapping[str, Value]:
+    return {f"context.{name}": value for name, value in comer.context.items()}
+
+
+def _entry(journey: Journey, comer: Comer, number: int) -> Entry:
+    facts = comer.facts
+    return Entry(
+        comer.member_id,
+        number,
+        journey.name,
+        journey.version,
+        comer.key,
+        journey.country,
+        value_of_entry(journey, facts, comer.context),
+        context=orjson.dumps(context_document(comer.context)) if journey.context else None,
+        event=None if (facts.source, facts.type) == NO_EVENT else encode_event(facts),
+    )
