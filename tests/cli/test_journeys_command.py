@@ -157,3 +157,27 @@ async def test_journeys_do_not_start_each_other_without_end(command: Command) ->
         2,
         "abacus: two1.json: nodes.on.do: would start itself without end: two → one → two\n",
     )
+
+
+async def test_report_says_what_became_of_members(command: Command, pool: Pool) -> None:
+    await approved(command, "journey-welcome.toml")
+    day = datetime(2026, 3, 2, tzinfo=UTC).date()
+    numbers = dict(map(tuple, await pool.fetch("select node, number from journey_node where journey = 'welcome'")))
+    sums = [
+        (numbers["hello"], "", "entered", "", 4),
+        *((numbers["hello"], "", outcome, "", 4) for outcome in ("came", "passed")),
+        (numbers["second_order"], "", "came", "", 4),
+        (numbers["second_order"], "", "left", "bought", 1),
+    ]
+    for slot, (node, arm, outcome, why, members) in enumerate(sums):
+        await pool.execute(
+            "insert into journey_sum values ('welcome', 1, $1, $2, $3, $4, $5, $6, $7)",
+            *(day, node, arm, outcome, why, slot, members),
+        )
+    dates = ("--from", "2026-03", "--to", "2026-03-31")
+    found = (await command("journeys", "report", "welcome", *dates, "--json")).json
+    waiting = {each["node"]: each["waiting"] for each in found["nodes"] if each["waiting"]}
+    assert (found["entered"], found["inside"], found["left"], waiting) == (4, 3, {"bought": 1}, {"second_order": 3})
+    told = await command("journeys", "report", "welcome", *dates)
+    assert told.out.endswith("4 entered, 3 are inside, 1 left\n")
+    assert (await command("journeys", "report", "welcome", "--version", "7")).code == 2

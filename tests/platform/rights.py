@@ -75,6 +75,8 @@ RIGHTS: Final[Mapping[str, str]] = {
     "journey": "select, insert, update(status changed_at changed_by approved_by approved_at reason)",
     "journey_heard": "select, insert, update(upto)",
     "journey_node": "select, insert",
+    "journey_refusal": "select, insert, delete, update(version at why seen)",
+    "journey_sum": "select, insert, update(members)",
     "journey_trail": "select, insert",
     "key_slice": "select, insert",
     "limit_pot": "select, insert, update(runs points cost)",
@@ -106,6 +108,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "offer_pool": "select, insert, update(country)",
     "pace": "select, insert, update(free_at)",
     "pack": "select, insert, delete, update(id)",
+    "pack_aside": "select, insert, delete",
     "partner": (
         "select, insert, update(name fixed_points computed_points countries card_scope requests_per_minute"
         " signing_secret disabled_at may_spend may_adjust may_count may_read_members may_use_offers may_explain_offers"
@@ -135,7 +138,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "reward_redemption": "select, insert, update(stage reason detail changed_at given_at back_at)",
     "reward_use": "select, insert, update(pieces)",
     "seal": "select, insert, update(published_at)",
-    "seat": "select, insert, update(version node turn arm since left_at why)",
+    "seat": "select, insert, update(version node turn arm since left_at why converted_at)",
     "seal_slice": "select, insert",
     "sealed_leaf": "select",
     "segment_version": "select, insert, delete",

@@ -123,6 +123,9 @@ async def live(pool: Pool, member: str) -> None:
         NOW,
         json.dumps({"member_id": member}).encode(),
     )
+    await pool.execute(
+        "insert into journey_refusal values ($1, 'welcome', 1, $2, 'the rule does not hold', null)", member, NOW
+    )
     await _offers(pool, member)
     await _rewards(pool, member)
     for number, delivered in enumerate((NOW, None)):

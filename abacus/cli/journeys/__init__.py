@@ -4,5 +4,6 @@ from typing import Final
 
 COMMANDS: Final = {
     "journeys": "commands:app",
+    "journeys report": "journey_report:report_journey",
     "journeys simulate": "journey_simulate:simulate_journey",
 }

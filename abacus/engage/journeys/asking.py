@@ -29,13 +29,16 @@ class Asks(NamedTuple):
 class Occurs:
     """Whether a rule holds for an event."""
 
-    def __init__(self, plan: RulePlan, event: Event, known: Known) -> None:
+    def __init__(self, plan: RulePlan | None, event: Event, known: Known) -> None:
+        """Without a plan each event is meant."""
         self._plan = plan
         self._event = event
         self._known = dict(known)
-        self.holds = False
+        self.holds = plan is None
 
     def go(self, looked_up: Known, /) -> Side | None:
+        if self._plan is None:
+            return None
         self._known.update(looked_up)
         decision = self._plan.decide(self._event, self._known)
         self.holds = bool(decision.holds)

@@ -1,14 +1,18 @@
 """What people do with journeys: the caller checks each deed, the desk does it and writes it into the log."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 
 from abacus.core.clock import Clock
+from abacus.core.errors import Refused
 from abacus.documents.stated_desk import StatedDesk
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.journey_reader import Read, read_journey
 from abacus.engage.journeys.decide.publications import JourneyPublications
+from abacus.engage.journeys.decide.report import Glance, JourneyReport
 from abacus.engage.journeys.journey_store import JourneyStore
 from abacus.engage.journeys.publications import journey_publications
+from abacus.engage.journeys.report import glance, report
 from abacus.engage.notify.renderer import Renderer
 from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool
@@ -45,3 +49,13 @@ class JourneyDesk(StatedDesk[Journey, JourneyPublications]):
     async def read(self, document: Mapping[str, object], around: JourneyPublications | None = None) -> Journey:
         """The draft of a document, judged by what is published; its templates are tried. Raises `JourneyFaults`."""
         return await tried_journey(document, around or await self.around(), self._renderer)
+
+    async def report(self, history: Sequence[Journey], days: tuple[date, date], version: int | None) -> JourneyReport:
+        """What became of the members of a journey, whose versions these are: of one version, or of all."""
+        if version is not None and version not in {each.version for each in history}:
+            raise Refused(f"there is no {history[-1].name}@{version}")
+        return await report(self._pool, history, days, version)
+
+    async def glance(self, name: str, version: int | None = None) -> Glance:
+        """What a page shows of the report at once."""
+        return await glance(self._pool, name, version)

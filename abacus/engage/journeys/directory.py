@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
 
 from abacus.core.clock import Clock
 from abacus.documents.directory import NOTHING_READ, Moment, read_moment
@@ -71,12 +73,17 @@ class Running:
     def names(self) -> Sequence[str]:
         return [each.name for each in self.newest]
 
+    @cached_property
+    def zones(self) -> Mapping[str, ZoneInfo]:
+        """The zone of each journey that runs."""
+        return {each.name: each.zone for each in self.newest}
+
     def types(self) -> Types:
-        """The types of events that may move somebody, by source."""
+        """The types of events that may move somebody, or be the goal, by source."""
         return _by_source(
             [
                 *(each for journey in self.entering() for each in journey.entry.on),
-                *(each for journey in self.versions for each in moving(journey)),
+                *(each for journey in self.versions for each in moving(journey) | goal_types(journey)),
             ]
         )
 
@@ -84,7 +91,7 @@ class Running:
         """The same types, each since the first version was approved that asks for it."""
         since: dict[str, dict[str, datetime]] = {}
         for journey in self.versions:
-            for source, type_ in {*journey.entry.on, *moving(journey)}:
+            for source, type_ in {*journey.entry.on, *moving(journey), *goal_types(journey)}:
                 of_source = since.setdefault(source, {})
                 of_source[type_] = min(journey.approved_at, of_source.get(type_, journey.approved_at))
         return since
@@ -101,6 +108,11 @@ class Running:
 def moving(journey: Journey) -> frozenset[EventType]:
     """The types of events that may move a member who is inside."""
     return journey.awaited | {type_ for each in journey.exits for type_ in each.on}
+
+
+def goal_types(journey: Journey) -> frozenset[EventType]:
+    """The types of events that may be the goal."""
+    return frozenset(() if journey.goal is None else journey.goal.occasion.on)
 
 
 class JourneyDirectory(FreshCopy[_Read, Running]):

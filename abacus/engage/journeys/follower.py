@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, SetAside
 from abacus.engage.journeys.directory import Running
+from abacus.engage.journeys.goals import Goals
 from abacus.engage.journeys.happenings import Happenings
 from abacus.engage.journeys.heard import HeardStore
 from abacus.engage.journeys.metrics import JOURNEY_EVENTS
@@ -63,6 +64,7 @@ class JourneyFollower:
         topic: str,
         topics: JourneyTopics,
         happenings: Happenings,
+        goals: Goals,
         heard: HeardStore,
         *,
         quarantine: QuarantinePort,
@@ -72,6 +74,7 @@ class JourneyFollower:
         self._topic = topic
         self._topics = topics
         self._happenings = happenings
+        self._goals = goals
         self._heard = heard
         self._quarantine = quarantine
         self._clock = clock
@@ -98,6 +101,7 @@ class JourneyFollower:
                 events += [] if event is None else [event]
         await self._quarantine.add(aside)
         await self._happenings.happen(events)
+        await self._goals.reach(events)
         await self._heard.hear(self._topic, upto)
         JOURNEY_EVENTS.labels(self._topic, "read").inc(len(records))
         JOURNEY_EVENTS.labels(self._topic, "set_aside").inc(len(aside))

@@ -6,21 +6,34 @@ What was due is gone with it, what is done for the members is planned with it, a
 import random
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
+from zoneinfo import ZoneInfo
 
 from abacus.core.clock import Clock
 from abacus.engage.actions.action_store import plan_once
+from abacus.engage.journeys import sum_rows, trail_rows
 from abacus.engage.journeys.decide.packs import LARGEST, Pack, packed
 from abacus.engage.journeys.decide.seat import Arrived, Entry, Go, Leaves, Moved, Seat, Waits
+from abacus.engage.journeys.decide.ways import counted, gone_from, ways
 from abacus.engage.journeys.pack_rows import Line, Mark, delete, put, take
 from abacus.engage.journeys.seat_rows import MayEnter, enter, lock_seats, seats_of, still_inside, write_seats
-from abacus.engage.journeys.trail_rows import add
 from abacus.platform import slices
 from abacus.platform.postgres import Connection
 from abacus.signals.events.types import Event
 
 MOST_PACKS: Final = 64
 _RNG: Final = random.Random()
+
+
+# The zone of a journey, by its name: days are those of its clock.
+ZoneOf: TypeAlias = Callable[[str], ZoneInfo]
+
+UTC: Final = ZoneInfo("UTC")
+
+
+def anywhere(_: str) -> ZoneInfo:
+    """Days are those of UTC."""
+    return UTC
 
 
 class Ran(NamedTuple):
@@ -37,9 +50,10 @@ NOTHING: Final = Ran(0, 0, None)
 class Mover:
     """Every method raises `Unavailable`; nothing has happened then, or everything."""
 
-    def __init__(self, go: Go, clock: Clock) -> None:
+    def __init__(self, go: Go, clock: Clock, zone_of: ZoneOf = anywhere) -> None:
         self._go = go
         self._clock = clock
+        self._zone_of = zone_of
 
     async def run(self, slice_: slices.Slice, line: Line, behind: Mark, upto: datetime, most: int) -> Ran:
         """Runs due packs of a line to their next waits: at most `most` of them, five hundred members at a time."""
@@ -50,8 +64,8 @@ class Mover:
                 return NOTHING
             seats = await seats_of(connection, packs, lock=line.awaits)
             arrived = [each for pack in packs for each in _arrived(pack, seats)]
-            await self._go_on(connection, line.journey, arrived, are_locked=line.awaits)
             await delete(connection, packs)
+            await self._go_on(connection, line.journey, arrived, packs, are_locked=line.awaits)
             return Ran(len(packs), sum(len(each.members) for each in packs), Mark(packs[-1].due, packs[-1].id))
 
     async def enter(self, slice_: slices.Slice, entries: Sequence[Entry], may_enter: MayEnter, node: int) -> list[Seat]:
@@ -65,7 +79,7 @@ class Mover:
         """The same, in a transaction in the slice."""
         seats = await enter(connection, entries, may_enter, self._clock.now())
         arrived = [Arrived(each, node, 0) for each in seats]
-        await self._go_on(connection, entries[0].journey, arrived, are_locked=True)
+        await self._go_on(connection, entries[0].journey, arrived, (), are_locked=True)
         return seats
 
     async def send_away(
@@ -74,13 +88,13 @@ class Mover:
         """Visits of these members end for which there is a reason, in a transaction in their slice; the number of
         them.
         """
-        seats = await lock_seats(connection, journey, member_ids)
+        now, seats = self._clock.now(), await lock_seats(connection, journey, member_ids)
         ended = [
-            Moved(Arrived(each, each.node, each.turn, each.arm), (), (), Leaves(reason))
+            Moved(Arrived(each, each.node, each.turn, each.arm, due=now), (), (), Leaves(reason))
             for each in seats
             if (reason := why(each)) is not None
         ]
-        await self._write(connection, ended, self._clock.now())
+        await self._write(connection, journey, ended, (), now)
         return len(ended)
 
     async def hear(
@@ -98,28 +112,39 @@ class Mover:
                 for each in seats
                 if moves(each, event := events[each.member_id])
             ]
-            await self._go_on(connection, journey, arrived, are_locked=True)
+            await self._go_on(connection, journey, arrived, (), are_locked=True)
             return len(arrived)
 
     async def _go_on(
-        self, connection: Connection, journey: str, arrived: Sequence[Arrived], *, are_locked: bool
+        self,
+        connection: Connection,
+        journey: str,
+        arrived: Sequence[Arrived],
+        packs: Sequence[Pack],
+        *,
+        are_locked: bool,
     ) -> None:
-        """Seats that are not locked yet are locked where they are written; who left meanwhile does not go on."""
-        if not arrived:
-            return
+        """Seats that are not locked yet are locked where they are written; who left meanwhile does not go on. Whoever
+        goes on was in the packs, if there are any.
+        """
         now = self._clock.now()
-        moved = [each for each in await self._go(journey, arrived, now) if not each.stays]
+        moved = [each for each in await self._go(journey, arrived, now) if not each.stays] if arrived else []
         if not are_locked:
             moved = await still_inside(connection, moved)
-        await self._write(connection, moved, now)
+        await self._write(connection, journey, moved, packs, now)
 
-    async def _write(self, connection: Connection, moved: Sequence[Moved], now: datetime) -> None:
-        """The seats are locked."""
+    async def _write(
+        self, connection: Connection, journey: str, moved: Sequence[Moved], packs: Sequence[Pack], now: datetime
+    ) -> None:
+        """The seats are locked. What is counted comes last: others who count the same wait until this ends."""
         await write_seats(connection, moved, now)
         if actions := [action for each in moved for action in each.actions]:
             await plan_once(connection, actions, now)
         await put(connection, packed(_waiting(moved), _RNG.random))
-        await add(connection, moved, now, _RNG.random)
+        went = ways(moved)
+        await trail_rows.add(connection, went, now, _RNG.random)
+        counts = counted(went) + gone_from(packs, moved)
+        await sum_rows.add(connection, counts, now.astimezone(self._zone_of(journey)).date())
 
 
 def _together(packs: Iterable[Pack]) -> Iterable[Pack]:

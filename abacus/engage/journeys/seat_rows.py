@@ -50,6 +50,15 @@ class _Written(NamedTuple):
     why: str | None
 
 
+class _Converted(NamedTuple):
+    """A visit that is converted."""
+
+    member_id: str
+    journey: str
+    visit: int
+    at: datetime
+
+
 _NUMBERS: Final = {"visit": "integer", "member": "integer", "version": "integer", "node": "integer", "turn": "integer"}
 _JSON: Final = {"context": "json", "event": "json"}
 
@@ -79,6 +88,16 @@ _LOCK_KEYS: Final = Statement(f"""
 select {columns(_Key, "s")} from unnest({text_arrays(_Key)}) as u ({columns(_Key)})
 join seat s on s.member_id = u.member_id and s.journey = u.journey and s.visit = u.visit
 where s.left_at is null {_IN_ORDER}
+""")
+# Also of who has left.
+_UNCONVERTED: Final = Statement(f"""
+select {columns(Seat, "s")} from unnest(:members::text[]) as u (member_id) join seat s using (member_id)
+where s.journey = any(:journeys::text[]) and s.converted_at is null order by s.member_id, s.journey, s.visit
+""")
+_CONVERT: Final = Statement(f"""
+update seat s set converted_at = u.at from {unnested(_Converted, visit="integer")}
+where s.member_id = u.member_id and s.journey = u.journey and s.visit = u.visit and s.converted_at is null
+returning {columns(Seat, "s")}
 """)
 _WRITE: Final = Statement(f"""
 update seat s set node = u.node, turn = u.turn, arm = u.arm, since = u.since, why = u.why,
@@ -174,8 +193,9 @@ def _json(text: str | bytes | None) -> bytes | None:
 
 
 def is_written(moved: Moved) -> bool:
-    """Whether the seat is written after the move."""
-    return isinstance(moved.then, Leaves) or moved.then.awaits or moved.arrived.seat.node is not None
+    """Whether the seat is written after the move: also where a split has sent the member into another arm."""
+    seat, then = moved.arrived.seat, moved.then
+    return isinstance(then, Leaves) or then.awaits or seat.node is not None or moved.arm != seat.arm
 
 
 async def still_inside(connection: Connection, moved: Sequence[Moved]) -> list[Moved]:
@@ -195,13 +215,25 @@ async def write_seats(connection: Connection, moved: Iterable[Moved], now: datet
 
 
 def _written(moved: Moved, now: datetime) -> _Written:
-    key, then = _key(moved.arrived.seat), moved.then
+    key, then, arm = _key(moved.arrived.seat), moved.then, moved.arm
     if isinstance(then, Leaves):
-        return _Written(*key, None, None, None, now, then.why)
+        return _Written(*key, None, None, arm, now, then.why)
     if then.awaits:
-        return _Written(*key, then.node, then.turn, then.arm, then.since or now, None)
-    return _Written(*key, None, None, None, now, None)
+        return _Written(*key, then.node, then.turn, arm, then.since or now, None)
+    return _Written(*key, None, None, arm, now, None)
 
 
 def _key(seat: Seat) -> _Key:
     return _Key(seat.member_id, seat.journey, seat.visit)
+
+
+async def unconverted(connection: Connection, member_ids: Collection[str], journeys: Collection[str]) -> Sequence[Seat]:
+    """The visits of these members, also past ones, whose goal was not reached."""
+    statement = _UNCONVERTED(members=sorted(member_ids), journeys=sorted(journeys))
+    return [_read(row) for row in await connection.fetch(*statement)]
+
+
+async def convert(connection: Connection, reached: Sequence[tuple[Seat, datetime]]) -> Sequence[Seat]:
+    """Notes when the goal of each visit was reached; the visits of which that was not noted before."""
+    rows = [_Converted(*_key(seat), at) for seat, at in sorted(reached, key=lambda each: _key(each[0]))]
+    return [_read(row) for row in await connection.fetch(*_CONVERT(**arrays(_Converted, rows)))] if rows else []

@@ -1,28 +1,37 @@
 """The trail of journeys, in the slice of their members: a row for members who came the same way together."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from abacus.engage.journeys.decide.seat import Leaves, Moved, Seat
-from abacus.platform.postgres import Connection
-from abacus.platform.sql import Statement, columns
+import orjson
+
+from abacus.engage.journeys.decide.looked_up import written
+from abacus.engage.journeys.decide.seat import Seat
+from abacus.engage.journeys.decide.ways import Traveller, Way
+from abacus.platform.postgres import LONG_S, Connection
+from abacus.platform.sql import Statement
 
 _IDS: Final = 1 << 63
 
 
 class Passage(NamedTuple):
-    """Nodes that a member came through at a time, from the one where the member had waited. `why` is the reason of the
-    end, at the last of them, and `not_done` the reason for which deeds at them were not done.
+    """Nodes that a member came through at a time, from the one where the member had waited to the one where it waits
+    then. `why` is the reason of the end, at the last of them, and `not_done` the reason for
+    which deeds at them were not done. `woken` is None, nothing was `looked` up, and nothing
+    says where the member waits then, where that was not kept yet.
     """
 
     at: datetime
     version: int
+    woken: str | None
     node: int | None
     turn: int | None
     path: Sequence[int]
+    to_node: int | None
     why: str | None
     not_done: str | None
+    looked: Mapping[str, Any]
 
 
 class _Row(NamedTuple):
@@ -32,44 +41,70 @@ class _Row(NamedTuple):
     at: datetime
     id: int
     version: int
+    woken: str
     node: int | None
     turn: int | None
     path: Sequence[int]
+    to_node: int | None
     why: str | None
     not_done: str | None
     members: Sequence[int]
     visits: Sequence[int]
+    looked: bytes | None
 
 
-_PASSED: Final = Statement(f"""
-select {columns(Passage)} from journey_trail t
-where journey = :journey and at >= :since and exists(
-    select from unnest(t.members, t.visits) as u (member, visit) where u.member = :member and u.visit = :visit
-)
-order by at, id
+# The values of the member stand at its place among the members.
+_PASSED: Final = Statement("""
+select t.at, t.version, t.woken, t.node, t.turn, t.path, t.to_node, t.why, t.not_done, (
+    select json_object_agg(l.key, l.value -> (p.place - 1)::integer) from json_each(t.looked) l
+)::text as looked
+from journey_trail t cross join lateral (
+    select u.place from unnest(t.members, t.visits) with ordinality as u (member, visit, place)
+    where u.member = :member and u.visit = :visit
+) p
+where t.journey = :journey and t.at >= :since and t.at <= :until and :member = any(t.members)
+order by t.at, t.id
 """)
 
 
-async def add(connection: Connection, moved: Iterable[Moved], now: datetime, random: Callable[[], float]) -> None:
-    """In the transaction of the moves."""
-    together: dict[tuple[str, int, int | None, int | None, tuple[int, ...], str | None, str | None], list[Seat]] = {}
-    for arrived, path, _, then, not_done in moved:
-        seat, node, turn = arrived.seat, arrived.node, arrived.turn
-        way = (seat.journey, seat.version, node, turn, path, then.why if isinstance(then, Leaves) else None, not_done)
-        together.setdefault(way, []).append(seat)
-    rows = [
-        _Row(
-            *(journey, now, int(random() * _IDS), version, node, turn, path, why, not_done),
-            [each.member for each in seats],
-            [each.visit for each in seats],
-        )
-        for (journey, version, node, turn, path, why, not_done), seats in together.items()
-    ]
+async def add(
+    connection: Connection, ways_of: Mapping[Way, Sequence[Traveller]], now: datetime, random: Callable[[], float]
+) -> None:
+    """In the transaction in which they went. Who waits on has gone no way."""
+    rows = [_row(way, some, now, int(random() * _IDS)) for way, some in ways_of.items() if way.leads_on]
     if rows:
         await connection.copy_records_to_table("journey_trail", records=rows, columns=_Row._fields)
 
 
-async def passed(connection: Connection, seat: Seat) -> list[Passage]:
-    """How a member came to where the member is."""
-    statement = _PASSED(journey=seat.journey, since=seat.entered_at, member=seat.member, visit=seat.visit)
-    return [Passage(*row) for row in await connection.fetch(*statement)]
+def _row(way: Way, travellers: Sequence[Traveller], now: datetime, id_: int) -> _Row:
+    return _Row(
+        journey=way.journey,
+        at=now,
+        id=id_,
+        version=way.version,
+        woken=way.woken.value,
+        node=way.node,
+        turn=way.turn,
+        path=way.path,
+        to_node=way.to,
+        why=way.why,
+        not_done=way.not_done,
+        members=[each.member for each in travellers],
+        visits=[each.visit for each in travellers],
+        looked=_looked(travellers),
+    )
+
+
+def _looked(travellers: Sequence[Traveller]) -> bytes | None:
+    """Each value that was looked up, by the text of its left side, in the order of the members."""
+    texts = dict.fromkeys(text for each in travellers for text in each.looked_up)
+    if not texts:
+        return None
+    return orjson.dumps({text: [written(each.looked_up.get(text)) for each in travellers] for text in texts})
+
+
+async def passed(connection: Connection, seat: Seat, until: datetime) -> list[Passage]:
+    """How a member came to where the member is, or was then."""
+    statement = _PASSED(journey=seat.journey, since=seat.entered_at, until=until, member=seat.member, visit=seat.visit)
+    rows = await connection.fetch(*statement, timeout=LONG_S)
+    return [Passage(*row)._replace(looked=orjson.loads(row["looked"] or "{}")) for row in rows]

@@ -219,15 +219,15 @@ def _later(arrived: Arrived, now: datetime, why: str) -> Moved:
 
 def _moved(member: _Member, walk: Walk, tier: str, slot: datetime | None, now: datetime) -> Moved:
     actions: list[PlannedAction] = []
-    path = tuple(each.node.number for each in walk.trail)
+    path, seen = tuple(each.node.number for each in walk.trail), (walk.arm, walk.looked_up)
     standing = Standing(member.armed.journey, member.visitor, member.card, tier)
     for effect in walk.effects:
         try:
             actions.append(planned(effect, standing, now))
         except SetAside as fault:
-            return Moved(member.arrived, path, actions, Leaves(f"{effect.node.name}: {fault.detail}"))
+            return Moved(member.arrived, path, actions, Leaves(f"{effect.node.name}: {fault.detail}"), None, *seen)
     not_done = member.not_done if any(each.way == NOT_DONE for each in walk.trail) else None
-    return Moved(member.arrived, path, actions, _then(member, walk, slot, now), not_done)
+    return Moved(member.arrived, path, actions, _then(member, walk, slot, now), not_done, *seen)
 
 
 def _then(member: _Member, walk: Walk, slot: datetime | None, now: datetime) -> Waits | Leaves:

@@ -13,11 +13,12 @@ from abacus.engage.journeys.directory import JourneyDirectory
 from abacus.engage.journeys.facts import journey_facts
 from abacus.engage.journeys.follower import JourneyFollower, JourneyTopics, Silence
 from abacus.engage.journeys.gate import Gate
+from abacus.engage.journeys.goals import Goals
 from abacus.engage.journeys.happenings import Happenings
 from abacus.engage.journeys.heard import HeardStore
 from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
 from abacus.engage.journeys.journeyer import Journeyer
-from abacus.engage.journeys.mover import Mover
+from abacus.engage.journeys.mover import UTC, Mover
 from abacus.engage.journeys.order_taker import OrderTaker
 from abacus.engage.journeys.walks import Walks
 from abacus.engage.notify.renderer import rendering
@@ -92,16 +93,19 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
         book=partial(book_turns, pool),
         halts=lambda: running.value().halts,
     )
-    mover, heard = Mover(walks, clock), HeardStore(pool)
+    mover, heard = Mover(walks, clock, lambda name: running.value().zones.get(name, UTC)), HeardStore(pool)
     topics = JourneyTopics(running.value, settings.events_topic)
     gate = Gate(armed, mover, facts, holdouts=running.holdouts, cards=cards.book, pool=moving, clock=clock)
     happenings = Happenings(running.value, mover, gate, pool=moving)
+    goals = Goals(running.value, armed, facts, cards=cards.book, pool=moving)
     quarantine = CountedQuarantine(QuarantineStore(pool, clock))
     await until_available(running.refresh, wiring.health)
     following, listening, going, starting = sub_workers_of(wiring.health, 4)
 
     def follow(topic: str, health: WorkerHealth) -> Run:
-        follower = JourneyFollower(topic, topics, happenings, heard, quarantine=quarantine, clock=clock, health=health)
+        follower = JourneyFollower(
+            topic, topics, happenings, goals, heard, quarantine=quarantine, clock=clock, health=health
+        )
         return wiring.following(topic, _group(topic), follower.handle, health, gather_s=_GATHER_S)
 
     async def unread(topic: str, group: str) -> Mapping[int, int]:

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import chain
 from typing import Final
 
+from abacus.engage.journeys.leaving import leave_all
 from abacus.oversight.erasure.decide.pseudonym import ERASED, Pseudonym
 from abacus.oversight.erasure.treatments import (
     Rows,
@@ -29,10 +30,10 @@ from abacus.oversight.kinds import KINDS
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
 
-# Messages, preferences and invitations: none of them is needed any more.
+# Messages, preferences, invitations and reasons for not entering journeys: none of them is needed any more.
 DELETED: Final = (
     *("notice", "notification", "notification_preference", "message_count", "untold_message"),
-    "offer_invitation",
+    *("offer_invitation", "journey_refusal"),
 )
 
 # Kept under the pseudonym, with the columns that change beside the name. A change of tier that is not published yet
@@ -52,10 +53,7 @@ RENAMED: Final = {
     "offer_reservation": ", items = '[]'",
     "offer_taker": "",
     "rejection": "",
-    "seat": (
-        ", context = null, event = null, node = null, turn = null, left_at = coalesce(left_at, now()),"
-        f" why = case when left_at is null then '{ERASED}' else why end"
-    ),
+    "seat": ", context = null, event = null, node = null, turn = null",
     "tier_change": (
         f", note = case when note is not null then '{ERASED}' end, published_at = coalesce(published_at, changed_at)"
     ),
@@ -95,6 +93,7 @@ NAMELESS: Final = frozenset(
         "downstream_secret",
         "erasure",
         "journey_heard",
+        "journey_sum",
         "journey_trail",
         "member_number_erased",
         "member_number_next",
@@ -112,6 +111,7 @@ NAMELESS: Final = frozenset(
         "offer_number",
         "pace",
         "pack",
+        "pack_aside",
         "partner",
         "partner_key",
         "partner_request",
@@ -155,6 +155,7 @@ async def _deleted(connection: Connection, renaming: Pseudonym) -> Rows:
 
 async def _renamed(connection: Connection, renaming: Pseudonym) -> Rows:
     await connection.execute(*_REFUSE_ACTIONS(member_id=renaming.member_id))  # what waits is never done
+    await leave_all(connection, renaming.member_id, ERASED, await connection.fetchval("select now()"))
     return await _under_pseudonym(connection, renaming, RENAMED)
 
 

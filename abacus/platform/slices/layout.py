@@ -16,7 +16,7 @@ CUT: Final = (
     *("campaign_claim", "campaign_progress", "action"),
     *("offer_reservation", "offer_redemption", "offer_taker"),
     *("offer_invitation", "offer_gift"),
-    "seat",
+    *("seat", "journey_refusal"),
     *("allowance_member", "rejection", "webhook_delivery"),
 )
 
@@ -25,7 +25,7 @@ GUARDED: Final = (
     *("account", "account_tier", "membership", "notice", "notification_preference", "campaign_claim", "rejection"),
     "offer_reservation",
     "offer_invitation",
-    "seat",
+    *("seat", "journey_refusal"),
 )
 
 WHOLE: Final = "public"  # the schema with the tables, or with the views of all slices
@@ -35,6 +35,7 @@ MOST: Final = 64
 OF_A_SLICE: Final = (
     *("relay_cursor", "tier_calendar", "tier_roll", "limit_slot", "campaign_sum", "allowance_part"),
     *("counter_row", "counter_partition", "offer_sum", "pack", "journey_trail"),
+    *("journey_sum", "pack_aside"),
 )
 
 # The table of a slice with one row, which each writing transaction locks: so their places are in the order of commits.

@@ -72,7 +72,7 @@ async def test_from_the_entry_to_the_end(pool: Pool) -> None:
     assert await seats(pool) == [(f"m{number}", 1, None, None, "end") for number in range(3)]
     m1 = next(each for each in came if each.member_id == "m1")
     async with slices.at(pool, "m1") as connection:
-        ways = [(each.node, each.turn, each.path, each.why) for each in await passed(connection, m1)]
+        ways = [(each.node, each.turn, each.path, each.why) for each in await passed(connection, m1, clock.now())]
     assert ways == [(1, 0, [1, 2], None), (2, 0, [3, 4], None), (4, 0, [5], "end")]
 
 

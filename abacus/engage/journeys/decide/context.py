@@ -43,10 +43,11 @@ def read_context(document: object, types: Mapping[str, VariableType]) -> Mapping
 
 def context_document(context: Mapping[str, Value]) -> dict[str, Any]:
     """As `read_context` reads it."""
-    return {name: _written(value) for name, value in context.items()}
+    return {name: written(value) for name, value in context.items()}
 
 
-def _written(value: Value) -> object:
+def written(value: Value) -> object:
+    """A value as JSON has it."""
     match value:
         case Decimal():
             return plain(value)

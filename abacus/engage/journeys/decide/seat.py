@@ -4,18 +4,25 @@ A member who waits is in a pack, with others who wait for the same. The seat its
 waits for an event, or leaves: not at every step.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import Final, NamedTuple, TypeAlias
 
 from abacus.engage.actions.types import PlannedAction
-from abacus.signals.events.types import Event
+from abacus.engage.journeys.decide.visit import Woken
+from abacus.signals.events.types import Event, Value
+from abacus.signals.rules.decide.at_least import AtLeast
+
+Known: TypeAlias = Mapping[str, Value | AtLeast | None]
+NOTHING: Final[Known] = MappingProxyType({})
 
 
 class Seat(NamedTuple):
     """A visit of a member who is inside. `member` is the member's number, and `key` that of the entry, which is done
-    once; `value` is that of which there is one visit at a time. `node`, `turn` and `arm` are there while an event is
-    waited for, and `since` says since when. `context` and `event`, by which the member came in, are JSON.
+    once; `value` is that of which there is one visit at a time. `node` and `turn` are there while an event is waited
+    for, and `since` says since when. `arm` is that of the last split. `context` and `event`, by which the member came
+    in, are JSON.
     """
 
     member_id: str
@@ -86,10 +93,17 @@ class Arrived(NamedTuple):
     def enters(self) -> bool:
         return self.due is None and self.event is None
 
+    @property
+    def woken(self) -> Woken:
+        if self.event is not None:
+            return Woken.EVENT
+        return Woken.ENTERED if self.enters else Woken.DUE
+
 
 class Moved(NamedTuple):
     """The nodes that a member went through, in their order, what is done for the member there, and what comes then; and
-    why deeds at these nodes are not done, where they are not.
+    why deeds at these nodes are not done, where they are not. `to` is the arm into which a split has sent the member on
+    the way, or before. `looked_up` has the values by which it was decided.
     """
 
     arrived: Arrived
@@ -97,6 +111,13 @@ class Moved(NamedTuple):
     actions: Sequence[PlannedAction]
     then: Waits | Leaves
     not_done: str | None = None
+    to: str | None = None
+    looked_up: Known = NOTHING
+
+    @property
+    def arm(self) -> str | None:
+        """The arm of the last split, on the way or before."""
+        return self.to or self.arrived.arm
 
     @property
     def stays(self) -> bool:

@@ -5,6 +5,7 @@ Values are looked up as late as possible, as for campaigns: the walk says which 
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -92,6 +93,12 @@ class Walk:
         self.trail: list[Passed] = []
         self.effects: list[Effect] = []
         self.stop: Stop | None = None
+
+    @property
+    def looked_up(self) -> Mapping[str, Value | AtLeast | None]:
+        """The values that it went by, but for the context."""
+        given = len(self._visitor.context)
+        return {} if len(self._known) == given else dict(islice(self._known.items(), given, None))
 
     def go(self, looked_up: Mapping[str, Value | AtLeast | None]) -> Side | None:
         """Goes on by values that were looked up, by the texts of their left sides. The left side whose value it lacks,

@@ -1,0 +1,152 @@
+"""The ways that members went together in a move, and what is counted of them. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from abacus.engage.journeys.decide.packs import Pack
+from abacus.engage.journeys.decide.seat import NOTHING, Known, Leaves, Moved
+from abacus.engage.journeys.decide.visit import Woken
+
+NOWHERE: Final = 0  # the node of what happened at a wait that nobody could tell
+
+
+class Outcome(StrEnum):
+    """What is counted of members."""
+
+    ENTERED = "entered"  # the journey
+    CAME = "came"  # to the node
+    PASSED = "passed"  # the node: they went on from there
+    LEFT = "left"  # the journey from there, for a reason
+    GONE = "gone"  # they were to go on from there, and had left the journey before
+    ARMED = "armed"  # they came into the arm of a split
+    CONVERTED = "converted"  # they did what the goal is
+
+
+class Counted(NamedTuple):
+    """Members to whom the same happened, at a node and in an arm where these are known."""
+
+    journey: str
+    version: int
+    node: int
+    arm: str
+    outcome: Outcome
+    why: str = ""
+
+
+class Way(NamedTuple):
+    """From a node, over the nodes of the path, to the next wait, which is there from `turn` on, or to the end. Of who
+    is fetched out of a wait that nobody can tell, `node` is None. `arm` is the arm into which the way led.
+    """
+
+    journey: str
+    version: int
+    woken: Woken
+    node: int | None
+    turn: int | None
+    path: tuple[int, ...]
+    to: int | None
+    why: str | None
+    not_done: str | None
+    arm: str | None
+
+    @property
+    def leads_on(self) -> bool:
+        """Whether anything happened: who is looked at again, and waits on at the node, has gone no way."""
+        return bool(self.path) or self.to is None or self.woken is Woken.ENTERED
+
+
+class Traveller(NamedTuple):
+    """A member on a way, by its number, with its visit and the values that were looked up for it."""
+
+    member: int
+    visit: int
+    looked_up: Known = NOTHING
+
+
+def ways(moved: Iterable[Moved]) -> dict[Way, list[Traveller]]:
+    """Who went which way."""
+    together: dict[Way, list[Traveller]] = {}
+    for each in moved:
+        seat = each.arrived.seat
+        together.setdefault(_way(each), []).append(Traveller(seat.member, seat.visit, each.looked_up))
+    return together
+
+
+def fetched(journey: str, version: int, node: int | None, turn: int | None, why: str) -> Way:
+    """The way of who is taken out of a journey."""
+    return Way(journey, version, Woken.EVENT, node, turn, (), None, why, None, None)
+
+
+def _way(moved: Moved) -> Way:
+    arrived, then, seat = moved.arrived, moved.then, moved.arrived.seat
+    to, why = (None, then.why) if isinstance(then, Leaves) else (then.node, None)
+    return Way(
+        seat.journey,
+        seat.version,
+        arrived.woken,
+        arrived.node,
+        arrived.turn,
+        moved.path,
+        to,
+        why,
+        moved.not_done,
+        moved.arm if moved.arm != arrived.arm else None,
+    )
+
+
+def counted(ways_of: Mapping[Way, Sequence[Traveller]]) -> Counter[Counted]:
+    """What is counted of them."""
+    counts: Counter[Counted] = Counter()
+    for way, travellers in ways_of.items():
+        for each in _of(way):
+            counts[each] += len(travellers)
+    return counts
+
+
+def gone_from(packs: Iterable[Pack], moved: Iterable[Moved]) -> Counter[Counted]:
+    """Members of packs that wait for a time alone who were inside no more. An event moves who waits for it, and that
+    was counted then.
+    """
+    counts: Counter[Counted] = Counter()
+    for each in packs:
+        if not each.awaits:
+            counts[_gone(each.journey, each.version, each.node)] += len(each.members)
+    for one in moved if counts else ():
+        seat, node = one.arrived.seat, one.arrived.node
+        counts[_gone(seat.journey, seat.version, node or NOWHERE)] -= 1
+    return +counts
+
+
+def _gone(journey: str, version: int, node: int) -> Counted:
+    return Counted(journey, version, node, "", Outcome.GONE)
+
+
+def _of(way: Way) -> Iterator[Counted]:
+    if not way.leads_on:
+        return
+    if way.woken is Woken.ENTERED:
+        yield _at(way, way.node, Outcome.ENTERED)
+    for node in _come_to(way):
+        yield _at(way, node, Outcome.CAME)
+    for node in way.path if way.to is not None else way.path[:-1]:
+        yield _at(way, node, Outcome.PASSED)
+    if way.to is None:
+        last = way.path[-1] if way.path else way.node
+        # Of a fault, which says more behind a colon, only the node is counted.
+        yield _at(way, last, Outcome.LEFT)._replace(why=(way.why or "").partition(":")[0])
+    if way.arm is not None:
+        yield _at(way, NOWHERE, Outcome.ARMED)._replace(arm=way.arm)
+
+
+def _come_to(way: Way) -> Sequence[int | None]:
+    """The nodes to which the way leads: not the one where it begins, unless it is of an entry."""
+    places: Sequence[int | None] = way.path if way.to is None else (*way.path, way.to)
+    if way.woken is Woken.ENTERED:
+        return places or (way.node,)
+    return places[1:] if places[:1] == (way.node,) else places
+
+
+def _at(way: Way, node: int | None, outcome: Outcome) -> Counted:
+    return Counted(way.journey, way.version, NOWHERE if node is None else node, "", outcome)

@@ -1,0 +1,63 @@
+"""The sums of journeys, in the slice of their members: by node and day, what happened to how many.
+
+Writers that come at once take different slots by chance, so no row is hot. While a transaction elsewhere is open, no
+row that was changed is walked over more than a sixteenth of the times.
+"""
+
+import random
+from collections import Counter
+from datetime import date
+from typing import Final, NamedTuple
+
+from abacus.engage.journeys.decide.report import Sum
+from abacus.engage.journeys.decide.ways import Counted
+from abacus.platform import slices
+from abacus.platform.postgres import Connection
+from abacus.platform.sql import Statement, arrays, columns, unnested
+
+_SLOTS: Final = 16
+_RNG: Final = random.Random()
+
+
+class _Row(NamedTuple):
+    """A row of `journey_sum`."""
+
+    journey: str
+    version: int
+    day: date
+    node: int
+    arm: str
+    outcome: str
+    why: str
+    slot: int
+    members: int
+
+
+_ADD: Final = Statement(f"""
+insert into journey_sum as s ({columns(_Row)})
+select u.* from {unnested(_Row, version="integer", node="integer", slot="integer")}
+order by u.journey, u.version, u.day, u.node, u.arm, u.outcome, u.why
+on conflict (journey, version, day, node, arm, outcome, why, slot) do update set members = s.members + excluded.members
+""")
+_SUMS: Final = Statement("""
+select version, day, node, arm, outcome, why, sum(members)::bigint from journey_sum
+where journey = :journey and (:version::integer is null or version = :version)
+group by version, day, node, arm, outcome, why
+""")
+
+
+async def add(connection: Connection, counts: Counter[Counted], day: date) -> None:
+    """At the end of the transaction in which it happened: others who count the same wait for that."""
+    slot = _RNG.randrange(_SLOTS)
+    rows = [
+        _Row(each.journey, each.version, day, each.node, each.arm, each.outcome.value, each.why, slot, members)
+        for each, members in counts.items()
+    ]
+    if rows:
+        await connection.execute(*_ADD(**arrays(_Row, rows)))
+
+
+async def sums_of(connection: Connection, journey: str, version: int | None) -> list[Sum]:
+    """Of all slices; of one version, or of all."""
+    rows = await slices.sums(connection, _SUMS(journey=journey, version=version), facts=6)
+    return [Sum(*row) for row in rows]
