@@ -181,3 +181,34 @@ async def test_report_says_what_became_of_members(command: Command, pool: Pool) 
     told = await command("journeys", "report", "welcome", *dates)
     assert told.out.endswith("4 entered, 3 are inside, 1 left\n")
     assert (await command("journeys", "report", "welcome", "--version", "7")).code == 2
+
+
+async def test_where_says_where_a_member_is_and_why_it_did_not_enter(command: Command, pool: Pool) -> None:
+    await approved(command, "journey-welcome.toml")
+    numbers = dict(map(tuple, await pool.fetch("select node, number from journey_node where journey = 'welcome'")))
+    at = datetime(2026, 3, 2, 4, tzinfo=UTC)
+    nobody = await command("journeys", "where", "welcome", "zoe")
+    assert nobody.out == "zoe was never in welcome, and nothing came by which it could have entered\n"
+    seat = (
+        "insert into seat (member_id, journey, visit, member, version, key, country, entered_at, since, node, turn)"
+        " values ('bob', 'welcome', 1, 1, 1, 'e', 'SG', $1, $1, $2, 0)"
+    )
+    await pool.execute(seat, at, numbers["second_order"])
+    path, to = [numbers["hello"]], numbers["second_order"]
+    trail = (
+        "insert into journey_trail (journey, at, id, version, woken, node, turn, path, to_node, members, visits)"
+        " values ('welcome', $1, 1, 1, 'entered', $2, 0, $3, $4, '{1}', '{1}')"
+    )
+    await pool.execute(trail, at, path[0], path, to)
+    there = await command("journeys", "where", "welcome", "bob")
+    assert "2026-03-02 12:00:00 +08, entered: hello → waits at second_order\n" in there.out
+    assert there.out.endswith("waits at second_order\n")
+    seen = json.dumps([["member.tier eq gold", "silver", False]]).encode()
+    why = "its rule does not hold"
+    await pool.execute("insert into journey_refusal values ('ann', 'welcome', 1, $1, $2, $3)", at, why, seen)
+    ran = await command("journeys", "where", "welcome", "ann")
+    assert ran.out == (
+        "2026-03-02 12:00:00 +08, not entered into welcome@1: its rule does not hold; member.tier eq gold was silver\n"
+    )
+    told = (await command("journeys", "where", "welcome", "ann", "--json")).json
+    assert (told["visits"], told["not_entered"]["conditions"][0]["value"]) == ([], "silver")

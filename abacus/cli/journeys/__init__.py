@@ -6,4 +6,5 @@ COMMANDS: Final = {
     "journeys": "commands:app",
     "journeys report": "journey_report:report_journey",
     "journeys simulate": "journey_simulate:simulate_journey",
+    "journeys where": "journey_where:where_in_journey",
 }

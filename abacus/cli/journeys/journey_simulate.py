@@ -10,8 +10,9 @@ import typer
 from abacus.cli.campaigns.campaign_events import event_of, read_message
 from abacus.cli.campaigns.campaign_simulate import counters_now, members_now
 from abacus.cli.downstreams.asked import services
+from abacus.cli.journeys.decisions import conditions
 from abacus.cli.journeys.family import chosen, journey_desk
-from abacus.cli.terminal.answer import Answer, Shown, Table
+from abacus.cli.terminal.answer import Answer, Shown
 from abacus.cli.terminal.command_actor import at_desk
 from abacus.cli.terminal.shell import moment
 from abacus.core.errors import Refused
@@ -21,7 +22,7 @@ from abacus.engage.journeys.decide.course import Leg
 from abacus.engage.journeys.decide.deed_reader import do_document
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.publications import JourneyPublications
-from abacus.engage.journeys.decide.visit import Left, Seen, Waiting
+from abacus.engage.journeys.decide.visit import Left, Waiting
 from abacus.engage.journeys.decide.words import NO_EVENT
 from abacus.engage.journeys.facts import Been, journey_facts
 from abacus.engage.journeys.simulation import Simulated, simulate
@@ -152,7 +153,7 @@ def _stop(leg: Leg) -> dict[str, Any]:
 
 
 def _shown(journey: Journey, entry: Event, simulated: Simulated) -> Iterator[str | Shown]:
-    yield from _conditions(f"{journey.name} for {entry.member_id}", simulated.seen)
+    yield from conditions(f"{journey.name} for {entry.member_id}", simulated.seen)
     if simulated.against is not None:
         yield f"{entry.member_id} does not enter {journey.name}: {simulated.against}"
         return
@@ -161,7 +162,7 @@ def _shown(journey: Journey, entry: Event, simulated: Simulated) -> Iterator[str
         ways = [f"{each.node.name}{f' ({each.way})' if each.way else ''}" for each in leg.trail]
         yield f"{local}, {leg.woken}: {' → '.join([*ways, _end(journey, leg)])}"
         for passed in leg.trail:
-            yield from _conditions(passed.node.name, passed.seen)
+            yield from conditions(passed.node.name, passed.seen)
         for effect in leg.effects:
             yield f"  {', '.join(do_document(effect.deed))}: {effect.key}"
 
@@ -171,9 +172,3 @@ def _end(journey: Journey, leg: Leg) -> str:
         return f"leaves: {leg.stop.reason}"
     until = "" if leg.stop.over is None else f" until {leg.stop.over.astimezone(journey.zone):%Y-%m-%d %H:%M:%S %Z}"
     return f"waits at {journey.by_number[leg.stop.place.node].name} for {leg.stop.why}{until}"
-
-
-def _conditions(title: str, seen: Sequence[Seen]) -> Iterator[Shown]:
-    if seen:
-        rows = [[each.condition, each.value, "holds" if each.holds else "no"] for each in seen]
-        yield Table(title, ["condition", "value", "outcome"], rows)

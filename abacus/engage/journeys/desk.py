@@ -6,13 +6,15 @@ from datetime import date
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
 from abacus.documents.stated_desk import StatedDesk
+from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.journey_reader import Read, read_journey
 from abacus.engage.journeys.decide.publications import JourneyPublications
 from abacus.engage.journeys.decide.report import Glance, JourneyReport
-from abacus.engage.journeys.journey_store import JourneyStore
+from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
 from abacus.engage.journeys.publications import journey_publications
 from abacus.engage.journeys.report import glance, report
+from abacus.engage.journeys.whereabouts import Whereabouts, whereabouts
 from abacus.engage.notify.renderer import Renderer
 from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool
@@ -55,6 +57,13 @@ class JourneyDesk(StatedDesk[Journey, JourneyPublications]):
         if version is not None and version not in {each.version for each in history}:
             raise Refused(f"there is no {history[-1].name}@{version}")
         return await report(self._pool, history, days, version)
+
+    async def where(self, history: Sequence[Journey], member_id: str) -> Whereabouts:
+        """Where a member is in a journey, whose versions these are, how it came there, and why it did not enter."""
+        names = {node.number: name for journey in history for name, node in journey.nodes.items()}
+        around, versions = await self.around(), JourneyVersions(JourneyStore(self._pool))
+        armed = ArmedVersions(versions.of, lambda: around)
+        return await whereabouts(self._pool, armed, history[-1].name, member_id, names=names, now=self.now())
 
     async def glance(self, name: str, version: int | None = None) -> Glance:
         """What a page shows of the report at once."""

@@ -22,6 +22,15 @@ class Visit(NamedTuple):
     left_at: datetime | None
 
 
+class Stay(NamedTuple):
+    """A visit with its end, and with when its goal was reached."""
+
+    seat: Seat
+    left_at: datetime | None
+    why: str | None
+    converted_at: datetime | None
+
+
 # Whether a member may come in, who was there before.
 MayEnter: TypeAlias = Callable[[Entry, Sequence[Visit]], bool]
 
@@ -88,6 +97,10 @@ _LOCK_KEYS: Final = Statement(f"""
 select {columns(_Key, "s")} from unnest({text_arrays(_Key)}) as u ({columns(_Key)})
 join seat s on s.member_id = u.member_id and s.journey = u.journey and s.visit = u.visit
 where s.left_at is null {_IN_ORDER}
+""")
+_STAYS: Final = Statement(f"""
+select {columns(Seat)}, left_at, why as reason, converted_at from seat
+where member_id = :member_id and journey = :journey order by visit
 """)
 # Also of who has left.
 _UNCONVERTED: Final = Statement(f"""
@@ -237,3 +250,10 @@ async def convert(connection: Connection, reached: Sequence[tuple[Seat, datetime
     """Notes when the goal of each visit was reached; the visits of which that was not noted before."""
     rows = [_Converted(*_key(seat), at) for seat, at in sorted(reached, key=lambda each: _key(each[0]))]
     return [_read(row) for row in await connection.fetch(*_CONVERT(**arrays(_Converted, rows)))] if rows else []
+
+
+async def stays_of(connection: Connection, journey: str, member_id: str) -> list[Stay]:
+    """All visits of a member."""
+    fields = len(Seat._fields)
+    rows = await connection.fetch(*_STAYS(member_id=member_id, journey=journey))
+    return [Stay(_read(row[:fields]), *row[fields:]) for row in rows]

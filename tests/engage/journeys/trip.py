@@ -64,7 +64,8 @@ class Trip:
         (await slices.split(self.pool, entries, work, patience_s=None)).whole()
 
     async def happen(self, *events: Event) -> None:
-        """Events of different members move these, and may be the goal."""
+        """Events of different members, read as they happen, move these, and may be the goal."""
+        self.clock.set(max([self.clock.now(), *(each.occurred_at for each in events)]))
 
         async def work(slice_: slices.Slice, part: Sequence[Event]) -> int:
             by_member = {_member(each): each for each in part}

@@ -1,0 +1,67 @@
+"""The last reason for which a member did not enter a journey, in the slice of the member: one row for each of both.
+
+The same reason is written once an hour: who has many events costs no more than that.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+import orjson
+
+from abacus.engage.journeys.decide.visit import Seen
+from abacus.platform.postgres import Connection
+from abacus.platform.sql import Statement, arrays, columns, unnested
+
+
+class Refusal(NamedTuple):
+    """Why a member did not enter at a time, with the conditions that were looked at."""
+
+    member_id: str
+    journey: str
+    version: int
+    at: datetime
+    why: str
+    seen: Sequence[Seen] = ()
+
+
+class _Row(NamedTuple):
+    """A row of `journey_refusal`."""
+
+    member_id: str
+    journey: str
+    version: int
+    at: datetime
+    why: str
+    seen: bytes
+
+
+_KEEP: Final = Statement(f"""
+insert into journey_refusal as r ({columns(_Row)})
+select u.* from {unnested(_Row, version="integer", seen="json")} order by u.member_id, u.journey
+on conflict (member_id, journey) do update
+    set version = excluded.version, at = excluded.at, why = excluded.why, seen = excluded.seen
+    where r.at < excluded.at and (
+        r.at < excluded.at - interval '1 hour'
+        or (r.version, r.why, r.seen::text) is distinct from (excluded.version, excluded.why, excluded.seen::text)
+    )
+""")
+_OF_MEMBER: Final = Statement(f"""
+select {columns(_Row)} from journey_refusal where member_id = :member_id and journey = :journey
+""")
+
+
+async def keep(connection: Connection, refusals: Iterable[Refusal]) -> None:
+    """The last of each member and journey, where it says something new."""
+    last = {(each.member_id, each.journey): each for each in sorted(refusals, key=lambda each: each.at)}
+    rows = [_Row(*each[:-1], orjson.dumps([list(one) for one in each.seen])) for each in last.values()]
+    if rows:
+        await connection.execute(*_KEEP(**arrays(_Row, rows)))
+
+
+async def refusal_of(connection: Connection, journey: str, member_id: str) -> Refusal | None:
+    row = await connection.fetchrow(*_OF_MEMBER(member_id=member_id, journey=journey))
+    if row is None:
+        return None
+    seen = [Seen(*each) for each in orjson.loads(row["seen"] or "[]")]
+    return Refusal(row["member_id"], row["journey"], row["version"], row["at"], row["why"], seen)

@@ -1,0 +1,90 @@
+"""Where a member is in a journey, and how it came there: each decision by the values that were there then."""
+
+from datetime import timedelta
+from typing import Any, Final
+
+from abacus.engage.journeys.decide.visit import Seen
+from abacus.engage.journeys.refusal_rows import Refusal, keep, refusal_of
+from abacus.engage.journeys.whereabouts import Whereabouts, whereabouts
+from abacus.platform import slices
+from abacus.platform.postgres import Pool
+from tests.engage.campaigns.offers import NOW, order
+from tests.engage.journeys.examples import HELLO, ORDERS, journey, nodes, rule
+from tests.engage.journeys.trip import Trip
+
+DAY: Final = timedelta(days=1)
+BY_TIER: Final[dict[str, Any]] = nodes(
+    "arms",
+    arms={"split": [{"arm": "a", "share": 50, "next": "pause"}, {"arm": "b", "share": 50, "next": "pause"}]},
+    pause={"wait": {"for": "1d"}, "next": "which"},
+    which={"branch": [{"when": rule("member.tier", "eq", "gold"), "next": "hello"}], "otherwise": "second"},
+    hello={"do": HELLO, "next": "second"},
+    second={"wait": {"for": "2d", "event": {"on": ORDERS}}, "next": "done", "otherwise": "done"},
+)
+
+
+async def where(trip: Trip, member_id: str) -> Whereabouts:
+    names = {node.number: name for name, node in trip.journey.nodes.items()}
+    return await whereabouts(trip.pool, trip.armed, "welcome", member_id, names=names, now=trip.clock.now())
+
+
+async def test_each_decision_is_told_with_the_value_that_it_was_made_by(pool: Pool) -> None:
+    """Members of one pack have values of their own, and what is known later changes nothing."""
+    trip = Trip(pool, journey(**BY_TIER), tiers={"m1": "gold", "m2": "silver"})
+    await trip.enter(1, 2)
+    (visit,) = (await where(trip, "m1")).visits
+    assert (visit.waits, len(visit.steps)) == ("pause", 1)
+    assert visit.due is not None
+    assert NOW + DAY <= visit.due < NOW + DAY + timedelta(seconds=1)
+    await trip.pass_to(NOW + DAY + timedelta(seconds=1))
+    trip.tiers.tiers = {}
+    for member, tier, way in (("m1", "gold", "1"), ("m2", "silver", "otherwise")):
+        (visit,) = (await where(trip, member)).visits
+        first, second = visit.steps
+        assert (first.woken, [(each.node, each.way) for each in first.stops]) == ("entered", [("arms", visit.arm)])
+        assert (second.woken, second.waits, visit.waits) == ("due", "second", "second")
+        assert [(each.node, each.way) for each in second.stops][:2] == [("pause", ""), ("which", way)]
+        assert second.stops[1].seen == (Seen("member.tier eq gold", tier, holds=tier == "gold"),)
+        assert [(each.node, each.kind, each.state) for each in visit.done] == (
+            [("hello", "tell", "waiting")] if tier == "gold" else []
+        )
+
+
+async def test_the_end_of_a_visit_has_its_reason(pool: Pool) -> None:
+    bought: dict[str, Any] = {"exits": [{"name": "bought", "on": ORDERS, "when": rule("var.vertical", "eq", "mart")}]}
+    trip = Trip(pool, journey(**BY_TIER, **bought))
+    await trip.enter(1, 2)
+    await trip.happen(order(91, "m1", after=timedelta(hours=1), vertical="mart"))
+    (visit,) = (await where(trip, "m1")).visits
+    assert (visit.why, visit.waits, visit.due, visit.left_at) == ("bought", None, None, NOW + timedelta(hours=1))
+    assert [(each.woken, each.left) for each in visit.steps] == [("entered", None), ("event", "bought")]
+    await trip.pass_to(NOW + DAY + timedelta(seconds=1))
+    await trip.happen(order(92, "m2", after=2 * DAY))
+    (visit,) = (await where(trip, "m2")).visits
+    assert (visit.why, visit.steps[-1].woken) == ("through", "event")
+    assert [(each.node, each.way) for each in visit.steps[-1].stops] == [("second", "event"), ("done", "")]
+
+
+async def test_who_never_entered_was_nowhere(pool: Pool) -> None:
+    assert await where(Trip(pool, journey()), "bob") == Whereabouts([], None)
+
+
+async def test_the_last_reason_is_kept_once_for_each_member_and_journey(pool: Pool) -> None:
+    silver = Refusal("bob", "welcome", 1, NOW, "its rule", [Seen("member.tier eq gold", "silver", holds=False)])
+    hour = timedelta(hours=1)
+    told = [
+        (silver, NOW),
+        (silver._replace(at=NOW + hour / 2), NOW),  # nothing new within the hour
+        (silver._replace(at=NOW + 2 * hour), NOW + 2 * hour),
+        (silver._replace(at=NOW + 2.5 * hour, why="it is held out", seen=[]), NOW + 2.5 * hour),
+        (silver._replace(at=NOW + hour), NOW + 2.5 * hour),  # events are read again
+    ]
+    found: Refusal | None = None
+    for refusal, at in told:
+        async with slices.at(pool, "bob") as connection:
+            await keep(connection, [refusal])
+            found = await refusal_of(connection, "welcome", "bob")
+        assert found is not None
+        assert found.at == at
+    assert await pool.fetchval("select count(*) from journey_refusal") == 1
+    assert (await where(Trip(pool, journey()), "bob")).refusal == found
