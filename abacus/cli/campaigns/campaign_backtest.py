@@ -10,7 +10,8 @@ import typer
 from rich.progress import Progress
 
 from abacus.cli.campaigns.campaign_simulate import facts_now, members_now, not_asked
-from abacus.cli.campaigns.family import campaign_desk, chosen
+from abacus.cli.campaigns.family import campaign_desk
+from abacus.cli.documents.chosen import chosen
 from abacus.cli.terminal.answer import Answer, Shown, Table, counted
 from abacus.cli.terminal.command_actor import at_desk
 from abacus.cli.terminal.progress import bars

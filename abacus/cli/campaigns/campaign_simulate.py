@@ -8,7 +8,8 @@ import orjson
 import typer
 
 from abacus.cli.campaigns.campaign_events import read_event
-from abacus.cli.campaigns.family import campaign_desk, chosen
+from abacus.cli.campaigns.family import campaign_desk
+from abacus.cli.documents.chosen import chosen
 from abacus.cli.downstreams.asked import services
 from abacus.cli.terminal.answer import Answer, Shown, Table
 from abacus.cli.terminal.command_actor import at_desk

@@ -2,15 +2,12 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any, Final
 
-from abacus.cli.documents.drafts import Judged, faultless
 from abacus.cli.documents.stated_family import StatedFamily
 from abacus.cli.people.approvals import large_moves
 from abacus.cli.terminal.command_actor import CommandActor
 from abacus.cli.terminal.shell import settings
-from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.publications import Publications
 from abacus.engage.campaigns.desk import CampaignDesk
 from abacus.engage.campaigns.kind import CAMPAIGNS
@@ -25,15 +22,8 @@ async def campaign_desk(at: CommandActor) -> AsyncIterator[CampaignDesk]:
         yield CampaignDesk(at.pool, at.clock, built_in_sources(settings()), approvals, renderer)
 
 
-async def chosen(which: str, desk: CampaignDesk, beside: Publications) -> Campaign:
-    """The campaign of a file, or a published version. Raises `Refused` and `DocumentFaults`."""
-    if Path(which).suffix in {".toml", ".json"}:
-        (draft,) = await faultless([Path(which)], CAMPAIGNS, Judged(desk.read, beside, {}))
-        return draft.document
-    return (await desk.version(which)).document
-
-
-def _with_drafts(published: Publications, drafts: Mapping[str, Sequence[Any]]) -> Publications:
+def with_drafts(published: Publications, drafts: Mapping[str, Sequence[Any]]) -> Publications:
+    """Once these drafts are published too, by the commands of their kinds."""
     return published.with_drafts(
         cards=drafts.get("rates", ()),
         sources=drafts.get("events", ()),
@@ -51,6 +41,6 @@ FAMILY: Final = StatedFamily(
     drafts="campaigns",
     one="a campaign",
     nothing_new="the campaigns are there already",
-    with_drafts=_with_drafts,
+    with_drafts=with_drafts,
     sentence=lambda campaign: f"{campaign.name} of {campaign.country}",
 )

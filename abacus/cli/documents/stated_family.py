@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, TypeAlias
+from typing import Annotated, Any, Generic, Protocol, TypeAlias, TypeVar
 
 import typer
 
-from abacus.cli.documents.commands import AsToml, shown
+from abacus.cli.documents.commands import AsToml, add_diff, add_lint, add_publish, shown
 from abacus.cli.documents.draft_plans import granted_document, granted_lines
 from abacus.cli.documents.drafts import FilePlan
 from abacus.cli.documents.family import Family
@@ -16,7 +16,8 @@ from abacus.cli.terminal.answer import Answer, Columns, Table
 from abacus.cli.terminal.command_actor import CommandActor, at_desk
 from abacus.cli.terminal.known import check_priced, checked_reason
 from abacus.cli.terminal.shell import CommandGroup
-from abacus.documents.decide.states import OUT_OF_FORCE, Act, State
+from abacus.documents.decide.heading import Termed
+from abacus.documents.decide.states import OUT_OF_FORCE, Act, State, Timed
 from abacus.documents.kind import Around
 from abacus.documents.stated import Running, Stated, stated
 from abacus.documents.stated_desk import StatedDesk
@@ -26,6 +27,13 @@ from abacus.people.types.approval import Approval
 Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
 StatedColumns: TypeAlias = Mapping[str, Callable[[Running], object]]  # cells of a version, from its document
 Reason = Annotated[str, typer.Option(help="For the log.", show_default=False)]
+
+
+class Holding(Timed, Termed, Protocol):
+    """A version that holds for a term, in a country."""
+
+
+Held = TypeVar("Held", bound=Holding)
 
 
 def _submitted(outcome: DraftOutcome[Any]) -> str:
@@ -49,6 +57,33 @@ class StatedFamily(Family[Running, Around], Generic[Running, Around]):
     told: Callable[[DraftOutcome[Running]], str] = _submitted
     row: Callable[[FilePlan[Running], DraftOutcome[Running]], dict[str, Any]] = _row
     done: Callable[[list[dict[str, Any]]], dict[str, Any]] = _done
+
+
+def add_stated(
+    app: CommandGroup,
+    family: StatedFamily[Held, Around],
+    title: str,
+    *,
+    moves: Mapping[Act, str],
+    own: StatedColumns[Held],
+    once_approved: str,
+) -> None:
+    """All commands of a kind. `own` are its columns in the list; `once_approved` says what its versions do then."""
+    add_lint(app, family)
+    add_diff(app, family)
+    add_publish(
+        app,
+        family,
+        help_=f"Draft new versions and submit them. {once_approved} once another person has approved them.",
+    )
+    add_moves(app, family, moves)
+    columns: StatedColumns[Held] = {
+        "country": lambda version: version.country,
+        **own,
+        "starts_at": lambda version: version.starts_at.astimezone(version.zone).isoformat(),
+        "ends_at": lambda version: version.ends_at.astimezone(version.zone).isoformat(),
+    }
+    add_views(app, family, title, columns)
 
 
 def add_moves(app: CommandGroup, family: StatedFamily[Running, Around], moves: Mapping[Act, str]) -> None:

@@ -9,9 +9,10 @@ import typer
 
 from abacus.cli.campaigns.campaign_events import event_of, read_message
 from abacus.cli.campaigns.campaign_simulate import counters_now, members_now
+from abacus.cli.documents.chosen import chosen
 from abacus.cli.downstreams.asked import services
 from abacus.cli.journeys.decisions import conditions
-from abacus.cli.journeys.family import chosen, journey_desk
+from abacus.cli.journeys.family import journey_desk
 from abacus.cli.terminal.answer import Answer, Shown
 from abacus.cli.terminal.command_actor import at_desk
 from abacus.cli.terminal.shell import moment

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from abacus.cli.documents.drafts import Judged, faultless
+from abacus.cli.documents.chosen import chosen as chosen_document
+from abacus.cli.documents.chosen import is_file
 from abacus.cli.terminal.shell import settings
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.publications import OfferPublications
 from abacus.engage.offers.decide.vocabulary import of_offer
 from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.offers.facts import Countable
-from abacus.engage.offers.kind import OFFERS
 from abacus.engage.offers.offer_store import OfferStore
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.reading.types import Counted, Lookup
@@ -25,10 +24,9 @@ async def chosen(which: str, desk: OfferDesk, pool: Pool, beside: OfferPublicati
     """The offer of a file, with the number that its name has, or a published version. Raises `Refused` and
     `DocumentFaults`.
     """
-    if Path(which).suffix not in {".toml", ".json"}:
-        return (await desk.version(which)).document
-    (draft,) = await faultless([Path(which)], OFFERS, Judged(desk.read, beside, {}))
-    offer: Offer = draft.document
+    offer = await chosen_document(which, desk, beside)
+    if not is_file(which):
+        return offer
     return replace(offer, number=(await OfferStore(pool).numbers([offer.name])).get(offer.name, 0))
 
 

@@ -2,8 +2,11 @@
 
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final, NamedTuple, Protocol
+from functools import cached_property
+from typing import ClassVar, Final, NamedTuple, Protocol
 from zoneinfo import ZoneInfo
+
+from abacus.documents.decide.term_version import TermVersion
 
 MICROS: Final = 1_000_000  # of a unit of the currency: money is counted in these
 UNCOUNTED_FROM: Final = 100_000  # runs of a member: nobody reaches that, so it costs nothing to keep it
@@ -14,6 +17,16 @@ class Owner(NamedTuple):
 
     kind: str
     name: str
+
+
+class OwnerVersion(TermVersion):
+    """A version whose document, in all its versions, is the owner of limits and actions."""
+
+    owner_kind: ClassVar[str]
+
+    @cached_property
+    def owner(self) -> Owner:
+        return Owner(self.owner_kind, self.name)
 
 
 class Scope(StrEnum):

@@ -5,15 +5,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
-from typing import Final, TypeAlias
-from zoneinfo import ZoneInfo
+from typing import ClassVar, Final, TypeAlias
 
 from abacus.core.fields import EARLIEST
 from abacus.documents.decide.heading import NAME_PATTERN
 from abacus.documents.decide.version_words import Labels
 from abacus.engage.actions.decide.deeds import Action, Award
 from abacus.engage.limits.decide.limit_reader import LimitWords
-from abacus.engage.limits.types import Limits, Owner
+from abacus.engage.limits.types import Limits, OwnerVersion
 from abacus.signals.events.decide.vocabulary import EventType
 from abacus.signals.facts.decide.catalog import SEGMENT
 
@@ -62,7 +61,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Campaign:
+class Campaign(OwnerVersion):
     """A campaign, which never changes once it was submitted: a change is another version. A draft that is nowhere yet
     has the version 0.
 
@@ -93,22 +92,8 @@ class Campaign:
     version: int = 0
     approved_at: datetime = EARLIEST
 
-    def __hash__(self) -> int:  # the generated one would hash the mappings, which have no hash
-        return hash((self.name, self.version))
-
-    @cached_property
-    def zone(self) -> ZoneInfo:
-        return ZoneInfo(self.timezone)
-
-    @cached_property
-    def owner(self) -> Owner:
-        """The campaign as the owner of its limits and actions, in all versions."""
-        return Owner(OWNER_KIND, self.name)
-
-    @property
-    def label(self) -> str:
-        """The name and the version, as people write them: "third_order@2"."""
-        return f"{self.name}@{self.version}"
+    owner_kind: ClassVar[str] = OWNER_KIND
+    __hash__ = OwnerVersion.__hash__
 
     @cached_property
     def counts(self) -> bool:

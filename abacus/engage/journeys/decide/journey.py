@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
-from typing import Final
-from zoneinfo import ZoneInfo
+from typing import ClassVar, Final
 
 from abacus.core.fields import EARLIEST
 from abacus.core.local_clock import QuietHours
@@ -14,7 +13,7 @@ from abacus.documents.decide.heading import NAME_PATTERN
 from abacus.documents.decide.version_words import Labels
 from abacus.engage.journeys.decide.entry import ONCE, Entry, ReEntry
 from abacus.engage.journeys.decide.node import Node, Occasion, RuleDocument, Wait
-from abacus.engage.limits.types import Owner
+from abacus.engage.limits.types import OwnerVersion
 from abacus.signals.events.decide.vocabulary import EventType
 from abacus.signals.events.types import VariableType
 
@@ -70,7 +69,7 @@ class Goal:
 
 
 @dataclass(frozen=True)
-class Journey:
+class Journey(OwnerVersion):
     """A journey, which never changes once it was submitted: a change is another version. A draft that is nowhere yet
     has the version 0.
 
@@ -100,22 +99,8 @@ class Journey:
     version: int = 0
     approved_at: datetime = EARLIEST
 
-    def __hash__(self) -> int:  # the generated one would hash the mappings, which have no hash
-        return hash((self.name, self.version))
-
-    @cached_property
-    def zone(self) -> ZoneInfo:
-        return ZoneInfo(self.timezone)
-
-    @cached_property
-    def owner(self) -> Owner:
-        """The journey as the owner of its actions, in all versions."""
-        return Owner(OWNER_KIND, self.name)
-
-    @property
-    def label(self) -> str:
-        """The name and the version, as people write them: "welcome@2"."""
-        return f"{self.name}@{self.version}"
+    owner_kind: ClassVar[str] = OWNER_KIND
+    __hash__ = OwnerVersion.__hash__
 
     @cached_property
     def by_number(self) -> Mapping[int, Node]:

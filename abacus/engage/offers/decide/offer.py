@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from functools import cached_property
-from typing import Final, NamedTuple
-from zoneinfo import ZoneInfo
+from typing import ClassVar, Final, NamedTuple
 
 from abacus.core.fields import EARLIEST
 from abacus.documents.decide.heading import NAME_PATTERN
 from abacus.documents.decide.version_words import Labels
 from abacus.engage.limits.decide.limit_reader import LimitWords
-from abacus.engage.limits.types import Limits, Owner
+from abacus.engage.limits.types import Limits, OwnerVersion
 
 OWNER_KIND: Final = "offer"  # of the limits of offers
 LIMIT_WORDS: Final = LimitWords("uses", "money")
@@ -108,7 +106,7 @@ class Payer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Offer:
+class Offer(OwnerVersion):
     """An offer, which never changes once it was submitted: a change is another version. A draft that is nowhere yet
     has the version 0. All versions of an offer have one `number`; the lower goes first where all else is equal.
 
@@ -141,27 +139,13 @@ class Offer:
     number: int = 0
     approved_at: datetime = EARLIEST
 
-    def __hash__(self) -> int:  # the generated one would hash the mapping, which has no hash
-        return hash((self.name, self.version))
-
-    @cached_property
-    def zone(self) -> ZoneInfo:
-        return ZoneInfo(self.timezone)
-
-    @cached_property
-    def owner(self) -> Owner:
-        """The offer as the owner of its limits, in all versions."""
-        return Owner(OWNER_KIND, self.name)
+    owner_kind: ClassVar[str] = OWNER_KIND
+    __hash__ = OwnerVersion.__hash__
 
     @property
     def takes_single_code(self) -> bool:
         """Whether each use of it takes a code of its pool."""
         return self.audience is Audience.CODE and self.code is None
-
-    @property
-    def label(self) -> str:
-        """The name and the version, as people write them: "lunch_20@2"."""
-        return f"{self.name}@{self.version}"
 
     @property
     def least_points(self) -> int:

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
-from zoneinfo import ZoneInfo
 
 from abacus.core.fields import EARLIEST
 from abacus.documents.decide.heading import NAME_PATTERN
+from abacus.documents.decide.term_version import TermVersion
 from abacus.documents.decide.version_words import Labels
 from abacus.engage.limits.decide.limit_reader import LimitWords
 from abacus.engage.limits.types import Limits
@@ -78,7 +77,7 @@ Delivery: TypeAlias = FromPool | ByWebhook | ByInvitation | AsPoints
 
 
 @dataclass(frozen=True)
-class Reward:
+class Reward(TermVersion):
     """A reward, which never changes once it was submitted: a change is another version. A draft that is nowhere yet has
     the version 0. Limits count pieces as runs; the limit over all is the stock. `when` is the document of a rule.
     """
@@ -101,17 +100,7 @@ class Reward:
     version: int = 0
     approved_at: datetime = field(default=EARLIEST)
 
-    def __hash__(self) -> int:  # the generated one would hash mappings, which have no hash
-        return hash((self.name, self.version))
-
-    @cached_property
-    def zone(self) -> ZoneInfo:
-        return ZoneInfo(self.timezone)
-
-    @property
-    def label(self) -> str:
-        """The name and the version, as people write them: "coffee@2"."""
-        return f"{self.name}@{self.version}"
+    __hash__ = TermVersion.__hash__
 
     def numbered(self, version: int) -> "Reward":
         return replace(self, version=version)
