@@ -44,16 +44,21 @@ def in_order(journey: Journey) -> list[Node]:
 
 def turns_back(begin: str, nodes: Mapping[str, Node]) -> frozenset[tuple[str, str]]:
     """The ways that close a loop, as from and to: a member that takes one begins another turn. Every loop has one."""
-    return frozenset((loop[-2], loop[-1]) for loop in _loops([begin], nodes))
+    return ways_back([begin], _leads(nodes))
 
 
-def _loops(begins: Iterable[str], nodes: Mapping[str, Node]) -> Iterator[list[str]]:
+def ways_back(begins: Iterable[str], leads: Mapping[str, Iterable[str]]) -> frozenset[tuple[str, str]]:
+    """The same of anything that leads somewhere."""
+    return frozenset((loop[-2], loop[-1]) for loop in _loops(begins, leads))
+
+
+def _loops(begins: Iterable[str], leads: Mapping[str, Iterable[str]]) -> Iterator[list[str]]:
     """Loops, each with the node that it comes back to as its first and its last. There is one for each way that closes
     a loop, as a walk into the depth comes to it.
     """
     done: set[str] = set()
     for begin in begins:
-        on_path: dict[str, Iterator[str]] = {begin: _ways(nodes[begin])} if begin not in done else {}
+        on_path: dict[str, Iterator[str]] = {begin: _ways(leads[begin])} if begin not in done else {}
         while on_path:
             name = next(reversed(on_path))
             following = next(on_path[name], None)
@@ -63,12 +68,16 @@ def _loops(begins: Iterable[str], nodes: Mapping[str, Node]) -> Iterator[list[st
             elif following in on_path:
                 path = list(on_path)
                 yield [*path[path.index(following) :], following]
-            elif following in nodes and following not in done:
-                on_path[following] = _ways(nodes[following])
+            elif following in leads and following not in done:
+                on_path[following] = _ways(leads[following])
 
 
-def _ways(node: Node) -> Iterator[str]:
-    return iter(sorted({way.to for way in node.part.ways}))
+def _ways(leads: Iterable[str]) -> Iterator[str]:
+    return iter(sorted(set(leads)))
+
+
+def _leads(nodes: Mapping[str, Node]) -> Mapping[str, Iterable[str]]:
+    return {name: [way.to for way in node.part.ways] for name, node in nodes.items()}
 
 
 def _leading_to_an_exit(nodes: Mapping[str, Node]) -> set[str]:
@@ -89,7 +98,7 @@ def _leading_to_an_exit(nodes: Mapping[str, Node]) -> set[str]:
 def _loop_without_wait(nodes: Mapping[str, Node]) -> list[str]:
     """The names along a loop that a member would go round at once."""
     at_once = {name: node for name, node in nodes.items() if not (isinstance(node.part, Wait) and node.part.takes_time)}
-    return next(_loops(at_once, at_once), [])
+    return next(_loops(at_once, _leads(at_once)), [])
 
 
 def _done_for_control(name: str, split: Split, nodes: Mapping[str, Node]) -> list[Fault]:

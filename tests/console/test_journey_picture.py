@@ -1,0 +1,106 @@
+"""The picture of a journey, made of its document, whatever faults that has."""
+
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abacus.console.decide.journey_picture import Leads, Marks, compared, gone, picture_of, what_happens
+
+_EXAMPLES: Final = Path(__file__).parents[2] / "docs" / "examples"
+_JUNK: Final = st.recursive(
+    st.none() | st.integers() | st.sampled_from(["wait", "a", "b", "x"]),
+    lambda inside: (
+        st.lists(inside, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["wait", "branch", "split", "do", "exit", "rate", "next", "otherwise", "a", "b"]), inside
+        )
+    ),
+    max_leaves=12,
+)
+
+
+def test_a_journey_is_drawn_in_the_order_in_which_members_come() -> None:
+    picture = picture_of(_example("welcome"))
+    assert [(each.name, each.does) for each in picture.stops] == [
+        ("", "by transaction.completed"),
+        ("hello", "tell"),
+        ("second_order", "waits 2d or an event"),
+        ("thank", "award 50 points"),
+        ("remind", "tell"),
+        ("through", "leaves: through"),
+    ]
+    assert picture.stops[2].leads == [Leads(["event"], "thank"), Leads(["otherwise"], "remind")]
+    assert sorted(each.words for each in picture.arrows if each.words) == ["event", "otherwise"]
+    assert len(picture.arrows) == 6
+
+
+def test_eleven_branches_lie_side_by_side() -> None:
+    picture = picture_of(_example("eleven"))
+    by_row = {each.stop.name: each.y for each in picture.boxes}
+    (branch,) = (each for each in picture.stops if each.kind == "branch")
+    assert len({by_row[each.to] for each in branch.leads if each.words != ["otherwise"]}) == 1
+
+
+def test_several_ways_to_one_node_are_one_arrow() -> None:
+    node = {"branch": [{"next": "b"}, {"next": "c"}, {"next": "b"}], "otherwise": "b"}
+    picture = picture_of({"begin": "a", "nodes": {"a": node, "b": {"exit": "x"}, "c": {"exit": "y"}}})
+    assert picture.stops[1].leads == [Leads(["1", "3", "otherwise"], "b"), Leads(["2"], "c")]
+
+
+def test_a_way_back_is_told_from_a_way_on() -> None:
+    nodes = {"a": {"wait": {"for": "1d"}, "next": "b"}, "b": {"wait": {"for": "1d"}, "next": "a", "otherwise": "b"}}
+    assert [each.is_back for each in picture_of({"begin": "a", "nodes": nodes}).arrows] == [False, False, True, True]
+
+
+def test_what_stands_at_nodes_is_kept() -> None:
+    marks = Marks(words={"hello": "new"}, notes={"hello": "3 wait"}, wrong={"thank": ["Fill this in."]})
+    by_name = {each.name: each for each in picture_of(_example("welcome"), marks).stops}
+    assert (by_name["hello"].mark, by_name["hello"].note) == ("new", "3 wait")
+    assert by_name["thank"].wrong == ["Fill this in."]
+
+
+def test_versions_are_compared_node_by_node() -> None:
+    before = _example("welcome")
+    nodes = dict(before["nodes"])
+    del nodes["remind"]
+    after = {**before, "nodes": {**nodes, "late": {"exit": "late"}, "thank": {"exit": "thanked"}}}
+    assert compared(before, after).words == {"late": "new", "thank": "changed"}
+    assert gone(before, after) == ["remind"]
+    assert (compared(None, after).words, gone(None, after)) == ({}, [])
+
+
+def test_what_happens_is_told_in_few_words() -> None:
+    assert [
+        what_happens(each)
+        for each in (
+            {"wait": {"at": "10:00", "weekday": "mon"}},
+            {"wait": {"until": "context.departs_at", "before": "3h", "rule": {}}},
+            {"split": [{}]},
+            {"rate": 6000},
+            {"do": {"grant": {"offer": "lunch"}}},
+            {"do": {"start": {"journey": "lapsing"}}},
+            {},
+        )
+    ] == [
+        "until 10:00 on mon",
+        "until 3h before context.departs_at or a rule holds",
+        "1 arm, by chance",
+        "6,000 a minute",
+        "grant the offer lunch",
+        "start lapsing",
+        "nothing yet",
+    ]
+
+
+@given(_JUNK, st.dictionaries(st.sampled_from(["a", "b", "wait"]), _JUNK))
+def test_any_draft_has_a_picture(begin: Any, nodes: dict[str, Any]) -> None:
+    picture = picture_of({"begin": begin, "nodes": nodes, "entry": begin})
+    assert {each.name for each in picture.stops} == {"", *nodes}
+    assert picture_of({"nodes": begin}).stops
+
+
+def _example(name: str) -> dict[str, Any]:
+    return tomllib.loads((_EXAMPLES / f"journey-{name}.toml").read_text())
