@@ -7,6 +7,7 @@ from tests.console.campaigning import MARKET
 from tests.console.drafting import DRAFT
 from tests.console.holding import ITEM, SELECTION
 from tests.console.stocked import BRUNCH
+from tests.documents.samples import JOURNEYS
 from tests.engage.offers.taken import wish
 from tests.support.offers import LUNCH
 
@@ -34,6 +35,7 @@ def address(path: str, approval: Approval) -> str:
         "/offers/{name}/preview": f"/offers/{LUNCH['name']}/preview?categories=food&price=10",
         "/offers/{name}": f"/offers/{BRUNCH}",
         "/rewards/{name}": "/rewards/tea",
+        "/journeys/{name}": f"/journeys/{JOURNEYS.document['name']}",
         "{name}": MARKET["name"],
         "{member:path}": "bob",
         "{partner}": "acme",

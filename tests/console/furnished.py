@@ -9,6 +9,7 @@ from abacus.engage.categories.decide.tree import parse_categories
 from abacus.engage.categories.kind import CategoryDesk
 from abacus.engage.downstreams.decide.downstream_document import parse_downstream
 from abacus.engage.downstreams.desk import DownstreamDesk
+from abacus.engage.journeys.desk import JourneyDesk
 from abacus.engage.notify.decide.contact_document import parse_policy
 from abacus.engage.offers.desk import OfferDesk
 from abacus.people.store.approvals import Approvals
@@ -30,6 +31,7 @@ from tests.console.desk import Desk
 from tests.console.drafting import save_draft
 from tests.console.holding import hold_and_select
 from tests.console.stocked import stock
+from tests.documents.samples import JOURNEYS
 from tests.engage.offers.taken import desk as taking_desk
 from tests.engage.offers.taken import held, wish
 from tests.people.approving import ANN, BEN, proposal
@@ -65,6 +67,11 @@ async def propose_offer(open_desk: Desk) -> None:
     await desk.propose(await desk.read(LUNCH, await desk.around()), ANN)
 
 
+async def propose_journey(open_desk: Desk) -> None:
+    desk = open_desk.rooms[JourneyDesk]
+    await desk.propose(await desk.read(JOURNEYS.document), ANN)
+
+
 async def hold_offer(open_desk: Desk) -> None:
     await held(taking_desk(open_desk.pool, open_desk.clock), wish("furnished", at=open_desk.clock.now()))
 
@@ -79,6 +86,7 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await publish_categories(open_desk)
     await publish_contact(open_desk)
     await propose_offer(open_desk)
+    await propose_journey(open_desk)
     await hold_offer(open_desk)
     await stock(open_desk)
     approval = await open_desk.rooms[Approvals].ask(proposal(country=country), ANN.agent)

@@ -47,7 +47,7 @@ IDLE: Final = """() => {
     const all = "a, button, input:not([type=hidden]), select, textarea, summary, .search > kbd";
     return [...document.querySelectorAll(all)]
         .filter((each) => each.checkVisibility({visibilityProperty: true}))
-        .filter((each) => !(works[each.tagName] || ((field) => sends(field.form)))(each))
+        .filter((each) => !(works[each.tagName.toUpperCase()] || ((field) => sends(field.form)))(each))
         .map((each) => each.outerHTML.slice(0, 200));
 }"""
 

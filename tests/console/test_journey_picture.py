@@ -73,18 +73,16 @@ def test_versions_are_compared_node_by_node() -> None:
 
 
 def test_what_happens_is_told_in_few_words() -> None:
-    assert [
-        what_happens(each)
-        for each in (
-            {"wait": {"at": "10:00", "weekday": "mon"}},
-            {"wait": {"until": "context.departs_at", "before": "3h", "rule": {}}},
-            {"split": [{}]},
-            {"rate": 6000},
-            {"do": {"grant": {"offer": "lunch"}}},
-            {"do": {"start": {"journey": "lapsing"}}},
-            {},
-        )
-    ] == [
+    nodes: list[dict[str, Any]] = [
+        {"wait": {"at": "10:00", "weekday": "mon"}},
+        {"wait": {"until": "context.departs_at", "before": "3h", "rule": {}}},
+        {"split": [{}]},
+        {"rate": 6000},
+        {"do": {"grant": {"offer": "lunch"}}},
+        {"do": {"start": {"journey": "lapsing"}}},
+        {},
+    ]
+    assert [what_happens(each) for each in nodes] == [
         "until 10:00 on mon",
         "until 3h before context.departs_at or a rule holds",
         "1 arm, by chance",

@@ -126,7 +126,7 @@ async def test_a_part_whose_dependency_is_down_says_since_when_and_the_rest_is_t
         first = {each["name"]: each["part"] for each in (await eve.twin("/")).json()["cards"]}
         since = first["quarantine"]["down"]["since"]
         assert (first["quarantine"]["value"], first["quarantine"]["down"]["dependency"]) == (None, "database")
-        assert first["approvals"]["value"]["all"] == 3
+        assert first["approvals"]["value"]["all"] == 4
         open_desk.clock.pass_(seconds=30)
         again = {each["name"]: each["part"] for each in (await eve.twin("/")).json()["cards"]}
         assert again["quarantine"]["down"]["since"] == since

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from abacus.console.decide.fields import FieldLine, lines_of
+from abacus.console.decide.journey_picture import Picture
 from abacus.console.decide.named import Named
 from abacus.documents.form.changes import changes
 from abacus.documents.form.sentences import Sentence
@@ -24,6 +25,7 @@ class Told:
     against: str | None = None
     about: Sequence[Named] = ()
     everything: Sequence[FieldLine] = ()
+    picture: Picture | None = None
 
 
 def changes_of(form: Form, before: Table | None, after: Table) -> Sequence[FieldLine]:

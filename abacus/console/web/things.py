@@ -32,6 +32,7 @@ THINGS: Final = {
         Thing("member", "Member", "/members/"),
         Thing("transfer", "Transfer", "/transfers/", logged=False),
         Thing("campaign", "Campaign", "/campaigns/", versions=True),
+        Thing("journey", "Journey", "/journeys/", versions=True),
         Thing("offer", "Offer", "/offers/", versions=True),
         Thing("reward", "Reward", "/rewards/", versions=True),
         Thing("categories", "Categories", "/categories/", versions=True),

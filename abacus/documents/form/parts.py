@@ -53,7 +53,7 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Listing:
-    """Rows of one sort. `new` are the controls of one more, where its key has to be typed."""
+    """Rows of one sort, `folded` until one is asked for. `new` are the controls of one more, where its key is typed."""
 
     path: str
     label: str
@@ -63,6 +63,7 @@ class Listing:
     acts: Sequence[Act] = ()
     help: str = ""
     empty: str = ""
+    folded: bool = False
     kind: str = "listing"
 
 

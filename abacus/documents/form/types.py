@@ -153,6 +153,7 @@ class Entries:
     of: "Sort"
     noun: str
     first: str | None = None  # the key of an entry that a new table begins with
+    folded: bool = False  # whether each entry is shown when it is asked for
 
 
 @dataclass(frozen=True, slots=True)

@@ -283,7 +283,16 @@ class _View:
             controls.append(Control(name=name_of(path, "value"), path=at, label="Its value"))
         self._spots.append(Spot(Role.NEW, path, entries, controls))
         adds = [_add(at, noun, of)]
-        return Listing(path=at, label=of.label, rows=panels, new=controls, acts=adds, help=of.help, empty=of.usual)
+        return Listing(
+            path=at,
+            label=of.label,
+            rows=panels,
+            new=controls,
+            acts=adds,
+            help=of.help,
+            empty=of.usual,
+            folded=entries.folded,
+        )
 
 
 def _row_acts(path: Path, count: int, label: str) -> list[Act]:

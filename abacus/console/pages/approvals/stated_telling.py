@@ -1,7 +1,9 @@
 """How the approval of a version with states is told: its sentences, and what changes against the version before."""
 
+from collections.abc import Callable
 from typing import Any, Generic
 
+from abacus.console.decide.journey_picture import Picture
 from abacus.console.decide.named import Named
 from abacus.console.decide.told import Told, changes_of, everything_of
 from abacus.console.pages.approvals.telling import Telling
@@ -9,7 +11,7 @@ from abacus.console.pages.drafts.draft_kind import DraftKind
 from abacus.console.web.calls import Call
 from abacus.console.web.things import THINGS
 from abacus.documents.form.sentences import sentences
-from abacus.documents.form.types import Form
+from abacus.documents.form.types import Form, Table
 from abacus.documents.kind import Around
 from abacus.documents.stated import Running, StatedKind
 from abacus.documents.stated_desk import StatedDesk
@@ -17,7 +19,9 @@ from abacus.people.types.approval import Approval
 
 
 class StatedTelling(Generic[Running, Around]):
-    """`why` says why another person looks at a version before it holds."""
+    """`why` says why another person looks at a version before it holds. `picture` draws it, beside the version before
+    where there is one.
+    """
 
     def __init__(
         self,
@@ -27,12 +31,14 @@ class StatedTelling(Generic[Running, Around]):
         *,
         why: str,
         drafts: DraftKind[Running, Around] | None = None,
+        picture: Callable[[Table | None, Table], Picture] | None = None,
     ) -> None:
         self._kind = kind
         self._form = form
         self._desk = desk
         self._why = why
         self._drafts = drafts
+        self._picture = picture
 
     def telling(self) -> Telling:
         return Telling(
@@ -64,4 +70,5 @@ class StatedTelling(Generic[Running, Around]):
             against=before[-1].label if before else None,
             about=[Named(self._kind.subject, f"{approval.subject}@{number}")] if self._kind.subject in THINGS else [],
             everything=everything_of(content),
+            picture=None if self._picture is None else self._picture(old, content),
         )

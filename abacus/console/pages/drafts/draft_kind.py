@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple
 
 from abacus.console.decide.form_field import FormField
+from abacus.console.decide.journey_picture import Picture
 from abacus.console.decide.trials import TrialWords
 from abacus.console.errands.types import NO_PAPERS
 from abacus.console.pages.drafts.preview import PreviewKind
@@ -12,6 +13,7 @@ from abacus.console.web.calls import Call
 from abacus.console.web.forms import Form
 from abacus.console.web.page import Page, See
 from abacus.documents.desk import DocumentDesk
+from abacus.documents.form.faults import Placed
 from abacus.documents.kind import Around, DocumentKind
 from abacus.documents.types import Document, DraftOutcome
 from abacus.people.types.approval import ApprovalKind
@@ -67,6 +69,7 @@ class DraftKind(Generic[Document, Around]):
 
     # What drafts are judged by, and chosen from; as the desk has it, where a kind says nothing.
     around: Callable[[Call], Awaitable[Around]] | None = None
+    picture: Callable[[Mapping[str, Any], Placed], Picture] | None = None  # of a document with its faults
     preview: PreviewKind[Document, Around] | None = None
     trials: Sequence[TrialKind[Document]] = ()
     trials_path: str = ""  # before the id of a trial

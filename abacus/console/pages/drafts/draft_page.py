@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Generic
 from urllib.parse import urlencode
 
+from abacus.console.decide.journey_picture import Picture
 from abacus.console.pages.drafts.draft_kind import DraftKind
 from abacus.console.pages.drafts.draft_text import DraftText, Taken, begun, sent, taken
 from abacus.console.pages.drafts.preview import PREVIEW, PreviewCard, Previewed, card_of
@@ -63,7 +64,9 @@ class DraftPage(Page):
     submit: str
     draft: DraftText
     saved: SavedAs | None = None
+    picture: Picture | None = None
     panels: Sequence[Panel] = ()
+    touched: str = ""  # the part of the form that was changed just now
     faults: Placed = _NO_FAULTS
     to_mend: Sequence[ToMend] = ()  # the faults of fields, as a list
     sentences: Sequence[Sentence] = ()
@@ -76,6 +79,12 @@ class DraftPage(Page):
     preview: Part[Previewed] | None = None
     trial_forms: Sequence[TrialForm] = ()
     trials: Part[Sequence[Trial]] | None = None
+
+    def opens(self, path: str) -> bool:
+        """Whether a folded part is open: it was changed just now, or has a fault."""
+        return any(
+            each == path or each.startswith((f"{path}.", f"{path}[")) for each in (self.touched, *self.faults.at)
+        )
 
 
 class _DraftPages(Generic[Document, Around]):
@@ -194,7 +203,9 @@ class _DraftPages(Generic[Document, Around]):
             path=drafts.path,
             submit=drafts.submit,
             draft=found.draft,
+            picture=None if drafts.picture is None else drafts.picture(found.document, _NO_FAULTS),
             panels=found.fields.parts,
+            touched=_touched(call),
             templates=[(each.name, each.about) for each in drafts.templates if each.fits(around)],
             form=typed,
             fault=fault,
@@ -211,7 +222,12 @@ class _DraftPages(Generic[Document, Around]):
         wrong = typed.but(document=f"{len(faults)} to mend.") if call.request.method == "POST" else typed
         at = placed(faults, found.fields, found.document)
         return replace(
-            shown, faults=at, to_mend=to_mend(at, found.fields), form=wrong, trial_forms=trial_forms(call, drafts, None)
+            shown,
+            picture=None if drafts.picture is None else drafts.picture(found.document, at),
+            faults=at,
+            to_mend=to_mend(at, found.fields),
+            form=wrong,
+            trial_forms=trial_forms(call, drafts, None),
         )
 
     async def _judged(self, call: Call, shown: DraftPage, draft: Document, around: Around) -> DraftPage:
@@ -244,6 +260,12 @@ def _of_trials(form: Form) -> Form:
     """What was typed beside the document."""
     mine = {name: text for name, text in form.shown(*_OF_THE_PAGE).typed.items() if not name.startswith(PREFIX)}
     return Form(mine)
+
+
+def _touched(call: Call) -> str:
+    """The part that a button is of, or a field that was changed."""
+    _, _, at = call.form.get("act").partition(":")
+    return at or call.request.headers.get("hx-trigger-name", "").removeprefix(PREFIX).partition("/")[0]
 
 
 def _with_preview(shown: DraftPage, preview: Part[Previewed], found: Taken) -> DraftPage:

@@ -13,6 +13,7 @@ from abacus.console.pages.counters.counter_finder import COUNTERS
 from abacus.console.pages.downstreams.downstreams import DOWNSTREAM_REGISTER
 from abacus.console.pages.drafts.register import Register
 from abacus.console.pages.events.sources import SOURCE_REGISTER
+from abacus.console.pages.journeys.journey_pages import PAGES as JOURNEY_PAGES
 from abacus.console.pages.members.member_finder import MEMBERS, TRANSFERS
 from abacus.console.pages.offers.offer_pages import PAGES as OFFER_PAGES
 from abacus.console.pages.partners.partner_finder import PARTNERS
@@ -37,6 +38,7 @@ FINDERS: Final = (
     MEMBERS,
     TRANSFERS,
     stated_finder(CAMPAIGN_PAGES),
+    stated_finder(JOURNEY_PAGES),
     stated_finder(OFFER_PAGES),
     stated_finder(REWARD_PAGES),
     CATEGORY_FINDER,

@@ -47,6 +47,7 @@ class StatedListPage(Page):
     draft: str
     links: Sequence[tuple[str, str]]
     columns: Sequence[str]
+    has_bars: bool
     list: Rows[StatedRow]
     chosen: str | None
     states: Sequence[str] = tuple(State)
@@ -84,7 +85,7 @@ class StatedPages(Generic[Running, Around]):
     desk: type[StatedDesk[Running, Around]]
     title: str
     about: str
-    used: Callable[[Call, Sequence[Running]], Awaitable[BarsByName]]
+    used: Callable[[Call, Sequence[Running]], Awaitable[BarsByName]] | None = None  # of a kind with limits
     told: Mapping[str, Callable[[Running], str]] = field(default_factory=dict)
     links: Sequence[tuple[str, str]] = ()
     is_granted: bool = False
@@ -99,7 +100,7 @@ class StatedPages(Generic[Running, Around]):
         found = await desk.page(countries=countries, state=state, after=after, limit=_MOST + 1)
         shown = found[:_MOST]
         more = call.next_page(self.kind.name(shown[-1].document)) if len(found) > _MOST else None
-        bars = await self.used(call, [each.document for each in shown])
+        bars = {} if self.used is None else await self.used(call, [each.document for each in shown])
         rows = [self.row(call, each, bars.get(self.kind.name(each.document), ())) for each in shown]
         return StatedListPage(
             title=self.title,
@@ -110,6 +111,7 @@ class StatedPages(Generic[Running, Around]):
             draft=path_of(command),
             links=self.links,
             columns=list(self.told),
+            has_bars=self.used is not None,
             list=Rows(rows, more),
             chosen=state,
             may_draft=call.may_somewhere(self.kind.deed),

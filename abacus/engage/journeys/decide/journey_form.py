@@ -192,7 +192,7 @@ JOURNEY_FORM: Final = Form(
         ),
         Field(
             name="nodes",
-            sort=Entries(Text(pattern=NAME_PATTERN), NODE, "node"),
+            sort=Entries(Text(pattern=NAME_PATTERN), NODE, "node", folded=True),
             label="Nodes",
             required=True,
             begins="node by node",

@@ -1,0 +1,93 @@
+"""Journeys in the console: drawn, written node by node, approved by another person, paused and ended."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from abacus.platform.postgres import Pool
+from tests.console.campaigning import cards
+from tests.console.desk import desk
+
+PAGE: Final = "/journeys-draft"
+TOML: Final = (Path(__file__).parents[2] / "docs" / "examples" / "journey-welcome.toml").read_text()
+
+
+def nodes(picture: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {each["stop"]["name"]: each["stop"] for each in picture["boxes"]}
+
+
+async def test_a_journey_from_its_text_to_its_end_by_two_people(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        ben = await open_desk.inside("ben", "approver:SG")
+        waiting = (await ann.submit(PAGE, PAGE, TOML)).headers["location"]
+        told = (await ben.twin(waiting)).json()
+        assert nodes(told["told"]["value"]["picture"])["hello"]["does"] == "tell"
+        assert "<svg" in (await ben.see(waiting)).text
+        assert (await ben.send(waiting, f"{waiting}/approve", digest=told["digest"])).status_code == 303
+        (row,) = (await ben.twin("/journeys")).json()["list"]["rows"]
+        assert (row["name"], row["state"], row["told"]) == ("welcome", "running", {"nodes": "5"})
+        page = await ann.see("/journeys/welcome")
+        assert 'href="#node-second_order"' in page.text
+        assert 'id="node-second_order"' in page.text
+        assert "style=" not in page.text
+        for act, state in (("pause", "paused"), ("resume", "running"), ("end", "ended")):
+            moved = await ann.send("/journeys/welcome", "/journeys/welcome/move", act=act, reason="so")
+            assert moved.status_code == 303
+            assert (await ann.twin("/journeys/welcome")).json()["shown"]["row"]["state"] == state
+
+
+async def test_another_version_shows_which_nodes_it_changes(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        ben = await open_desk.inside("ben", "approver:SG")
+        first = (await ann.submit(PAGE, PAGE, TOML)).headers["location"]
+        await ben.send(first, f"{first}/approve", digest=(await ben.twin(first)).json()["digest"])
+        second = (await ann.submit(PAGE, PAGE, TOML.replace("points = 50", "points = 60"))).headers["location"]
+        told = (await ben.twin(second)).json()["told"]["value"]
+        assert {name: each["mark"] for name, each in nodes(told["picture"]).items() if each["mark"]} == {
+            "thank": "changed"
+        }
+        assert any(each["before"] == "50" and each["value"] == "60" for each in told["changes"])
+
+
+async def test_nodes_are_added_connected_and_deleted_by_forms_and_undone(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        begun = (await ann.twin(PAGE)).json()
+        assert (begun["faults"], begun["to_mend"]) == ({"at": {}, "elsewhere": []}, [])
+
+        async def act(before: dict[str, Any], act: str, **typed: str) -> dict[str, Any]:
+            draft = before["draft"]
+            carried = {"text": draft["text"], "shown": draft["shown"], "undo": json.dumps(draft["before"])}
+            found: dict[str, Any] = (await ann.send_for_twin(PAGE, PAGE, **{**carried, "act": act, **typed})).json()
+            return found
+
+        added = await act(begun, "add:nodes", **{"doc.nodes/new": "pause"})
+        assert nodes(added["picture"])["pause"]["wrong"]
+        assert added["touched"] == "nodes"
+        # A wait of a day, which leads on to the end; and the first node leads to it.
+        waits = await act(added, "check", **{"doc.nodes.pause/part": "1"})
+        said = await act(waits, "check", **{"doc.nodes.pause.wait.for": "1d", "doc.nodes.pause.next": "second_order"})
+        assert nodes(said["picture"])["pause"]["wrong"] == ["no node leads here"]
+        joined = await act(said, "check", **{"doc.nodes.hello.next": "pause"})
+        assert joined["to_mend"] == []
+        assert nodes(joined["picture"])["pause"]["does"] == "waits 1d"
+        gone = await act(joined, "remove:nodes.pause")
+        assert nodes(gone["picture"])["hello"]["wrong"]
+        undone = await act(gone, "undo")
+        assert (undone["draft"]["text"], undone["to_mend"]) == (joined["draft"]["text"], [])
+
+
+async def test_what_is_not_open_to_a_person_is_not_shown(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        await ann.submit(PAGE, PAGE, TOML)
+        ida = await open_desk.inside("ida", "viewer:ID")
+        assert (await ida.see("/journeys/welcome")).status_code == 404
+        assert (await ida.twin("/journeys")).json()["list"]["rows"] == []
+        assert (await ida.see(PAGE)).status_code == 403
