@@ -11,9 +11,9 @@ _NAMES = [f"n{number}" for number in range(12)]
 _GRAPHS = st.dictionaries(st.sampled_from(_NAMES), st.lists(st.sampled_from(_NAMES), max_size=4), max_size=12)
 
 
-@given(_GRAPHS)
-def test_no_node_covers_another_and_all_is_within_the_drawing(leads: dict[str, list[str]]) -> None:
-    found = in_layers(leads)
+@given(_GRAPHS, st.booleans())
+def test_no_node_covers_another_and_all_is_within_the_drawing(leads: dict[str, list[str]], sideways: bool) -> None:  # noqa: FBT001  # drawn
+    found = in_layers(leads, sideways=sideways)
     assert found.places.keys() == leads.keys()
     for one, other in combinations(found.places.values(), 2):
         assert abs(one.x - other.x) >= BOX[0] or abs(one.y - other.y) >= BOX[1]
@@ -52,6 +52,13 @@ def test_a_graph_has_one_drawing() -> None:
     assert in_layers(leads) == in_layers(leads)
     assert in_layers(leads).back == {("c", "a")}
     assert in_layers({}).places == {}
+
+
+def test_sideways_layers_go_from_left_to_right() -> None:
+    down, right = (in_layers({"a": ["b", "c"], "b": ["c"], "c": ["a"]}, sideways=each) for each in (False, True))
+    assert [at.y for at in down.places.values()] == sorted(at.y for at in down.places.values())
+    assert [at.x for at in right.places.values()] == sorted(at.x for at in right.places.values())
+    assert right.back == down.back == {("c", "a")}
 
 
 def _touches(found: Layers, name: str, x: float, y: float) -> bool:

@@ -13,6 +13,7 @@ Table = Mapping[str, Any]
 
 ENTRY: Final = ""  # where members enter: no node is called so
 _LONGEST: Final = 24  # characters of a line in a box
+_WIDEST: Final = 1_000  # a picture that would be wider is drawn sideways, if that is narrower
 _MOST_WAYS: Final = 3  # of one arrow, in words
 _NOTHING: Final = "nothing yet"
 
@@ -103,13 +104,20 @@ def picture_of(document: Table, marks: Marks = NO_MARKS) -> Picture:
             note=marks.notes.get(name, ""),
             wrong=marks.wrong.get(name, ()),
         )
-    layers = in_layers({name: [each.to for each in stop.leads] for name, stop in stops.items()})
+    layers = _layers({name: [each.to for each in stop.leads] for name, stop in stops.items()})
     return Picture(
         [_box(stop, layers) for stop in stops.values()],
         [_arrow(name, each, layers) for name, stop in stops.items() for each in stop.leads],
         round(layers.width),
         round(layers.height),
     )
+
+
+def _layers(leads: Mapping[str, Sequence[str]]) -> Layers:
+    down = in_layers(leads)
+    if down.width <= _WIDEST:
+        return down
+    return min(down, in_layers(leads, sideways=True), key=lambda layers: layers.width)
 
 
 def compared(before: Table | None, after: Table) -> Marks:
@@ -226,15 +234,18 @@ def _arrow(name: str, leads: Leads, layers: Layers) -> Arrow:
     said = ", ".join(leads.words[:_MOST_WAYS]) + (" …" if len(leads.words) > _MOST_WAYS else "")
     first, second = (points[-1], points[-2]) if way in layers.back else (points[0], points[1])
     at = Point(round((first.x + second.x) / 2, 1), round((first.y + second.y) / 2, 1))
-    return Arrow(_curved(points), said, at, way in layers.back or name == leads.to)
+    return Arrow(_curved(points, sideways=layers.sideways), said, at, way in layers.back or name == leads.to)
 
 
-def _curved(points: Sequence[Point]) -> str:
-    """Lines leave and reach their nodes upright, and bend between two layers."""
+def _curved(points: Sequence[Point], *, sideways: bool) -> str:
+    """Lines leave and reach their nodes straight, and bend between two layers."""
     parts = [f"M{points[0].x:.1f} {points[0].y:.1f}"]
     for one, other in pairwise(points):
         if one.x == other.x or one.y == other.y:
             parts.append(f"L{other.x:.1f} {other.y:.1f}")
+        elif sideways:
+            half = (one.x + other.x) / 2
+            parts.append(f"C{half:.1f} {one.y:.1f} {half:.1f} {other.y:.1f} {other.x:.1f} {other.y:.1f}")
         else:
             half = (one.y + other.y) / 2
             parts.append(f"C{one.x:.1f} {half:.1f} {other.x:.1f} {half:.1f} {other.x:.1f} {other.y:.1f}")

@@ -1,5 +1,6 @@
 """Where the nodes of a graph stand in a drawing, and by which points its lines go: in layers, from above to below, each
-node below all that lead to it; a line that closes a loop goes back up. Pure, and the same for the same graph.
+node below all that lead to it; a line that closes a loop goes back up. Sideways, layers go from left to right. Pure, and
+the same for the same graph.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,15 +31,16 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Layers:
-    """The middle of each node; the points of each line from its beginning to its end; the lines that go back up; and
-    how large all is.
+    """The middle of each node; the points of each line from its beginning to its end; the lines that go back; and how
+    large all is.
     """
 
     places: Mapping[str, Point]
-    lines: Mapping[Way, Sequence[Point]]
+    lines: dict[Way, Sequence[Point]]
     back: frozenset[Way]
     width: float
     height: float
+    sideways: bool
 
 
 class _Slot(NamedTuple):
@@ -46,26 +48,26 @@ class _Slot(NamedTuple):
 
     layer: int
     node: str
+    width: float
     line: Way | None = None
 
-    @property
-    def width(self) -> float:
-        return BOX[0] + _BESIDE if self.line is None else _LINE
 
-
-def in_layers(leads: Mapping[str, Iterable[str]]) -> Layers:
+def in_layers(leads: Mapping[str, Iterable[str]], *, sideways: bool = False) -> Layers:
     """Of nodes in the order in which a person reads them, the first one first. What a node leads to that is none is
     left out.
     """
     ways = [(name, to) for name, others in leads.items() for to in dict.fromkeys(others) if to in leads]
     back = ways_back(leads, leads)
     layer = _layers(leads, [_downwards(way, back) for way in ways if way[0] != way[1]])
-    chains = {way: _chain(way, layer) for way in ways if way[0] != way[1]}
-    rows = _rows(leads, layer, chains)
+    width, height = BOX[::-1] if sideways else BOX
+    chains = {way: _chain(way, layer, width + _BESIDE) for way in ways if way[0] != way[1]}
+    rows = _rows(leads, layer, chains, width + _BESIDE)
     sweeps = max(2, min(_SWEEPS, _QUICK // max(sum(map(len, rows)), 1)))
     _order(rows, chains.values(), sweeps)
     across = _placed(rows, chains.values(), sweeps)
-    return _drawn(rows, across, ways, chains, back)
+    drawn = _drawn(rows, across, chains, back, (width, height))
+    drawn.lines.update((way, _to_itself(drawn.places[way[0]], (width, height))) for way in ways if way[0] == way[1])
+    return _turned(drawn) if sideways else drawn
 
 
 def _downwards(way: Way, back: frozenset[Way]) -> Way:
@@ -90,24 +92,26 @@ def _layers(names: Iterable[str], ways: Sequence[Way]) -> dict[str, int]:
     return layer
 
 
-def _chain(way: Way, layer: Mapping[str, int]) -> list[_Slot]:
+def _chain(way: Way, layer: Mapping[str, int], width: float) -> list[_Slot]:
     """The slots of a line, from above to below."""
     upper, lower = sorted(way, key=layer.__getitem__)
     between = range(layer[upper] + 1, layer[lower])
     return [
-        _Slot(layer[upper], upper),
-        *(_Slot(number, way[1], way) for number in between),
-        _Slot(layer[lower], lower),
+        _Slot(layer[upper], upper, width),
+        *(_Slot(number, way[1], _LINE, way) for number in between),
+        _Slot(layer[lower], lower, width),
     ]
 
 
-def _rows(names: Iterable[str], layer: Mapping[str, int], chains: Mapping[Way, Sequence[_Slot]]) -> list[list[_Slot]]:
+def _rows(
+    names: Iterable[str], layer: Mapping[str, int], chains: Mapping[Way, Sequence[_Slot]], width: float
+) -> list[list[_Slot]]:
     rows: list[list[_Slot]] = [[] for _ in range(max(layer.values(), default=-1) + 1)]
     of_upper: dict[str, list[_Slot]] = {}
     for chain in chains.values():
         of_upper.setdefault(chain[0].node, []).extend(chain[1:-1])
     for name in names:
-        rows[layer[name]].append(_Slot(layer[name], name))
+        rows[layer[name]].append(_Slot(layer[name], name, width))
         for passing in of_upper.get(name, ()):
             rows[passing.layer].append(passing)
     return rows
@@ -169,32 +173,41 @@ def _apart(wished: Sequence[float], row: Sequence[_Slot]) -> list[float]:
 def _drawn(
     rows: Sequence[Sequence[_Slot]],
     across: Mapping[_Slot, float],
-    ways: Sequence[Way],
     chains: Mapping[Way, Sequence[_Slot]],
     back: frozenset[Way],
+    box: tuple[float, float],
 ) -> Layers:
-    def down(slot: _Slot) -> float:
-        return _MARGIN + BOX[1] / 2 + slot.layer * (BOX[1] + BETWEEN)
+    half = box[1] / 2
 
-    ports = _ports(chains, across)
-    lines: dict[Way, list[Point]] = {}
-    for way in ways:
-        if way not in chains:
-            continue
-        chain = chains[way]
-        points = [Point(ports[way, True], down(chain[0]) + BOX[1] / 2)]
+    def down(slot: _Slot) -> float:
+        return _MARGIN + half + slot.layer * (box[1] + BETWEEN)
+
+    ports = _ports(chains, across, box[0])
+    lines: dict[Way, Sequence[Point]] = {}
+    for way, chain in chains.items():
+        points = [Point(ports[way, True], down(chain[0]) + half)]
         for slot in chain[1:-1]:
-            points += [Point(across[slot], down(slot) + sign * BOX[1] / 2) for sign in (-1, 1)]
-        points.append(Point(ports[way, False], down(chain[-1]) - BOX[1] / 2))
+            points += [Point(across[slot], down(slot) + sign * half) for sign in (-1, 1)]
+        points.append(Point(ports[way, False], down(chain[-1]) - half))
         lines[way] = points[::-1] if way in back else points
     places = {slot.node: Point(across[slot], down(slot)) for row in rows for slot in row if slot.line is None}
-    lines |= {way: _to_itself(places[way[0]]) for way in ways if way not in chains}
     right = max((at + slot.width / 2 for slot, at in across.items()), default=0.0)
-    height = len(rows) * (BOX[1] + BETWEEN) - BETWEEN + 2 * _MARGIN if rows else 0.0
-    return Layers(places, lines, back, right - _BESIDE / 2 + _MARGIN, height)
+    height = len(rows) * (box[1] + BETWEEN) - BETWEEN + 2 * _MARGIN if rows else 0.0
+    return Layers(places, lines, back, right - _BESIDE / 2 + _MARGIN, height, sideways=False)
 
 
-def _ports(chains: Mapping[Way, Sequence[_Slot]], across: Mapping[_Slot, float]) -> dict[tuple[Way, bool], float]:
+def _turned(drawn: Layers) -> Layers:
+    """From left to right what was from above to below."""
+    places = {name: Point(at.y, at.x) for name, at in drawn.places.items()}
+    lines: dict[Way, Sequence[Point]] = {
+        way: [Point(at.y, at.x) for at in points] for way, points in drawn.lines.items()
+    }
+    return Layers(places, lines, drawn.back, drawn.height, drawn.width, sideways=True)
+
+
+def _ports(
+    chains: Mapping[Way, Sequence[_Slot]], across: Mapping[_Slot, float], width: float
+) -> dict[tuple[Way, bool], float]:
     """Where lines meet their nodes, those that leave below (True) and those that come from above, from left to right as
     their neighbours stand.
     """
@@ -204,17 +217,17 @@ def _ports(chains: Mapping[Way, Sequence[_Slot]], across: Mapping[_Slot, float])
         meeting.setdefault((chain[-1], False), []).append((across[chain[-2]], way))
     ports = {}
     for (slot, is_below), lines in meeting.items():
-        step = min(_PORTS, (BOX[0] - _PORTS) / len(lines))
+        step = min(_PORTS, (width - _PORTS) / len(lines))
         first = across[slot] - step * (len(lines) - 1) / 2
         for place, (_, way) in enumerate(sorted(lines)):
             ports[way, is_below] = first + place * step
     return ports
 
 
-def _to_itself(at: Point) -> list[Point]:
+def _to_itself(at: Point, box: tuple[float, float]) -> list[Point]:
     """From the lower right of a node around to its upper right."""
-    right, out = at.x + BOX[0] / 2, at.x + (BOX[0] + _BESIDE) / 2
-    upper, lower = at.y - BOX[1] / 4, at.y + BOX[1] / 4
+    right, out = at.x + box[0] / 2, at.x + (box[0] + _BESIDE) / 2
+    upper, lower = at.y - box[1] / 4, at.y + box[1] / 4
     return [Point(right, lower), Point(out, lower), Point(out, upper), Point(right, upper)]
 
 
