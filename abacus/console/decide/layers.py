@@ -1,6 +1,6 @@
 """Where the nodes of a graph stand in a drawing, and by which points its lines go: in layers, from above to below, each
-node below all that lead to it; a line that closes a loop goes back up. Sideways, layers go from left to right. Pure, and
-the same for the same graph.
+node below all that lead to it; a line that closes a loop goes back up. Sideways, layers go from left to right. Pure:
+the same graph has the same drawing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
