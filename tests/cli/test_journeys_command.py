@@ -13,6 +13,7 @@ from abacus.cli.examples import example_cards
 from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
 from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
+from tests.signals.segments.sets_of_members import load
 from tests.support.commands import Ran, abacus
 from tests.support.paths import DOCS
 from tests.support.staff import hire
@@ -119,6 +120,19 @@ async def test_who_does_not_enter_is_told_why(command: Command) -> None:
     )
     assert (ran.json["against"], ran.json["legs"]) == ("its rule does not hold", [])
     assert ran.json["conditions"] == [{"condition": "context.points gte 100", "value": "99", "holds": False}]
+
+
+@pytest.mark.long
+async def test_a_journey_is_tried_with_a_segment(command: Command, pool: Pool) -> None:
+    await load(pool, "vip", "ann", "bob", "cid")
+    words = ("journeys", "dry-run", "journey-eleven.toml", "--segment", "vip")
+    found = (await command(*words, "--json")).json
+    assert (found["members"], found["looked_at"], found["entered"]) == (3, 3, 3)
+    assert {"node": "which", "way": "otherwise", "to": "through", "members": 3} in found["ways"]
+    assert found["left"] == [{"reason": "through", "members": 3}]
+    ran = await command(*words, "--members", "2")
+    assert "2 of 3 members of vip@1 looked at: 2 would enter new_year" in ran.out
+    assert (await command(*words[:-1], "nobody")).code == 1
 
 
 @pytest.mark.long

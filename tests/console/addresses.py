@@ -2,7 +2,7 @@
 
 from abacus.engage.offers.decide.reservation import reservation_id
 from abacus.people.types.approval import Approval
-from tests.console.asking import FILE, OFFER_TRIAL, RATES_TRIAL, TABLE, TRIAL
+from tests.console.asking import FILE, JOURNEY_TRIAL, OFFER_TRIAL, RATES_TRIAL, TABLE, TRIAL
 from tests.console.campaigning import MARKET
 from tests.console.drafting import DRAFT
 from tests.console.holding import ITEM, SELECTION
@@ -21,6 +21,7 @@ def address(path: str, approval: Approval) -> str:
         "{id:uuid}": str(approval.approval_id),  # of the errand, too
         "/rates-backtests/{trial:uuid}": f"/rates-backtests/{RATES_TRIAL}",
         "/offer-trials/{trial:uuid}": f"/offer-trials/{OFFER_TRIAL}",
+        "/journey-trials/{trial:uuid}": f"/journey-trials/{JOURNEY_TRIAL}",
         "{trial:uuid}": str(TRIAL),
         "{scope}": "SG",
         "{selection:uuid}": str(SELECTION),

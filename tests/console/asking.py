@@ -63,6 +63,19 @@ OFFER_BACKTESTED: Final[dict[str, Any]] = {
         {"day": "2026-03-03", "outcome": "uses.overall", "purchases": 5, "money": "10.00", "points": 0},
     ],
 }
+JOURNEY_TRIAL: Final = UUID("00000000-0000-4000-8000-000000000004")
+JOURNEY_DRY_RUN: Final = Order("journey-dry-run", "welcome 0", "SG", ("journeys", "dry-run", "journey.toml", "--json"))
+JOURNEY_TAKEN: Final[dict[str, Any]] = {
+    "journey": "welcome",
+    "segment": "vip@1",
+    "members": 50_000,
+    "looked_at": 1_000,
+    "entered": 990,
+    "unknown": 0,
+    "against": [{"reason": "the rule of the entry does not hold", "members": 10}],
+    "ways": [{"node": "hello", "way": "", "to": "through", "members": 990}],
+    "left": [{"reason": "through", "members": 990}],
+}
 DOCUMENT: Final = {"scope": "SG", "tied": True, "rows": [{"name": "SG@1", "points": 12345}, {"name": "<script>"}]}
 
 

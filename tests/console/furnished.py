@@ -17,6 +17,9 @@ from abacus.people.types.approval import Approval
 from tests.console.asking import (
     BACKTEST,
     BACKTESTED,
+    JOURNEY_DRY_RUN,
+    JOURNEY_TAKEN,
+    JOURNEY_TRIAL,
     OFFER_BACKTEST,
     OFFER_BACKTESTED,
     OFFER_TRIAL,
@@ -94,6 +97,7 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await errand(open_desk, TRIAL, BACKTEST, document=BACKTESTED)
     await errand(open_desk, RATES_TRIAL, RATES_BACKTEST, document=RATES_BACKTESTED)
     await errand(open_desk, OFFER_TRIAL, OFFER_BACKTEST, document=OFFER_BACKTESTED)
+    await errand(open_desk, JOURNEY_TRIAL, JOURNEY_DRY_RUN, document=JOURNEY_TAKEN)
     await hold_and_select(open_desk)
     watch = open_desk.rooms[WatchStore]
     for minutes in (20, 10):  # ago; operations draw it

@@ -4,12 +4,15 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+from abacus.console.decide.journey_trials import went, would_take
+from abacus.console.errands.store import ErrandStore
 from abacus.platform.postgres import Pool
 from tests.console.campaigning import cards
 from tests.console.desk import desk
 
 PAGE: Final = "/journeys-draft"
-TOML: Final = (Path(__file__).parents[2] / "docs" / "examples" / "journey-welcome.toml").read_text()
+_EXAMPLES: Final = Path(__file__).parents[2] / "docs" / "examples"
+TOML: Final = (_EXAMPLES / "journey-welcome.toml").read_text()
 
 
 def nodes(picture: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -91,3 +94,72 @@ async def test_what_is_not_open_to_a_person_is_not_shown(pool: Pool) -> None:
         assert (await ida.see("/journeys/welcome")).status_code == 404
         assert (await ida.twin("/journeys")).json()["list"]["rows"] == []
         assert (await ida.see(PAGE)).status_code == 403
+
+
+async def test_a_draft_is_tried_with_a_member_and_with_a_segment(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        text = (_EXAMPLES / "journey-back.toml").read_text()
+        shown = (await ann.send_for_twin(PAGE, PAGE, text=text, act="check")).json()
+        assert [[each["name"] for each in form["fields"]] for form in shown["trial_forms"]] == [
+            ["member", "at", "context-last_order_at"],
+            ["segment"],
+        ]
+        entry = {"at": "2026-02-01T00:00", "context-last_order_at": "2026-01-10T12:30:00+08:00"}
+        tried = await ann.send(PAGE, PAGE, text=text, act="simulate", member="bob", **entry)
+        (simulation,) = await open_desk.rooms[ErrandStore].all(["SG"], after=None, limit=9)
+        at = "--at=2026-02-01T00:00:00+08:00"
+        options = ["--member=bob", at, "--context=context.json", "--json"]
+        assert simulation.arguments == ["journeys", "simulate", "journey.toml", *options]
+        assert json.loads(json.loads(simulation.papers)["context.json"]) == {
+            "last_order_at": "2026-01-10T12:30:00+08:00"
+        }
+        assert f"/journey-trials/{simulation.errand_id}" in tried.text
+        open_desk.clock.pass_(seconds=1)
+        await ann.send(PAGE, PAGE, text=text, act="dry-run", segment="vip", **entry)
+        asked, _ = await open_desk.rooms[ErrandStore].all(["SG"], after=None, limit=9)
+        options = ["--segment=vip", at, "--context=context.json", "--json"]
+        assert asked.arguments == ["journeys", "dry-run", "journey.toml", *options]
+        for act, wrong in (("simulate", {"member": ""}), ("simulate", {"at": "x"}), ("dry-run", {"segment": ""})):
+            typed = {"member": "bob", "segment": "vip", **entry, **wrong}
+            assert (await ann.send(PAGE, PAGE, text=text, act=act, **typed)).status_code == 422
+
+
+def test_a_way_is_told_with_each_decision() -> None:
+    seen = {"condition": "var.amount gte 20", "value": "15.00", "holds": False}
+    trail = [
+        {"node": "which", "way": "otherwise", "conditions": [seen]},
+        {"node": "hello", "way": "", "conditions": []},
+    ]
+    done = [{"node": "hello", "do": {"tell": {}}}]
+    waits = {"for": "time", "over": "2026-01-12"}
+    legs = [
+        {"at": "2026-01-10", "woken": "entered", "trail": trail, "done": done, "waits": waits, "left": None},
+        {
+            "at": "2026-01-12", "woken": "due", "trail": [], "done": [], "waits": None,
+            "left": {"reason": "through", "node": "done", "conditions": []},
+        },
+    ]
+    words = went({"member_id": "bob", "against": None, "conditions": [], "legs": legs})
+    assert words.says == [
+        "2026-01-10, entered: which (otherwise) → hello → waits for time until 2026-01-12. Done: tell at hello.",
+        "2026-01-12, due: leaves: through.",
+    ]
+    assert words.tables[0].rows == [["2026-01-10", "which", "var.amount gte 20", "15.00", "does not hold"]]
+    against = went({"member_id": "bob", "against": "it is over", "conditions": [seen], "legs": []})
+    assert (against.says, len(against.tables[0].rows)) == (["bob does not enter: it is over."], 1)
+
+
+def test_a_sample_is_said_to_be_one() -> None:
+    ways = [{"node": "which", "way": "1", "to": "greet", "members": 600}]
+    found: dict[str, Any] = {"segment": "vip@1", "members": 50_000, "looked_at": 1_000, "entered": 998, "unknown": 2}
+    told = would_take({**found, "against": [], "ways": ways, "left": []})
+    assert told.says == [
+        "A sample: 1,000 of the 50,000 members of vip@1 were looked at.",
+        "998 of them would enter.",
+        "Of 2 a value cannot be told now.",
+    ]
+    assert [each.rows for each in told.tables] == [[["which", "1", "greet", 600]]]
+    whole = would_take({**found, "members": 1_000, "against": [], "ways": [], "left": []})
+    assert whole.says[0] == "All 1,000 members of vip@1 were looked at."

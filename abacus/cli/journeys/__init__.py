@@ -7,4 +7,5 @@ COMMANDS: Final = {
     "journeys report": "journey_report:report_journey",
     "journeys simulate": "journey_simulate:simulate_journey",
     "journeys where": "journey_where:where_in_journey",
+    "journeys dry-run": "journey_dry_run:dry_run_journey",
 }

@@ -1,7 +1,6 @@
 """`abacus journeys simulate`: one member's way through a journey, decision by decision. Nothing is done."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +11,7 @@ from abacus.cli.campaigns.campaign_simulate import counters_now, members_now
 from abacus.cli.documents.chosen import chosen
 from abacus.cli.downstreams.asked import services
 from abacus.cli.journeys.decisions import conditions
+from abacus.cli.journeys.entries import entry_of, nowhere
 from abacus.cli.journeys.family import journey_desk
 from abacus.cli.terminal.answer import Answer, Shown
 from abacus.cli.terminal.command_actor import at_desk
@@ -24,8 +24,7 @@ from abacus.engage.journeys.decide.deed_reader import do_document
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.publications import JourneyPublications
 from abacus.engage.journeys.decide.visit import Left, Waiting
-from abacus.engage.journeys.decide.words import NO_EVENT
-from abacus.engage.journeys.facts import Been, journey_facts
+from abacus.engage.journeys.facts import journey_facts
 from abacus.engage.journeys.simulation import Simulated, simulate
 from abacus.signals.events.decide.vocabulary import EventType
 from abacus.signals.events.types import Event
@@ -58,7 +57,7 @@ async def simulate_journey(
     async with at_desk(journey_desk) as (desk, at), services(at) as asking:
         beside = await desk.around()
         journey = await chosen(which, desk, beside)
-        entry = _entry(journey, beside, event, member, None if when is None else moment("--at", when), desk.now())
+        entry = entry_of(journey, beside, event, member, None if when is None else moment("--at", when), desk.now())
         given = read_context({} if context is None else read_message(context), journey.context)
         facts = journey_facts(
             at.pool,
@@ -66,37 +65,11 @@ async def simulate_journey(
             counters=counters_now(at.pool, beside.beside),
             segments=segment_sets(at.pool).look,
             services=asking.ask,
-            been_in=_nowhere,
+            been_in=nowhere,
         )
         assumed = () if then is None else _assumed(journey, beside, then, entry)
         simulated = await simulate(journey, entry, given, assumed, facts=facts, around=beside)
     return Answer(_document(journey, entry, simulated), *_shown(journey, entry, simulated))
-
-
-async def _nowhere(_: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Been]:
-    return {}
-
-
-def _entry(
-    journey: Journey,
-    beside: JourneyPublications,
-    file: Path | None,
-    member: str | None,
-    at: datetime | None,
-    now: datetime,
-) -> Event:
-    """The event of the entry; without one, an event that says only who, where and when. Raises `Refused`."""
-    on = journey.entry.on
-    if on:
-        if file is None:
-            raise Refused(f"members enter {journey.name} by {', '.join('/'.join(each) for each in on)}; write --event")
-        event = event_of(read_message(file), file, on, beside.beside, LATEST)
-        if event is None:
-            raise Refused(f"{file}: it is no event by which members enter {journey.name}")
-        return event._replace(member_id=member or event.member_id, occurred_at=at or event.occurred_at)
-    if member is None:
-        raise Refused(f"members enter {journey.name} by no event; write --member")
-    return Event(*NO_EVENT, f"{journey.name}:1:{member}", member, journey.country, at or now, {})
 
 
 def _assumed(journey: Journey, beside: JourneyPublications, file: Path, entry: Event) -> list[Event]:

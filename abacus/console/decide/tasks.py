@@ -20,6 +20,8 @@ _KINDS: Final[Mapping[str, TaskKind]] = {
     "campaign-simulate": TaskKind("Campaign tried with an event", "campaign"),
     "campaign-backtest": TaskKind("Campaign tried with earlier events", "campaign"),
     "campaign-report": TaskKind("Report of a campaign", "campaign"),
+    "journey-simulate": TaskKind("Journey tried with a member", "journey"),
+    "journey-dry-run": TaskKind("Journey tried with a segment", "journey"),
     "offer-simulate": TaskKind("Offer tried with a request", "offer"),
     "offer-backtest": TaskKind("Offer tried with earlier purchases", "offer"),
     "rates-backtest": TaskKind("Rates tried with earlier transactions", "card"),
@@ -52,4 +54,4 @@ def words_of(kind: str) -> str:
 def about_of(kind: str, subject: str) -> Named:
     """The thing, where it has a kind; of a trial the digest of its document is left out."""
     of = _KINDS.get(kind, TaskKind("")).about
-    return Named(of, subject.partition(" ")[0] if of in {"campaign", "card", "offer"} else subject)
+    return Named(of, subject.partition(" ")[0] if of in {"campaign", "card", "journey", "offer"} else subject)

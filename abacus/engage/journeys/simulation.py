@@ -43,7 +43,7 @@ async def simulate(
     armed, program = arm(journey, around), around.beside.cards[journey.country].card.program
     member_id = entry.member_id or ""
     look_up = _LookUp(JourneySubject(member_id, entry, program, entry.occurred_at, journey.zone), facts)
-    against = _against(journey, entry) or await _not_in_segment(journey, look_up)
+    against = against_entry(journey, entry) or await _not_in_segment(journey, look_up)
     if against is not None:
         return Simulated((), against, ())
     seen, holds = await _entry(armed, entry, context, look_up)
@@ -72,7 +72,8 @@ class _LookUp:
         return value
 
 
-def _against(journey: Journey, entry: Event) -> str | None:
+def against_entry(journey: Journey, entry: Event) -> str | None:
+    """Why nobody enters by this event; None where a member may."""
     on = journey.entry.on
     if on and (entry.source, entry.type) not in on:
         return f"members enter by {', '.join('/'.join(each) for each in on)}"

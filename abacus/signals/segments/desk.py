@@ -26,6 +26,13 @@ class MemberPage(NamedTuple):
     more: int | None
 
 
+class Sample(NamedTuple):
+    """Some members of a version, from all over it."""
+
+    segment: Segment
+    members: Sequence[str]
+
+
 class SegmentDesk:
     """Every method raises `Unavailable` while the database is away, and `Refused` for what cannot be done, or may not
     be done by the actor. With `people_required` a login may change nothing.
@@ -65,6 +72,12 @@ class SegmentDesk:
         """The members behind a number; -1 stands before all."""
         segment, members = await self._store.members(label)
         return await self._page(segment, members, members.rank(after) if after >= 0 else 0, most)
+
+    async def sample(self, label: str, most: int) -> Sample:
+        """So many members at most, evenly by their numbers: the same of the same version."""
+        segment, members = await self._store.members(label)
+        step = max(1, -(-len(members) // most))
+        return Sample(segment, await self._numbers.members(list(members[::step])))
 
     async def pages(self, label: str, most: int) -> AsyncIterator[MemberPage]:
         """All members of one version."""

@@ -1,6 +1,5 @@
 """Drafts of campaigns: rows beside the text, told as sentences, simulated and backtested."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, time, timedelta
@@ -11,9 +10,10 @@ from abacus.console.decide.trials import backtested, simulated
 from abacus.console.pages.campaigns.campaign_preview import CAMPAIGN_PREVIEW
 from abacus.console.pages.campaigns.campaign_templates import TEMPLATES, begun
 from abacus.console.pages.drafts.draft_kind import DraftKind, TrialKind, TrialOrder
+from abacus.console.pages.drafts.trial_events import event_field, read_json
 from abacus.console.pages.drafts.trials import day_fields, days_of
 from abacus.console.web.calls import Call
-from abacus.console.web.forms import Form, WrongForm
+from abacus.console.web.forms import Form
 from abacus.engage.campaigns.decide.campaign import Campaign
 from abacus.engage.campaigns.decide.campaign_reader import restore_campaign
 from abacus.engage.campaigns.decide.document import toml_of
@@ -24,28 +24,12 @@ from abacus.signals.events.recent import RecentEvents
 
 _EVENT_FILE: Final = "event.json"
 _WEEK: Final = timedelta(days=7)
-_EVENT: Final = """{
-  "type": "transaction.completed",
-  "source": "food",
-  "transaction_id": "T-1",
-  "member_id": "bob",
-  "country": "%s",
-  "vertical": "food",
-  "payment_type": "wallet",
-  "amount": "20.00",
-  "currency": "%s",
-  "occurred_at": "%s"
-}
-"""
 
 
 def _event_fields(call: Call, campaign: Campaign) -> Sequence[FormField]:
     """An event that the campaign may answer to, to be changed."""
-    now = call.now.astimezone(campaign.zone).isoformat(timespec="seconds")
-    card = call.premises.card_of(campaign.country)
-    event = _EVENT % (campaign.country, card.currency if card is not None else "", now)
     return [
-        FormField("event", "The event, as JSON", event, type="textarea"),
+        event_field(call, campaign.country, campaign.zone),
         FormField("member", "Another member", hint="Otherwise the event's own."),
     ]
 
@@ -56,11 +40,7 @@ def _last_week(call: Call, campaign: Campaign) -> Sequence[FormField]:
 
 
 def _simulation(typed: Form, _: Campaign) -> TrialOrder:
-    event, member = typed.get("event"), typed.get("member")
-    try:
-        json.loads(event)
-    except ValueError as fault:
-        raise WrongForm(typed.but(event=f"Not JSON: {fault}")) from None
+    event, member = read_json(typed, "event"), typed.get("member")
     return TrialOrder((f"--event={_EVENT_FILE}", *([f"--member={member}"] if member else [])), {_EVENT_FILE: event})
 
 

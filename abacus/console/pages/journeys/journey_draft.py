@@ -7,6 +7,7 @@ from typing import Any, Final
 from abacus.console.decide.journey_picture import Marks, Picture, picture_of
 from abacus.console.pages.drafts.begun import begun_example
 from abacus.console.pages.drafts.draft_kind import DraftKind
+from abacus.console.pages.journeys.journey_trials import TRIALS
 from abacus.documents.form.faults import Placed
 from abacus.documents.form.path import read
 from abacus.engage.journeys.decide.journey import Journey
@@ -41,6 +42,8 @@ JOURNEY_DRAFTS: Final = DraftKind(
     begin=lambda call: toml_of(begun_example(call, JOURNEY_FORM, JOURNEYS.deed, _LASTS)),
     picture=_picture,
     submit="Submit for approval",
+    trials=TRIALS,
+    trials_path="/journey-trials",
     approval=JOURNEYS.approval,
     approved=_approved,
 )
