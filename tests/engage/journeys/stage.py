@@ -47,7 +47,7 @@ class Stage:
         newest = {each.name: each for each in versions}
         beside = replace(AROUND.beside, holdouts={"SG": holdout})
         around = replace(AROUND, beside=beside)
-        self.running = Running(versions, list(newest.values()), around, frozenset(ended))
+        self.running = Running(versions, list(newest.values()), around, ended=frozenset(ended))
         cards = CardBook(CARDS.values())
         mover = Mover(walks(*versions, tiers=self.tiers), self.clock)
         self.gate = Gate(
