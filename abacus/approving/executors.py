@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from abacus.approving.assumptions import assuming
 from abacus.approving.closes import signing
+from abacus.approving.migrations import migrating
 from abacus.core.clock import Clock
 from abacus.documents.approved_desk import document_approval, proposal_of
 from abacus.documents.stated_desk import version_approval
@@ -65,6 +66,7 @@ def approving(
         ApprovalKind.OFFER: version_approval(OfferStore(pool), clock, lambda: offer_publications(pool, clock.now())),
         ApprovalKind.REWARD: _rewarding(pool, clock),
         ApprovalKind.JOURNEY: _travelling(pool, clock, tuple(built_in)),
+        ApprovalKind.JOURNEY_MIGRATION: migrating(pool, clock),
         ApprovalKind.ASSUMPTION: assuming(pool, clock),
         ApprovalKind.MONTH_CLOSE: signing(pool, clock),
     }

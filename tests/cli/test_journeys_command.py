@@ -2,17 +2,21 @@
 
 import json
 import shutil
-from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from abacus.cli.examples import example_cards
+from abacus.core.clock import SystemClock
+from abacus.engage.journeys.decide.seat import Arrived, Moved, Waits
 from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
+from abacus.engage.journeys.mover import Mover
 from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
+from tests.engage.journeys.travelling import come_in, entry
 from tests.signals.segments.sets_of_members import load
 from tests.support.commands import Ran, abacus
 from tests.support.paths import DOCS
@@ -226,3 +230,67 @@ async def test_where_says_where_a_member_is_and_why_it_did_not_enter(command: Co
     )
     told = (await command("journeys", "where", "welcome", "ann", "--json")).json
     assert (told["visits"], told["not_entered"]["conditions"][0]["value"]) == ([], "silver")
+
+
+_RENAMED: Final = ("[nodes.second_order]", "[nodes.later]"), ('next = "second_order"', 'next = "later"')
+
+
+async def _inside(pool: Pool, members: int) -> None:
+    """Members who wait for a second order, on the first version."""
+
+    async def go(_: str, arrived: Sequence[Arrived], now: datetime) -> list[Moved]:
+        waits = Waits(3, 0, now + timedelta(days=2), "Asia/Singapore", awaits=True, since=now)
+        return [Moved(each, (1,), (), waits) for each in arrived]
+
+    await come_in(pool, Mover(go, SystemClock()), [entry(number) for number in range(members)])
+
+
+@pytest.mark.long
+async def test_members_are_moved_to_another_version_once_a_second_person_agrees(command: Command, pool: Pool) -> None:
+    await approved(command, "journey-welcome.toml")
+    await _inside(pool, 3)
+    words = ("journeys", "migrate", "welcome", "--from", "1", "--to", "2", "--json")
+    assert (await command(*words)).err == "abacus: there is no journey 'welcome@2'; `abacus journeys list` prints all\n"
+    await approved(command, changed("journey-welcome.toml", *_RENAMED))
+    refused = await command(*words)
+    assert (refused.code, refused.err) == (
+        2,
+        "abacus: second_order: welcome@2 has no such node; the map has to say where its members land\n",
+    )
+    by_map = (*words, "--map", written("map.toml", 'second_order = "later"'))
+    looked = await command(*by_map, "--dry-run")
+    row = {"from": "second_order", "to": "later", "goes_on": "by the start of its wait", "members": 3}
+    assert row in looked.json["nodes"]
+    assert (looked.json["members"], await _versions(pool)) == (3, {1: 3})
+    assert (await command("approvals", "list", "--kind", "journey_migration", "--json")).json == {"approvals": []}
+    asked = await command(*by_map)
+    assert (asked.json["moved"], await _versions(pool)) == (None, {1: 3})
+    waits = asked.json["approval"]
+    assert (await command(*by_map)).json["approval"]["approval_id"] == waits["approval_id"], "it is the same"
+    agreeing = ("approvals", "approve", waits["approval_id"], "--digest", waits["digest"])
+    assert (await command(*agreeing)).code == 2, "who asked for it"
+    assert (await command(*agreeing, by="dora")).code == 0
+    assert await _versions(pool) == {1: 3}
+    assert ((await command(*by_map)).json["moved"], await _versions(pool)) == (3, {2: 3})
+    assert (await command(*by_map)).json["moved"] == 0
+    did = await pool.fetch(
+        "select details ->> 'did', details ->> 'approved_by' from audit_log"
+        " where subject = 'journey:welcome' and details ->> 'did' like '%migrat%' order by at"
+    )
+    assert [tuple(each) for each in did] == [
+        ("allow-migration", "person:dora"),
+        ("migrate", None),
+        ("migrate", None),
+    ]
+    other = await command(*words, "--map", written("map.toml", 'second_order = "through"'), "--dry-run")
+    assert other.json["members"] == 0
+    back = await command("journeys", "migrate", "welcome", "--from", "2", "--to", "1", "--dry-run")
+    assert (back.code, back.err) == (
+        2,
+        "abacus: welcome@1 is not another version that is in force; members are moved only to that\n",
+    )
+
+
+async def _versions(pool: Pool) -> dict[int, int]:
+    """How many members are inside each version."""
+    return dict(map(tuple, await pool.fetch("select version, count(*) from seat where left_at is null group by 1")))

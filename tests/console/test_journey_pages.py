@@ -137,7 +137,11 @@ def test_a_way_is_told_with_each_decision() -> None:
     legs = [
         {"at": "2026-01-10", "woken": "entered", "trail": trail, "done": done, "waits": waits, "left": None},
         {
-            "at": "2026-01-12", "woken": "due", "trail": [], "done": [], "waits": None,
+            "at": "2026-01-12",
+            "woken": "due",
+            "trail": [],
+            "done": [],
+            "waits": None,
             "left": {"reason": "through", "node": "done", "conditions": []},
         },
     ]

@@ -68,6 +68,7 @@ UNTITLED: Final[Mapping[str, str]] = {
     "offer": "the offer {of}",
     "reward": "the reward {of}",
     "journey": "the journey {of}",
+    "journey_migration": "moving the members of the journey {of}",
     "contact_policy": "the contact policy of {of}",
     "assumption": "assumptions",
     "month_close": "the close of {of}",
@@ -151,6 +152,8 @@ DONE: Final[Mapping[Deed, Mapping[str, str]]] = {
         "pause": "paused the journey {about}",
         "resume": "let the journey {about} go on",
         "end": "ended the journey {about}",
+        "allow-migration": "asked to move the members of {about}[ from version {from} to {to}]",
+        "migrate": "moved the members of {about}[ from version {from} to {to}]",
         "": "changed the journey {about}",
     },
     Deed.PUBLISH_DOWNSTREAMS: {

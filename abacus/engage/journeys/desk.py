@@ -5,19 +5,25 @@ from datetime import date
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
+from abacus.core.fields import DocumentFaults
+from abacus.documents.stated import stated
 from abacus.documents.stated_desk import StatedDesk
 from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.journey_reader import Read, read_journey
+from abacus.engage.journeys.decide.migration import Migration, Stand, faults_of_stands, read_migration
 from abacus.engage.journeys.decide.publications import JourneyPublications
 from abacus.engage.journeys.decide.report import Glance, JourneyReport
 from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
+from abacus.engage.journeys.migrator import Migrator, Told
 from abacus.engage.journeys.publications import journey_publications
 from abacus.engage.journeys.report import glance, report
 from abacus.engage.journeys.whereabouts import Whereabouts, whereabouts
 from abacus.engage.notify.renderer import Renderer
 from abacus.people.store.approvals import Approvals
-from abacus.platform.postgres import Pool
+from abacus.people.types.approval import Approval
+from abacus.people.types.person import Actor
+from abacus.platform.postgres import Pool, passing_failures
 from abacus.signals.events.decide.source import Source
 
 
@@ -68,3 +74,45 @@ class JourneyDesk(StatedDesk[Journey, JourneyPublications]):
     async def glance(self, name: str, version: int | None = None) -> Glance:
         """What a page shows of the report at once."""
         return await glance(self._pool, name, version)
+
+    async def migration(self, name: str, before: int, after: int, written: Mapping[str, object]) -> Migration:
+        """The move of the members inside a version to the version that takes members in, by a map. Raises `Refused`,
+        and `DocumentFaults`.
+        """
+        versions = {each.document.version: each for each in map(stated, await self.versions(name))}
+        for number in (before, after):
+            if number not in versions:
+                raise self.kind.unknown(f"{name}@{number}")
+        there = versions[after]
+        if before == after or not there.in_force:
+            raise Refused(f"{name}@{after} is not another version that is in force; members are moved only to that")
+        return read_migration(versions[before].document, there.document, written)
+
+    async def stands(self, migration: Migration, told: Told) -> Mapping[Stand, int]:
+        """How many members wait where. Raises `DocumentFaults` for members who may not be moved there."""
+        stands = await self._migrator().stands(migration, told)
+        if faults := faults_of_stands(migration, stands):
+            raise DocumentFaults(faults)
+        return stands
+
+    async def may_migrate(self, migration: Migration, members: int, by: Actor) -> Approval | None:
+        """The approval that the move waits for; None once a second person has agreed to exactly this."""
+        proposal = migration.proposal(members)
+        if await self._approvals.agreed(proposal) is not None:
+            return None
+        return await self._approvals.ask(proposal, by.agent)
+
+    async def migrate(self, migration: Migration, by: Actor, told: Told) -> int:
+        """Moves everybody who is left, once a second person has agreed; how many members. Done again, it goes on where
+        it was cut off. Raises `Refused`.
+        """
+        if await self._approvals.agreed(migration.proposal(0)) is None:
+            raise Refused(f"nobody has agreed to move the members of {migration.label}")
+        journey, between = migration.before, {"from": migration.before.version, "to": migration.after.version}
+        also = self.logged(journey.name, journey.country, by, did="migrate", **between)
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await also(connection)
+        return await self._migrator().move(migration, told)
+
+    def _migrator(self) -> Migrator:
+        return Migrator(self._pool, self._clock)

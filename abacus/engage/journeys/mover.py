@@ -59,11 +59,11 @@ class Mover:
         """Runs due packs of a line to their next waits: at most `most` of them, five hundred members at a time."""
         async with slice_.at() as connection, slices.in_place(connection):
             taken = await take(connection, line, behind, upto, most)
-            packs = list(_together(taken))
+            packs = list(together(taken))
             if not packs:
                 return NOTHING
             seats = await seats_of(connection, packs, lock=line.awaits)
-            arrived = [each for pack in packs for each in _arrived(pack, seats)]
+            arrived = [each for pack in packs for each in arrived_of(pack, seats)]
             await delete(connection, packs)
             await self._go_on(connection, line.journey, arrived, packs, are_locked=line.awaits)
             return Ran(len(packs), sum(len(each.members) for each in packs), Mark(packs[-1].due, packs[-1].id))
@@ -140,14 +140,14 @@ class Mover:
         await write_seats(connection, moved, now)
         if actions := [action for each in moved for action in each.actions]:
             await plan_once(connection, actions, now)
-        await put(connection, packed(_waiting(moved), _RNG.random))
+        await put(connection, packed(waiting_of(moved), _RNG.random))
         went = ways(moved)
         await trail_rows.add(connection, went, now, _RNG.random)
         counts = counted(went) + gone_from(packs, moved)
         await sum_rows.add(connection, counts, now.astimezone(self._zone_of(journey)).date())
 
 
-def _together(packs: Iterable[Pack]) -> Iterable[Pack]:
+def together(packs: Iterable[Pack]) -> Iterable[Pack]:
     """The first packs, of as many members together as the largest may have."""
     members = 0
     for each in packs:
@@ -157,7 +157,7 @@ def _together(packs: Iterable[Pack]) -> Iterable[Pack]:
         yield each
 
 
-def _arrived(pack: Pack, seats: dict[tuple[int, int], Seat]) -> Iterable[Arrived]:
+def arrived_of(pack: Pack, seats: Mapping[tuple[int, int], Seat]) -> Iterable[Arrived]:
     """The members of the pack who still wait for what it is for."""
     waits = (pack.node, pack.turn) if pack.awaits else (None, None)
     for place in zip(pack.members, pack.visits, strict=True):
@@ -166,5 +166,6 @@ def _arrived(pack: Pack, seats: dict[tuple[int, int], Seat]) -> Iterable[Arrived
             yield Arrived(seat, pack.node, pack.turn, pack.arm, due=pack.due)
 
 
-def _waiting(moved: Iterable[Moved]) -> Iterable[tuple[Seat, Waits]]:
+def waiting_of(moved: Iterable[Moved]) -> Iterable[tuple[Seat, Waits]]:
+    """The seats of members who wait now, and for what."""
     return ((each.arrived.seat, each.then) for each in moved if isinstance(each.then, Waits))

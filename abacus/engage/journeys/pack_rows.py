@@ -30,6 +30,16 @@ class Mark(NamedTuple):
 BEGIN: Final = Mark(datetime(1, 1, 1, tzinfo=UTC), 0)
 
 
+class Inside(NamedTuple):
+    """A pack, and how many of its members still wait for what it is for."""
+
+    due: datetime
+    id: int
+    node: int
+    arm: str | None
+    inside: int
+
+
 class _Look(NamedTuple):
     """A part of a line: behind the mark, up to a time."""
 
@@ -52,6 +62,21 @@ select {columns(Pack)} from pack
 where journey = :journey and awaits = :awaits and (due, id) > (:due, :id) and due <= :upto
 order by due, id limit :most for update skip locked
 """)
+_OF_VERSION: Final = "journey = :journey and awaits = :awaits and version = :version and (due, id) > (:due, :id)"
+_TAKE_VERSION: Final = Statement(f"""
+select {columns(Pack)} from pack where {_OF_VERSION} order by due, id limit :most for update
+""")
+# As a move finds them: the seats of members who still wait for what their pack is for.
+_INSIDE: Final = Statement(f"""
+select due, id, node, arm, (
+    select count(*) from unnest(members, visits) as m (member, visit)
+    join seat s on s.journey = :journey and s.member = m.member and s.visit = m.visit
+    where s.left_at is null and s.version = :version and s.node is not distinct from case when awaits then p.node end
+        and s.turn is not distinct from case when awaits then p.turn end
+)
+from pack p where {_OF_VERSION} order by due, id limit :most
+""")
+_ARE_LEFT: Final = Statement("select exists(select from pack where journey = :journey and version = :version)")
 _DELETE: Final = Statement(f"""
 delete from pack p using {unnested(Mark)}
 where p.journey = :journey and p.awaits = :awaits and p.due = u.due and p.id = u.id
@@ -74,6 +99,23 @@ async def take(connection: Connection, line: Line, behind: Mark, upto: datetime,
     """Packs that are due and that nobody else has taken; they are locked until the transaction ends."""
     rows = await connection.fetch(*_TAKE(**_Look(*line, *behind, upto=upto)._asdict(), most=most))
     return [Pack(*row) for row in rows]
+
+
+async def take_version(connection: Connection, line: Line, behind: Mark, version: int, most: int) -> list[Pack]:
+    """Packs of a version, due or not; whoever runs one of them now is waited for."""
+    rows = await connection.fetch(*_TAKE_VERSION(**line._asdict(), **behind._asdict(), version=version, most=most))
+    return [Pack(*row) for row in rows]
+
+
+async def inside_packs(connection: Connection, line: Line, version: int, behind: Mark, most: int) -> list[Inside]:
+    """The packs of a version, due or not."""
+    rows = await connection.fetch(*_INSIDE(**line._asdict(), **behind._asdict(), version=version, most=most))
+    return [Inside(*row) for row in rows]
+
+
+async def are_left(connection: Connection, journey: str, version: int) -> bool:
+    """Whether any pack is of the version."""
+    return bool(await connection.fetchval(*_ARE_LEFT(journey=journey, version=version)))
 
 
 async def delete(connection: Connection, packs: Sequence[Pack]) -> None:

@@ -118,6 +118,11 @@ update seat s set node = u.node, turn = u.turn, arm = u.arm, since = u.since, wh
 from unnest({text_arrays(_Written)}) as u ({columns(_Written)})
 where s.member_id = u.member_id and s.journey = u.journey and s.visit = u.visit
 """)
+_MIGRATE: Final = Statement(f"""
+update seat s set version = :version, node = u.node, turn = u.turn, arm = u.arm, since = u.since
+from unnest({text_arrays(_Written)}) as u ({columns(_Written)})
+where s.member_id = u.member_id and s.journey = u.journey and s.visit = u.visit
+""")
 
 
 async def enter(connection: Connection, entries: Iterable[Entry], may_enter: MayEnter, now: datetime) -> list[Seat]:
@@ -225,6 +230,13 @@ async def write_seats(connection: Connection, moved: Iterable[Moved], now: datet
     rows = [_written(each, now) for each in moved if is_written(each)]
     if rows:
         await connection.execute(*_WRITE(**text_columns(_Written, rows), now=now))
+
+
+async def migrate_seats(connection: Connection, moved: Iterable[Moved], version: int, now: datetime) -> None:
+    """The seats are locked, and their members wait on at a node of this version."""
+    rows = [_written(each, now) for each in moved]
+    if rows:
+        await connection.execute(*_MIGRATE(**text_columns(_Written, rows), version=version))
 
 
 def _written(moved: Moved, now: datetime) -> _Written:

@@ -15,6 +15,7 @@ ABOUT: Final[Mapping[ApprovalKind, str]] = {
     ApprovalKind.OFFER: "offer",
     ApprovalKind.REWARD: "reward",
     ApprovalKind.JOURNEY: "journey",
+    ApprovalKind.JOURNEY_MIGRATION: "journey",
     ApprovalKind.CONTACT_POLICY: "contact",
     ApprovalKind.ASSUMPTION: "assumption",
     ApprovalKind.MONTH_CLOSE: "month",

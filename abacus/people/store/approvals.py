@@ -54,6 +54,7 @@ _DEEDS: Final[Mapping[str, Deed]] = {
     ApprovalKind.OFFER: Deed.EDIT_OFFERS,
     ApprovalKind.REWARD: Deed.EDIT_REWARDS,
     ApprovalKind.JOURNEY: Deed.EDIT_JOURNEYS,
+    ApprovalKind.JOURNEY_MIGRATION: Deed.EDIT_JOURNEYS,
     ApprovalKind.CONTACT_POLICY: Deed.PUBLISH_CONTACT,
     ApprovalKind.ASSUMPTION: Deed.SET_ASSUMPTIONS,
     ApprovalKind.MONTH_CLOSE: Deed.CLOSE_BOOKS,
@@ -74,6 +75,11 @@ _ONE: Final = f"select {columns(Approval)} from approval where approval_id = :ap
 _FIND: Final = Statement(_ONE)
 _SOME: Final = Statement(f"select {columns(Approval)} from approval where approval_id = any(:ids::uuid[])")
 _LOCK: Final = Statement(f"{_ONE} for update")
+_DONE: Final = Statement(f"""
+select {columns(Approval)} from approval
+where kind = :kind and subject = :subject and digest = :digest and status = '{Status.DONE}'
+order by decided_at desc limit 1
+""")
 _NEWEST: Final = "order by asked_at desc, approval_id"
 _IN: Final[Mapping[str, str]] = {"country": "country = :country", "countries": "country = any(:countries::text[])"}
 _ALL: Final = Narrowed(
@@ -184,6 +190,14 @@ class Approvals:
         await self.expire()
         async with passing_failures():
             row = await self._pool.fetchrow(*_FIND(approval_id=approval_id))
+        return Approval(*row) if row else None
+
+    async def agreed(self, proposal: Proposal) -> Approval | None:
+        """The approval of exactly this that took effect: for what is carried out afterwards, and over a long time."""
+        kind, subject, country, _, document, _ = proposal
+        digest = digest_of(kind, subject, country, document)
+        async with passing_failures():
+            row = await self._pool.fetchrow(*_DONE(kind=kind, subject=subject, digest=digest))
         return Approval(*row) if row else None
 
     async def some(self, ids: Sequence[UUID]) -> list[Approval]:

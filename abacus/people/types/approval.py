@@ -20,6 +20,7 @@ class ApprovalKind(StrEnum):
     OFFER = "offer"
     REWARD = "reward"
     JOURNEY = "journey"
+    JOURNEY_MIGRATION = "journey_migration"
     CONTACT_POLICY = "contact_policy"
     ASSUMPTION = "assumption"
     MONTH_CLOSE = "month_close"

@@ -1,19 +1,22 @@
 """Members enter and leave journeys because somebody asks: callers, and deeds of other journeys."""
 
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 from abacus.engage.actions.action_store import ActionStore
 from abacus.engage.journeys.decide.orders import receiver_of
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
+from abacus.signals.events.types import Value
 from abacus.signals.facts.types import NOT_NOW
 from tests.engage.campaigns.offers import NOW, order
 from tests.engage.journeys.examples import ORDERS, journey, nodes, rule
 from tests.engage.journeys.stage import HOUR, Stage
 from tests.engage.journeys.test_walks import Tiers
 
-BY_CALL = {"entry": {"api": True}, "context": {"seats": "integer", "reason": "text"}}
-CONTEXT = {"seats": 2, "reason": "rain"}
+BY_CALL: Mapping[str, Any] = {"entry": {"api": True}, "context": {"seats": "integer", "reason": "text"}}
+CONTEXT: Mapping[str, Value] = {"seats": 2, "reason": "rain"}
 DAY = {"day": {"wait": {"for": "1d"}, "next": "done"}}
 CALLED = journey(**BY_CALL, **nodes("day", **DAY))
 START = {"do": {"start": {"journey": "farewell", "context": {"reason": "var.vertical", "points": 5}}}, "next": "done"}
@@ -100,7 +103,7 @@ async def test_a_journey_starts_another_once_with_a_context_of_its_own(pool: Poo
 async def test_a_journey_ends_another_where_the_member_is_inside(pool: Pool) -> None:
     """Visits that begin later go on, and so do those of others."""
     stage = Stage(pool, ENDS, FAREWELL)
-    context = {"reason": "rain", "points": 5}
+    context: Mapping[str, Value] = {"reason": "rain", "points": 5}
     for member in ("ann", "bob"):
         await stage.start(member, context, journey="farewell")
     await stage.take()

@@ -24,14 +24,14 @@ MUTANTS: Final = (
     Mutant(
         "the look whether a member still waits for what its pack is for",
         _MOVER,
-        "_arrived",
+        "arrived_of",
         Node("(seat.node, seat.turn) == waits", "True"),
         _moving("test_the_time_of_a_wait_that_an_event_has_ended_moves_nobody"),
     ),
     Mutant(
         "the look whether a seat is of the pack's version",
         _MOVER,
-        "_arrived",
+        "arrived_of",
         Node("seat.version == pack.version", "True"),
         _moving("test_who_is_moved_back_is_not_given_the_same_again"),
     ),

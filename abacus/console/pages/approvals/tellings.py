@@ -9,6 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from abacus.console.decide.told import Told, everything_of
+from abacus.console.pages.approvals.migration_telling import JOURNEY_MIGRATION
 from abacus.console.pages.approvals.telling import Telling
 from abacus.console.pages.campaigns.campaign_telling import CAMPAIGN
 from abacus.console.pages.contact.contact_telling import CONTACT
@@ -26,7 +27,7 @@ from abacus.people.types.approval import Approval, CannotExecute
 
 # A capability whose deeds need a second person takes its place here.
 TELLINGS: Final = (
-    *(ADJUSTMENT, REVERSAL, CARD, CAMPAIGN, OFFER, REWARD, JOURNEY),
+    *(ADJUSTMENT, REVERSAL, CARD, CAMPAIGN, OFFER, REWARD, JOURNEY, JOURNEY_MIGRATION),
     *(CONTACT, LIMITS, ASSUMPTION, MONTH_CLOSE),
 )
 UNREADABLE: Final = (CannotExecute, Refused, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)

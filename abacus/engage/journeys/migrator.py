@@ -1,0 +1,115 @@
+"""Moves the members inside a journey to another version, page by page: each page is one transaction in their slice.
+
+What is left is what still waits on the earlier version. So a run that was cut off goes on when it is done again, and
+nobody is moved twice.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, TypeAlias
+
+from abacus.core.clock import Clock
+from abacus.engage.journeys.decide.migration import Migration, Stand, landed
+from abacus.engage.journeys.decide.packs import packed
+from abacus.engage.journeys.decide.ways import ways
+from abacus.engage.journeys.mover import MOST_PACKS, arrived_of, together, waiting_of
+from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, are_left, delete, inside_packs, put, take_version
+from abacus.engage.journeys.seat_rows import migrate_seats, seats_of
+from abacus.engage.journeys.trail_rows import add
+from abacus.platform import slices
+from abacus.platform.postgres import Pool
+
+_COUNTED: Final = 1_000  # packs at once
+_RNG: Final = random.Random()
+
+Told: TypeAlias = Callable[[int], object]  # is told of further members
+
+
+class Migrator:
+    """Every method raises `Unavailable`; it has gone through all slices that are in reach then."""
+
+    def __init__(self, pool: Pool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+
+    async def stands(self, migration: Migration, told: Told) -> Counter[Stand]:
+        """How many members wait where, on the earlier version."""
+        found: Counter[Stand] = Counter()
+
+        async def page(slice_: slices.Slice, line: Line, behind: Mark) -> Mark | None:
+            async with slice_.at() as connection:
+                packs = await inside_packs(connection, line, migration.before.version, behind, _COUNTED)
+            for each in packs:
+                found[Stand(each.node, each.arm)] += each.inside
+            told(sum(each.inside for each in packs))
+            return Mark(packs[-1].due, packs[-1].id) if packs else None
+
+        async def work(slice_: slices.Slice, lines: Sequence[Line]) -> None:
+            await _through(slice_, lines, page)
+
+        await self._everywhere(migration, work)
+        return +found
+
+    async def move(self, migration: Migration, told: Told) -> int:
+        """Moves everybody who is left; how many members."""
+        moved = 0
+
+        async def page(slice_: slices.Slice, line: Line, behind: Mark) -> Mark | None:
+            nonlocal moved
+            last, members = await self._page(slice_, line, behind, migration)
+            moved += members
+            told(members)
+            return last
+
+        async def work(slice_: slices.Slice, lines: Sequence[Line]) -> None:
+            while await _are_left(slice_, migration):  # who went on meanwhile waits somewhere else
+                await _through(slice_, lines, page)
+
+        await self._everywhere(migration, work)
+        return moved
+
+    async def _page(
+        self, slice_: slices.Slice, line: Line, behind: Mark, migration: Migration
+    ) -> tuple[Mark | None, int]:
+        """Five hundred members at most; the last pack, and how many were moved."""
+        async with slice_.at() as connection, slices.in_place(connection):
+            taken = await take_version(connection, line, behind, migration.before.version, MOST_PACKS)
+            packs = list(together(taken))
+            if not packs:
+                return None, 0
+            seats, now = await seats_of(connection, packs, lock=True), self._clock.now()
+            moved = [
+                landed(migration, each, pack.due, pack.zone, now) for pack in packs for each in arrived_of(pack, seats)
+            ]
+            await migrate_seats(connection, moved, migration.after.version, now)
+            await delete(connection, packs)
+            await put(connection, packed(waiting_of(moved), _RNG.random))
+            await add(connection, ways(moved), now, _RNG.random)
+            return Mark(packs[-1].due, packs[-1].id), len(moved)
+
+    async def _everywhere(
+        self, migration: Migration, work: Callable[[slices.Slice, Sequence[Line]], Awaitable[None]]
+    ) -> None:
+        lines = [Line(migration.before.name, awaits) for awaits in (False, True)]
+
+        async def in_slice(slice_: slices.Slice, part: Sequence[Line]) -> None:
+            await work(slice_, part)
+
+        in_turn = {each.number: lines for each in await slices.slices_of(self._pool)}
+        (await slices.in_slices(self._pool, in_turn, in_slice, patience_s=None)).whole()
+
+
+async def _through(
+    slice_: slices.Slice, lines: Sequence[Line], page: Callable[[slices.Slice, Line, Mark], Awaitable[Mark | None]]
+) -> None:
+    """Once through all packs of these lines."""
+    for line in lines:
+        behind: Mark | None = BEGIN
+        while behind is not None:
+            behind = await page(slice_, line, behind)
+
+
+async def _are_left(slice_: slices.Slice, migration: Migration) -> bool:
+    async with slice_.at() as connection:
+        return await are_left(connection, migration.before.name, migration.before.version)

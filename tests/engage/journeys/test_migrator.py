@@ -1,0 +1,188 @@
+"""Members are moved to another version: all of them once, page by page, whatever cuts it off."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from abacus.engage.journeys.decide.journey import Journey
+from abacus.engage.journeys.decide.migration import Migration, Stand, read_migration
+from abacus.engage.journeys.decide.seat import Arrived, Entry, Leaves, Moved, Waits
+from abacus.engage.journeys.migrator import Migrator
+from abacus.engage.journeys.mover import Mover
+from abacus.engage.journeys.pack_rows import Line
+from abacus.platform import slices
+from abacus.platform.postgres import Pool
+from tests.engage.journeys.examples import HELLO, ORDERS, journey, nodes
+from tests.engage.journeys.test_mover import run
+from tests.engage.journeys.travelling import DAY, JOURNEY, NOW, ZONE, come_in, entry, event, told
+from tests.support.fixed_clock import FixedClock
+from tests.support.waiting import waiting as waits_for_locks
+
+# hello ─► pause ─► second: an order, or two days ─► done. In the other version `second` is `later`, of five days.
+_WAIT = {"wait": {"for": "2d", "event": {"on": ORDERS}}, "next": "done", "otherwise": "done"}
+_LATER = {"wait": {"for": "5d", "event": {"on": ORDERS}}, "next": "done", "otherwise": "done"}
+_HEAD = {"hello": {"do": HELLO, "next": "pause"}}
+_NUMBERS = {"hello": 1, "pause": 2, "second": 3, "done": 4, "later": 5}
+BEFORE = nodes("hello", **_HEAD, pause={"wait": {"for": "1d"}, "next": "second"}, second=_WAIT)
+AFTER = nodes("hello", **_HEAD, pause={"wait": {"for": "1d"}, "next": "later"}, later=_LATER)
+MEMBERS = 40
+TOLD_AT = _NUMBERS["done"]  # where the tests' members are told something
+
+
+def _version(number: int, written: dict[str, object]) -> Journey:
+    return journey(number, **written).numbered(number, _NUMBERS)
+
+
+@pytest.fixture
+def there() -> Migration:
+    return read_migration(_version(1, BEFORE), _version(2, AFTER), {"second": "later"})
+
+
+@pytest.fixture
+def back() -> Migration:
+    return read_migration(_version(2, AFTER), _version(1, BEFORE), {"later": "second"})
+
+
+async def _go(name: str, arrived: Sequence[Arrived], now: object) -> list[Moved]:
+    """Half of the members come to the wait for an order at once; the others pause for a day."""
+    return [_moved(name, each) for each in arrived]
+
+
+def _moved(name: str, arrived: Arrived) -> Moved:
+    seat = arrived.seat
+    if arrived.enters:
+        node, awaits = (_NUMBERS["second"], True) if seat.member % 2 else (_NUMBERS["pause"], False)
+        return Moved(arrived, (1,), (), Waits(node, 0, NOW + DAY, ZONE, "a", awaits, NOW))
+    return Moved(arrived, (4,), (told(name, seat, TOLD_AT, NOW),), Leaves("end"))
+
+
+async def inside(pool: Pool, clock: FixedClock, members: int = MEMBERS) -> Mover:
+    moving = Mover(_go, clock)
+    entries = [Entry(f"m{number}", number, JOURNEY, 1, "key", "SG") for number in range(members)]
+    await come_in(pool, moving, entries)
+    return moving
+
+
+async def where(pool: Pool) -> dict[tuple[int, int, int | None], int]:
+    """How many members are inside, by the version, the node of their pack and that of their seat."""
+    rows = await pool.fetch(
+        "select p.version, p.node, s.node, count(*), count(distinct s.member)"
+        " from pack p cross join unnest(p.members, p.visits) as m (member, visit)"
+        " join seat s using (journey, member, visit) where s.version = p.version and s.left_at is null group by 1, 2, 3"
+    )
+    assert all(row[3] == row[4] for row in rows), "somebody is in two packs"
+    return {(row[0], row[1], row[2]): row[3] for row in rows}
+
+
+def nothing(_: int) -> None:
+    """Nobody looks at the progress."""
+
+
+HALF = MEMBERS // 2
+
+
+async def test_everybody_lands_where_the_map_says_and_keeps_what_was_begun(pool: Pool, there: Migration) -> None:
+    clock = FixedClock(NOW)
+    moving = await inside(pool, clock)
+    clock.set(NOW + timedelta(hours=6))
+    migrator = Migrator(pool, clock)
+    stands = {Stand(_NUMBERS["pause"], "a"): HALF, Stand(_NUMBERS["second"], "a"): HALF}
+    assert await migrator.stands(there, nothing) == stands
+    assert await where(pool) == {(1, 2, None): HALF, (1, 3, 3): HALF}, "counting moves nobody"
+    pages: list[int] = []
+    assert await migrator.move(there, pages.append) == MEMBERS == sum(pages)
+    assert await where(pool) == {(2, 2, None): HALF, (2, 5, 5): HALF}
+    assert await pool.fetchval("select count(*) from pack where version = 1") == 0
+    rows = await pool.fetch(
+        "select distinct s.since, p.due from pack p join seat s on s.member = any(p.members) where p.awaits"
+    )
+    assert {row[0] for row in rows} == {NOW}
+    assert all(timedelta(0) <= row[1] - (NOW + 5 * DAY) <= timedelta(seconds=2) for row in rows)
+    assert (await migrator.move(there, nothing), await migrator.stands(there, nothing)) == (0, {})
+    clock.set(NOW + DAY + timedelta(seconds=3))
+    assert await run(pool, moving, Line(JOURNEY, awaits=False), clock.now()) == HALF
+    assert (
+        await pool.fetchval("select sum(cardinality(members)) from journey_trail where version = 2 and path = '{}'")
+        == MEMBERS
+    )
+
+
+async def test_who_is_moved_there_and_back_is_given_nothing_twice(
+    pool: Pool, there: Migration, back: Migration
+) -> None:
+    clock = FixedClock(NOW)
+    moving = await inside(pool, clock)
+    migrator = Migrator(pool, clock)
+    for each in (there, back, there):
+        assert await migrator.move(each, nothing) == MEMBERS
+    clock.set(NOW + 9 * DAY)
+    for awaits in (False, True):
+        assert await run(pool, moving, Line(JOURNEY, awaits=awaits), clock.now()) == HALF
+    assert await pool.fetchval("select count(*) from action") == MEMBERS
+    assert await pool.fetchval("select count(*) from seat where why = 'end' and version = 2") == MEMBERS
+
+
+async def test_a_run_that_was_cut_off_goes_on(pool: Pool, there: Migration) -> None:
+    clock = FixedClock(NOW)
+    await inside(pool, clock, 3 * MEMBERS)
+
+    class CutOff(Exception):
+        """The process dies behind a page."""
+
+    def cut_off(members: int) -> None:
+        if members:
+            raise CutOff
+
+    migrator = Migrator(pool, clock)
+    with pytest.raises(CutOff):
+        await migrator.move(there, cut_off)
+    found = await where(pool)
+    moved = sum(members for (version, *_), members in found.items() if version == there.after.version)
+    assert 0 < moved < 3 * MEMBERS
+    assert sum(found.values()) == 3 * MEMBERS
+    assert sum((await migrator.stands(there, nothing)).values()) == 3 * MEMBERS - moved
+    assert await migrator.move(there, nothing) == 3 * MEMBERS - moved
+    assert await where(pool) == {(2, 2, None): 3 * HALF, (2, 5, 5): 3 * HALF}
+
+
+async def test_two_at_once_move_everybody_once(pool: Pool, there: Migration) -> None:
+    clock = FixedClock(NOW)
+    await inside(pool, clock)
+    moved = await asyncio.gather(*(Migrator(pool, clock).move(there, nothing) for _ in range(2)))
+    assert sum(moved) == MEMBERS
+    assert await where(pool) == {(2, 2, None): HALF, (2, 5, 5): HALF}
+
+
+async def test_who_left_stays_where_it_was(pool: Pool, there: Migration) -> None:
+    """Its pack is still there."""
+    clock = FixedClock(NOW)
+    moving = await inside(pool, clock)
+    assert await moving.hear(await slices.slice_of(pool, "m1"), JOURNEY, {"m1": event("m1")}, lambda *_: True) == 1
+    migrator = Migrator(pool, clock)
+    assert sum((await migrator.stands(there, nothing)).values()) == MEMBERS - 1
+    assert await migrator.move(there, nothing) == MEMBERS - 1
+    assert await pool.fetchval("select version from seat where member_id = 'm1'") == 1
+
+
+async def test_whoever_runs_a_pack_now_is_waited_for(pool: Pool, there: Migration) -> None:
+    """The members are not moved out of the hands of who lets them go on."""
+    clock = FixedClock(NOW)
+    entered, may_go_on = asyncio.Event(), asyncio.Event()
+
+    async def slowly(name: str, arrived: Sequence[Arrived], now: object) -> list[Moved]:
+        if not arrived[0].enters:
+            entered.set()
+            await may_go_on.wait()
+        return await _go(name, arrived, now)
+
+    await come_in(pool, Mover(slowly, clock), [entry(2)])
+    clock.set(NOW + 2 * DAY)
+    running = asyncio.create_task(run(pool, Mover(slowly, clock), Line(JOURNEY, awaits=False), clock.now()))
+    await entered.wait()
+    moving = asyncio.create_task(Migrator(pool, clock).move(there, nothing))
+    await waits_for_locks(pool, moving)
+    may_go_on.set()
+    assert (await running, await moving) == (1, 0)
+    assert await pool.fetchval("select count(*) from action") == 1
