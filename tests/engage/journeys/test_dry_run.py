@@ -1,19 +1,31 @@
 """What a journey would do for many members: each counted once for each way."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from abacus.engage.journeys.decide.sides import ZONE
 from abacus.engage.journeys.dry_run import DryRun, Taken, dry_run
 from abacus.engage.journeys.facts import JourneySubject
-from abacus.signals.facts.types import FactRegistry
+from abacus.signals.facts.types import FactRegistry, Found, Wish
 from tests.engage.campaigns.offers import order
 from tests.engage.journeys.examples import AROUND, HELLO, journey, nodes, rule
 
 pytestmark = pytest.mark.once
 
-NOTHING = FactRegistry[JourneySubject]()
+
+class NoZones:
+    """Members who have named no zone."""
+
+    origin = ZONE
+
+    async def load(self, wanted: Sequence[Wish[JourneySubject]]) -> list[Found]:
+        return [None] * len(wanted)
+
+
+NOTHING = FactRegistry[JourneySubject](NoZones())
 BY_AMOUNT = nodes(
     "which",
     which={
