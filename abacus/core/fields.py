@@ -140,8 +140,9 @@ class Fields:
 
     def refuse_unknown(self) -> None:
         """A field that no caller has read is a fault: most likely a slip of the pen."""
+        known = set(self._known)
         for name in self.values:
-            if name not in self._known:
+            if name not in known:
                 near = difflib.get_close_matches(name, self._known, n=1)
                 self.note(name, f"unknown; did you mean {near[0]}?" if near else "unknown")
 

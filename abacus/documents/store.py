@@ -8,6 +8,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, Generic, TypeAlias
 
+from pydantic_core import from_json
+
 from abacus.core.errors import Refused, Unavailable
 from abacus.core.fields import DocumentFaults
 from abacus.documents.kind import Around, DocumentKind
@@ -126,6 +128,7 @@ class Reader(Generic[Document, Around]):
     def __init__(self, kind: DocumentKind[Document, Around]) -> None:
         self._kind = kind
         self.statements = Statements(kind.table)
+        self._own = [*kind.table.own, *kind.table.told]
 
     async def latest(
         self, connection: Connection, known: Mapping[str, Document] = MappingProxyType({})
@@ -177,11 +180,11 @@ class Reader(Generic[Document, Around]):
     def _record(self, row: Any, known: Mapping[str, Document]) -> Record[Document]:
         key, number, document, at, by, *withdrawn = row[:_OWN_FROM]
         withdrawal = None if withdrawn[0] is None else Withdrawal(*withdrawn)
-        own = dict(zip([*self._kind.table.own, *self._kind.table.told], row[_OWN_FROM:], strict=True))
+        own = dict(zip(self._own, row[_OWN_FROM:], strict=True))
         version = Version(key, number, at, by, withdrawal, own)
         if document is None:
             return Record(known[version.mark], version)
-        return self.restored(json.loads(document), version)
+        return self.restored(from_json(document), version)
 
 
 @asynccontextmanager

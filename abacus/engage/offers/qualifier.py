@@ -202,7 +202,7 @@ class Qualifier:
             now,
             member_id,
             known.tier,
-            admitted | known.invited,
+            admitted | known.invited if admitted else known.invited,
             self._in_segment(known),
             self._uses_left(known, now) if known.used and not ask.takes else NOTHING_USED,
             point_value=worth,

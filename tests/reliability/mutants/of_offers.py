@@ -87,7 +87,7 @@ MUTANTS: Final = (
         "the days of the week of an offer",
         _ARMED,
         "_in_hours",
-        Node("local.weekday() not in offer.weekdays", "False"),
+        Node("weekday not in offer.weekdays", "False"),
         _WHY_NOT,
     ),
     Mutant(
@@ -129,8 +129,8 @@ MUTANTS: Final = (
     Mutant(
         "the groups that came after a ranking was made",
         _SHELF,
-        "Shelf.ranking",
-        Node("ranking.seen < len(self._groups)", "not ranking.seen"),
+        "Shelf.put",
+        Node("self._rankings.clear()", "None"),
         _choice("test_an_offer_with_terms_of_its_own_that_comes_after_a_question_is_found"),
     ),
     Mutant(
@@ -151,14 +151,14 @@ MUTANTS: Final = (
         "the line that no saving passes",
         f"{_DECIDE}/saving.py",
         "Formula.given",
-        Node("min(given, cap, line)", "min(given, cap)"),
+        Node("cap if in_points or cap < line else line", "cap"),
         _golden("never more off than the price"),
     ),
     Mutant(
         "the rounding half up",
         f"{_DECIDE}/saving.py",
-        "half_up",
-        Node("(2 * numerator + denominator) // (2 * denominator)", "numerator // denominator"),
+        "Formula.given",
+        Node("(2 * exact + over) // (2 * over)", "exact // over"),
         _golden("rounded half up to the currency's cents"),
     ),
     Mutant(

@@ -1,19 +1,21 @@
 """Limits as documents write them. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
 from abacus.core import fields
 from abacus.core.fields import Bad, Fields, quoted, string
 from abacus.core.points import plain
-from abacus.engage.limits.types import MICROS, Bound, Limits, Scope
+from abacus.engage.limits.types import MICROS, UNBOUND, Bound, Limits, Scope
 from abacus.pricing.decide.card import PublishedCard
 from abacus.pricing.decide.figures import multiplier
 
 _MOST: Final = 10**15
+_NOTHING: Final = Decimal(0)
 _DECIMALS: Final = 6  # of money that is counted in millionths
-_SCOPES: Final = (Scope.OVERALL, Scope.DAY, Scope.MEMBER, Scope.MEMBER_DAY)  # as `Limits` has them
+_SCOPES: Final = ("overall", "day", "member", "member_day")  # as `Limits` has them; scopes have a slower hash
+_NONE: Final = (None,) * len(_SCOPES)
 _most: Final = fields.whole(1, _MOST)
 
 
@@ -49,17 +51,20 @@ def read_limits(
         table.refuse_unknown()
         return Limits()
     runs = _scopes(table, words.runs)
-    points = {} if words.points is None else _scopes(table, words.points)
+    points = _NONE if words.points is None else _scopes(table, words.points)
     money, cost = _money(table, words, card, decimals)
     if table.values.get("unlimited") is False and not any(name in table.values for name in words.all):
         table.note("unlimited", f"false, and no limit; {words.remedy}")
     elif not table.values and not table.is_absent:
         table.note(words.runs, f"no limit; {words.remedy}")
     table.refuse_unknown()
-    overall, day, member, member_day = (
-        Bound(runs.get(scope), points.get(scope), money.get(scope)) for scope in _SCOPES
-    )
+    overall, day, member, member_day = map(_bound, runs, points, money)
     return Limits(overall, day, member, member_day, cost)
+
+
+def _bound(*most: int | None) -> Bound:
+    bound = Bound(*most)
+    return UNBOUND if bound == UNBOUND else bound  # of which most limits have three
 
 
 def limits_document(limits: Limits, words: LimitWords) -> dict[str, object]:
@@ -79,26 +84,27 @@ def _cost_of_point(limits: Limits) -> Mapping[str, str]:
     return {"cost_of_point": plain(limits.cost_of_point)}
 
 
-def _scopes(table: Fields, name: str) -> Mapping[Scope, int]:
+def _scopes(table: Fields, name: str) -> Sequence[int | None]:
+    """The most in each scope."""
     inner = table.table(name, optional=True)
     if name not in table.values:
-        return {}
-    read = {scope: inner.read_if_there(scope.value, _most, 0) for scope in _SCOPES}
+        return _NONE
+    read = [inner.read_if_there(scope, _most, None) for scope in _SCOPES]
     if not inner.values:
-        table.note(name, f"empty; write at least one of {', '.join(Scope)}")
+        table.note(name, f"empty; write at least one of {', '.join(_SCOPES)}")
     inner.refuse_unknown()
-    return {scope: most for scope, most in read.items() if most}
+    return read
 
 
 def _money(
     table: Fields, words: LimitWords, card: PublishedCard | None, decimals: int
-) -> tuple[Mapping[Scope, int], Decimal]:
+) -> tuple[Sequence[int | None], Decimal]:
     """The most money in each scope, in millionths, and what a point costs."""
     if not words.money:
-        return {}, Decimal(0)
+        return _NONE, _NOTHING
     inner = table.table(words.money, optional=True)
     if words.money not in table.values:
-        return {}, Decimal(0)
+        return _NONE, _NOTHING
 
     def micros(value: object) -> int:
         amount = multiplier(value)
@@ -106,12 +112,12 @@ def _money(
             raise Bad(f"{quoted(str(value))}; write an amount of money above 0 with at most {decimals} decimals")
         return int(amount * MICROS)
 
-    read = {scope: inner.read_if_there(scope.value, micros, 0) for scope in Scope}
-    cost = Decimal(0) if words.points is None else _cost(inner, card)
-    if not any(scope.value in inner.values for scope in Scope):
-        inner.note(Scope.OVERALL.value, f"no {words.money}; write at least one of {', '.join(Scope)}")
+    read = [inner.read_if_there(scope, micros, None) for scope in _SCOPES]
+    cost = _NOTHING if words.points is None else _cost(inner, card)
+    if not any(scope in inner.values for scope in _SCOPES):
+        inner.note(Scope.OVERALL.value, f"no {words.money}; write at least one of {', '.join(_SCOPES)}")
     inner.refuse_unknown()
-    return {scope: most for scope, most in read.items() if most}, cost
+    return read, cost
 
 
 def _cost(inner: Fields, card: PublishedCard | None) -> Decimal:

@@ -81,7 +81,7 @@ class OfferGate(NamedTuple):
 
 
 def _has_budget(armed: Armed, asked: Asked) -> bool:
-    return armed.number not in asked.spent
+    return not asked.spent or armed.number not in asked.spent
 
 
 def _has_uses(armed: Armed, asked: Asked) -> bool:
@@ -98,10 +98,9 @@ def _is_admitted(armed: Armed, asked: Asked) -> bool:
 
 def _in_hours(armed: Armed, asked: Asked) -> bool:
     offer = armed.offer
-    local = asked.local(offer.zone)
-    if offer.weekdays and local.weekday() not in offer.weekdays:
+    weekday, minute = asked.local(offer.zone)
+    if offer.weekdays and weekday not in offer.weekdays:
         return False
-    minute = local.hour * 60 + local.minute
     return not offer.hours or any(begin <= minute < end for begin, end in offer.hours)
 
 

@@ -1,7 +1,8 @@
 """A question under way: its numbers at hand, and what its answer still needs."""
 
 from collections.abc import Collection, Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -17,12 +18,19 @@ from abacus.signals.rules.decide.plan import RulePlan
 from abacus.signals.rules.decide.types import Rule, Side
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MINUTE: Final = 60_000_000  # microseconds
 
 
 def micros(at: datetime) -> int:
     """The moment in microseconds, so that it is compared as a number."""
     since = at - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+@lru_cache  # all who ask within a minute
+def _local(minutes: int, zone: ZoneInfo) -> tuple[int, int]:
+    at = (_EPOCH + timedelta(minutes=minutes)).astimezone(zone)
+    return at.weekday(), at.hour * 60 + at.minute
 
 
 class Asked:
@@ -63,7 +71,7 @@ class Asked:
         self.spent = spent
         self.wanted: set[Side] = set()
         self.is_uncertain = False
-        self._facts = ItemFacts(asker.country, item.variables)
+        self._facts: ItemFacts | None = None  # until a rule asks
         self._looked_up: dict[str, Value | AtLeast | None] | None = None  # until a rule asks
 
     def given(self, formula: Formula) -> int:
@@ -91,8 +99,9 @@ class Asked:
             or not values.categories.isdisjoint(item.categories)
         )
 
-    def local(self, zone: ZoneInfo) -> datetime:
-        return self.asker.at.astimezone(zone)
+    def local(self, zone: ZoneInfo) -> tuple[int, int]:
+        """The weekday, and the minute of the day, by the clock of the zone."""
+        return _local(self.at // _MINUTE, zone)
 
     def has_tier(self, tiers: Collection[str]) -> bool:
         if TIER in self.asker.not_now:
@@ -108,8 +117,9 @@ class Asked:
 
     def holds(self, plan: RulePlan) -> bool:
         """Whether a rule holds. Where that depends on a value that is not known yet, the value is wanted."""
-        if self._looked_up is None:
+        if self._looked_up is None or self._facts is None:
             self._looked_up = dict(self.question.looked_up)
+            self._facts = ItemFacts(self.asker.country, self.item.variables)
         while True:
             try:
                 decision = plan.decide(self._facts, self._looked_up)

@@ -52,7 +52,8 @@ def best(index: OfferIndex, asker: Asker, question: Question, *, explain: bool =
     shortlist.walk(index.in_money(asked), asked)
     if not shortlist.is_beyond_points(index.most_points(asked), asked):
         shortlist.walk_points(index.in_points(asked), asked)
-    return _choice(index, asked, [found(armed, asked) for armed in shortlist.armed], explain=explain)
+    fits = [_ranked(*each, asked) for each in zip(shortlist.armed, shortlist.ranks, strict=True)]
+    return _choice(index, asked, fits, explain=explain)
 
 
 def every(index: OfferIndex, asker: Asker, question: Question, *, explain: bool = False) -> Choice | Wanted:
@@ -91,6 +92,11 @@ def _choice(index: OfferIndex, asked: Asked, fits: Sequence[Found], *, explain: 
     if asked.wanted:
         return Wanted(frozenset(asked.wanted))
     return Choice(fits[0] if fits else None, tuple(fits[1:]), refused, is_uncertain)
+
+
+def _ranked(armed: Armed, rank: Rank, asked: Asked) -> Found:
+    """What an offer of this rank gives."""
+    return found(armed, asked) if armed.terms.formula.in_points else Found(armed.offer, -rank[0], 0, -rank[0])
 
 
 def found(armed: Armed, asked: Asked) -> Found:

@@ -32,7 +32,7 @@ class BenefitKind(StrEnum):
 
     @property
     def is_points(self) -> bool:
-        return self in {BenefitKind.POINTS_TIMES, BenefitKind.POINTS_PLUS}
+        return self is BenefitKind.POINTS_TIMES or self is BenefitKind.POINTS_PLUS
 
 
 class Benefit(NamedTuple):

@@ -10,7 +10,7 @@ from abacus.engage.offers.decide.asked import Asked
 from abacus.engage.offers.decide.asker import Asker, Question
 from abacus.engage.offers.decide.keys import Key
 from abacus.engage.offers.decide.offer import Audience, Offer
-from abacus.engage.offers.decide.saving import UNBOUND
+from abacus.engage.offers.decide.saving import Formula
 from abacus.engage.offers.decide.shelf import Bucket, Group, Ranking, Shelf, bucket_of, group_of
 from abacus.signals.rules.decide.types import Rule
 
@@ -50,19 +50,26 @@ class _Market:
     basket, and those for some members.
     """
 
-    __slots__ = ("apart", "beside", "for_all", "most_points")
+    __slots__ = ("_admitted", "_apart", "_in_points", "_most_points", "apart", "beside", "for_all")
 
     def __init__(self) -> None:
         self.for_all = _Shelves()
         self.beside = _Shelves()
         self.apart: dict[Key, set[int]] = {}
-        self.most_points = 0  # that any offer ever gave
+        self._apart: dict[int, tuple[Key, ...]] = {}  # the same by number
+        self._admitted: tuple[frozenset[int], Mapping[Key, Sequence[int]]] = _NONE_APART, {}  # as asked last
+        self._in_points: set[Formula] = set()  # of all offers that there ever were
+        self._most_points: dict[int, int] = {}  # that these give, by the numbers of buckets
 
     def put(self, armed: Armed) -> None:
-        if armed.terms.formula.in_points:
-            self.most_points = max(self.most_points, armed.terms.formula.given(UNBOUND, UNBOUND, 1))
+        formula = armed.terms.formula
+        if formula.in_points and formula not in self._in_points:
+            self._in_points.add(formula)
+            self._most_points.clear()
         if armed.is_apart:
-            for key in armed.places():
+            self._apart[armed.number] = keys = (*armed.places(),)
+            self._admitted = _NONE_APART, {}
+            for key in keys:
                 self.apart.setdefault(key, set()).add(armed.number)
             return
         self.for_all.put(armed)
@@ -71,7 +78,8 @@ class _Market:
 
     def remove(self, armed: Armed) -> None:
         if armed.is_apart:
-            for key in armed.places():
+            self._admitted = _NONE_APART, {}
+            for key in self._apart.pop(armed.number):
                 self.apart[key].remove(armed.number)
                 if not self.apart[key]:
                     del self.apart[key]
@@ -79,6 +87,24 @@ class _Market:
         self.for_all.remove(armed)
         if armed.stands_beside:
             self.beside.remove(armed)
+
+    def most_points(self, bucket: Bucket) -> int:
+        """No offer gives more in the bucket."""
+        most = self._most_points.get(bucket.number)
+        if most is None:
+            given = (each.given(bucket.most, bucket.most, 1) for each in self._in_points)
+            most = self._most_points[bucket.number] = max(given, default=0)
+        return most
+
+    def admitted(self, numbers: frozenset[int]) -> Mapping[Key, Sequence[int]]:
+        """Of these offers the ones for some members, by key: found once for all items of a request."""
+        if self._admitted[0] is not numbers:
+            found: dict[Key, list[int]] = {}
+            for number in numbers:
+                for key in self._apart.get(number, ()):
+                    found.setdefault(key, []).append(number)
+            self._admitted = numbers, found
+        return self._admitted[1]
 
 
 class OfferIndex:
@@ -149,9 +175,9 @@ class OfferIndex:
         return _ranked(shelves.money, asked.keys, _bucket(asked, in_points=False))
 
     def most_points(self, asked: Asked) -> int:
-        """No offer gives more points; 0 where none gives any."""
+        """No offer gives more points for a purchase like this; 0 where none gives any."""
         market = self._market(asked)
-        return market.most_points if market is not None else 0
+        return market.most_points(_bucket(asked, in_points=True)) if market is not None else 0
 
     def in_points(self, asked: Asked, *, beside: bool = False) -> list[Ranking]:
         """The same for groups in points."""
@@ -191,11 +217,10 @@ class OfferIndex:
         market, admitted = self._market(asked), asked.asker.admitted
         if market is None or not admitted:
             return
+        there = market.admitted(admitted)
         for key in asked.keys:
-            there = market.apart.get(key)
-            if there is not None:
-                for number in there & admitted:
-                    yield group_of(self._armed[number])
+            for number in there.get(key, ()):
+                yield group_of(self._armed[number])
 
     def _market(self, asked: Asked) -> _Market | None:
         return self._markets.get((asked.asker.country, asked.item.currency))

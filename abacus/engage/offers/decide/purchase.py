@@ -31,7 +31,8 @@ class Purchases:
     def rate(self, item: Item, published: PublishedCard, tier: str) -> Rate | None:
         """None where the card does not price the item."""
         card = published.card
-        vertical, payment_type = _vertical(item, card), _payment_type(item, card)
+        vertical = _vertical(item, card)
+        payment_type = _payment_type(item, card) if vertical is not None else None
         if vertical is None or payment_type is None:
             return None
         kind = published.name, vertical, payment_type, tier

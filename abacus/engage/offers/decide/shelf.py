@@ -122,13 +122,14 @@ class Ranking:
 class Shelf:
     """The offers under one key."""
 
-    __slots__ = ("_empty", "_groups", "_rankings", "wide")
+    __slots__ = ("_behind", "_empty", "_groups", "_rankings", "wide")
 
     def __init__(self) -> None:
         self.wide: list[Armed] = []  # offers to which other keys lead too
         self._groups: dict[Terms, Group] = {}
         self._empty = 0  # groups whose offers are all gone
         self._rankings: dict[int, Ranking] = {}  # by the numbers of their buckets
+        self._behind: dict[int, Ranking] = {}  # of these such as lack groups that came since
 
     def __bool__(self) -> bool:
         return self._empty < len(self._groups)
@@ -140,6 +141,8 @@ class Shelf:
         group = self._groups.get(armed.terms)
         if group is None:
             group = self._groups[armed.terms] = Group(armed.terms)
+            self._behind.update(self._rankings)
+            self._rankings.clear()
         elif not group.offers:
             self._empty -= 1
         insort(group.offers, armed, key=_ORDER)
@@ -158,15 +161,20 @@ class Shelf:
             self._groups = {terms: each for terms, each in self._groups.items() if each.offers}
             self._empty = 0
             self._rankings.clear()
+            self._behind.clear()
 
     def ranking(self, bucket: Bucket) -> Ranking:
         """The groups ranked for amounts of the bucket."""
+        return self._rankings.get(bucket.number) or self._ranked(bucket)
+
+    def _ranked(self, bucket: Bucket) -> Ranking:
         if len(self._groups) <= _FEW:
             bucket = _WHOLE[bucket.priced]
-        ranking = self._rankings.get(bucket.number)
+        number = bucket.number
+        ranking = self._rankings.get(number)
         if ranking is None:
-            ranking = self._rankings[bucket.number] = Ranking(bucket)
-        if ranking.seen < len(self._groups):
+            ranking = self._behind.pop(number) if number in self._behind else Ranking(bucket)
+            self._rankings[number] = ranking
             ranking.catch_up(self._groups)
         return ranking
 

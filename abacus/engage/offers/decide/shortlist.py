@@ -1,7 +1,8 @@
 """The best offers for an item so far. Pure."""
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from abacus.engage.offers.decide.armed import Armed, Rank
 from abacus.engage.offers.decide.asked import Asked
@@ -11,11 +12,11 @@ from abacus.engage.offers.decide.shelf import Group, Ranking
 class Shortlist:
     """At most so many offers, in order. Groups that cannot come among them any more are passed over."""
 
-    __slots__ = ("_last", "_least", "_most", "_ranks", "armed")
+    __slots__ = ("_last", "_least", "_most", "armed", "ranks")
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._ranks: list[Rank] = []
+        self.ranks: list[Rank] = []
         self._last: Rank | None = None  # of a full list
         self._least = 0  # the rank by worth that an offer needs at least; ranks by worth are below 0
         self.armed: list[Armed] = []
@@ -26,16 +27,25 @@ class Shortlist:
         """
         line, price, pieces = asked.line, asked.price, asked.pieces
         least = self._least
-        for ranking in rankings:
-            if ranking.first > least:
-                return
-            for bound, group in zip(ranking.bounds, ranking.groups, strict=True):
+        for way in self._ways(rankings):
+            for bound, group in way:
                 if bound > least:
                     break
                 worth = -group.formula.given(line, price, pieces)
                 if worth and worth <= least and group.admits(asked):
                     self._offer(group, worth, 0, asked)
                     least = self._least
+
+    def _ways(self, rankings: Iterable[Ranking]) -> Iterator[Iterable[tuple[int, Group]]]:
+        """The first group of each ranking, which most often leaves few others to look at, then the others of each."""
+        others = []
+        for ranking in rankings:
+            if ranking.first > self._least:
+                break
+            way = zip(ranking.bounds, ranking.groups, strict=True)
+            others.append(way)
+            yield islice(way, 1)
+        yield from others
 
     def walk_points(self, rankings: Iterable[Ranking], asked: Asked) -> None:
         """The same for groups in points."""
@@ -70,14 +80,15 @@ class Shortlist:
 
     def _add(self, rank: Rank, armed: Armed) -> None:
         """An offer that is found by two keys is there once."""
-        place = bisect_left(self._ranks, rank)
-        if place < len(self._ranks) and self._ranks[place] == rank:
+        ranks = self.ranks
+        place = bisect_left(ranks, rank)
+        if place < len(ranks) and ranks[place] == rank:
             return
-        self._ranks.insert(place, rank)
+        ranks.insert(place, rank)
         self.armed.insert(place, armed)
-        if len(self._ranks) > self._most:
-            self._ranks.pop()
+        if len(ranks) > self._most:
+            ranks.pop()
             self.armed.pop()
-        if len(self._ranks) == self._most:
-            self._last = self._ranks[-1]
+        if len(ranks) == self._most:
+            self._last = ranks[-1]
             self._least = self._last[0]

@@ -96,9 +96,10 @@ def _types(condition: Mapping[str, object]) -> Iterator[VariableType]:
             case datetime():
                 yield VariableType.TIME
             case str():
-                with suppress(Bad):
-                    moment(each)
-                    yield VariableType.TIME
+                if each[:1].isdigit():  # as each time does
+                    with suppress(Bad):
+                        moment(each)
+                        yield VariableType.TIME
                 with suppress(Bad):
                     if condition.get("operator") in _ORDERED:
                         read_constant(Operator.EQ, VariableType.DECIMAL, each)

@@ -22,6 +22,7 @@ class _Group(StrEnum):
     NOT = "not"
 
 
+_OPERATORS: Final[Mapping[str, _Group | Operator]] = {each.value: each for each in (*_Group, *Operator)}
 _ORDERED: Final = (
     Operator.EQ,
     Operator.NE,
@@ -82,7 +83,7 @@ def restore_document(document: object, *, path: str = "when") -> dict[str, objec
     if not isinstance(document, Mapping) or not document.keys() <= set(_FIELDS):
         raise DocumentFaults([Fault(path, "not a rule that this version knows")])
     fields = {name: document[name] for name in _FIELDS if name in document}
-    if fields.get("operator") not in {*_Group, *Operator}:
+    if fields.get("operator") not in _OPERATORS:
         raise DocumentFaults([Fault(f"{path}.operator", f"{fields.get('operator')!r} is not known to this version")])
     inner = fields.get("conditions")
     if isinstance(inner, list):
@@ -161,11 +162,9 @@ class _Reading:
 
 def _operator(value: object) -> Operator | _Group:
     text = string(value)
-    if text in list(_Group):
-        return _Group(text)
-    if text in list(Operator):
-        return Operator(text)
-    raise Bad(f"{quoted(text)} is not an operator; write one of {', '.join([*_Group, *Operator])}")
+    if (operator := _OPERATORS.get(text)) is not None:
+        return operator
+    raise Bad(f"{quoted(text)} is not an operator; write one of {', '.join(_OPERATORS)}")
 
 
 def _some(value: object) -> Sequence[object]:
