@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from abacus.cli.terminal.progress import spinner
 from abacus.cli.terminal.shell import moment, settings, sqs
 from abacus.core.clock import SystemClock
 from abacus.oversight.reconcile.decide.account import Account
-from abacus.oversight.reconcile.decide.lines import SourceAccount
+from abacus.oversight.reconcile.decide.lines import Actions, SourceAccount
 from abacus.oversight.reconcile.decide.report import document
 from abacus.oversight.reconcile.decide.verdict import Verdict
 from abacus.oversight.reconcile.window import MessagesRead, Reconciliation, Streams, count_queues
@@ -130,8 +130,10 @@ def _shown(account: Account) -> Iterator[str | Shown]:
         yield _lines("Asked for by partners", "partner", account.partners)
     if account.actions:
         yield _lines("Awarded by campaigns", "campaign", account.campaigns)
-        actions = [[each.campaign, each.kind, *(f"{count:,}" for count in each[2:])] for each in account.actions]
-        yield Table("Decided by campaigns", ["campaign", "kind", "decided", "delivered", "waiting", "refused"], actions)
+        yield _decided("campaign", account.actions)
+    if account.journey_actions:
+        yield _lines("Awarded by journeys", "journey", account.journeys)
+        yield _decided("journey", account.journey_actions)
     rows = [[each.kind, each.origin, each.transfers, each.points] for each in account.posted]
     yield Table("Transfers posted in the window", ["kind", "goes back to", "transfers", "points"], rows)
     names = {"there": "published", "again": "of them again"}
@@ -152,6 +154,11 @@ def _shown(account: Account) -> Iterator[str | Shown]:
         yield f"{account.on_the_way:,} on the way; run it again later, or with --wait"
     verdict = "it comes out" if account.comes_out else "IT DOES NOT COME OUT"
     yield f"{counted(account.messages, 'message')}: {verdict}"
+
+
+def _decided(by: str, actions: Sequence[Actions]) -> Table:
+    rows = [[each.owner, each.kind, *(f"{count:,}" for count in each[2:])] for each in actions]
+    return Table(f"Decided by {by}s", [by, "kind", "decided", "delivered", "waiting", "refused"], rows)
 
 
 def _lines(title: str, name: str, lines: Mapping[str, SourceAccount]) -> Table:

@@ -4,10 +4,11 @@ from collections.abc import AsyncIterator, Iterator
 from typing import NamedTuple
 
 from abacus.oversight.reconcile.asked import Asked, Outcomes
-from abacus.oversight.reconcile.campaigns import CampaignEffects
 from abacus.oversight.reconcile.decide.account import MOST_FINDINGS, Account, Finding, NamedFault, Origin
 from abacus.oversight.reconcile.decide.verdict import FAULTS, verdict_of
+from abacus.oversight.reconcile.effects import Effects, totals_of_campaigns
 from abacus.oversight.reconcile.events import EventTable
+from abacus.oversight.reconcile.journeys import compared_visits
 from abacus.oversight.reconcile.messages import AsOf, MessageTable
 from abacus.oversight.reconcile.offer_codes import compared_codes
 from abacus.oversight.reconcile.offers import compared_offers
@@ -22,7 +23,8 @@ class Evidence(NamedTuple):
     messages: MessageTable
     events: EventTable
     transfers: Transfers
-    campaigns: CampaignEffects
+    campaigns: Effects
+    journeys: Effects
     connection: Connection
 
 
@@ -33,11 +35,15 @@ async def tell(account: Account, evidence: Evidence, as_of: AsOf) -> None:
     account.add_messages(await evidence.messages.groups(as_of))
     asks = await evidence.transfers.asks(as_of, account.queues)
     awards = await evidence.campaigns.awards(as_of, account.queues)
+    of_journeys = await evidence.journeys.awards(as_of, account.queues)
     account.add_asks(account.partners, asks.groups)
     account.add_asks(account.campaigns, awards.groups)
+    account.add_asks(account.journeys, of_journeys.groups)
     account.actions += await evidence.campaigns.actions()
-    account.totals += await evidence.campaigns.totals()
-    account.grants += await evidence.campaigns.grants()
+    account.journey_actions += await evidence.journeys.actions()
+    account.totals += await totals_of_campaigns(evidence.connection)
+    account.visits += await compared_visits(evidence.connection)
+    account.grants += [*await evidence.campaigns.grants(), *await evidence.journeys.grants()]
     account.offers += await compared_offers(evidence.connection)
     account.offers += await compared_codes(evidence.connection)
     account.posted += await evidence.transfers.posted()
@@ -47,11 +53,12 @@ async def tell(account: Account, evidence: Evidence, as_of: AsOf) -> None:
     if any(account.verdicts[verdict] for verdict in FAULTS):
         async for finding in _messages_at_fault(account, evidence, as_of):
             account.found(finding)
-    for finding in _awards_at_fault(asks, awards):
+    for finding in _awards_at_fault(asks, campaign=awards, journey=of_journeys):
         account.found(finding)
     nowhere = sum(each.transfers for each in account.posted if each.origin == Origin.NOWHERE)
     account.found_of(nowhere, await evidence.transfers.without_a_source())
-    account.found_of(len(awards.differing), _other_points(awards))
+    for each in (awards, of_journeys):
+        account.found_of(len(each.differing), _other_points(each))
     for finding in await redeemed_otherwise(evidence.connection, account.window.start, account.window.end):
         account.found(finding)
     told = account.published
@@ -70,11 +77,12 @@ def _key(of_award: tuple[Asked, object]) -> str:
     return of_award[0].key
 
 
-def _awards_at_fault(asks: Outcomes, awards: Outcomes) -> Iterator[NamedFault]:
+def _awards_at_fault(asks: Outcomes, **of_owners: Outcomes) -> Iterator[NamedFault]:
     for asked, verdict in sorted(asks.faulty, key=_key):
         yield NamedFault(Finding(verdict), asked.key, f"asked for by {asked.by}")
-    for asked, verdict in sorted(awards.faulty, key=_key):
-        yield NamedFault(Finding(verdict), asked.key, f"awarded to {asked.member_id} by the campaign {asked.by}")
+    for kind, awards in of_owners.items():
+        for asked, verdict in sorted(awards.faulty, key=_key):
+            yield NamedFault(Finding(verdict), asked.key, f"awarded to {asked.member_id} by the {kind} {asked.by}")
 
 
 def _other_points(awards: Outcomes) -> list[NamedFault]:

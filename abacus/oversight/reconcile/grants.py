@@ -1,4 +1,4 @@
-"""What campaigns granted, held against the invitations and the redemptions that came of it."""
+"""What campaigns and journeys granted, held against the invitations and the redemptions that came of it."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,7 +17,7 @@ _DONE: Final = Statement(f"""
 select a.receiver, a.key || '/' || a.number as key,
     exists(select from offer_gift g where g.member_id = a.member_id and g.key = a.key || '/' || a.number) as is_there
 from action a
-where a.owner_kind = 'campaign' and a.kind = '{DeedKind.GRANT}' and a.done_at is not null
+where a.owner_kind = :owner_kind and a.kind = '{DeedKind.GRANT}' and a.done_at is not null
     and a.decided_at >= :start and a.decided_at < :end
 """)
 _REDEEMED: Final = Statement(f"""
@@ -25,17 +25,20 @@ select count(*) from reward_redemption where key = any(:keys::text[]) and stage 
 """)
 
 
-async def compared_grants(connection: Connection, start: datetime, end: datetime) -> list[ComparedCounts]:
+async def compared_grants(
+    connection: Connection, owner_kind: str, start: datetime, end: datetime
+) -> list[ComparedCounts]:
     """Of deeds that were decided in the window. Within the transaction whose snapshot the account is of."""
     counts = dict.fromkeys(("offers", "invitations", "rewards", "redemptions"), 0)
 
     async def count() -> None:
-        async for page in long_pages(connection, _DONE(start=start, end=end)):
+        async for page in long_pages(connection, _DONE(owner_kind=owner_kind, start=start, end=end)):
             await _add(connection, page, counts)
 
     await slices.each(connection, count)
-    offers = ComparedCounts("offers granted by campaigns", counts["offers"], "invitations", counts["invitations"])
-    rewards = ComparedCounts("rewards granted by campaigns", counts["rewards"], "redemptions", counts["redemptions"])
+    by = f"granted by {owner_kind}s"
+    offers = ComparedCounts(f"offers {by}", counts["offers"], "invitations", counts["invitations"])
+    rewards = ComparedCounts(f"rewards {by}", counts["rewards"], "redemptions", counts["redemptions"])
     return [each for each in (offers, rewards) if each.counted]
 
 

@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from abacus.core.sources import CAMPAIGN_PREFIX, OFFER_PREFIX, REWARD_PREFIX, STREAM, is_partner_sql, source_sql
+from abacus.core.sources import (
+    CAMPAIGN_PREFIX,
+    JOURNEY_PREFIX,
+    OFFER_PREFIX,
+    REWARD_PREFIX,
+    STREAM,
+    is_partner_sql,
+    source_sql,
+)
 from abacus.ledger.relay.cursor import START, Position
 from abacus.ledger.types.kinds import TransferKind
 from abacus.oversight.reconcile.messages import LONG_S, long_pages
@@ -23,6 +31,12 @@ _DECIDED: Final = """(
 
 _EARNED: Final = f"t.kind = '{TransferKind.EARN}'"
 _OF_CAMPAIGNS: Final = f"coalesce({_EARNED} and starts_with({source_sql('t')}, '{CAMPAIGN_PREFIX}'), false)"
+
+# A journey's award goes back to its action.
+_OF_JOURNEYS: Final = f"coalesce({_EARNED} and starts_with({source_sql('t')}, '{JOURNEY_PREFIX}'), false)"
+_WALKED: Final = """exists (
+    select from action a
+    where a.member_id = t.member_id and a.key = t.key and a.kind = 'award' and a.owner_kind = 'journey')"""
 
 # Points that an offer gave, or that were taken back from it, go back to its redemption.
 _REDEEMED: Final = """exists (
@@ -40,6 +54,8 @@ select t.member_id, t.program, t.seq, t.kind, t.key, t.points, t.balance_after,
     coalesce({_EARNED} and {is_partner_sql("t")}, false) as of_partners,
     {_OF_CAMPAIGNS} as of_campaigns,
     case when {_OF_CAMPAIGNS} then {_DECIDED} else false end as is_decided,
+    {_OF_JOURNEYS} as of_journeys,
+    case when {_OF_JOURNEYS} then {_WALKED} else false end as is_walked,
     coalesce({_OF_OFFERS}, false) as of_offers,
     case when {_OF_OFFERS} then {_REDEEMED} else false end as is_redeemed,
     coalesce({_OF_REWARDS}, false) as of_rewards,
@@ -60,6 +76,8 @@ _COLUMNS: Final = {
     "of_partners": "boolean",
     "of_campaigns": "boolean",
     "is_decided": "boolean",
+    "of_journeys": "boolean",
+    "is_walked": "boolean",
     "of_offers": "boolean",
     "is_redeemed": "boolean",
     "of_rewards": "boolean",

@@ -23,9 +23,11 @@ select t.kind, t.key, t.member_id, t.program, t.seq, t.points,
         when e.key is not null then '{Origin.ELSEWHERE}'
         when p.key is not null then '{Origin.PARTNERS}'
         when t.is_decided then '{Origin.CAMPAIGNS}'
+        when t.is_walked then '{Origin.JOURNEYS}'
         when t.is_redeemed then '{Origin.OFFERS}'
         when t.is_delivered then '{Origin.REWARDS}'
-        when t.of_messages or t.of_partners or t.of_campaigns or t.of_offers or t.of_rewards then '{Origin.NOWHERE}'
+        when t.of_messages or t.of_partners or t.of_campaigns or t.of_journeys or t.of_offers or t.of_rewards
+            then '{Origin.NOWHERE}'
         else '{Origin.ITSELF}'
     end as origin
 from posted t

@@ -14,13 +14,15 @@ from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused
+from abacus.engage.campaigns.decide.campaign import OWNER_KIND as OF_CAMPAIGNS
+from abacus.engage.journeys.decide.journey import OWNER_KIND as OF_JOURNEYS
 from abacus.ledger.relay.cursor import RelayCursor
 from abacus.oversight.reconcile.account_report import Evidence, tell
-from abacus.oversight.reconcile.campaigns import CampaignEffects
 from abacus.oversight.reconcile.decide.account import Account, Origin, Window
 from abacus.oversight.reconcile.decide.entry import entry_of, key_of
 from abacus.oversight.reconcile.decide.lines import ReadPartition
 from abacus.oversight.reconcile.decide.verdict import Queues
+from abacus.oversight.reconcile.effects import Effects
 from abacus.oversight.reconcile.events import EventTable
 from abacus.oversight.reconcile.ledger import PostedInWindow
 from abacus.oversight.reconcile.messages import AsOf, MessageTable
@@ -111,7 +113,14 @@ class Reconciliation:
                 ]
                 settled, overdue = now - SETTLES_IN, now - self._overdue_after
                 # One moment for all queries of the ledger. It writes nothing, so the relay need not wait for it.
-                evidence = Evidence(messages, events, transfers, CampaignEffects(connection, start, end), connection)
+                evidence = Evidence(
+                    messages,
+                    events,
+                    transfers,
+                    Effects(connection, OF_CAMPAIGNS, start, end),
+                    Effects(connection, OF_JOURNEYS, start, end),
+                    connection,
+                )
                 async with connection.transaction(isolation="repeatable_read", readonly=True):
                     await tell(account, evidence, AsOf(next_offsets, (), settled, overdue))
                 account.close(next_offsets)

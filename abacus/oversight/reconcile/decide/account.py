@@ -1,7 +1,7 @@
 """The account of a window: verdicts counted by partition, source and partner, and whether the sums come out. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -32,6 +32,7 @@ class Origin(StrEnum):
     CAMPAIGNS = "campaigns"
     OFFERS = "offers"
     REWARDS = "rewards"
+    JOURNEYS = "journeys"
     ITSELF = "no message"  # a month's end, or another transfer that no message requested
     NOWHERE = "without a source"
 
@@ -84,6 +85,9 @@ class Account:
     partners: dict[str, SourceAccount] = field(default_factory=dict)
     campaigns: dict[str, SourceAccount] = field(default_factory=dict)
     actions: list[Actions] = field(default_factory=list)
+    journeys: dict[str, SourceAccount] = field(default_factory=dict)
+    journey_actions: list[Actions] = field(default_factory=list)
+    visits: list[ComparedCounts] = field(default_factory=list)
     totals: list[Totals] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
     reads: list[ReadPartition] = field(default_factory=list)
@@ -104,7 +108,7 @@ class Account:
                 self.reasons[group.facts.held] += group.messages
 
     def add_asks(self, lines: dict[str, SourceAccount], groups: Iterable[AskGroup]) -> None:
-        """Add awards to the lines of partners, or of campaigns."""
+        """Add awards to the lines of partners, of campaigns, or of journeys."""
         for group in groups:
             verdict = verdict_of_ask(group.ask, self.queues)
             lines.setdefault(group.by, SourceAccount()).add(verdict, group.awards, group.points)
@@ -135,8 +139,8 @@ class Account:
 
     @property
     def asks(self) -> Counter[Verdict]:
-        """Of partners and campaigns."""
-        lines = [*self.partners.values(), *self.campaigns.values()]
+        """Of partners, campaigns and journeys."""
+        lines = [*self.partners.values(), *self.campaigns.values(), *self.journeys.values()]
         return sum((line.verdicts for line in lines), Counter[Verdict]())
 
     @property
@@ -178,14 +182,12 @@ class Account:
         self._compare(ComparedCounts("messages read", self.messages, "verdicts by source", by_source))
         self._compare(ComparedCounts("transfers", transfers, "published, not yet published and missing", on_topic))
         self._compare_campaigns()
-        for each in (*self.offers, *self.grants):
+        self._compare_actions("journeys", self.journey_actions)
+        for each in (*self.visits, *self.offers, *self.grants):
             self._compare(each)
 
     def _compare_campaigns(self) -> None:
-        if self.actions:
-            decided = sum(each.decided for each in self.actions)
-            ended = sum(each.delivered + each.waiting + each.refused for each in self.actions)
-            self._compare(ComparedCounts("actions of campaigns", decided, "delivered, waiting and refused", ended))
+        self._compare_actions("campaigns", self.actions)
         for each in self.totals:
             if each.claims != each.events:
                 self._compare(
@@ -202,6 +204,12 @@ class Account:
             points, awarded = sum(each.points for each in self.totals), sum(each.awarded for each in self.totals)
             self._compare(ComparedCounts("events of campaigns since they began", claims, "outcomes", events))
             self._compare(ComparedCounts("points of campaigns since they began", points, "in their awards", awarded))
+
+    def _compare_actions(self, of: str, actions: Sequence[Actions]) -> None:
+        if actions:
+            decided = sum(each.decided for each in actions)
+            ended = sum(each.delivered + each.waiting + each.refused for each in actions)
+            self._compare(ComparedCounts(f"actions of {of}", decided, "delivered, waiting and refused", ended))
 
     def _compare(self, both: ComparedCounts) -> None:
         self.sums.append(both)

@@ -18,7 +18,7 @@ class Group(NamedTuple):
 
 
 class AskGroup(NamedTuple):
-    """The awards that one partner requested, or one campaign sent, and that have the same facts."""
+    """The awards that one partner requested, or one campaign or journey sent, and that have the same facts."""
 
     by: str
     ask: Ask
@@ -48,9 +48,9 @@ class Published(NamedTuple):
 
 
 class Actions(NamedTuple):
-    """The actions of one kind that a campaign decided in the window, and what became of them."""
+    """The actions of one kind that a campaign, or a journey, decided in the window, and what became of them."""
 
-    campaign: str
+    owner: str
     kind: str
     decided: int
     delivered: int

@@ -1,11 +1,11 @@
 """The account as it is filed: one JSON document. Pure."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from abacus.oversight.reconcile.decide.account import Account
-from abacus.oversight.reconcile.decide.lines import SourceAccount
+from abacus.oversight.reconcile.decide.lines import Actions, SourceAccount
 from abacus.oversight.reconcile.decide.verdict import Verdict
 
 
@@ -39,7 +39,9 @@ def document(account: Account, by: str) -> dict[str, Any]:
         "sources": _lines(account.sources, "source", "messages"),
         "partners": _lines(account.partners, "partner", "awards"),
         "campaigns": _lines(account.campaigns, "campaign", "awards"),
-        "actions": [each._asdict() for each in account.actions],
+        "actions": _actions(account.actions, "campaign"),
+        "journeys": _lines(account.journeys, "journey", "awards"),
+        "journey_actions": _actions(account.journey_actions, "journey"),
         "transfers": [each._asdict() for each in account.posted],
         "points": account.published._asdict(),
         "queues": account.queues._asdict(),
@@ -54,6 +56,10 @@ def _lines(lines: Mapping[str, SourceAccount], name: str, of: str) -> list[dict[
         {name: each, of: line.total, "verdicts": _counted(line.verdicts), "points": line.points}
         for each, line in sorted(lines.items())
     ]
+
+
+def _actions(actions: Sequence[Actions], name: str) -> list[dict[str, Any]]:
+    return [{name: owner, **dict(zip(Actions._fields[1:], rest, strict=True))} for owner, *rest in actions]
 
 
 def _counted(verdicts: Counter[Verdict]) -> dict[str, int]:

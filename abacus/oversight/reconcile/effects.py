@@ -1,4 +1,6 @@
-"""What campaigns have decided, held against what was done and against the ledger. Postgres counts it in each slice."""
+"""What campaigns and journeys have decided, held against what was done and against the ledger. Postgres counts it in
+each slice.
+"""
 
 from datetime import datetime
 from typing import Final
@@ -13,18 +15,18 @@ from abacus.platform.postgres import Connection
 from abacus.platform.quarantine.store import HELD
 from abacus.platform.sql import Statement
 
-_OF_CAMPAIGNS: Final = "owner_kind = 'campaign'"
-_ACTIONS: Final = Statement(f"""
-select owner as campaign, kind, count(*) as decided, count(done_at) as delivered,
+_ACTIONS: Final = Statement("""
+select owner, kind, count(*) as decided, count(done_at) as delivered,
     count(*) filter (where done_at is null and refused_at is null) as waiting, count(refused_at) as refused
-from action where {_OF_CAMPAIGNS} and decided_at >= :start and decided_at < :end group by owner, kind
+from action where owner_kind = :owner_kind and decided_at >= :start and decided_at < :end group by owner, kind
 """)
 
-_AWARDS: Final = Statement(f"""
-select owner as campaign, member_id, key, document ->> 'fingerprint' as fingerprint,
+_AWARDS: Final = Statement("""
+select owner, member_id, key, document ->> 'fingerprint' as fingerprint,
     (document ->> 'points')::bigint as points, done_at
 from action
-where {_OF_CAMPAIGNS} and kind = 'award' and done_at is not null and decided_at >= :start and decided_at < :end
+where owner_kind = :owner_kind and kind = 'award' and done_at is not null
+    and decided_at >= :start and decided_at < :end
 """)
 _HELD_UP: Final = Statement(f"""
 select u.key, u.fingerprint,
@@ -33,7 +35,7 @@ select u.key, u.fingerprint,
 from unnest(:keys::text[], :fingerprints::text[]) as u (key, fingerprint)
 """)
 
-_TOTALS: Final = f"""
+_TOTALS: Final = """
 select campaign, sum(claims)::bigint, sum(events)::bigint, sum(points)::bigint, sum(awarded)::bigint from (
     select campaign, count(*) as claims, 0 as events, 0 as points, 0 as awarded from campaign_claim group by campaign
     union all
@@ -41,19 +43,25 @@ select campaign, sum(claims)::bigint, sum(events)::bigint, sum(points)::bigint, 
     from campaign_sum group by campaign
     union all
     select owner, 0, 0, 0, coalesce(sum((document ->> 'points')::bigint), 0)
-    from action where {_OF_CAMPAIGNS} and kind = 'award' group by owner
+    from action where owner_kind = 'campaign' and kind = 'award' group by owner
 ) as each group by campaign
 """
 
 
-class CampaignEffects:
-    """Queries within the transaction whose snapshot the account is of. The sums are of the whole life of each campaign,
-    all else is of what was decided in the window.
+class Effects:
+    """Queries about one kind of owners, within the transaction whose snapshot the account is of: of what was decided in
+    the window.
     """
 
-    def __init__(self, connection: Connection, start: datetime, end: datetime) -> None:
+    def __init__(self, connection: Connection, owner_kind: str, start: datetime, end: datetime) -> None:
         self._connection = connection
-        self._window = {"start": start, "end": end}
+        self._owner_kind = owner_kind
+        self._start = start
+        self._end = end
+
+    @property
+    def _window(self) -> dict[str, object]:
+        return {"owner_kind": self._owner_kind, "start": self._start, "end": self._end}
 
     async def actions(self) -> list[Actions]:
         rows = await slices.sums(self._connection, _ACTIONS(**self._window), facts=2, within_s=LONG_S)
@@ -67,10 +75,7 @@ class CampaignEffects:
 
     async def grants(self) -> list[ComparedCounts]:
         """What was granted, against what came of it."""
-        return await compared_grants(self._connection, **self._window)
-
-    async def totals(self) -> list[Totals]:
-        return [Totals(*row) for row in await slices.sums(self._connection, (_TOTALS,), facts=1, within_s=LONG_S)]
+        return await compared_grants(self._connection, self._owner_kind, self._start, self._end)
 
     async def _add_sent(self, outcomes: Outcomes, as_of: AsOf) -> None:
         """Adds a slice's awards, a page at a time; what holds awards up is not cut, and looked up for each page."""
@@ -80,7 +85,7 @@ class CampaignEffects:
             rows = await self._connection.fetch(*_HELD_UP(keys=keys, fingerprints=fingerprints))
             asked = [
                 Asked(
-                    by=sent["campaign"],
+                    by=sent["owner"],
                     member_id=sent["member_id"],
                     key=sent["key"],
                     fingerprint=sent["fingerprint"],
@@ -95,3 +100,8 @@ class CampaignEffects:
                 for sent, held_up in zip(page, rows, strict=True)
             ]
             await outcomes.add(self._connection, asked)
+
+
+async def totals_of_campaigns(connection: Connection) -> list[Totals]:
+    """Of the whole life of each campaign."""
+    return [Totals(*row) for row in await slices.sums(connection, (_TOTALS,), facts=1, within_s=LONG_S)]
