@@ -7,7 +7,7 @@ from abacus.engage.journeys.facts import JourneySubject
 from abacus.signals.events.types import Event, Value
 from abacus.signals.facts.types import NOT_NOW, FactRegistry
 from abacus.signals.rules.decide.at_least import AtLeast
-from abacus.signals.rules.decide.plan import RulePlan
+from abacus.signals.rules.decide.plan import Looked, RulePlan
 from abacus.signals.rules.decide.types import Origin, Side
 
 Known = Mapping[str, Value | AtLeast | None]
@@ -35,13 +35,14 @@ class Occurs:
         self._event = event
         self._known = dict(known)
         self.holds = plan is None
+        self.looked: Sequence[Looked] = ()
 
     def go(self, looked_up: Known, /) -> Side | None:
         if self._plan is None:
             return None
         self._known.update(looked_up)
         decision = self._plan.decide(self._event, self._known)
-        self.holds = bool(decision.holds)
+        self.holds, self.looked = bool(decision.holds), decision.looked
         return decision.wanted
 
 

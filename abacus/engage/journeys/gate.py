@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import orjson
 
@@ -16,10 +16,12 @@ from abacus.engage.journeys.decide.admission import Visits, not_again, not_at, v
 from abacus.engage.journeys.decide.context import context_document
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.seat import Entry
+from abacus.engage.journeys.decide.visit import Seen, seen_of
 from abacus.engage.journeys.decide.words import NO_EVENT
 from abacus.engage.journeys.facts import JourneySubject
 from abacus.engage.journeys.metrics import JOURNEY_ENTRIES
 from abacus.engage.journeys.mover import Mover
+from abacus.engage.journeys.refusal_rows import Refusal, keep
 from abacus.engage.journeys.seat_rows import MayEnter, Visit
 from abacus.engage.notify.decide.contact_policy import is_held_out
 from abacus.platform import slices
@@ -51,8 +53,24 @@ class Comer(NamedTuple):
         return self.member_id, self.key
 
 
-# What is against members, in words, by their ids and the keys of what brings them.
-Against: TypeAlias = dict[tuple[str, str], str]
+class Against(dict[tuple[str, str], str]):
+    """What is against members, in words, by their ids and the keys of what brings them; and what was `seen` then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: dict[tuple[str, str], Sequence[Seen]] = {}
+
+    def refusals(self, journey: Journey, comers: Sequence[Comer]) -> list[Refusal]:
+        """As they are kept, to be told: not of events of other countries, and not under ids that nobody may have."""
+        strange = set(strange_among(each.member_id for each in comers))
+        return [
+            Refusal(
+                *(each.member_id, journey.name, journey.version, each.facts.occurred_at, self[each.place]),
+                self.seen.get(each.place, ()),
+            )
+            for each in comers
+            if each.place in self and each.member_id not in strange and each.facts.country in {None, journey.country}
+        ]
 
 
 class Gate:
@@ -80,18 +98,19 @@ class Gate:
 
     async def let_in(self, journey: Journey, comers: Sequence[Comer]) -> int:
         """Those who may come in do, each once; the number of them."""
-        against: dict[tuple[str, str], str] = {}
+        against = Against()
         entries = await self.entries(journey, comers, against)
         may_enter = self.may_enter(journey, against)
 
         async def work(slice_: slices.Slice, part: Sequence[Entry]) -> int:
             return len(await self._mover.enter(slice_, part, may_enter, begin_of(journey)))
 
-        if not entries:
-            return 0
-        done = await slices.split(self._pool, entries, work, member_of=lambda each: each.member_id, patience_s=None)
-        entered = sum(done.whole())
-        count(entered, len(entries) - entered)
+        entered = 0
+        if entries:
+            done = await slices.split(self._pool, entries, work, member_of=lambda each: each.member_id, patience_s=None)
+            entered = sum(done.whole())
+            count(entered, len(entries) - entered)
+        await self._keep(against.refusals(journey, comers))
         return entered
 
     async def entries(self, journey: Journey, comers: Sequence[Comer], against: Against) -> list[Entry]:
@@ -105,8 +124,7 @@ class Gate:
                 against[each.place] = why
         if not there:
             return []
-        fitting = await self._fitting(journey, there)
-        against |= {each.place: "the rule of the entry does not hold" for each in _without(there, fitting)}
+        fitting = await self._fitting(journey, there, against)
         strangers = set(await self._numbers.strangers(list(strange_among(each.member_id for each in fitting))))
         known = [each for each in fitting if each.member_id not in strangers]
         against |= {each.place: "no new member may have such an id" for each in _without(fitting, known)}
@@ -128,7 +146,15 @@ class Gate:
 
         return may_enter
 
-    async def _fitting(self, journey: Journey, comers: Sequence[Comer]) -> list[Comer]:
+    async def _keep(self, refusals: Sequence[Refusal]) -> None:
+        async def work(slice_: slices.Slice, part: Sequence[Refusal]) -> None:
+            async with slice_.at() as connection:
+                await keep(connection, part)
+
+        if refusals:
+            (await slices.split(self._pool, refusals, work, patience_s=None)).whole()
+
+    async def _fitting(self, journey: Journey, comers: Sequence[Comer], against: Against) -> list[Comer]:
         """Those for whom the rule of the entry holds."""
         try:
             armed = await self._versions.of(journey.name, journey.version)
@@ -144,7 +170,11 @@ class Gate:
         ]
         if await ask(asking, self._facts):
             raise Unavailable("facts", f"what the entry of {journey.label} looks up cannot be told now")
-        return [each for each, decided in zip(comers, occurs, strict=True) if decided.holds]
+        for each, decided in zip(comers, occurs, strict=True):
+            if not decided.holds:
+                against[each.place] = "the rule of the entry does not hold"
+                against.seen[each.place] = seen_of(decided.looked)
+        return [each for each in comers if each.place not in against]
 
 
 def begin_of(journey: Journey) -> int:

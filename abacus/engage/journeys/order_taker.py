@@ -27,9 +27,10 @@ from abacus.engage.journeys.decide.packs import LARGEST
 from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.decide.words import NO_EVENT
 from abacus.engage.journeys.directory import Running
-from abacus.engage.journeys.gate import Comer, Gate, begin_of, count
+from abacus.engage.journeys.gate import Against, Comer, Gate, begin_of, count
 from abacus.engage.journeys.journeyer import IDLE_S
 from abacus.engage.journeys.mover import Mover
+from abacus.engage.journeys.refusal_rows import keep
 from abacus.platform import slices
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
@@ -140,12 +141,13 @@ class OrderTaker:
                 comers[action] = Comer(action.key, facts, read_context(order.context, journey.context))
             except ContextFaults as faults:
                 refused[action] = f"its context: {'; '.join(map(str, faults.faults))}"
-        against: dict[tuple[str, str], str] = {}
+        against = Against()
         entries = await self._gate.entries(journey, list(comers.values()), against)
         if entries:
             may_enter = self._gate.may_enter(journey, against)
             entered = await self._mover.bring_in(connection, entries, may_enter, begin_of(journey))
             count(len(entered), len(entries) - len(entered))
+        await keep(connection, against.refusals(journey, list(comers.values())))
         return refused | {each: why for each, comer in comers.items() if (why := against.get(comer.place)) is not None}
 
 

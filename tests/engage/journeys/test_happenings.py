@@ -72,3 +72,16 @@ async def test_nobody_enters_who_is_held_out_or_has_an_id_that_no_member_may_hav
     stage = Stage(pool, journey())
     await stage.happen(order(2, "=bob"), Event("transactions", "transaction.completed", "x", None, "SG", NOW, {}))
     assert await stage.visits() == []
+
+
+async def test_why_a_member_did_not_enter_is_kept(pool: Pool) -> None:
+    """With the value that its rule was looked at by; of strangers and of other countries nothing is kept."""
+    stage = Stage(pool, journey(entry={"on": ORDERS, "when": GOLD}), tiers=Tiers({"bob": "silver", "ann": "gold"}))
+    await stage.happen(
+        order(1), order(2, "ann"), order(3, "ann", after=HOUR), order(4, "=cid"), order(5, "dot")._replace(country="ID")
+    )
+    rows = await pool.fetch("select member_id, why, seen::text from journey_refusal order by member_id")
+    assert [tuple(row) for row in rows] == [
+        ("ann", "it was inside 1 times, and 1 is the most", "[]"),
+        ("bob", "the rule of the entry does not hold", '[["member.tier eq gold","silver",false]]'),
+    ]
