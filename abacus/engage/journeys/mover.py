@@ -65,7 +65,7 @@ class Mover:
             seats = await seats_of(connection, packs, lock=line.awaits)
             arrived = [each for pack in packs for each in arrived_of(pack, seats)]
             await delete(connection, packs)
-            await self._go_on(connection, line.journey, arrived, packs, are_locked=line.awaits)
+            await self._go_on(connection, line.journey, arrived, are_locked=line.awaits, packs=packs)
             return Ran(len(packs), sum(len(each.members) for each in packs), Mark(packs[-1].due, packs[-1].id))
 
     async def enter(self, slice_: slices.Slice, entries: Sequence[Entry], may_enter: MayEnter, node: int) -> list[Seat]:
@@ -79,7 +79,7 @@ class Mover:
         """The same, in a transaction in the slice."""
         seats = await enter(connection, entries, may_enter, self._clock.now())
         arrived = [Arrived(each, node, 0) for each in seats]
-        await self._go_on(connection, entries[0].journey, arrived, (), are_locked=True)
+        await self._go_on(connection, entries[0].journey, arrived, are_locked=True)
         return seats
 
     async def send_away(
@@ -112,7 +112,7 @@ class Mover:
                 for each in seats
                 if moves(each, event := events[each.member_id])
             ]
-            await self._go_on(connection, journey, arrived, (), are_locked=True)
+            await self._go_on(connection, journey, arrived, are_locked=True)
             return len(arrived)
 
     async def _go_on(
@@ -120,9 +120,9 @@ class Mover:
         connection: Connection,
         journey: str,
         arrived: Sequence[Arrived],
-        packs: Sequence[Pack],
         *,
         are_locked: bool,
+        packs: Sequence[Pack] = (),
     ) -> None:
         """Seats that are not locked yet are locked where they are written; who left meanwhile does not go on. Whoever
         goes on was in the packs, if there are any.
