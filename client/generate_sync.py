@@ -15,6 +15,7 @@ SOURCE: Final = Path(__file__).parent / "abacus_client" / "asynchronous.py"
 TARGET: Final = SOURCE.with_name("blocking.py")
 WRITTEN: Final[Mapping[Path, Path]] = {
     SOURCE: TARGET,
+    SOURCE.with_name("async_journeys.py"): SOURCE.with_name("journeys.py"),
     SOURCE.with_name("async_offers.py"): SOURCE.with_name("offers.py"),
     SOURCE.with_name("async_rewards.py"): SOURCE.with_name("rewards.py"),
 }
@@ -25,18 +26,23 @@ _NAMES: Final[Mapping[str, str]] = {
     "AsyncBaseTransport": "BaseTransport",
     "AsyncClient": "Client",
     "AsyncIterator": "Iterator",
+    "AsyncJourneyCalls": "JourneyCalls",
     "AsyncOfferCalls": "OfferCalls",
     "AsyncRewardCalls": "RewardCalls",
     "AsyncSleep": "Sleep",
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
     "aclose": "close",
+    "async_journeys": "journeys",
     "async_offers": "offers",
     "async_rewards": "rewards",
     "asyncio": "time",  # of which only `sleep` is used
 }
 _WORDS: Final[Mapping[str, str]] = {
     "for asyncio; `blocking.py` is generated from this file": "that blocks until an answer comes",
+    "the client for asyncio asks of journeys; `journeys.py` is generated from this file": (
+        "the blocking client asks of journeys"
+    ),
     "the client for asyncio asks and takes of offers; `offers.py` is generated from this file": (
         "the blocking client asks and takes of offers"
     ),

@@ -23,6 +23,7 @@ from abacus.core.errors import Unavailable
 from abacus.core.signature import Verifier
 from abacus.engage.campaigns.grantors import Grantors
 from abacus.engage.campaigns.wiring import campaign_desk
+from abacus.engage.journeys.entry_desk import EntryDesk
 from abacus.engage.journeys.wiring import journey_desk
 from abacus.engage.notify.preferences import PreferenceStore
 from abacus.engage.offers.desk import OfferDesk
@@ -141,7 +142,7 @@ async def _access(wiring: Wiring, patience: Patience, is_open: asyncio.Event) ->
     moves, events = large_moves(wiring, pool, batcher.move), await event_desk(wiring, pool, within_s=patience.broker_s)
     documents = OfferDesk(pool, clock, moves.approvals), RewardDesk(pool, clock, moves.approvals), Grantors(pool)
     rendering = [await each(wiring, pool, moves.approvals) for each in (campaign_desk, journey_desk)]
-    desks: list[object] = [*rendering, *documents]
+    desks: list[object] = [*rendering, *documents, EntryDesk(pool, clock)]
     access = Access(
         clock=clock,
         directory=directory,
@@ -171,6 +172,7 @@ async def _sandbox(wiring: Wiring, live: Access, live_directory: Directory, card
     large = approving(pool, clock, batcher.move, alone_of(wiring.settings), ())  # no campaign runs in a sandbox
     events = live.rooms[EventDesk].rehearsing()
     redeeming = rehearsed_desk(wiring, live.rooms[RedemptionDesk], pool, moves, cards.book)
+    entering = live.rooms[EntryDesk].rehearsing(pool)
     return Access(
         clock=clock,
         directory=SandboxDirectory(directory, live_directory),
@@ -178,7 +180,7 @@ async def _sandbox(wiring: Wiring, live: Access, live_directory: Directory, card
         signing_secrets=SigningSecrets(wiring.secrets()),
         limiter=wiring.limiter(pool),
         mode=TEST,
-        rooms=Rooms(*_rooms(wiring, pool, cards, register), intake, events, batcher, large, redeeming),
+        rooms=Rooms(*_rooms(wiring, pool, cards, register), intake, events, batcher, large, redeeming, entering),
     )
 
 

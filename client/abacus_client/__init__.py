@@ -22,6 +22,7 @@ from abacus_client.asynchronous import AsyncClient
 from abacus_client.blocking import Client
 from abacus_client.calls import ComputedItem, CountQuery, Event, FixedItem, QuotedTransaction, SeriesQuery, Transaction
 from abacus_client.errors import ApiError, Refused, Unauthorized, Unavailable
+from abacus_client.journey_answers import EntryState, JourneyEntry, JourneyMember, JourneyVisit
 from abacus_client.offer_answers import (
     ItemOffers,
     OfferedLine,
@@ -46,12 +47,16 @@ __all__ = [
     "ComputedItem",
     "Count",
     "CountQuery",
+    "EntryState",
     "Event",
     "EventResult",
     "FieldFault",
     "FixedItem",
     "Grain",
     "ItemOffers",
+    "JourneyEntry",
+    "JourneyMember",
+    "JourneyVisit",
     "KeyCount",
     "Lock",
     "Lot",

@@ -27,6 +27,7 @@ from tests.support.logged import limits_logged
 from tests.support.offers import document, run_offers
 from tests.support.problems import kind
 from tests.support.rewards import load_codes, run_reward
+from tests.support.running_journeys import run_journey
 from tests.support.shop import GRANT, MEAL, Shop, award, offer_desk, register, shop
 
 pytestmark = pytest.mark.once
@@ -347,3 +348,17 @@ async def test_a_sandbox_is_made_once_migrated_with_the_rest_and_made_anew(house
     assert await fresh.fetchval("select count(*) from partner_key") == 0
     await fresh.close()
     assert await house.pool.fetchval("select count(*) from partner_key") == 1
+
+
+@pytest.mark.long
+async def test_entries_to_live_journeys_are_tried_in_the_sandbox(house: House, sandbox: Pool) -> None:
+    """Nobody enters the live journey."""
+    await run_journey(house, name="trip", entry={"api": True}, begin="end", nodes={"end": {"exit": "through"}})
+    async with opened(house, sandbox) as at:
+        before = await rows(house.pool, "public")
+        body, key = {"member_id": "bob", "context": {}}, {"Idempotency-Key": "1"}
+        tried = await at.test.post("/v1/journeys/trip/entries", json=body, headers=key)
+        assert (tried.status_code, tried.json()["status"]) == (202, "waiting")
+        assert len((await at.test.get("/v1/journeys/trip/members/bob")).json()["entries"]) == 1
+        assert (await at.live.get("/v1/journeys/trip/members/bob")).json()["entries"] == []
+        assert await rows(house.pool, "public") == before

@@ -37,6 +37,7 @@ async def command(database_url: str, pool: Pool, tmp_path: Path, monkeypatch: py
     tokens = {
         "cleo": await hire(pool, "cleo", "country_editor:SG"),
         "dora": await hire(pool, "dora", "approver:SG"),
+        "sue": await hire(pool, "sue", "support:SG"),
     }
 
     async def run(*words: str, by: str = "cleo") -> Ran:
@@ -294,3 +295,19 @@ async def test_members_are_moved_to_another_version_once_a_second_person_agrees(
 async def _versions(pool: Pool) -> dict[int, int]:
     """How many members are inside each version."""
     return dict(map(tuple, await pool.fetch("select version, count(*) from seat where left_at is null group by 1")))
+
+
+async def test_support_lets_a_member_in(command: Command, pool: Pool) -> None:
+    await approved(command, "journey-back.toml")
+    words = ("journeys", "enter", "come_back", "bob", "--context", "last-order.json", "--reason", "it was asked")
+    asked = await command(*words, "--key", "1", "--json", by="sue")
+    assert (asked.json["journey"], asked.json["member_id"], asked.json["status"]) == ("come_back", "bob", "waiting")
+    assert (await command(*words, "--key", "1", by="sue")).out == "bob enters come_back\n"
+    assert await pool.fetchval("select count(*) from action where receiver = 'journey:come_back'") == 1
+    assert (
+        await pool.fetchval("select distinct details ->> 'of' from audit_log where subject = 'member:bob'")
+        == "come_back"
+    )
+    assert "may not move points" in (await command(*words, by="cleo")).err
+    refused = await command("journeys", "enter", "come_back", "bob", "--reason", "it was asked", by="sue")
+    assert "/last_order_at: missing" in refused.err

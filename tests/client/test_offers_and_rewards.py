@@ -78,6 +78,23 @@ QUOTED = {
     "available": 500,
     "card": "SG@1",
 }
+ENTRY = {"asked_at": "2026-11-27T09:00:00+00:00", "status": "entered", "why": None}
+INSIDE = {
+    "journey": "lapsing",
+    "member_id": "b/ob",
+    "visits": [
+        {
+            "visit": 1,
+            "version": 3,
+            "entered_at": "2026-11-27T09:00:00+00:00",
+            "node": "last_day",
+            "since": "2026-11-27T09:00:00+00:00",
+            "left_at": None,
+            "why": None,
+        }
+    ],
+    "entries": [ENTRY],
+}
 REWARDS = {
     "member_id": "b/ob",
     "rewards": [
@@ -102,6 +119,18 @@ Asked = Callable[[EitherClient], Awaitable[Any]]
 @pytest.mark.parametrize(
     ("asked", "answer", "request_", "body"),
     [
+        (
+            lambda of: ask(of.enter_journey, "lapsing", "b/ob", {"points": 5}, idempotency_key="k"),
+            {"journey": "lapsing", "member_id": "b/ob", **ENTRY},
+            "POST /v1/journeys/lapsing/entries",
+            {"member_id": "b/ob", "context": {"points": 5}},
+        ),
+        (
+            lambda of: ask(of.journey_member, "lapsing", "b/ob"),
+            INSIDE,
+            "GET /v1/journeys/lapsing/members/b%2Fob",
+            None,
+        ),
         (
             lambda of: ask(of.reserve_offer, "lunch_20", "b/ob", ITEM, code="TEN", idempotency_key="k"),
             RESERVED,

@@ -6,6 +6,7 @@ COMMANDS: Final = {
     "journeys": "commands:app",
     "journeys report": "journey_report:report_journey",
     "journeys migrate": "journey_migrate:migrate_members",
+    "journeys enter": "journey_enter:enter_journey",
     "journeys simulate": "journey_simulate:simulate_journey",
     "journeys where": "journey_where:where_in_journey",
     "journeys dry-run": "journey_dry_run:dry_run_journey",

@@ -1,6 +1,7 @@
 """The gate of journeys: who may come in, what is against others, and the way in of those who may."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -32,7 +33,7 @@ from abacus.signals.events.types import Event, Value
 from abacus.signals.facts.types import FactRegistry
 from abacus.signals.segments.numbers import MemberNumbers
 
-_NOTHING: Final[Mapping[str, Value]] = MappingProxyType({})
+NOTHING: Final[Mapping[str, Value]] = MappingProxyType({})
 
 
 class Comer(NamedTuple):
@@ -42,7 +43,7 @@ class Comer(NamedTuple):
 
     key: str
     facts: Event
-    context: Mapping[str, Value] = _NOTHING
+    context: Mapping[str, Value] = NOTHING
 
     @property
     def member_id(self) -> str:
@@ -180,6 +181,11 @@ class Gate:
 def begin_of(journey: Journey) -> int:
     """The number of the first node."""
     return journey.nodes[journey.begin].number
+
+
+def comer(journey: Journey, key: str, member_id: str, at: datetime, context: Mapping[str, Value] = NOTHING) -> Comer:
+    """A member who comes by no event."""
+    return Comer(key, Event(*NO_EVENT, key, member_id, journey.country, at, {}), context)
 
 
 def count(entered: int, not_again: int) -> None:

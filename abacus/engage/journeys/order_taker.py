@@ -25,9 +25,8 @@ from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.orders import EndOrder, StartOrder, journey_of, order_of, receiver_of
 from abacus.engage.journeys.decide.packs import LARGEST
 from abacus.engage.journeys.decide.seat import Seat
-from abacus.engage.journeys.decide.words import NO_EVENT
 from abacus.engage.journeys.directory import Running
-from abacus.engage.journeys.gate import Against, Comer, Gate, begin_of, count
+from abacus.engage.journeys.gate import Against, Comer, Gate, begin_of, comer, count
 from abacus.engage.journeys.journeyer import IDLE_S
 from abacus.engage.journeys.mover import Mover
 from abacus.engage.journeys.refusal_rows import keep
@@ -35,7 +34,6 @@ from abacus.platform import slices
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
 from abacus.platform.postgres import Connection, Pool
-from abacus.signals.events.types import Event
 
 _SLICES_AT_ONCE: Final = 2
 _PATIENCE_S: Final = 30.0
@@ -136,9 +134,9 @@ class OrderTaker:
         now, refused = self._clock.now(), dict[DueAction, str]()
         comers: dict[DueAction, Comer] = {}
         for action, order in starts.items():
-            facts = Event(*NO_EVENT, action.key, action.member_id, journey.country, now, {})
             try:
-                comers[action] = Comer(action.key, facts, read_context(order.context, journey.context))
+                context = read_context(order.context, journey.context)
+                comers[action] = comer(journey, action.key, action.member_id, now, context)
             except ContextFaults as faults:
                 refused[action] = f"its context: {'; '.join(map(str, faults.faults))}"
         against = Against()
@@ -148,7 +146,7 @@ class OrderTaker:
             entered = await self._mover.bring_in(connection, entries, may_enter, begin_of(journey))
             count(len(entered), len(entries) - len(entered))
         await keep(connection, against.refusals(journey, list(comers.values())))
-        return refused | {each: why for each, comer in comers.items() if (why := against.get(comer.place)) is not None}
+        return refused | {each: why for each, one in comers.items() if (why := against.get(one.place)) is not None}
 
 
 def _why(ends: Mapping[str, tuple[DueAction, EndOrder]], seat: Seat) -> str | None:

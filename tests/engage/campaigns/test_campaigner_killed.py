@@ -83,7 +83,9 @@ async def test_killed_again_and_again(house: House) -> None:
     ]
     assert await InvitationStore(house.pool).count(1) == 100
     async with snapshot(house.pool) as connection:
-        compared = await compared_grants(connection, datetime.fromisoformat(now) - DAY, datetime.now(UTC) + DAY)
+        compared = await compared_grants(
+            connection, "campaign", datetime.fromisoformat(now) - DAY, datetime.now(UTC) + DAY
+        )
     assert [(each.counted, each.other) for each in compared] == [(100, 100), (STOCK, STOCK)]
     rows = await house.pool.fetch(
         "select split_part(key, ':', 2) as campaign, count(*), sum(points)::bigint from transfer group by 1 order by 1"

@@ -96,7 +96,7 @@ async def grants_of(pool: Pool, at: Counter) -> RewardGrants:
 async def compared(pool: Pool) -> list[tuple[str, int, int]]:
     day, now = timedelta(days=1), CLOCK.now()
     async with snapshot(pool) as connection:
-        found = await compared_grants(connection, now - day, now + day)
+        found = await compared_grants(connection, "campaign", now - day, now + day)
     return [(each.what, each.counted, each.other) for each in found]
 
 

@@ -20,7 +20,7 @@ from abacus.platform import slices
 from abacus.platform.health import WorkerHealth
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
-from abacus.signals.events.types import Event, Value
+from abacus.signals.events.types import Event
 from abacus.signals.facts.types import FactRegistry
 from tests.engage.campaigns.offers import CARDS, NOW
 from tests.engage.journeys.examples import AROUND
@@ -75,7 +75,7 @@ class Stage:
         await self._happenings.happen(events)
 
     async def start(
-        self, member_id: str, context: Mapping[str, Value], key: str = "api:acme:1", *, journey: str = "welcome"
+        self, member_id: str, context: Mapping[str, Any], key: str = "api:acme:1", *, journey: str = "welcome"
     ) -> None:
         """A partner asks for it."""
         asking = Asking(journey, member_id, key, CALLER, "partner:acme")

@@ -1,22 +1,15 @@
 """The worker `journeyer` on the real stack: from the event that lets a member in to points, a message and the end."""
 
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from abacus.core.clock import SystemClock
-from abacus.engage.journeys.decide.journey_reader import parse_journey
-from abacus.engage.journeys.journey_store import JourneyStore
-from abacus.engage.journeys.kind import JOURNEYS
-from abacus.engage.journeys.publications import journey_publications
-from abacus.signals.events.decide.builtin import built_in
-from tests.support.agreed import agree
 from tests.support.house import House, completed, until
 from tests.support.running_campaigns import just_now
+from tests.support.running_journeys import DAYS, ORDERS, run_journey
 
-ORDERS: Final = ["transactions/transaction.completed"]
-DAYS: Final = timedelta(days=3)
 WORKERS: Final = ("journeyer", "campaigner", "awarder")
 
 
@@ -28,21 +21,6 @@ class AheadClock:
 
     def now(self) -> datetime:
         return SystemClock().now() + self.ahead
-
-
-async def run_journey(house: House, **fields: Any) -> None:
-    """It was approved a minute ago."""
-    settings, now = house.settings, SystemClock().now()
-    sources = built_in(
-        transactions_topic=settings.transactions_topic,
-        points_topic=settings.points_topic,
-        tiers_topic=settings.tiers_topic,
-    )
-    around = await journey_publications(house.pool, sources, now)
-    times = {"starts_at": (now - DAYS).isoformat(), "ends_at": (now + 10 * DAYS).isoformat()}
-    heading = {"name": "welcome", "country": "SG", "timezone": "Asia/Singapore", "entry": {"on": ORDERS}}
-    draft = parse_journey({**heading, **times, "begin": "hello", **fields}, around)
-    await agree(house.pool, JOURNEYS, JourneyStore(house.pool), draft, around)
 
 
 async def left(house: House) -> dict[str, str | None]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from abacus.engage.actions.action_store import ActionStore
 from abacus.engage.journeys.decide.orders import receiver_of
@@ -15,8 +15,8 @@ from tests.engage.journeys.examples import ORDERS, journey, nodes, rule
 from tests.engage.journeys.stage import HOUR, Stage
 from tests.engage.journeys.test_walks import Tiers
 
-BY_CALL: Mapping[str, Any] = {"entry": {"api": True}, "context": {"seats": "integer", "reason": "text"}}
-CONTEXT: Mapping[str, Value] = {"seats": 2, "reason": "rain"}
+BY_CALL: Final[dict[str, Any]] = {"entry": {"api": True}, "context": {"seats": "integer", "reason": "text"}}
+CONTEXT: Final[Mapping[str, Value]] = {"seats": 2, "reason": "rain"}
 DAY = {"day": {"wait": {"for": "1d"}, "next": "done"}}
 CALLED = journey(**BY_CALL, **nodes("day", **DAY))
 START = {"do": {"start": {"journey": "farewell", "context": {"reason": "var.vertical", "points": 5}}}, "next": "done"}

@@ -50,7 +50,7 @@ def planned(effect: Effect, of: Standing, now: datetime) -> PlannedAction:
         asking = Asking(deed.journey, member_id, effect.key, *owner, version, effect.node.number, effect.arm)
         if isinstance(deed, End):
             return end_order(asking, now)
-        return start_order(asking, _context_of_start(deed, of.visitor), now)
+        return start_order(asking, context_document(_context_of_start(deed, of.visitor)), now)
     receiver, document = _document(effect, deed, of, now)
     return PlannedAction(
         member_id=member_id,

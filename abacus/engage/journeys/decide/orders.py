@@ -10,9 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import orjson
 
 from abacus.engage.actions.types import DueAction, PlannedAction
-from abacus.engage.journeys.decide.context import context_document
 from abacus.engage.journeys.decide.journey import OWNER_KIND
-from abacus.signals.events.types import Value
 
 CALLER: Final = "caller"  # the kind of owners outside: partners and people
 _RECEIVER: Final = f"{OWNER_KIND}:"
@@ -64,8 +62,9 @@ def journey_of(receiver: str) -> str:
     return receiver.removeprefix(_RECEIVER)
 
 
-def start_order(asking: Asking, context: Mapping[str, Value], now: datetime) -> PlannedAction:
-    document = orjson.dumps({OrderKind.START.value: context_document(context)}, option=orjson.OPT_SORT_KEYS)
+def start_order(asking: Asking, context: Mapping[str, Any], now: datetime) -> PlannedAction:
+    """The context is JSON."""
+    document = orjson.dumps({OrderKind.START.value: context}, option=orjson.OPT_SORT_KEYS)
     return _planned(OrderKind.START, asking, document, now)
 
 

@@ -1,0 +1,33 @@
+# Generated from async_journeys.py by `python client/generate_sync.py`; changes belong there.
+"""What the blocking client asks of journeys."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from abacus_client import journey_calls
+from abacus_client.calls import Answer, Call
+from abacus_client.journey_answers import JourneyEntry, JourneyMember
+
+
+class JourneyCalls(ABC):
+    """The methods about journeys that members enter by the API."""
+
+    def enter_journey(
+        self,
+        journey: str,
+        member_id: str,
+        context: Mapping[str, Any] | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> JourneyEntry:
+        """Lets a member enter a journey, with the fields of its context."""
+        return self._answer(journey_calls.enter(journey, member_id, context, idempotency_key))
+
+    def journey_member(self, journey: str, member_id: str) -> JourneyMember:
+        """Where the member is in a journey, and what became of entries that were asked for."""
+        return self._answer(journey_calls.member(journey, member_id))
+
+    @abstractmethod
+    def _answer(self, call: Call[Answer]) -> Answer:
+        """The answer to a call; the client makes it."""
