@@ -36,6 +36,9 @@ from abacus.signals.segments.numbers import MemberNumbers
 NOTHING: Final[Mapping[str, Value]] = MappingProxyType({})
 
 
+CANNOT_BE_TOLD: Final = frozenset({"facts", "journeys"})  # what is unavailable while the database answers
+
+
 class Comer(NamedTuple):
     """A member at the gate, and the `key` of what brings it there, under which it comes in once. `facts` is the event
     by which it comes, or says only who, where and when; `context` is what it brings along.

@@ -26,7 +26,7 @@ from abacus.engage.journeys.decide.orders import EndOrder, StartOrder, journey_o
 from abacus.engage.journeys.decide.packs import LARGEST
 from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.directory import Running
-from abacus.engage.journeys.gate import Against, Comer, Gate, begin_of, comer, count
+from abacus.engage.journeys.gate import CANNOT_BE_TOLD, Against, Comer, Gate, begin_of, comer, count
 from abacus.engage.journeys.journeyer import IDLE_S
 from abacus.engage.journeys.mover import Mover
 from abacus.engage.journeys.refusal_rows import keep
@@ -38,7 +38,6 @@ from abacus.platform.postgres import Connection, Pool
 _SLICES_AT_ONCE: Final = 2
 _PATIENCE_S: Final = 30.0
 _PUT_OFF: Final = timedelta(seconds=30)
-_CANNOT_BE_TOLD: Final = frozenset({"facts", "journeys"})  # and the database answers
 _RNG: Final = random.Random()
 
 log = structlog.get_logger(__name__)
@@ -100,7 +99,7 @@ class OrderTaker:
                 async with batch.connection.transaction():
                     refused = await self._do(batch, running, journey_of(receiver))
             except Unavailable as error:
-                if error.dependency not in _CANNOT_BE_TOLD:
+                if error.dependency not in CANNOT_BE_TOLD:
                     raise
                 log.warning("orders to a journey wait", journey=journey_of(receiver), why=error.detail)
                 self._most[receiver] = 1

@@ -10,6 +10,7 @@ from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.been_in import been_in
 from abacus.engage.journeys.desk import JourneyDesk
 from abacus.engage.journeys.directory import JourneyDirectory
+from abacus.engage.journeys.expiry_waves import ExpiryWaves
 from abacus.engage.journeys.facts import journey_facts
 from abacus.engage.journeys.follower import JourneyFollower, JourneyTopics, Silence
 from abacus.engage.journeys.gate import Gate
@@ -20,10 +21,13 @@ from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
 from abacus.engage.journeys.journeyer import Journeyer
 from abacus.engage.journeys.mover import UTC, Mover
 from abacus.engage.journeys.order_taker import OrderTaker
+from abacus.engage.journeys.segment_waves import SegmentWaves
 from abacus.engage.journeys.walks import Walks
+from abacus.engage.journeys.waves import LEASE, Waves
 from abacus.engage.notify.renderer import rendering
 from abacus.ledger.types.account import AccountBalance
 from abacus.people.store.approvals import Approvals
+from abacus.platform.following.leader import Leader
 from abacus.platform.following.together import together
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth, sub_workers_of
@@ -47,6 +51,7 @@ _MOVING: Final = 8  # connections: each slice at work, and each topic, holds one
 _ASKING: Final = 4  # what they look up meanwhile
 _SERVICES_ONLY: Final = 0  # no webhook is called
 _GATHER_S: Final = 0.05
+_WAVES_EVERY_S: Final = 1.0
 
 
 async def journey_desk(wiring: Wiring, pool: Pool, approvals: Approvals) -> JourneyDesk:
@@ -100,7 +105,7 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     goals = Goals(running.value, armed, facts, cards=cards.book, pool=moving)
     quarantine = CountedQuarantine(QuarantineStore(pool, clock))
     await until_available(running.refresh, wiring.health)
-    following, listening, going, starting = sub_workers_of(wiring.health, 4)
+    following, listening, going, starting, coming = sub_workers_of(wiring.health, 5)
 
     def follow(topic: str, health: WorkerHealth) -> Run:
         follower = JourneyFollower(
@@ -119,7 +124,13 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     orders = OrderTaker(
         running.value, gate, mover, ActionStore(moving, clock), pool=moving, clock=clock, health=starting
     )
-    return together(FollowedTopics(topics.topics, follow, following).run, silence.run, going_round.run, orders.run)
+    segments = SegmentWaves(gate, pool=pool, clock=clock)
+    expiries = ExpiryWaves(gate, cards=cards.book, pool=pool, clock=clock)
+    waves = Waves(running.value, segments, expiries, clock)
+    leading = await wiring.pool(size=1, keeps_nothing=True)
+    leader = Leader(leading, LEASE, waves.step, coming, idle_s=_WAVES_EVERY_S, prepare=waves.begin)
+    followed = FollowedTopics(topics.topics, follow, following)
+    return together(followed.run, silence.run, going_round.run, orders.run, leader.run)
 
 
 def _group(topic: str) -> str:

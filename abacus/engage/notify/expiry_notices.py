@@ -4,71 +4,15 @@ the same however often it is entered, so a run that was cut off is simply run ag
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import date, timedelta, tzinfo
-from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
 from abacus.core.clock import Clock
-from abacus.core.merge import merged_page, page_size
 from abacus.engage.notify.decide.ahead import DAYS_AHEAD, Expiry, reminder_of
+from abacus.engage.notify.expiring import BEFORE_ALL, expiring
 from abacus.engage.notify.notices import Notices
-from abacus.platform import slices
-from abacus.platform.postgres import Pool, passing_failures
-from abacus.platform.sql import Statement, columns, row_of
+from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
-from abacus.programs.expiry.lapsing_sql import lapsing
 from abacus.programs.expiry.sweep import zones_of
-
-_BATCH: Final = 1000
-
-
-class AccountCursor(NamedTuple):
-    """Where an account stands in the order of days, members and programs."""
-
-    expires_on: date
-    member_id: str
-    program: str
-
-
-# The next accounts, each with its points that expire within the window, a row a lot; an account without any is still a
-# place to go on from. Points that are held do not expire until they are released.
-NEXT: Final = Statement(f"""
-select {columns(AccountCursor, "a")}, a.country, l.points, l.lapses_on, a.lifetime
-from (
-    select * from account
-    where country = :country and expires_on <= :last
-        and (expires_on, member_id, program) > (:expires_on, :member_id, :program)
-        and balance > held
-    order by expires_on, member_id, program
-    limit :most
-) a
-left join lateral {lapsing("a")} l on l.lapses_on between :first and :last and l.points > 0
-order by a.expires_on, a.member_id, a.program
-""")
-
-
-class _Lot(NamedTuple):
-    """Points of an account that expire on one day."""
-
-    country: str
-    points: int
-    lapses_on: date
-    lifetime: bool
-
-
-class _Account(NamedTuple):
-    """An account with its points that expire within the window."""
-
-    place: AccountCursor
-    lots: Sequence[_Lot]
-
-    def expiries(self) -> list[Expiry]:
-        """One for each day."""
-        days: dict[date, Expiry] = {}
-        for lot in self.lots:
-            day, so_far = lot.lapses_on, days.get(lot.lapses_on)
-            points = lot.points + (so_far.points if so_far is not None else 0)
-            days[day] = Expiry(self.place.member_id, self.place.program, lot.country, points, day, lot.lifetime)
-        return list(days.values())
 
 
 class ReminderRun(NamedTuple):
@@ -108,23 +52,7 @@ class ExpiryReminders:
         return done
 
     async def _batches(self, country: str, today: date) -> AsyncIterator[Sequence[Expiry]]:
-        last = AccountCursor(date.min, "", "")
-        while accounts := await self._next(country, today, last):
+        after, last = BEFORE_ALL, today + timedelta(days=DAYS_AHEAD[0])  # and today is the last good day of some points
+        while accounts := await expiring(self._pool, country, today, last, after):
             yield [expiry for account in accounts for expiry in account.expiries()]
-            last = accounts[-1].place
-
-    async def _next(self, country: str, today: date, after: AccountCursor) -> list[_Account]:
-        size = page_size(_BATCH, len(await slices.slices_of(self._pool)))
-        last = today + timedelta(days=DAYS_AHEAD[0])  # and today is the last good day of some points
-        statement = NEXT(country=country, first=today, last=last, most=size, **after._asdict())
-        async with passing_failures(), self._pool.acquire() as connection:
-            pages = await slices.each(connection, lambda: connection.fetch(*statement))
-        return merged_page([_accounts(page) for page in pages], size, lambda account: account.place)
-
-
-def _accounts(rows: Sequence[Any]) -> list[_Account]:
-    """The accounts of a page, from a row a lot; the only row of an account without lots has no day."""
-    by_place = groupby(rows, lambda row: row_of(AccountCursor, row))
-    return [
-        _Account(place, [row_of(_Lot, row) for row in lots if row["lapses_on"] is not None]) for place, lots in by_place
-    ]
+            after = accounts[-1].place

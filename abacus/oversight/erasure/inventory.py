@@ -61,7 +61,7 @@ RENAMED: Final = {
 }
 
 # These name nobody, or, as rows of counters whose templates have the member, only until their `keep` ends (docs/
-# erasure.md). Segments, packs and trails of journeys name members by numbers, which mean nobody without
+# erasure.md). Segments, and packs, trails and waves of journeys, name members by numbers, which mean nobody without
 # `member_number`. Documents name nobody.
 # `ledger.py` treats the ledger's own tables.
 NAMELESS: Final = frozenset(
@@ -94,6 +94,7 @@ NAMELESS: Final = frozenset(
         "erasure",
         "journey_heard",
         "journey_sum",
+        "journey_wave",
         "journey_trail",
         "member_number_erased",
         "member_number_next",

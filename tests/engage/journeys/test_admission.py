@@ -8,6 +8,7 @@ import pytest
 from abacus.engage.journeys.decide.admission import Visits, not_again, not_at, value_of_entry
 from abacus.engage.journeys.decide.journey import Late, Lateness
 from abacus.engage.journeys.decide.lateness import why_not_done
+from abacus.signals.events.types import Event
 from tests.engage.campaigns.offers import NOW, order
 from tests.engage.journeys.examples import after, journey
 
@@ -82,3 +83,10 @@ def test_when(event: Any, why: str | None) -> None:
 def test_what_is_not_done(lateness: Lateness, minutes: int, resumed: int | None, why: str | None) -> None:
     resumed_at = None if resumed is None else after(minutes=resumed)
     assert why_not_done(lateness, NOW, after(minutes=minutes), resumed_at=resumed_at) == why
+
+
+def test_the_first_award_begins_an_account() -> None:
+    of = journey(entry={"life": "first.award"})
+    earned = Event("points", "abacus.points.earned.v1", "bob:GRP:1", "bob", "SG", NOW, {"seq": 1})
+    assert not_at(of, earned) is None
+    assert not_at(of, earned._replace(variables={"seq": 2})) == "it is not the first award of its account"

@@ -6,14 +6,16 @@ from typing import Any
 import pytest
 
 from abacus.core.errors import Unavailable
+from abacus.engage.campaigns.decide.cycles import EARNED
 from abacus.platform.postgres import Pool
 from abacus.signals.events.types import Event
 from abacus.signals.facts.types import NOT_NOW
 from tests.engage.campaigns.offers import NOW, order
-from tests.engage.journeys.examples import ORDERS, journey, rule
+from tests.engage.journeys.examples import ORDERS, journey, nodes, rule
 from tests.engage.journeys.stage import HOUR, Stage
 from tests.engage.journeys.test_walks import Tiers
 
+TIER = ("tiers", "abacus.tier.changed.v1")
 GOLD = rule("member.tier", "eq", "gold")
 
 
@@ -85,3 +87,20 @@ async def test_why_a_member_did_not_enter_is_kept(pool: Pool) -> None:
         ("ann", "it was inside 1 times, and 1 is the most", "[]"),
         ("bob", "the rule of the entry does not hold", '[["member.tier eq gold","silver",false]]'),
     ]
+
+
+@pytest.mark.parametrize(
+    ("entry", "type_", "variables", "enters"),
+    [
+        ({"life": "tier.changed", "when": rule("var.to_tier", "eq", "gold")}, TIER, {"to_tier": "gold"}, True),
+        ({"life": "tier.changed", "when": rule("var.to_tier", "eq", "gold")}, TIER, {"to_tier": "silver"}, False),
+        ({"life": "first.award"}, EARNED, {"seq": 1}, True),
+        ({"life": "first.award"}, EARNED, {"seq": 2}, False),
+    ],
+)
+async def test_members_enter_at_a_point_in_their_lives(
+    pool: Pool, entry: Mapping[str, Any], type_: tuple[str, str], variables: Mapping[str, Any], *, enters: bool
+) -> None:
+    stage = Stage(pool, journey(entry=entry, **nodes("day", day={"wait": {"for": "1d"}, "next": "done"})))
+    await stage.happen(Event(*type_, "bob:GRP:1", "bob", "SG", NOW, variables))
+    assert await stage.visits() == ([("bob", 1, 1, None)] if enters else [])

@@ -9,7 +9,8 @@ import pytest
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.core.errors import Refused
-from abacus.engage.notify.expiry_notices import NEXT, ExpiryReminders, ReminderRun
+from abacus.engage.notify.expiring import NEXT
+from abacus.engage.notify.expiry_notices import ExpiryReminders, ReminderRun
 from abacus.engage.notify.notices import Notices
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from abacus.engage.journeys.decide.entry import Again, ReEntry
+from abacus.engage.journeys.decide.entry import Again, LifeMoment, OfLife, ReEntry
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.waits import shifted
 from abacus.signals.events.types import Event, Value
@@ -28,11 +28,13 @@ class Visits(NamedTuple):
 
 def not_at(journey: Journey, event: Event) -> str | None:
     """Why nobody enters by this event; None where a member may."""
-    at = event.occurred_at
+    at, how = event.occurred_at, journey.entry.how
     if event.member_id is None:
         return "the event has no member"
     if event.country not in {None, journey.country}:
         return f"the event is of {event.country}, the journey of {journey.country}"
+    if isinstance(how, OfLife) and how.moment is LifeMoment.FIRST_AWARD and event.variables.get("seq") != 1:
+        return "it is not the first award of its account"
     if at < journey.approved_at:
         return f"{journey.label} was approved at {journey.approved_at.astimezone(journey.zone).isoformat()}, after it"
     if not journey.starts_at <= at < journey.ends_at:
