@@ -16,6 +16,7 @@ from abacus.core.clock import SystemClock
 from abacus.engage.actions.action_store import plan_once
 from abacus.engage.actions.decide.deeds import DeedKind
 from abacus.engage.actions.types import MESSAGES, PlannedAction
+from abacus.engage.journeys.decide.halts import NO_HALTS
 from abacus.engage.journeys.decide.packs import LARGEST, Pack
 from abacus.engage.journeys.decide.seat import Arrived, Leaves, Moved, Waits
 from abacus.engage.journeys.heard import HeardStore
@@ -128,6 +129,7 @@ class Herd:
             list,
             pool=self._pool,
             clock=self._clock,
+            halts=lambda: NO_HALTS,
             health=WorkerHealth("journeyer"),
         )
 

@@ -16,6 +16,7 @@ import orjson
 
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
+from abacus.engage.notify.decide.contact import none_stopped
 from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage
 from abacus.engage.notify.decide.pace import read_rates
 from abacus.engage.notify.expiry_notices import ExpiryReminders
@@ -129,6 +130,7 @@ async def _send_all(pool: Pool) -> float:
         clock=CLOCK,
         health=WorkerHealth("notifier"),
         park_after=timedelta(hours=1),
+        stopped=none_stopped,
         rng=random.Random(1),
     )
     began = time.perf_counter()

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 from abacus.core.clock import Clock
 from abacus.engage.actions.action_store import ActionStore, Batch
 from abacus.engage.actions.metrics import CAMPAIGN_ACTIONS, CAMPAIGN_ACTIONS_OLDEST, CAMPAIGN_ACTIONS_WAITING
-from abacus.engage.actions.types import NONE_REFUSED, DueAction, Guards, Refusals
+from abacus.engage.actions.types import NONE_REFUSED, NONE_STOPPED, DueAction, Guards, Refusals, WhyStopped
 from abacus.platform import slices
 from abacus.platform.delivery.deliverer import IDLE_S, Periodic
 from abacus.platform.health import WorkerHealth
@@ -124,16 +124,19 @@ async def unguarded(_: Sequence[DueAction]) -> Refusals:
     return NONE_REFUSED
 
 
-def guarded_by(guards: Mapping[str, Guards]) -> Guards:
-    """The guards of each kind of owners. An action without an event has no guard; one of another kind waits for a
-    process that knows its kind.
+def guarded_by(guards: Mapping[str, Guards], stopped: Mapping[str, WhyStopped] = NONE_STOPPED) -> Guards:
+    """What each kind of owners has stopped, and the guards of each. An action without an event has no guard; one of
+    another kind waits for a process that knows its kind.
     """
 
     async def refusals(actions: Sequence[DueAction]) -> Refusals:
-        by_kind: dict[str, list[DueAction]] = {}
-        for each in (one for one in actions if one.event is not None):
-            by_kind.setdefault(each.owner_kind, []).append(each)
         against: dict[DueAction, str] = {}
+        by_kind: dict[str, list[DueAction]] = {}
+        for each in actions:
+            if each.owner_kind in stopped and (why := stopped[each.owner_kind](each)) is not None:
+                against[each] = why
+            elif each.event is not None:
+                by_kind.setdefault(each.owner_kind, []).append(each)
         unknown: set[DueAction] = set()
         for kind, some in by_kind.items():
             if kind in guards:

@@ -16,8 +16,8 @@ from abacus.engage.notify.renderer import Renderer
 InWords: TypeAlias = Mapping[str, Words]  # by locale
 
 
-# The news of an action, from its own key, its country and its words in each locale.
-NewsOf: TypeAlias = Callable[[DueAction, str, str, InWords], News]
+# The news of an action, from its own key, its document and its words in each locale.
+NewsOf: TypeAlias = Callable[[DueAction, str, Mapping[str, Any], InWords], News]
 
 
 class Told(NamedTuple):
@@ -37,7 +37,7 @@ async def told(actions: Sequence[DueAction], renderer: Renderer, news_of: Mappin
             refused[action] = f"its message: {words}"
         else:
             key = f"{action.key}/{action.number}"
-            news = news_of[action.owner_kind](action, key, document["country"], words)
+            news = news_of[action.owner_kind](action, key, document, words)
             priority = document.get("priority", 0)  # none where an earlier version decided
             notices.append(Notice(action.member_id, key, action.decided_at, 0, news, priority))
     return Told(notices, refused)

@@ -58,5 +58,9 @@ class Refusals(NamedTuple):
 
 NONE_REFUSED: Final = Refusals({}, ())
 
+# Why the owner of an action does nothing more, not even what was decided; None where it does. Raises `Unavailable`.
+WhyStopped: TypeAlias = Callable[[DueAction], str | None]
+NONE_STOPPED: Final[Mapping[str, WhyStopped]] = {}
+
 # Looks at the guards of actions. Raises `Unavailable`.
 Guards: TypeAlias = Callable[[Sequence[DueAction]], Awaitable[Refusals]]

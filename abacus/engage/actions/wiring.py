@@ -12,7 +12,7 @@ from abacus.engage.actions.action_store import ActionStore
 from abacus.engage.actions.calls import CallOutbox, webhooks_of
 from abacus.engage.actions.messages import NewsOf
 from abacus.engage.actions.receivers import to_award_queue, to_events, to_members, turns_of
-from abacus.engage.actions.types import AWARDS, EVENTS, MESSAGES, Guards
+from abacus.engage.actions.types import AWARDS, EVENTS, MESSAGES, Guards, WhyStopped
 from abacus.engage.actions.webhook_caller import CONCURRENCY, caller
 from abacus.engage.downstreams.wiring import Outside
 from abacus.engage.notify.notices import Notices
@@ -37,6 +37,7 @@ async def action_runs(
     *,
     producer: Producer,
     guards: Mapping[str, Guards],
+    stopped: Mapping[str, WhyStopped],
     news_of: Mapping[str, NewsOf],
     others: Mapping[str, Handover],
     apart: Pool,
@@ -45,7 +46,7 @@ async def action_runs(
     health: Sequence[WorkerHealth],
 ) -> list[Run]:
     """One of `health` for each of `RUNS`, and of the `others`, which are receivers by name. Awards are signed by the
-    producer. Guards, and news for members, are of each kind of owners. Connections of `pool` are held
+    producer. Guards, what is stopped, and news for members are of each kind of owners. Connections of `pool` are held
     while actions are handed over; what is asked meanwhile is asked `apart`.
     """
     clock, downstreams = wiring.clock, outside.downstreams.by_name
@@ -56,7 +57,7 @@ async def action_runs(
         EVENTS: to_events(wiring.publisher().publish, wiring.settings.events_topic),
         **others,
     }
-    actions, turns, guarded = ActionStore(pool, clock), turns_of(apart, downstreams, clock), guarded_by(guards)
+    actions, turns, guarded = ActionStore(pool, clock), turns_of(apart, downstreams, clock), guarded_by(guards, stopped)
     runners = [
         ActionRunner(
             receiver,

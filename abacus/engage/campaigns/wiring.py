@@ -1,15 +1,15 @@
 """How campaigns are put together: their desk, and the decisions on events with what follows from them."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from abacus.core.clock import Clock
 from abacus.core.signature import Producer
 from abacus.engage.actions.action_runner import unguarded
 from abacus.engage.actions.messages import NewsOf
-from abacus.engage.actions.types import INVITATIONS, REDEMPTIONS, DueAction
+from abacus.engage.actions.types import INVITATIONS, REDEMPTIONS, DueAction, WhyStopped
 from abacus.engage.actions.wiring import RUNS, WEBHOOKS_AT_ONCE, action_runs
 from abacus.engage.campaigns.campaign_store import CampaignStore, CampaignVersions
 from abacus.engage.campaigns.campaigner import Campaigner, CampaignTopics
@@ -58,10 +58,10 @@ from abacus.signals.facts.wiring import counter_facts
 from abacus.signals.segments.wiring import segments_in_use
 
 
-def campaign_news(action: DueAction, key: str, country: str, words: Mapping[str, Words]) -> Campaigned:
+def campaign_news(action: DueAction, key: str, document: Mapping[str, Any], words: Mapping[str, Words]) -> Campaigned:
     """What a campaign tells a member."""
     said = {locale: CampaignWords(**each._asdict()) for locale, each in words.items()}
-    return Campaigned(campaign=action.owner, key=key, country=country, words=said)
+    return Campaigned(campaign=action.owner, key=key, country=document["country"], words=said)
 
 
 _CONNECTIONS: Final = 8
@@ -94,9 +94,10 @@ async def campaigner(
     standings_of: Callable[[Pool], Look[AccountBalance]],
     moves_of: Callable[[Pool, Clock], MovesPort],
     others_news: Mapping[str, NewsOf],
+    others_stopped: Mapping[str, Callable[[Wiring, Pool], Awaitable[WhyStopped]]],
 ) -> Run:
     """Decides events, also events from the retry queue, and carries out actions that are due. What others than
-    campaigns tell members is by their kind of owners.
+    campaigns tell members, and which of their actions they have stopped, is by their kind of owners.
     """
     settings, clock, rng = wiring.settings, wiring.clock, random.Random()
     pool = await wiring.pool(size=_CONNECTIONS, settings=LOOKUPS_BY_KEY, keeps_nothing=True)
@@ -164,6 +165,7 @@ async def campaigner(
             OWNER_KIND: CampaignGuards(CampaignVersions(store).of, around, facts, cards.book, clock).refusals,
             OF_OFFERS: unguarded,
         },
+        stopped={kind: await stopped_of(wiring, granting) for kind, stopped_of in others_stopped.items()},
         news_of={OWNER_KIND: campaign_news, **others_news},
         others={INVITATIONS: to_invitations(granting, clock), REDEMPTIONS: rewards.hand_over},
         apart=granting,

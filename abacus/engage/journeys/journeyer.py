@@ -13,11 +13,12 @@ from functools import partial
 from typing import Final
 
 from abacus.core.clock import Clock
+from abacus.engage.journeys.decide.halts import Halts
 from abacus.engage.journeys.decide.packs import LARGEST
 from abacus.engage.journeys.heard import Heard
 from abacus.engage.journeys.metrics import JOURNEY_STEPS
 from abacus.engage.journeys.mover import MOST_PACKS, Mover, Ran
-from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, lines_due
+from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, lines_due, versions_left
 from abacus.platform import slices
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
@@ -59,6 +60,7 @@ class Journeyer:
         heard: Heard,
         topics: Callable[[], Collection[str]],
         *,
+        halts: Callable[[], Halts],
         pool: Pool,
         clock: Clock,
         health: WorkerHealth,
@@ -69,11 +71,13 @@ class Journeyer:
         self._journeys = journeys
         self._heard = heard
         self._topics = topics
+        self._halts = halts
         self._pool = pool
         self._clock = clock
         self._health = health
         self._idle_s = idle_s
         self._lanes: dict[tuple[int, Line], _Lane] = {}
+        self._sent_out: dict[int, float] = {}
 
     async def run(self, stop: asyncio.Event) -> None:
         """Runs until `stop` is set; packs that were taken are finished."""
@@ -121,4 +125,18 @@ class Journeyer:
                 lane.ran(ran)
                 JOURNEY_STEPS.inc(ran.members)
                 packs += ran.packs
-        return packs
+        return packs + await self._send_out(slice_, stop)
+
+    async def _send_out(self, slice_: slices.Slice, stop: asyncio.Event) -> int:
+        """Some packs of each version that is over and that somebody is on; the number of packs. Where there were none,
+        it is looked again a second later.
+        """
+        now = time.monotonic()
+        if now - self._sent_out.get(slice_.number, -_WHOLE_EVERY_S) < _WHOLE_EVERY_S:
+            return 0
+        async with slice_.at() as connection:
+            stays = await versions_left(connection, self._halts().over(self._clock.now()))
+        packs = [await self._mover.send_out(slice_, each, MOST_PACKS) for each in stays if not stop.is_set()]
+        if not any(packs):
+            self._sent_out[slice_.number] = now
+        return sum(packs)

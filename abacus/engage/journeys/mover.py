@@ -15,7 +15,7 @@ from abacus.engage.journeys import sum_rows, trail_rows
 from abacus.engage.journeys.decide.packs import LARGEST, Pack, packed
 from abacus.engage.journeys.decide.seat import Arrived, Entry, Go, Leaves, Moved, Seat, Waits
 from abacus.engage.journeys.decide.ways import counted, gone_from, ways
-from abacus.engage.journeys.pack_rows import Line, Mark, delete, put, take
+from abacus.engage.journeys.pack_rows import Line, Mark, Stay, delete, put, take, take_of
 from abacus.engage.journeys.seat_rows import MayEnter, enter, lock_seats, seats_of, still_inside, write_seats
 from abacus.platform import slices
 from abacus.platform.postgres import Connection
@@ -67,6 +67,19 @@ class Mover:
             await delete(connection, packs)
             await self._go_on(connection, line.journey, arrived, are_locked=line.awaits, packs=packs)
             return Ran(len(packs), sum(len(each.members) for each in packs), Mark(packs[-1].due, packs[-1].id))
+
+    async def send_out(self, slice_: slices.Slice, stay: Stay, most: int) -> int:
+        """Members of a version that is over leave, before their time: of at most `most` packs, five hundred members at
+        a time. The number of packs.
+        """
+        async with slice_.at() as connection, slices.in_place(connection):
+            packs = list(together(await take_of(connection, stay, most)))
+            if packs:
+                seats = await seats_of(connection, packs, lock=True)
+                arrived = [each for pack in packs for each in arrived_of(pack, seats)]
+                await delete(connection, packs)
+                await self._go_on(connection, stay.journey, arrived, are_locked=True, packs=packs)
+            return len(packs)
 
     async def enter(self, slice_: slices.Slice, entries: Sequence[Entry], may_enter: MayEnter, node: int) -> list[Seat]:
         """Members of the slice come into a journey at a node; those who come in go on to their first waits."""

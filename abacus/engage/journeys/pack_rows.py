@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
+from abacus.engage.journeys.decide.halts import JourneyVersion
 from abacus.engage.journeys.decide.packs import Pack
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement, arrays, columns, unnested
@@ -18,6 +19,14 @@ class Line(NamedTuple):
 
     journey: str
     awaits: bool
+
+
+class Stay(NamedTuple):
+    """The packs of a line whose members are on a version."""
+
+    journey: str
+    awaits: bool
+    version: int
 
 
 class Mark(NamedTuple):
@@ -77,6 +86,14 @@ select due, id, node, arm, (
 from pack p where {_OF_VERSION} order by due, id limit :most
 """)
 _ARE_LEFT: Final = Statement("select exists(select from pack where journey = :journey and version = :version)")
+_LEFT: Final = Statement(f"""
+select u.journey, u.awaits, u.version from {unnested(Stay, version="integer")}
+where exists(select from pack p where p.journey = u.journey and p.awaits = u.awaits and p.version = u.version)
+""")
+_TAKE_OF: Final = Statement(f"""
+select {columns(Pack)} from pack where journey = :journey and version = :version and awaits = :awaits
+limit :most for update skip locked
+""")
 _DELETE: Final = Statement(f"""
 delete from pack p using {unnested(Mark)}
 where p.journey = :journey and p.awaits = :awaits and p.due = u.due and p.id = u.id
@@ -116,6 +133,20 @@ async def inside_packs(connection: Connection, line: Line, version: int, behind:
 async def are_left(connection: Connection, journey: str, version: int) -> bool:
     """Whether any pack is of the version."""
     return bool(await connection.fetchval(*_ARE_LEFT(journey=journey, version=version)))
+
+
+async def versions_left(connection: Connection, versions: Iterable[JourneyVersion]) -> list[Stay]:
+    """Which of these versions somebody is on, by what the packs wait for."""
+    stays = [Stay(journey, awaits, version) for journey, version in versions for awaits in (False, True)]
+    if not stays:
+        return []
+    return [Stay(*row) for row in await connection.fetch(*_LEFT(**arrays(Stay, stays)))]
+
+
+async def take_of(connection: Connection, stay: Stay, most: int) -> list[Pack]:
+    """Packs of a version, due or not, that nobody else has taken; they are locked until the transaction ends."""
+    rows = await connection.fetch(*_TAKE_OF(**stay._asdict(), most=most))
+    return [Pack(*row) for row in rows]
 
 
 async def delete(connection: Connection, packs: Sequence[Pack]) -> None:

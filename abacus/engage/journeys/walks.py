@@ -24,7 +24,6 @@ from abacus.engage.journeys.decide.armed import Armed, ArmedOccasion
 from abacus.engage.journeys.decide.context import read_context
 from abacus.engage.journeys.decide.effects import Standing, planned
 from abacus.engage.journeys.decide.halts import Halts
-from abacus.engage.journeys.decide.journey import AtEnd
 from abacus.engage.journeys.decide.lateness import why_not_done
 from abacus.engage.journeys.decide.node import Rate
 from abacus.engage.journeys.decide.seat import Arrived, Leaves, Moved, Waits
@@ -37,7 +36,6 @@ from abacus.signals.facts.members import Look
 from abacus.signals.facts.types import FactRegistry
 
 _AGAIN: Final = timedelta(minutes=1)
-_OVER: Final = "the journey is over"
 _AWAITED: Final = frozenset({Why.EVENT, Why.RULE})
 
 # Books turns one step apart, by the name of what is paced: the time of the first. Raises `Unavailable`.
@@ -89,18 +87,17 @@ class Walks:
         moved: list[Moved] = []
         members: list[_Member] = []
         faults: Counter[str] = Counter()
+        halts = self._halts()
         for each in arrived:
+            over = halts.why_over((each.seat.journey, each.seat.version), now)
+            if over is not None:
+                moved.append(Moved(each, (), (), Leaves(over)))
+                continue
             try:
-                member = await self._member(each, now)
+                members.append(await self._member(each, now))
             except (SetAside, DocumentFaults) as fault:
                 moved.append(_later(each, now, str(fault)))
                 faults[f"{each.seat.journey}@{each.seat.version}: {fault}"] += 1
-                continue
-            of = member.armed.journey
-            if of.at_end is AtEnd.STOP and now >= of.ends_at:
-                moved.append(Moved(each, (), (), Leaves(_OVER)))
-            else:
-                members.append(member)
         for why, number in faults.items():
             log.warning("members wait in a journey", why=why, members=number)
         called = [each for each in members if each.arrived.event is not None]

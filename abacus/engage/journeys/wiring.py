@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from abacus.engage.actions.action_store import ActionStore
+from abacus.engage.actions.messages import InWords
+from abacus.engage.actions.types import DueAction, WhyStopped
+from abacus.engage.campaigns.wiring import campaign_news
 from abacus.engage.downstreams.wiring import outside
 from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.been_in import been_in
+from abacus.engage.journeys.decide.halts import Halts
 from abacus.engage.journeys.desk import JourneyDesk
 from abacus.engage.journeys.directory import JourneyDirectory
 from abacus.engage.journeys.expiry_waves import ExpiryWaves
@@ -15,6 +19,7 @@ from abacus.engage.journeys.facts import journey_facts
 from abacus.engage.journeys.follower import JourneyFollower, JourneyTopics, Silence
 from abacus.engage.journeys.gate import Gate
 from abacus.engage.journeys.goals import Goals
+from abacus.engage.journeys.halts import HaltDirectory
 from abacus.engage.journeys.happenings import Happenings
 from abacus.engage.journeys.heard import HeardStore
 from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
@@ -24,6 +29,8 @@ from abacus.engage.journeys.order_taker import OrderTaker
 from abacus.engage.journeys.segment_waves import SegmentWaves
 from abacus.engage.journeys.walks import Walks
 from abacus.engage.journeys.waves import LEASE, Waves
+from abacus.engage.notify.decide.contact import Stopped
+from abacus.engage.notify.decide.news import Campaigned, JourneyTerms, News
 from abacus.engage.notify.renderer import rendering
 from abacus.ledger.types.account import AccountBalance
 from abacus.people.store.approvals import Approvals
@@ -90,13 +97,17 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
         been_in=been_in(pool),
     )
     armed = ArmedVersions(versions.of, running.around)
+
+    def halts() -> Halts:
+        return running.value().halts
+
     walks = Walks(
         armed,
         facts,
         tiers=members.tiers_of,
         cards=cards.book,
         book=partial(book_turns, pool),
-        halts=lambda: running.value().halts,
+        halts=halts,
     )
     mover, heard = Mover(walks, clock, lambda name: running.value().zones.get(name, UTC)), HeardStore(pool)
     topics = JourneyTopics(running.value, settings.events_topic)
@@ -119,7 +130,14 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
 
     silence = Silence(topics.awaited, unread, _group, heard, clock=clock, health=listening)
     going_round = Journeyer(
-        mover, lambda: running.value().names, silence, topics.awaited, pool=moving, clock=clock, health=going
+        mover,
+        lambda: running.value().names,
+        silence,
+        topics.awaited,
+        halts=halts,
+        pool=moving,
+        clock=clock,
+        health=going,
     )
     orders = OrderTaker(
         running.value, gate, mover, ActionStore(moving, clock), pool=moving, clock=clock, health=starting
@@ -131,6 +149,37 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     leader = Leader(leading, LEASE, waves.step, coming, idle_s=_WAVES_EVERY_S, prepare=waves.begin)
     followed = FollowedTopics(topics.topics, follow, following)
     return together(followed.run, silence.run, going_round.run, orders.run, leader.run)
+
+
+async def stopped_actions(wiring: Wiring, pool: Pool) -> WhyStopped:
+    """Nothing is done any more that was decided by a version that is over."""
+    halts = await _halts_in_use(wiring, pool)
+    return lambda action: halts.value().why_over((action.owner, action.version), wiring.clock.now())
+
+
+async def stopped_news(wiring: Wiring, pool: Pool) -> Stopped:
+    """Nor is it told."""
+    halts = await _halts_in_use(wiring, pool)
+
+    def why(news: News) -> str | None:
+        if not isinstance(news, Campaigned) or news.journey is None:
+            return None
+        return halts.value().why_over((news.campaign, news.journey.version), wiring.clock.now())
+
+    return why
+
+
+async def _halts_in_use(wiring: Wiring, pool: Pool) -> HaltDirectory:
+    directory = HaltDirectory(pool)
+    halts = wiring.keep(directory, on=directory.tables)
+    await until_available(halts.refresh, wiring.health)
+    return halts
+
+
+def journey_news(action: DueAction, key: str, document: Mapping[str, Any], words: InWords) -> Campaigned:
+    """What a journey tells a member."""
+    said = campaign_news(action, key, document, words)
+    return said.model_copy(update={"journey": JourneyTerms(version=action.version)})
 
 
 def _group(topic: str) -> str:

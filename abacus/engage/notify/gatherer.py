@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 
 from abacus.core.clock import Clock
-from abacus.engage.notify.decide.contact import Policies
+from abacus.engage.notify.decide.contact import Policies, Stopped
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.metrics import NOTIFICATIONS_OLDEST, NOTIFICATIONS_WAITING, PUT_OFF, UNTOLD
 from abacus.engage.notify.notices import Notices
@@ -35,6 +35,7 @@ class Gatherer:
         channels: Collection[ChannelName],
         *,
         policies: Callable[[], Policies],
+        stopped: Stopped,
         clock: Clock,
         health: WorkerHealth,
         keep: timedelta,
@@ -45,6 +46,7 @@ class Gatherer:
         self._number = number
         self._channels = channels
         self._policies = policies
+        self._stopped = stopped
         self._clock = clock
         self._health = health
         self._keep = keep
@@ -63,7 +65,7 @@ class Gatherer:
         """Gather once; return how many notices became messages. Raises `Unavailable`."""
         for each in self._periodically:
             await each.if_due()
-        gathered = await self._notices.gather(self._number, self._channels, self._policies())
+        gathered = await self._notices.gather(self._number, self._channels, self._policies(), self._stopped)
         for untold in gathered.untold:
             UNTOLD.labels(untold.channel, untold.kind, untold.cause).inc()
         for put_off in gathered.put_off:

@@ -24,10 +24,12 @@ from abacus.engage.notify.decide.contact import (
     DueNotice,
     Policies,
     PutOff,
+    Stopped,
     Told,
     Untold,
     capped,
     contact,
+    none_stopped,
     rest_of,
 )
 from abacus.engage.notify.decide.message import ChannelName, message_of
@@ -198,18 +200,29 @@ class Notices:
         return _ENTER(**arrays(_NewNotice, _rows(notices)), due_at=self._clock.now() + gathered_for)
 
     async def gather(
-        self, number: int, channels: Collection[ChannelName], policies: Policies = NO_POLICIES
+        self,
+        number: int,
+        channels: Collection[ChannelName],
+        policies: Policies = NO_POLICIES,
+        stopped: Stopped = none_stopped,
     ) -> Gathered:
-        """Make messages of the slice's due notices, for each channel that the member wants, as policies allow it."""
+        """Make messages of the slice's due notices, for each channel that the member wants, as policies allow it. News
+        that is stopped is never told.
+        """
         now = self._clock.now()
         async with (await slices.slices_of(self._pool))[number].at() as connection:
             if not await connection.fetchval(*_IS_DUE(now=now)):
                 return Gathered(0, 0)
             async with slices.in_place(connection):
-                return await self._gather(connection, channels, policies, now)
+                return await self._gather(connection, channels, policies, stopped, now)
 
     async def _gather(
-        self, connection: Connection, channels: Collection[ChannelName], policies: Policies, now: datetime
+        self,
+        connection: Connection,
+        channels: Collection[ChannelName],
+        policies: Policies,
+        stopped: Stopped,
+        now: datetime,
     ) -> Gathered:
         if not await connection.fetchval(*_ALONE(place=connection.slice_schema or "whole")):
             return Gathered(0, 0)
@@ -217,7 +230,7 @@ class Notices:
         if not due:
             return Gathered(0, 0)
         told = await told_before(connection, {each.member_id for each in due}, now) if capped(policies) else {}
-        gathering = _Gathering(channels, policies, now)
+        gathering = _Gathering(channels, policies, stopped, now)
         for member_id, group in groupby(due, key=lambda each: each.member_id):
             gathering.add(list(group), told.get(member_id, {}))
         await gathering.write(connection)
@@ -227,9 +240,10 @@ class Notices:
 class _Gathering:
     """What becomes of the due notices of many members, written together."""
 
-    def __init__(self, channels: Collection[ChannelName], policies: Policies, now: datetime) -> None:
+    def __init__(self, channels: Collection[ChannelName], policies: Policies, stopped: Stopped, now: datetime) -> None:
         self._channels = channels
         self._policies = policies
+        self._stopped = stopped
         self._now = now
         self._notifications: list[_NewNotification] = []
         self._gathered: list[_Key] = []
@@ -244,7 +258,7 @@ class _Gathering:
         read = [(each, _notice(each)) for each in due]
         self._unreadable += [_key(each) for each, notice in read if notice is None]
         readable = [DueNotice(notice, self._over(each)) for each, notice in read if notice is not None]
-        found = contact(readable, self._policies, told, zone, self._now)
+        found = contact(readable, self._policies, told, zone, self._now, stopped=self._stopped)
         waiting = {each.notice.event_id for each in found.put_off}
         self._gathered += [_Key(*each.notice[:2]) for each in readable if each.notice.event_id not in waiting]
         self._put_off += found.put_off

@@ -4,6 +4,7 @@ no other. Each notification is tried again by itself, so a failure holds up no o
 
 import asyncio
 import random
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -14,8 +15,9 @@ from abacus.core.backoff import Backoff
 from abacus.core.clock import Clock
 from abacus.core.errors import Unavailable
 from abacus.engage.notify.channels.port import Channel
+from abacus.engage.notify.decide.contact import Stopped
 from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage, Words
-from abacus.engage.notify.decide.news import NEWS_LIST_JSON
+from abacus.engage.notify.decide.news import NEWS_LIST_JSON, News
 from abacus.engage.notify.decide.template import FilledTemplate, Unrenderable
 from abacus.engage.notify.metrics import NOTIFICATIONS
 from abacus.engage.notify.outbox import Notification, NotificationOutbox
@@ -49,18 +51,23 @@ def notification_sender(
     clock: Clock,
     health: WorkerHealth,
     park_after: timedelta,
+    stopped: Stopped,
     rng: random.Random,
     backoff: Backoff = BACKOFF,
     idle_s: float = IDLE_S,
 ) -> Deliverer[Notification]:
     """A sender for one channel, slice and process. Any number of processes share the work and the pace, through the
-    channel's outbox.
+    channel's outbox. News that is stopped is left out, and a message of which nothing is left is parked.
     """
 
     async def attempt(notification: Notification) -> Answer:
         await asyncio.sleep(max(0.0, (notification.start_at - clock.now()).total_seconds()))
         try:
-            outgoing = await _in_words(notification, templates, renderer)
+            news = NEWS_LIST_JSON.validate_json(notification.parts)
+            said = [each for each in news if stopped(each) is None]
+            if not said:
+                return Answer(Said.REFUSED, next(filter(None, map(stopped, news)), "there is nothing to say"))
+            outgoing = await _in_words(notification, said, templates, renderer)
         except Unrenderable as fault:
             return Answer(Said.REFUSED, str(fault))
         except ValidationError:
@@ -81,10 +88,11 @@ def notification_sender(
     )
 
 
-async def _in_words(notification: Notification, templates: Templates, renderer: Renderer) -> OutgoingMessage:
-    """The message in words. Raises `Unrenderable`, `Unavailable`, and `ValidationError` for news of a newer version."""
+async def _in_words(
+    notification: Notification, news: Sequence[News], templates: Templates, renderer: Renderer
+) -> OutgoingMessage:
+    """The message in words. Raises `Unrenderable` and `Unavailable`."""
     member_id, message_id, locale = notification.member_id, notification.message_id, notification.locale
-    news = NEWS_LIST_JSON.validate_json(notification.parts)
     parts = [templates.rendering(each, locale) for each in news]
     answers = iter(await renderer.render([each for each in parts if isinstance(each, FilledTemplate)]))
     words = []

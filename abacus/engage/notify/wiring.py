@@ -1,7 +1,7 @@
 """How messages to members are put together, and what the settings say of them."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Final, NamedTuple
@@ -12,6 +12,7 @@ from abacus.engage.notify.channels.log import LogChannel
 from abacus.engage.notify.channels.port import Channel
 from abacus.engage.notify.channels.sns import SnsChannel, sns_client
 from abacus.engage.notify.channels.webhook import WebhookChannel
+from abacus.engage.notify.decide.contact import Stopped
 from abacus.engage.notify.decide.message import ChannelName
 from abacus.engage.notify.decide.pace import Rates, read_rates
 from abacus.engage.notify.gatherer import Gatherer
@@ -86,7 +87,8 @@ def contact_in_use(wiring: Wiring, pool: Pool) -> ContactDirectory:
     return wiring.keep(contact, on=contact.tables)
 
 
-async def notifier(wiring: Wiring) -> Run:
+async def notifier(wiring: Wiring, stopped_of: Callable[[Wiring, Pool], Awaitable[Stopped]]) -> Run:
+    """`stopped_of` makes what tells which news is not told any more."""
     settings, clock = wiring.settings, wiring.clock
     plan = plan_of(settings)
     pool = await wiring.pool(size=_CONNECTIONS)
@@ -100,6 +102,7 @@ async def notifier(wiring: Wiring) -> Run:
     notifications = Notifications(pool)
     contact = contact_in_use(wiring, pool)
     await until_available(contact.refresh, wiring.health)
+    stopped = await stopped_of(wiring, pool)
     gatherers = [
         Gatherer(
             number,
@@ -107,6 +110,7 @@ async def notifier(wiring: Wiring) -> Run:
             notifications,
             plan.channels,
             policies=contact.value,
+            stopped=stopped,
             clock=clock,
             health=health,
             keep=keep,
@@ -125,6 +129,7 @@ async def notifier(wiring: Wiring) -> Run:
             clock=clock,
             health=health,
             park_after=timedelta(hours=settings.notify_park_hours),
+            stopped=stopped,
             rng=random.Random(),
             idle_s=idle_s,
         )

@@ -52,6 +52,10 @@ class Shop:
         assert {each.owner_kind for each in actions} == {"journey"}
         return Refusals({}, [each for each in actions if each.key == "unknown"])
 
+    def stopped(self, action: DueAction) -> str | None:
+        assert action.owner_kind == "journey"
+        return "ended" if action.key.startswith("stopped") else None
+
 
 async def all_turns(_: str, wanted: int) -> int:
     return wanted
@@ -60,10 +64,11 @@ async def all_turns(_: str, wanted: int) -> int:
 async def test_each_action_is_guarded_by_the_guards_of_its_kind(pool: Pool) -> None:
     """An action of a kind that this process does not know waits for another process."""
     shop, actions = Shop(), ActionStore(pool, CLOCK)
-    guards = guarded_by({"offer": shop.of_offers, "journey": shop.of_journeys})
+    guards = guarded_by({"offer": shop.of_offers, "journey": shop.of_journeys}, {"journey": shop.stopped})
     given = [
         *(planned(key, "offer") for key in ("against", "given", "paused", "sold out")),
-        *(planned(key, "journey") for key in ("unknown", "told")),
+        *(planned(key, "journey") for key in ("unknown", "told", "stopped")),
+        planned("stopped too", "journey")._replace(event=None),
         planned("stranger", "campaign"),
         planned("not yet", "offer", NOW + timedelta(seconds=1)),
     ]
@@ -93,6 +98,8 @@ async def test_each_action_is_guarded_by_the_guards_of_its_kind(pool: Pool) -> N
         ("not yet", False, None, NOW + timedelta(seconds=1)),
         ("paused", False, None, NOW + LATER),
         ("sold out", False, "sold out", NOW),
+        ("stopped", False, "ended", NOW),
+        ("stopped too", False, "ended", NOW),
         ("stranger", False, None, NOW + LATER),
         ("told", True, None, NOW),
         ("unknown", False, None, NOW + LATER),

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from abacus.core.clock import SystemClock
+from abacus.engage.journeys.decide.halts import NO_HALTS
 from abacus.engage.journeys.decide.seat import Arrived, Leaves, Moved, Waits
 from abacus.engage.journeys.heard import HeardStore
 from abacus.engage.journeys.journeyer import Journeyer
@@ -49,6 +50,7 @@ async def main(database_url: str) -> None:
         lambda: ["shop.orders"],
         pool=pool,
         clock=clock,
+        halts=lambda: NO_HALTS,
         health=health,
         idle_s=0.01,
     )

@@ -46,5 +46,13 @@ async def test_versions_run_from_their_approval_on_until_the_journey_is_paused(p
     fourth = await agree(pool, JOURNEYS, store, journey(ends_at=ENDS, about="A fourth"), AROUND)
     now = await running(directory)
     assert now.halts.resumed_at["welcome"] == now.newest[0].approved_at, "they go on since there is another version"
+    assert (now.halts.ended, now.halts.stops_at) == (frozenset(), {}), "another version took their place"
     await store.move("welcome", fourth.version, Act.END, change)
-    assert (await running(directory)).names == []
+    now = await running(directory)
+    ended = frozenset({("welcome", 1), ("welcome", 3), ("welcome", 4)})
+    assert (now.names, now.halts.ended) == ([], ended)
+    fifth = await agree(pool, JOURNEYS, store, journey(ends_at=ENDS, at_end="stop"), AROUND)
+    now, place = await running(directory), ("welcome", fifth.version)
+    assert (now.halts.ended, now.halts.stops_at) == (ended, {place: fifth.ends_at}), "it starts anew"
+    assert now.halts.why_over(place, fifth.ends_at - timedelta(seconds=1)) is None
+    assert now.halts.over(fifth.ends_at) == [*ended, place]

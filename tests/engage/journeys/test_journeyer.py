@@ -6,7 +6,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
-from abacus.engage.journeys.decide.seat import Arrived, Moved
+import pytest
+
+from abacus.engage.journeys.decide.halts import NO_HALTS, Halts
+from abacus.engage.journeys.decide.packs import LARGEST
+from abacus.engage.journeys.decide.seat import Arrived, Leaves, Moved
 from abacus.engage.journeys.heard import HeardStore
 from abacus.engage.journeys.journeyer import Journeyer
 from abacus.engage.journeys.mover import Mover
@@ -34,7 +38,13 @@ TOPIC = "shop.orders"
 SOON = timedelta(seconds=2)
 
 
-def journeyer(pool: Pool, moving: Mover, clock: FixedClock, journeys: Sequence[str] = (JOURNEY,)) -> Journeyer:
+def journeyer(
+    pool: Pool,
+    moving: Mover,
+    clock: FixedClock,
+    journeys: Sequence[str] = (JOURNEY,),
+    halts: Halts = NO_HALTS,
+) -> Journeyer:
     return Journeyer(
         moving,
         lambda: journeys,
@@ -42,6 +52,7 @@ def journeyer(pool: Pool, moving: Mover, clock: FixedClock, journeys: Sequence[s
         lambda: [TOPIC],
         pool=pool,
         clock=clock,
+        halts=lambda: halts,
         health=WorkerHealth("journeyer"),
     )
 
@@ -94,6 +105,30 @@ async def test_waits_for_an_event_end_by_what_was_heard(pool: Pool) -> None:
     await heard.hear(TOPIC, {1: due})
     assert await rounds(one) >= 1
     assert await effects(pool) == {"3": 2, "5": 1, "6": 1}
+
+
+@pytest.mark.parametrize("awaits", [False, True])
+async def test_members_on_a_version_that_is_over_leave_before_their_time(pool: Pool, awaits: bool) -> None:  # noqa: FBT001  # a row
+    """In transactions of five hundred members at most; the members of other versions stay where they are."""
+    clock, halts = FixedClock(NOW), Halts(ended={(JOURNEY, 1), ("gone", 1)})
+    entries = [entry(number, version=1 if number < 700 else 2) for number in range(710)]
+    await come_in(pool, mover(clock), entries)
+    if awaits:
+        clock.set(NOW + DAY + SOON)
+        await rounds(journeyer(pool, mover(clock), clock))
+    sizes: list[int] = []
+
+    async def leave(_: str, arrived: Sequence[Arrived], now: datetime) -> list[Moved]:
+        sizes.append(len(arrived))
+        whys = [halts.why_over((each.seat.journey, each.seat.version), now) for each in arrived]
+        return [Moved(each, (), (), Leaves(why)) for each, why in zip(arrived, whys, strict=True) if why is not None]
+
+    one = journeyer(pool, Mover(leave, clock), clock, [], halts)
+    await rounds(one)
+    rows = await pool.fetch("select version, why, count(*) from seat group by 1, 2 order by 1")
+    assert [tuple(row) for row in rows] == [(1, "the journey was ended", 700), (2, None, 10)]
+    assert (await waiting(pool), max(sizes) <= LARGEST, sum(sizes)) == (10, True, 700)
+    assert await pool.fetchval("select sum(cardinality(members)) from journey_trail where why is not null") == 700
 
 
 async def test_what_was_heard_never_goes_back(pool: Pool) -> None:
@@ -163,6 +198,7 @@ async def test_it_stops_when_it_is_told_and_reports_that_it_works(pool: Pool) ->
         list,
         pool=pool,
         clock=clock,
+        halts=lambda: NO_HALTS,
         health=health,
         idle_s=0.01,
     )

@@ -6,6 +6,9 @@ from typing import Final
 import pytest
 
 from abacus.core.clock import SystemClock
+from abacus.documents.decide.states import Act
+from abacus.documents.stated import Change
+from abacus.engage.journeys.journey_store import JourneyStore
 from tests.support.house import House, completed, until
 from tests.support.running_campaigns import just_now
 from tests.support.running_journeys import DAYS, ORDERS, run_journey
@@ -62,6 +65,43 @@ async def test_a_member_enters_waits_gets_points_once_is_told_something_and_leav
     assert [tuple(row) for row in rows] == [("ann", 50, "journey")]
     assert await house.pool.fetchval("select count(*) from notice") == 1
     assert await house.reasons() == {}
+
+
+@pytest.mark.long
+async def test_what_was_stopped_sends_nothing_more_and_its_members_leave(house: House) -> None:
+    """Here a message and points were decided before, and wait for the campaigner."""
+    await run_journey(
+        house,
+        nodes={
+            "hello": {"do": {"tell": {"en": "Welcome\nHere you are"}}, "next": "gift"},
+            "gift": {"do": {"award": {"points": 50}}, "next": "wait"},
+            "wait": {"wait": {"for": "2d"}, "next": "done"},
+            "done": {"exit": "through"},
+        },
+    )
+    await house.produce([completed(1, member_id="ann", occurred_at=just_now())])
+    async with house.running("journeyer"):
+
+        async def is_inside() -> bool:
+            return await left(house) == {"ann": None}
+
+        await until(is_inside)
+        change = Change("person:ann", SystemClock().now(), "enough")
+        await JourneyStore(house.pool).move("welcome", 1, Act.END, change)
+
+        async def has_left() -> bool:
+            return await left(house) == {"ann": "the journey was ended"}
+
+        await until(has_left)
+    async with house.running("campaigner", "awarder"):
+
+        async def is_refused() -> bool:
+            return bool(await house.pool.fetchval("select count(*) = 2 from action where refused_at is not null"))
+
+        await until(is_refused)
+    rows = await house.pool.fetch("select distinct reason, done_at from action")
+    assert [tuple(row) for row in rows] == [("the journey was ended", None)]
+    assert (await house.transfers(), await house.pool.fetchval("select count(*) from notice")) == (0, 0)
 
 
 @pytest.mark.long

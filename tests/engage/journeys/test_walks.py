@@ -263,8 +263,18 @@ async def test_who_comes_to_no_deed_misses_none() -> None:
 async def test_members_who_are_inside_at_the_end_leave_where_it_stops() -> None:
     of = journey(at_end="stop")
     waits = seat(node=number(of, "second"), turn=0)
-    left = await moved(walks(of), Arrived(waits, waits.node, 0, due=of.ends_at), of.ends_at)
+    walking = walks(of, halts=Halts(stops_at={("welcome", 1): of.ends_at}))
+    arrived = Arrived(waits, waits.node, 0, due=of.ends_at)
+    left = await moved(walking, arrived, of.ends_at)
     assert (left.then, left.actions) == (Leaves("the journey is over"), ())
+    assert (await moved(walking, arrived, of.ends_at - timedelta(seconds=1))).then == Leaves("through")
+
+
+async def test_members_on_a_version_that_people_have_ended_leave() -> None:
+    one, other = journey(), journey(2)
+    walking = walks(one, other, halts=Halts(ended={("welcome", 1)}))
+    assert (await moved(walking, entering(one, seat())[0])).then == Leaves("the journey was ended")
+    assert isinstance((await moved(walking, entering(other, seat(version=2))[0])).then, Waits)
 
 
 async def test_an_award_that_the_card_does_not_price_ends_the_visit_with_the_reason() -> None:

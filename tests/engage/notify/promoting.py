@@ -5,7 +5,7 @@ from typing import Any
 
 from abacus.engage.notify.decide.contact import Policies
 from abacus.engage.notify.decide.contact_document import parse_policy
-from abacus.engage.notify.decide.news import Campaigned, CampaignWords
+from abacus.engage.notify.decide.news import Campaigned, CampaignWords, JourneyTerms
 from abacus.engage.notify.decide.notice import Notice
 
 
@@ -16,10 +16,17 @@ def policies(**fields: Any) -> Policies:
 
 
 def promoted(
-    member: str, number: int, at: datetime, *, priority: int = 0, country: str = "SG", campaign: str = "autumn"
+    member: str,
+    number: int,
+    at: datetime,
+    *,
+    priority: int = 0,
+    country: str = "SG",
+    campaign: str = "autumn",
+    journey: JourneyTerms | None = None,
 ) -> Notice:
-    """What a campaign says, the `number`th thing."""
+    """What a campaign says, or a journey, the `number`th thing."""
     key = f"campaign:{campaign}:app:opened:{number}:1/0"
     words = {"en": CampaignWords(title=f"Thing {number}", text=f"This is thing {number}.")}
-    news = Campaigned(campaign=campaign, key=key, country=country, words=words)
+    news = Campaigned(campaign=campaign, key=key, country=country, words=words, journey=journey)
     return Notice(member, key, at, 0, news, priority)

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from abacus.core.backoff import Backoff
 from abacus.core.clock import Clock, SystemClock
 from abacus.engage.notify.channels.port import Channel
-from abacus.engage.notify.decide.contact import NO_POLICIES, Policies
+from abacus.engage.notify.decide.contact import NO_POLICIES, Policies, Stopped, none_stopped
 from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage
 from abacus.engage.notify.decide.news import Earned
 from abacus.engage.notify.decide.notice import Notice
@@ -69,6 +69,7 @@ async def sending(
     rates: str = "",
     clock: Clock = CLOCK,
     park_after: timedelta = timedelta(hours=24),
+    stopped: Stopped = none_stopped,
 ) -> AsyncIterator["asyncio.Task[None]"]:
     stop, renderer = asyncio.Event(), Renderer()
     await renderer.render([FilledTemplate("Hi\nThere", "en", {})])  # its process has started by now
@@ -81,6 +82,7 @@ async def sending(
         clock=clock,
         health=WorkerHealth("notifier"),
         park_after=park_after,
+        stopped=stopped,
         rng=random.Random(1),
         backoff=Backoff(first_s=0.02, longest_s=0.05),
     )
@@ -115,10 +117,13 @@ async def enter_and_gather(
 
 
 async def gather(
-    notices: Notices, channels: tuple[ChannelName, ...] = LOG, policies: Policies = NO_POLICIES
+    notices: Notices,
+    channels: tuple[ChannelName, ...] = LOG,
+    policies: Policies = NO_POLICIES,
+    stopped: Stopped = none_stopped,
 ) -> Gathered:
     """In all slices."""
-    gathered = [await notices.gather(number, channels, policies) for number in range(SLICES)]
+    gathered = [await notices.gather(number, channels, policies, stopped) for number in range(SLICES)]
     return Gathered(
         sum(each.notices for each in gathered),
         sum(each.notifications for each in gathered),

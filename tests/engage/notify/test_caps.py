@@ -11,6 +11,7 @@ from abacus.engage.notify.contact_rows import untold_of
 from abacus.engage.notify.decide.contact import Cause
 from abacus.engage.notify.decide.contact_policy import is_held_out
 from abacus.engage.notify.decide.message import ChannelName
+from abacus.engage.notify.decide.news import Campaigned, JourneyTerms, News
 from abacus.engage.notify.notices import Notices
 from abacus.engage.notify.notifications import Notifications
 from abacus.engage.notify.preferences import PreferenceStore
@@ -55,6 +56,41 @@ async def test_all_campaigns_share_a_cap_from_one_gathering_to_the_next(pool: Po
     assert sorted((await titles(pool))[3:]) == ["bob 3", "bob 4", "bob 9"]
     assert len(await titles(pool, "log")) == 6  # what was told over one channel is not told there again
     assert await pool.fetchval("select sum(messages) from message_count") == 6
+
+
+def of_second_version(news: News) -> str | None:
+    is_of = isinstance(news, Campaigned) and news.journey is not None and news.journey.version == 2
+    return "the journey was ended" if is_of else None
+
+
+async def test_what_is_stopped_is_never_told_also_where_it_waits(pool: Pool) -> None:
+    """Here for the morning, where it had waited for that, and where there is no policy."""
+    clock = FixedClock(_EVENING)
+    notices, quiet = Notices(pool, clock), policies(quiet_hours="21:00-08:00")
+    told = [promoted("bob", number, _EVENING, journey=JourneyTerms(version=number)) for number in (1, 2)]
+    await notices.enter(told, gathered_for=AT_ONCE)
+    assert len((await gather(notices, _SNS, quiet)).put_off) == 2
+    clock.set(_MORNING)
+    await notices.enter([promoted("ann", 2, _MORNING, journey=JourneyTerms(version=2))], gathered_for=AT_ONCE)
+    found = await gather(notices, _SNS, stopped=of_second_version)
+    assert [(each.notice.member_id, each.cause, each.why) for each in found.untold] == [
+        (member, Cause.STOPPED, "the journey was ended") for member in ("ann", "bob")
+    ]
+    assert await titles(pool) == ["bob 1"]
+
+
+async def test_what_is_stopped_is_left_out_of_messages_that_wait(pool: Pool) -> None:
+    clock = FixedClock(NOON)
+    notices = Notices(pool, clock)
+    told = [promoted("bob", number, NOON, journey=JourneyTerms(version=number)) for number in (1, 2)]
+    await notices.enter([*told, promoted("ann", 2, NOON, journey=JourneyTerms(version=2))], gathered_for=AT_ONCE)
+    await gather(notices, _SNS)
+    notepad = Notepad(ChannelName.SNS)
+    async with sending(pool, notepad, clock=clock, stopped=of_second_version):
+        await settled(pool, "sent_at", 1)
+        await settled(pool, "parked_at", 1)
+    assert [(each.member_id, each.words.title) for each in notepad.told] == [("bob", "Thing 1")]
+    assert await pool.fetchval("select last_error from notification where member_id = 'ann'") == "the journey was ended"
 
 
 async def test_what_waits_too_long_is_never_told_and_says_why(pool: Pool) -> None:

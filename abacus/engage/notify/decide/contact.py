@@ -3,7 +3,7 @@ Pure.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
@@ -20,7 +20,7 @@ from abacus.engage.notify.decide.contact_policy import (
     kind_of,
 )
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.decide.news import Subject, subject_of
+from abacus.engage.notify.decide.news import News, Subject, subject_of
 from abacus.engage.notify.decide.notice import Notice
 
 _DAY: Final = timedelta(days=1)
@@ -28,7 +28,14 @@ _DAY: Final = timedelta(days=1)
 Policies: TypeAlias = Mapping[str, ContactPolicy]  # by country
 Told: TypeAlias = Mapping[tuple[Capped, date], int]  # how many messages of a capped kind a member had on each day
 
+# Why the news is not told any more; None where it is.
+Stopped: TypeAlias = Callable[[News], str | None]
+
 NO_POLICIES: Final[Policies] = {}
+
+
+def none_stopped(_: News) -> None:
+    """All news is told."""
 
 
 class Cause(StrEnum):
@@ -37,6 +44,7 @@ class Cause(StrEnum):
     HOLDOUT = "holdout"
     QUIET_HOURS = "quiet_hours"
     CAP = "cap"
+    STOPPED = "stopped"
 
 
 class DueNotice(NamedTuple):
@@ -82,11 +90,19 @@ class Contact:
     counted: Counter[tuple[Capped, date]] = field(default_factory=Counter)
 
 
-def contact(due: Iterable[DueNotice], policies: Policies, told: Told, zone: ZoneInfo | None, now: datetime) -> Contact:
+def contact(
+    due: Iterable[DueNotice],
+    policies: Policies,
+    told: Told,
+    zone: ZoneInfo | None,
+    now: datetime,
+    *,
+    stopped: Stopped = none_stopped,
+) -> Contact:
     """Decides the due notices of one member, whose own zone is `zone`. The holdout comes before quiet hours, and these
     before caps, so that what waits for the morning is counted in the morning.
     """
-    deciding = _Deciding(policies, told, zone, now)
+    deciding = _Deciding(policies, told, zone, now, stopped)
     for each in sorted(due, key=_order):
         deciding.decide(each)
     return deciding.contact
@@ -112,20 +128,24 @@ def _order(due: DueNotice) -> tuple[int, datetime, int, str]:
 
 
 class _Deciding:
-    def __init__(self, policies: Policies, told: Told, zone: ZoneInfo | None, now: datetime) -> None:
+    def __init__(self, policies: Policies, told: Told, zone: ZoneInfo | None, now: datetime, stopped: Stopped) -> None:
         self.contact = Contact()
         self._policies = policies
         self._told = Counter(told)
         self._zone = zone
         self._now = now
+        self._stopped = stopped
         self._subjects: set[tuple[ChannelName, Subject]] = set()  # of this message: more news of them is no more news
 
     def decide(self, due: DueNotice) -> None:
-        policy = self._policies.get(due.notice.news.country or "")
+        policy, kind = self._policies.get(due.notice.news.country or ""), kind_of(due.notice.news)
+        if (why := self._stopped(due.notice.news)) is not None:
+            self._never(due.notice, due.channels, kind, Cause.STOPPED, why)
+            return
         if policy is None:
             self._tell(due.notice, due.channels)
             return
-        kind, zone = kind_of(due.notice.news), self._zone or policy.zone
+        zone = self._zone or policy.zone
         if kind is MessageKind.PROMOTION and policy.holds_out(due.notice.member_id):
             self._never(due.notice, due.channels, kind, Cause.HOLDOUT, policy.why_held_out)
             return

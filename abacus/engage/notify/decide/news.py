@@ -96,8 +96,18 @@ class CampaignWords(BaseModel):
     text: str
 
 
+class JourneyTerms(BaseModel):
+    """Of a journey that has something to say: its version."""
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int
+
+
 class Campaigned(BaseModel):
-    """A campaign has something to say, in its own words for each locale; `key` is that of its effect."""
+    """A campaign or a `journey` has something to say, in its own words for each locale; `key` is that of its effect,
+    and `campaign` the name of either.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -106,6 +116,7 @@ class Campaigned(BaseModel):
     key: str
     country: str
     words: dict[str, CampaignWords]
+    journey: JourneyTerms | None = None
 
     @property
     def program(self) -> str:
