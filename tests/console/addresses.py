@@ -36,6 +36,7 @@ def address(path: str, approval: Approval) -> str:
         "/offers/{name}/preview": f"/offers/{LUNCH['name']}/preview?categories=food&price=10",
         "/offers/{name}": f"/offers/{BRUNCH}",
         "/rewards/{name}": "/rewards/tea",
+        "/journeys/{name}/where": f"/journeys/{JOURNEYS.document['name']}/where?member=bob",
         "/journeys/{name}": f"/journeys/{JOURNEYS.document['name']}",
         "{name}": MARKET["name"],
         "{member:path}": "bob",

@@ -1,14 +1,20 @@
 """Journeys in the console: drawn, written node by node, approved by another person, paused and ended."""
 
 import json
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
 from abacus.console.decide.journey_trials import went, would_take
 from abacus.console.errands.store import ErrandStore
+from abacus.engage.journeys.journey_store import JourneyStore
 from abacus.platform.postgres import Pool
 from tests.console.campaigning import cards
 from tests.console.desk import desk
+from tests.engage.campaigns.offers import order
+from tests.engage.journeys.trip import Trip
+from tests.support.hooks import award, post
 
 PAGE: Final = "/journeys-draft"
 _EXAMPLES: Final = Path(__file__).parents[2] / "docs" / "examples"
@@ -167,3 +173,40 @@ def test_a_sample_is_said_to_be_one() -> None:
     assert [each.rows for each in told.tables] == [[["which", "1", "greet", 600]]]
     whole = would_take({**found, "members": 1_000, "against": [], "ways": [], "left": []})
     assert whole.says[0] == "All 1,000 members of vip@1 were looked at."
+
+
+async def test_members_are_counted_at_their_nodes_and_each_is_found(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        ben = await open_desk.inside("ben", "approver:SG")
+        waiting = (await ann.submit(PAGE, PAGE, TOML)).headers["location"]
+        await ben.send(waiting, f"{waiting}/approve", digest=(await ben.twin(waiting)).json()["digest"])
+        (record,) = await JourneyStore(pool).history("welcome")
+        trip = Trip(pool, record.document)
+        await trip.enter(1, 2, 3)
+        await trip.happen(order(9, "m1", after=timedelta(hours=1), amount=Decimal(30)))
+        page = (await ann.twin("/journeys/welcome")).json()
+        glance = page["members"]["value"]
+        assert (glance["entered"], glance["inside"], glance["left"]) == (3, 2, 1)
+        counts = {name: each["counts"] for name, each in nodes(page["picture"]).items() if name}
+        assert counts["second_order"] == {"waiting": 2, "passed": 1}
+        assert counts["thank"] == {"waiting": 0, "passed": 1}
+        assert "2 wait here now, 1 passed" in (await ann.see("/journeys/welcome")).text
+        report = (await ann.twin("/journeys/welcome/report?from=2026-01-01&to=2026-12-31")).json()["found"]["value"]
+        assert {each["node"]: each["came"] for each in report["report"]["nodes"]}["thank"] == 1
+        assert (await ann.see("/journeys/welcome/report?from=2026-01-01&to=2026-12-31")).status_code == 200
+        sam = await open_desk.inside("sam", "support:SG")
+        (visit,) = (await sam.twin("/journeys/welcome/where?member=m2")).json()["found"]["value"]["visits"]
+        assert (visit["waits"], [each["woken"] for each in visit["steps"]]) == ("second_order", ["entered"])
+        assert "second_order" in (await sam.see("/journeys/welcome/where?member=m2")).text
+        assert "It was never inside" in (await sam.see("/journeys/welcome/where?member=nobody")).text
+        await post(pool, award("txn:rides:m2", 100, "m2"), award("txn:rides:m1", 100, "m1"))
+        (inside,) = (await sam.twin("/members/m2")).json()["journeys"]["value"]
+        assert (inside["journey"], inside["node"], inside["left_at"]) == ("welcome", "second_order", None)
+        (left,) = (await sam.twin("/members/m1")).json()["journeys"]["value"]
+        assert (left["node"], left["why"]) == (None, "through")
+        assert "Journeys that the member is in" in (await sam.see("/members/m2")).text
+        ida = await open_desk.inside("ida", "support:ID")
+        assert (await ida.twin("/members/m2")).json()["journeys"]["value"] == []
+        assert (await ida.see("/journeys/welcome/where?member=m2")).status_code == 404

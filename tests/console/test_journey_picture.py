@@ -7,7 +7,7 @@ from typing import Any, Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abacus.console.decide.journey_picture import Leads, Marks, compared, gone, picture_of, what_happens
+from abacus.console.decide.journey_picture import Counts, Leads, Marks, compared, gone, picture_of, what_happens
 
 _EXAMPLES: Final = Path(__file__).parents[2] / "docs" / "examples"
 _JUNK: Final = st.recursive(
@@ -57,10 +57,17 @@ def test_a_way_back_is_told_from_a_way_on() -> None:
 
 
 def test_what_stands_at_nodes_is_kept() -> None:
-    marks = Marks(words={"hello": "new"}, notes={"hello": "3 wait"}, wrong={"thank": ["Fill this in."]})
-    by_name = {each.name: each for each in picture_of(_example("welcome"), marks).stops}
-    assert (by_name["hello"].mark, by_name["hello"].note) == ("new", "3 wait")
+    marks = Marks(
+        words={"hello": "new"},
+        counts={"second_order": Counts(3, 1_234), "hello": Counts(0, 12_000_000)},
+        wrong={"thank": ["Fill this in."]},
+    )
+    picture = picture_of(_example("welcome"), marks)
+    by_name = {each.name: each for each in picture.stops}
+    assert (by_name["hello"].mark, by_name["hello"].counts) == ("new", Counts(0, 12_000_000))
     assert by_name["thank"].wrong == ["Fill this in."]
+    notes = {each.stop.name: each.note for each in picture.boxes if each.note}
+    assert notes == {"hello": "new", "second_order": "3 wait, 1.2k passed", "thank": "1 to mend"}
 
 
 def test_versions_are_compared_node_by_node() -> None:

@@ -8,6 +8,7 @@ from abacus.cli.terminal.answer import EXIT_FAILED, Answer, Columns, Line, Shown
 from abacus.core.clock import SystemClock
 from abacus.core.errors import absent
 from abacus.engage.campaigns.progress_rows import MemberProgress
+from abacus.engage.journeys.member_visits import MemberVisit
 from abacus.engage.limits.types import MICROS
 from abacus.engage.notify.notifications import MemberMessage
 from abacus.engage.notify.withheld import Withheld
@@ -94,6 +95,14 @@ _CAMPAIGN: Final[Columns[MemberProgress]] = {
     "points": lambda each: each.points,
     "arm": lambda each: each.variant,
 }
+_JOURNEY: Final[Columns[MemberVisit]] = {
+    "journey": lambda each: f"{each.journey}@{each.version}",
+    "visit": lambda each: each.visit,
+    "entered": lambda each: each.entered_at,
+    "waits at": lambda each: each.node,
+    "left": lambda each: each.left_at,
+    "why": lambda each: each.why,
+}
 _REDEMPTION: Final[Columns[Redemption]] = {
     "asked for": lambda each: each.asked_at,
     "reward": lambda each: each.reward,
@@ -137,6 +146,7 @@ async def life_of(pool: Pool, member_id: str) -> Answer:
         ("messages", life.messages, _MESSAGE, lambda each: each._asdict()),
         ("withheld", life.withheld, _WITHHELD, lambda each: each._asdict()),
         ("campaigns", life.campaigns, _CAMPAIGN, lambda each: each._asdict()),
+        ("journeys", life.journeys, _JOURNEY, lambda each: each._asdict()),
         ("redemptions", life.redemptions, _REDEMPTION, lambda each: each._asdict()),
         ("offers", life.offers, _OFFER, lambda each: each._asdict()),
         ("approvals", life.approvals, _APPROVAL, approval_document),

@@ -25,6 +25,13 @@ class Leads(NamedTuple):
     to: str
 
 
+class Counts(NamedTuple):
+    """Members who are waiting at a node now, and who went on from it."""
+
+    waiting: int
+    passed: int
+
+
 @dataclass(frozen=True)
 class Stop:
     """A node as a list tells it. `kind` is empty where nothing says what happens there; `does` is that in a few words.
@@ -36,19 +43,20 @@ class Stop:
     does: str
     leads: Sequence[Leads]
     mark: str = ""
-    note: str = ""
+    counts: Counts | None = None
     wrong: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Box:
-    """A node as it is drawn, from its upper left corner; `title` and `does` are short enough for it."""
+    """A node as it is drawn, from its upper left corner; its words are short enough for it."""
 
     stop: Stop
     x: float
     y: float
     title: str
     does: str
+    note: str
 
 
 @dataclass(frozen=True)
@@ -78,10 +86,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class Marks:
-    """What stands at nodes besides, by their names: a word such as `new`, a note such as `12 wait`, and faults."""
+    """What stands at nodes besides, by their names: a word such as `new`, counts of members, and faults."""
 
     words: Mapping[str, str] = field(default_factory=dict)
-    notes: Mapping[str, str] = field(default_factory=dict)
+    counts: Mapping[str, Counts] = field(default_factory=dict)
     wrong: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
@@ -101,7 +109,7 @@ def picture_of(document: Table, marks: Marks = NO_MARKS) -> Picture:
             what_happens(node),
             _merged(list(_ways(node)), nodes),
             mark=marks.words.get(name, ""),
-            note=marks.notes.get(name, ""),
+            counts=marks.counts.get(name),
             wrong=marks.wrong.get(name, ()),
         )
     layers = _layers({name: [each.to for each in stop.leads] for name, stop in stops.items()})
@@ -225,7 +233,24 @@ def _in_order(begin: Any, nodes: Table) -> list[str]:
 def _box(stop: Stop, layers: Layers) -> Box:
     x, y = layers.places[stop.name]
     title = "Members enter" if stop.kind == "entry" else stop.name
-    return Box(stop, round(x - BOX[0] / 2, 1), round(y - BOX[1] / 2, 1), _short(title), _short(stop.does))
+    return Box(stop, round(x - BOX[0] / 2, 1), round(y - BOX[1] / 2, 1), _short(title), _short(stop.does), _note(stop))
+
+
+def _note(stop: Stop) -> str:
+    if stop.wrong:
+        return f"{len(stop.wrong)} to mend"
+    if stop.mark or stop.counts is None:
+        return stop.mark
+    waiting = f"{_rounded(stop.counts.waiting)} wait, " if stop.counts.waiting or stop.kind == "wait" else ""
+    return f"{waiting}{_rounded(stop.counts.passed)} passed" if stop.kind != "exit" else ""
+
+
+def _rounded(count: int) -> str:
+    """1234 as 1.2k: a box has little room."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if count >= size:
+            return f"{count / size:.1f}".removesuffix(".0") + letter
+    return str(count)
 
 
 def _arrow(name: str, leads: Leads, layers: Layers) -> Arrow:

@@ -6,6 +6,7 @@ from datetime import date
 from typing import NamedTuple, TypeAlias
 
 from abacus.engage.campaigns.progress_rows import MemberProgress
+from abacus.engage.journeys.member_visits import MemberVisit
 from abacus.engage.notify.notifications import MemberMessage
 from abacus.engage.notify.withheld import Withheld
 from abacus.engage.offers.taken_reader import TakenOffer
@@ -60,6 +61,7 @@ class MemberLife:
     messages: Sequence[MemberMessage] | Away
     withheld: Sequence[Withheld] | Away
     campaigns: Sequence[MemberProgress] | Away
+    journeys: Sequence[MemberVisit] | Away
     redemptions: Sequence[Redemption] | Away
     offers: Sequence[TakenOffer] | Away
     approvals: Sequence[Approval] | Away

@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 from abacus.core.clock import Clock
 from abacus.core.errors import SetAside, Unavailable
 from abacus.engage.campaigns.progress_rows import progress_of
+from abacus.engage.journeys.member_visits import visits_of
 from abacus.engage.notify.notifications import messages_of
 from abacus.engage.notify.withheld import Withheld, withheld_of
 from abacus.engage.offers.taken_reader import TakenOffer, TakenReader
@@ -31,7 +32,7 @@ from abacus.programs.tiers.store import MembershipStore, Shown
 
 MOST: Final = 20  # of lots, messages, campaigns and approvals
 ON_PAGE: Final = 25  # transfers
-_PARTS: Final = 11  # of a life, which all need the accounts
+_PARTS: Final = 12  # of a life, which all need the accounts
 
 Value = TypeVar("Value")
 
@@ -66,11 +67,12 @@ class LifeReader:
         accounts = await _part(self._accounts(asked))
         if isinstance(accounts, Away):
             return MemberLife(member_id, *([accounts] * _PARTS))
-        points, tiers, holds, withheld = await asyncio.gather(
+        points, tiers, holds, withheld, journeys = await asyncio.gather(
             _part(self._points(member_id, accounts)),
             _part(self._progress(member_id, accounts)),
             _part(self._open_holds(member_id, accounts)),
             _part(self._withheld(member_id, accounts)),
+            _part(visits_of(self._pool, member_id, asked.countries, MOST)),
         )
         transfers, messages, campaigns, redeemed, offers, agreed = await asyncio.gather(
             _part(self._transfers(asked, accounts)),
@@ -90,6 +92,7 @@ class LifeReader:
             messages,
             withheld,
             campaigns,
+            journeys,
             redeemed,
             offers,
             agreed,

@@ -24,6 +24,7 @@ from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.core.ids import ID_PATTERN
 from abacus.engage.campaigns.progress_rows import MemberProgress
+from abacus.engage.journeys.member_visits import MemberVisit
 from abacus.engage.notify.notifications import MemberMessage
 from abacus.engage.notify.withheld import Withheld
 from abacus.intake.partners.members import AccountAsOf
@@ -72,6 +73,7 @@ class MemberPage(Page):
     messages: Part[Sequence[MemberMessage]]
     withheld: Part[Sequence[Withheld]]
     campaigns: Part[Sequence[MemberProgress]]
+    journeys: Part[Sequence[MemberVisit]]
     redemptions: Part[Sequence[TakenRow]]
     offers: Part[Sequence[TakenRow]]
     approvals: Part[Sequence[Approval]]
@@ -126,6 +128,7 @@ async def member(call: Call) -> MemberPage:
         messages=call.told_part(life.messages),
         withheld=call.told_part(life.withheld),
         campaigns=call.told_part(life.campaigns),
+        journeys=call.told_part(life.journeys),
         redemptions=call.told_part(_rows(row_of_reward, call.now, life.redemptions)),
         offers=call.told_part(_rows(row_of_offer, call.now, life.offers)),
         approvals=call.told_part(life.approvals),

@@ -95,10 +95,16 @@ class ReportPages:
 
     def _asked(self, call: Call, form: Form) -> tuple[Asked | None, Form]:
         by = call.chosen("by", self.by) or next(iter(self.by))
-        until = day(form.get("to")) or latest_day(call.now)
-        since = day(form.get("from")) or until - _USUAL
-        whole = {"from": form.get("from") or str(since), "to": form.get("to") or str(until), "by": by.value}
-        typed = Form({**form.typed, **whole}).with_days("from", "to")
-        if not typed.wrong and not 0 <= (until - since).days < _MOST_DAYS:
-            typed = typed.but(to=f"Choose at most {_MOST_DAYS} days, the last not before the first.")
-        return (None if typed.wrong else Asked(since, until, form.get("name") or None, by.value)), typed
+        days, typed = days_asked(call, Form({**form.typed, "by": by.value}))
+        return (None if days is None else Asked(*days, form.get("name") or None, by.value)), typed
+
+
+def days_asked(call: Call, form: Form) -> tuple[tuple[date, date] | None, Form]:
+    """The first day and the last, the last 30 days where none is named; None where one is wrong."""
+    until = day(form.get("to")) or latest_day(call.now)
+    since = day(form.get("from")) or until - _USUAL
+    whole = {"from": form.get("from") or str(since), "to": form.get("to") or str(until)}
+    typed = Form({**form.typed, **whole}).with_days("from", "to")
+    if not typed.wrong and not 0 <= (until - since).days < _MOST_DAYS:
+        typed = typed.but(to=f"Choose at most {_MOST_DAYS} days, the last not before the first.")
+    return (None if typed.wrong else (since, until)), typed
