@@ -1,0 +1,46 @@
+"""A journey is written node by node in a browser: its picture follows, and faults stand at their boxes."""
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from abacus.platform.postgres import Pool
+from tests.console.campaigning import cards
+from tests.console.steps import change, choose, part, write
+from tests.console.window import office
+
+
+@pytest.mark.long
+async def test_a_journey_is_written_node_by_node_and_submitted(browser: Browser, pool: Pool) -> None:
+    async with office(browser, pool) as open_office:
+        await cards(open_office.desk)
+        await open_office.desk.hire("cleo", "country_editor:SG")
+        async with open_office.window() as window:
+            page, picture = window.page, window.page.locator("#picture")
+            await window.see("/journeys")
+            await window.sign_in("cleo")
+            await window.follow("Draft one")
+            # A box leads to the fields of its node, which open.
+            await picture.get_by_role("link", name="thanks").click()
+            await expect(part(window, "thanks").get_by_label("Points", exact=True)).to_be_visible()
+            await expect(part(window, "hello")).not_to_be_visible()
+            # A node is added, and what it lacks stands at its box.
+            await page.get_by_label("Another node").fill("pause")
+            await change(window, "Add a node to Nodes")
+            await expect(picture.get_by_role("link", name="pause")).to_contain_text("to mend")
+            await choose(window, "What happens here", "the member waits", part(window, "pause"))
+            await write(window, "How long", "1d", part(window, "pause"))
+            await expect(picture.get_by_role("link", name="pause")).to_contain_text("waits 1d")
+            await choose(window, "Then", "through", part(window, "pause"))
+            await picture.get_by_role("link", name="thanks").click()
+            await choose(window, "Then", "pause", part(window, "thanks"))
+            await expect(picture).not_to_contain_text("to mend")
+            assert await window.violations() == []
+            await change(window, "Undo")
+            await expect(picture.get_by_role("link", name="pause")).to_contain_text("to mend")
+            await picture.get_by_role("link", name="thanks").click()
+            await choose(window, "Then", "pause", part(window, "thanks"))
+            await window.press("Submit for approval")
+            assert "exactly this is submitted" in await window.text()
+            await window.press("Submit for approval")
+            assert "It waits for another person" in await window.text()
+            await expect(page.locator(".picture")).to_contain_text("waits 1d")
