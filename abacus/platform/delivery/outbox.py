@@ -279,7 +279,7 @@ def _statements(table: OutboxTable) -> _Statements:
         )
         update {table.name} t set {released} = s.again_at, attempts = 0{failing}
         from back s join locked using ({key})
-        where {same.format(columns(table.key, "s"))} and t.{table.lease} = s.lease_until
+        where {same.format(columns(table.key, "s"))} and s.lease_until = t.{table.lease}
     """)
     # A failure counts unless another process has taken the delivery by now. What was given up meanwhile stays so. No
     # condition is about the table alone, even where it could be: for a table that was not analysed the planner expects

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.migration import Migration, Stand, read_migration
-from abacus.engage.journeys.decide.seat import Arrived, Entry, Leaves, Moved, Waits
+from abacus.engage.journeys.decide.seat import Arrived, Entry, Go, Leaves, Moved, Waits
 from abacus.engage.journeys.migrator import Migrator
 from abacus.engage.journeys.mover import Mover
 from abacus.engage.journeys.pack_rows import Line
@@ -18,6 +18,7 @@ from tests.engage.journeys.examples import HELLO, ORDERS, journey, nodes
 from tests.engage.journeys.test_mover import run
 from tests.engage.journeys.travelling import DAY, JOURNEY, NOW, ZONE, come_in, entry, event, told
 from tests.support.fixed_clock import FixedClock
+from tests.support.slices import neighbour
 from tests.support.waiting import waiting as waits_for_locks
 
 # hello ─► pause ─► second: an order, or two days ─► done. In the other version `second` is `later`, of five days.
@@ -45,7 +46,7 @@ def back() -> Migration:
     return read_migration(_version(2, AFTER), _version(1, BEFORE), {"later": "second"})
 
 
-async def _go(name: str, arrived: Sequence[Arrived], now: object) -> list[Moved]:
+async def _go(name: str, arrived: Sequence[Arrived], now: datetime) -> list[Moved]:
     """Half of the members come to the wait for an order at once; the others pause for a day."""
     return [_moved(name, each) for each in arrived]
 
@@ -166,23 +167,68 @@ async def test_who_left_stays_where_it_was(pool: Pool, there: Migration) -> None
     assert await pool.fetchval("select version from seat where member_id = 'm1'") == 1
 
 
+class Held:
+    """Lets members go on as `go` says, once it is let."""
+
+    def __init__(self, go: Go) -> None:
+        self._go = go
+        self.reached, self.goes_on = asyncio.Event(), asyncio.Event()
+
+    async def __call__(self, name: str, arrived: Sequence[Arrived], now: datetime) -> Sequence[Moved]:
+        self.reached.set()
+        await self.goes_on.wait()
+        return await self._go(name, arrived, now)
+
+
 async def test_whoever_runs_a_pack_now_is_waited_for(pool: Pool, there: Migration) -> None:
     """The members are not moved out of the hands of who lets them go on."""
     clock = FixedClock(NOW)
-    entered, may_go_on = asyncio.Event(), asyncio.Event()
-
-    async def slowly(name: str, arrived: Sequence[Arrived], now: object) -> list[Moved]:
-        if not arrived[0].enters:
-            entered.set()
-            await may_go_on.wait()
-        return await _go(name, arrived, now)
-
-    await come_in(pool, Mover(slowly, clock), [entry(2)])
+    await come_in(pool, Mover(_go, clock), [entry(2)])
     clock.set(NOW + 2 * DAY)
-    running = asyncio.create_task(run(pool, Mover(slowly, clock), Line(JOURNEY, awaits=False), clock.now()))
-    await entered.wait()
+    held = Held(_go)
+    running = asyncio.create_task(run(pool, Mover(held, clock), Line(JOURNEY, awaits=False), clock.now()))
+    await held.reached.wait()
     moving = asyncio.create_task(Migrator(pool, clock).move(there, nothing))
     await waits_for_locks(pool, moving)
-    may_go_on.set()
+    held.goes_on.set()
     assert (await running, await moving) == (1, 0)
     assert await pool.fetchval("select count(*) from action") == 1
+
+
+async def test_an_event_amid_the_move_is_waited_for(pool: Pool, there: Migration) -> None:
+    clock = FixedClock(NOW)
+    await come_in(pool, Mover(_go, clock), [entry(1)])
+    held = Held(_go)
+    slice_ = await slices.slice_of(pool, "m1")
+    happening = asyncio.create_task(Mover(held, clock).hear(slice_, JOURNEY, {"m1": event("m1")}, lambda *_: True))
+    await held.reached.wait()
+    moving = asyncio.create_task(Migrator(pool, clock).move(there, nothing))
+    await waits_for_locks(pool, moving)
+    held.goes_on.set()
+    assert (await happening, await moving) == (1, 0)
+    assert tuple(await pool.fetchrow("select version, node, why from seat")) == (1, None, "end")
+
+
+async def test_who_goes_on_amid_the_move_is_moved_too(pool: Pool, there: Migration) -> None:
+    """To a wait that is over before the last one that the move has seen."""
+    clock, later = FixedClock(NOW), NOW + 9 * DAY
+    slow = neighbour("slow")  # both members lie in one slice
+
+    async def pause(_: str, arrived: Sequence[Arrived], now: datetime) -> list[Moved]:
+        return [Moved(each, (), (), Waits(2, 0 if each.enters else 1, _due(each), ZONE)) for each in arrived]
+
+    def _due(each: Arrived) -> datetime:
+        return NOW + 3 * DAY if not each.enters else later if each.seat.member_id == slow else NOW + DAY
+
+    quick = neighbour("quick")
+    entries = [Entry(name, number, JOURNEY, 1, "key", "SG") for number, name in enumerate((quick, slow))]
+    await come_in(pool, Mover(pause, clock), entries)
+    clock.set(NOW + 2 * DAY)
+    held = Held(pause)
+    running = asyncio.create_task(run(pool, Mover(held, clock), Line(JOURNEY, awaits=False), clock.now()))
+    await held.reached.wait()
+    moving = asyncio.create_task(Migrator(pool, clock).move(there, nothing))
+    await waits_for_locks(pool, moving)
+    held.goes_on.set()
+    assert (await running, await moving) == (1, 2)
+    assert await where(pool) == {(2, 2, None): 2}

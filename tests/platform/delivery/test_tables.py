@@ -5,6 +5,9 @@ from datetime import timedelta
 
 import pytest
 
+from abacus.engage.notify.outbox import TABLE as NOTIFICATIONS
+from abacus.engage.notify.outbox import Notification
+from abacus.platform.delivery.outbox import Outbox
 from abacus.platform.delivery.types import Answer, DeliveryOutcome, Room, Said, Settled, Verdict
 from abacus.platform.postgres import Pool
 from tests.support.delivery_tables import ACME, BITS, CLOCK, DOWN, RECEIVERS, UP, NotificationTable, Stored, Table
@@ -141,3 +144,17 @@ async def test_what_is_put_back_has_all_its_time_again(pool: Pool) -> None:
     )
     assert tuple(row) == (0, None, True)
     assert await table.deliveries(pool).take(ROOM) == []
+
+
+async def test_what_another_has_taken_is_not_put_back(pool: Pool) -> None:
+    """A worker is slow, and its lease is over."""
+    table, earlier = NotificationTable(), CLOCK.now() - timedelta(minutes=1)
+    outbox: Outbox[Notification] = Outbox(NOTIFICATIONS, pool, CLOCK)
+    await table.enter(pool, [ACME])
+    (late,) = await table.deliveries(pool).take(ROOM)
+    await table.end_leases(pool)
+    (mine,) = await table.deliveries(pool).take(ROOM)
+    await outbox.put_back([(late, earlier)])
+    assert await table.deliveries(pool).take(ROOM) == []
+    await outbox.put_back([(mine, earlier)])
+    assert [each.attempts for each in await table.deliveries(pool).take(ROOM)] == [1]

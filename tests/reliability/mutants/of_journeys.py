@@ -2,15 +2,29 @@
 
 from typing import Final
 
-from tests.reliability.mutants.changes import Node
+from tests.reliability.mutants.changes import Clause, Node
 from tests.reliability.mutants.mutant import Mutant
 
 _MOVER: Final = "abacus/engage/journeys/mover.py"
+_MIGRATOR: Final = "abacus/engage/journeys/migrator.py"
+_VISIT: Final = "abacus/engage/journeys/decide/visit.py"
 _TESTS: Final = "tests/engage/journeys"
 
 
 def _moving(test: str) -> tuple[str]:
     return (f"{_TESTS}/test_mover.py::{test}",)
+
+
+def _silent(test: str) -> tuple[str]:
+    return (f"{_TESTS}/test_silence.py::{test}",)
+
+
+def _admitting(test: str) -> tuple[str]:
+    return (f"{_TESTS}/test_admission.py::{test}",)
+
+
+def _migrating(test: str) -> tuple[str]:
+    return (f"{_TESTS}/test_migrator.py::{test}",)
 
 
 MUTANTS: Final = (
@@ -69,5 +83,136 @@ MUTANTS: Final = (
         "Journeyer._heard_upto",
         Node("min(upto, self._clock.now())", "self._clock.now()"),
         (f"{_TESTS}/test_journeyer.py::test_waits_for_an_event_end_by_what_was_heard",),
+    ),
+    Mutant(
+        "the packs that another process runs",
+        "abacus/engage/journeys/pack_rows.py",
+        "_TAKE",
+        Clause("for update skip locked"),
+        _moving("test_another_process_takes_other_packs"),
+    ),
+    Mutant(
+        "the least time over the partitions of a topic",
+        "abacus/engage/journeys/heard.py",
+        "_UPTO",
+        Clause("min(upto)", "max(upto)"),
+        _silent("test_a_partition_that_nobody_has_read_yet_holds_up_all_waits"),
+    ),
+    Mutant(
+        "the topics of which nothing was heard",
+        "abacus/engage/journeys/heard.py",
+        "HeardStore.upto",
+        Node("len(rows) == len({*topics})", "True"),
+        (f"{_TESTS}/test_journeyer.py::test_what_was_heard_never_goes_back",),
+    ),
+    Mutant(
+        "the time that never goes back",
+        "abacus/engage/journeys/heard.py",
+        "_HEAR",
+        Clause("where h.upto < excluded.upto"),
+        (f"{_TESTS}/test_journeyer.py::test_what_was_heard_never_goes_back",),
+    ),
+    Mutant(
+        "the partition that nobody has read",
+        "abacus/engage/journeys/follower.py",
+        "Silence.look",
+        Node("EPOCH if messages else asked_at", "asked_at"),
+        _silent("test_a_partition_that_nobody_has_read_yet_holds_up_all_waits"),
+    ),
+    Mutant(
+        "how often a member enters",
+        "abacus/engage/journeys/decide/admission.py",
+        "not_again",
+        Node("visits.ever >= rule.at_most", "False"),
+        _admitting("test_how_often"),
+    ),
+    Mutant(
+        "one visit at a time",
+        "abacus/engage/journeys/decide/admission.py",
+        "not_again",
+        Node("visits.inside", "False"),
+        _admitting("test_how_often"),
+    ),
+    Mutant(
+        "one visit at a time for each value",
+        "abacus/engage/journeys/decide/admission.py",
+        "_not_for",
+        Node("value in visits.values_inside", "False"),
+        _admitting("test_how_often"),
+    ),
+    Mutant(
+        "the look whether a member may come in",
+        "abacus/engage/journeys/seat_rows.py",
+        "_enter",
+        Node("may_enter(entry, visits)", "True"),
+        _moving("test_of_two_entries_at_once_the_second_sees_the_first"),
+    ),
+    Mutant(
+        "the version by which a member entered",
+        "abacus/engage/journeys/walks.py",
+        "Walks._member",
+        Node("self._versions.of(seat.journey, seat.version)", "self._versions.of(seat.journey, 1)"),
+        (f"{_TESTS}/test_walks.py::test_members_stay_on_their_versions",),
+    ),
+    Mutant(
+        "the time of an event before the wait for it",
+        "abacus/engage/journeys/walks.py",
+        "_ways",
+        Node("event.occurred_at > seat.since", "True"),
+        (f"{_TESTS}/test_walks.py::test_an_event_ends_the_wait_that_is_for_it",),
+    ),
+    Mutant(
+        "the node in the key of a deed",
+        _VISIT,
+        "effect_key",
+        Node("node.number", "0"),
+        (f"{_TESTS}/test_walk.py::test_an_event_or_a_time_whichever_is_first",),
+    ),
+    Mutant(
+        "the visit in the key of a deed",
+        _VISIT,
+        "effect_key",
+        Node("visitor.visit", "1"),
+        (f"{_TESTS}/test_walk.py::test_a_visit_and_not_a_version_is_in_the_key",),
+    ),
+    Mutant(
+        "the lock on seats that are moved to another version",
+        _MIGRATOR,
+        "Migrator._page",
+        Node("seats_of(connection, packs, lock=True)", "seats_of(connection, packs, lock=False)"),
+        _migrating("test_an_event_amid_the_move_is_waited_for"),
+    ),
+    Mutant(
+        "the look whether anybody is left on the earlier version",
+        _MIGRATOR,
+        "Migrator.move",
+        Node(
+            "while await _are_left(slice_, migration):\n    await _through(slice_, lines, page)",
+            "await _through(slice_, lines, page)",
+        ),
+        _migrating("test_who_goes_on_amid_the_move_is_moved_too"),
+    ),
+    Mutant(
+        "the look whether a pack is run while it is moved",
+        "abacus/engage/journeys/pack_rows.py",
+        "_TAKE_VERSION",
+        Clause("for update"),
+        _migrating("test_whoever_runs_a_pack_now_is_waited_for"),
+    ),
+    Mutant(
+        "the start of a wait that is moved",
+        "abacus/engage/journeys/decide/migration.py",
+        "landed",
+        Node("seat.since if goes_on is GoesOn.BY_ITS_START else now", "now"),
+        (
+            f"{_TESTS}/test_migration.py::test_a_wait_for_an_event_keeps_its_start_and_has_the_length_of_the_other_version",
+        ),
+    ),
+    Mutant(
+        "the arm control of members who are moved",
+        "abacus/engage/journeys/decide/migration.py",
+        "faults_of_stands",
+        Node("arm == CONTROL", "False"),
+        (f"{_TESTS}/test_migration.py::test_nobody_of_the_control_lands_before_a_deed",),
     ),
 )

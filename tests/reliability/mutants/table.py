@@ -6,6 +6,7 @@ from tests.reliability.mutants import (
     of_accounts,
     of_campaigns,
     of_codes,
+    of_contact,
     of_duplicates,
     of_journeys,
     of_limits,
@@ -44,6 +45,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *of_settlements.MUTANTS,
     *of_codes.MUTANTS,
     *of_journeys.MUTANTS,
+    *of_contact.MUTANTS,
     *of_the_console.MUTANTS,
 )
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from tests.reliability.chaos.crashes.campaign_works import CampaignEvents, CampaignGrants, CampaignRetries
 from tests.reliability.chaos.crashes.earning_works import Retries, StoppedStream, Stream, StreamWithoutTiers
+from tests.reliability.chaos.crashes.journey_works import JourneyVisits
 from tests.reliability.chaos.crashes.ledger_works import Awards, BlockedAwards, PartnersAwards, Refunds, StoppedAwards
 from tests.reliability.chaos.crashes.month_works import Expiries
 from tests.reliability.chaos.crashes.offer_works import OffersTaken
@@ -27,6 +28,7 @@ WORKS: Final[tuple[type[Work], ...]] = (
     CampaignEvents,
     CampaignRetries,
     CampaignGrants,
+    JourneyVisits,
     OffersTaken,
     Redemptions,
 )

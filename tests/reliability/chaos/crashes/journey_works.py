@@ -1,0 +1,165 @@
+"""The work of the journeyer: members come in by events, wait, are given things, and leave, each of it once."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar, Final
+
+import asyncpg
+
+from abacus.core.ids import journey_effect_key
+from abacus.documents.decide.states import Act
+from abacus.documents.stated import Change
+from abacus.engage.journeys.decide.journey_reader import parse_journey
+from abacus.engage.journeys.journey_store import JourneyStore
+from abacus.engage.journeys.kind import JOURNEYS
+from abacus.engage.journeys.publications import journey_publications
+from abacus.signals.events.wiring import built_in_sources
+from tests.reliability.chaos.crashes.crossing import Stage
+from tests.reliability.chaos.crashes.facts import paid
+from tests.reliability.chaos.crashes.lane import Lane
+from tests.reliability.chaos.crashes.work import Work
+from tests.support.agreed import agree
+
+_DAY: Final = timedelta(days=1)
+_ORDERS: Final = ["transactions/transaction.completed"]
+_LOOK_EVERY_S: Final = 0.1
+_NODES: Final[dict[str, Any]] = {
+    "gift": {"do": {"award": {"points": 5}}, "next": "pause"},
+    "pause": {"wait": {"for": "1s"}, "next": "hello"},
+    "hello": {"do": {"tell": {"en": "Welcome\nThat was your first order."}}, "next": "second"},
+    "second": {
+        "wait": {
+            "for": "5s",
+            "event": {"on": _ORDERS, "when": {"operator": "eq", "lhs": "var.vertical", "rhs": "mart"}},
+        },
+        "next": "thank",
+        "otherwise": "remind",
+    },
+    "thank": {"do": {"award": {"points": 7}}, "next": "again"},
+    "again": {"exit": "again"},
+    "remind": {"do": {"tell": {"en": "Still there?\nCome back."}}, "next": "once"},
+    "once": {"exit": "once"},
+}
+# Who comes in, why each leaves, and the nodes at which something is done for each.
+_WAYS: Final = {
+    "ann": ("again", {"gift", "hello", "thank"}),
+    "bob": ("once", {"gift", "hello", "remind"}),
+    "eve": ("moved_away", {"gift", "hello"}),
+}
+_SEATS: Final = "select member_id, visit, why from seat where journey = $1"
+_AT_SECOND: Final = "select member_id from seat where journey = $1 and node = $2 and left_at is null"
+_ACTIONS: Final = "select key from action where owner = $1"
+_LEFT: Final = "select coalesce(sum(cardinality(members)), 0) from journey_trail where journey = $1 and why is not null"
+_WAITING: Final = "select count(*) from pack where journey = $1"
+_DROPPED: Final = "update action set refused_at = now() where owner = $1"
+
+
+class JourneyVisits(Work):
+    """An order lets a member in, and comes twice. One member orders again and is thanked, one is timed out, and one
+    leaves by an exit amid a wait.
+    """
+
+    worker: ClassVar = "journeyer"
+    name: ClassVar = "visits"
+    passes: ClassVar = frozenset(
+        {
+            Stage.RECEIVE,
+            Stage.DECIDE,
+            Stage.BEGIN,
+            Stage.LOCK,
+            Stage.INSERT,
+            Stage.COMMIT,
+            Stage.OFFSET_COMMIT,
+        }
+    )
+
+    def __init__(self, lane: Lane, mark: str) -> None:
+        super().__init__(lane, mark)
+        self._name = f"visits_{mark}"
+        self._orders = 0
+
+    async def lay_out(self) -> None:
+        pool, now = self.lane.pool, datetime.now(UTC)
+        around = await journey_publications(pool, built_in_sources(self.lane.settings), now)
+        food = {"operator": "eq", "lhs": "var.vertical", "rhs": "food"}
+        rides = {"operator": "eq", "lhs": "var.vertical", "rhs": "rides"}
+        document = {
+            "name": self._name,
+            "country": "SG",
+            "timezone": "Asia/Singapore",
+            "starts_at": (now - _DAY).isoformat(),
+            "ends_at": (now + _DAY).isoformat(),
+            "entry": {"on": _ORDERS, "when": food},
+            "exits": [{"name": "moved_away", "on": _ORDERS, "when": rides}],
+            "begin": "gift",
+            "nodes": _NODES,
+        }
+        draft = parse_journey(document, around)
+        await agree(pool, JOURNEYS, JourneyStore(pool), draft, around, approved_at=now)
+        (self._journey,) = [each.document for each in await JourneyStore(pool).history(self._name)]
+        first = [self._order(who, "food") for who in _WAYS]
+        await self.produce(*first, first[0])
+
+    @asynccontextmanager
+    async def hindered(self) -> AsyncIterator[None]:
+        self._ordering = asyncio.create_task(self._order_again())
+        yield
+
+    async def is_done(self) -> bool:
+        pool = self.lane.pool
+        seats = await pool.fetch(_SEATS, self._name)
+        left = [row for row in seats if row["why"] is not None]
+        return len(left) == len(_WAYS) and await pool.fetchval(_WAITING, self._name) == 0
+
+    async def is_through(self) -> bool:
+        return await self.is_done() and await self.lane.is_read(f"journeyer-{self.lane.settings.transactions_topic}")
+
+    async def more_faults(self) -> list[str]:
+        """Faults unless each member was inside once, left as is due, and was given each thing once."""
+        self._ordering.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._ordering
+        pool, faults = self.lane.pool, list[str]()
+        seats = sorted(tuple(row) for row in await pool.fetch(_SEATS, self._name))
+        if seats != [(self._member(who), 1, why) for who, (why, _) in sorted(_WAYS.items())]:
+            faults.append(f"the seats are {seats}")
+        actions = Counter(row["key"] for row in await pool.fetch(_ACTIONS, self._name))
+        due = Counter(self._key(who, node) for who, (_, nodes) in _WAYS.items() for node in nodes)
+        if actions != due:
+            faults.append(
+                f"missing are {sorted((due - actions).elements())}, doubled {sorted((actions - due).elements())}"
+            )
+        if (left := await pool.fetchval(_LEFT, self._name)) != len(_WAYS):
+            faults.append(f"the trail has {left} who left")
+        await self.lane.owner.execute(_DROPPED, self._name)  # no other work may hand it over
+        await JourneyStore(pool).move(self._name, None, Act.END, Change("person:ann", datetime.now(UTC)))
+        return faults
+
+    async def _order_again(self) -> None:
+        """Once they wait for it: an order that came before would not count."""
+        again = {self._member("ann"): ("ann", "mart"), self._member("eve"): ("eve", "rides")}
+        second = self._journey.nodes["second"].number
+        while again:
+            rows: list[asyncpg.Record] = []
+            with suppress(asyncpg.PostgresError):  # that has no room for another connection
+                rows = await self.lane.pool.fetch(_AT_SECOND, self._name, second)
+            for member in {row["member_id"] for row in rows} & again.keys():
+                order = self._order(*again.pop(member))
+                await self.produce(order, order)
+            await asyncio.sleep(_LOOK_EVERY_S)
+
+    def _order(self, who: str, vertical: str) -> dict[str, Any]:
+        """It earns points, whatever comes of it besides."""
+        self._orders += 1
+        order = paid(self.mark, who, self._orders, vertical=vertical, occurred_at=datetime.now(UTC).isoformat())
+        self.earns(order)
+        return order
+
+    def _member(self, who: str) -> str:
+        return f"{self.mark}-{who}"
+
+    def _key(self, who: str, node: str) -> str:
+        return journey_effect_key(self._name, 1, self._member(who), self._journey.nodes[node].number, 0)
