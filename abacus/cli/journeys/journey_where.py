@@ -64,6 +64,7 @@ def _visit(journey: Journey, visit: VisitOf) -> Iterator[str | Shown]:
 
 def _way(step: Step) -> str:
     stops = [f"{each.node}{f' ({each.way})' if each.way else ''}" for each in step.stops]
+    stops += [f"not done: {step.not_done}"] if step.not_done is not None else []
     end = f"leaves: {step.left}" if step.left is not None else f"waits at {step.waits or '-'}"
     return " → ".join([*stops, end])
 

@@ -10,13 +10,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeAlias
 
 from abacus.core.clock import Clock
+from abacus.engage.journeys import sum_rows, trail_rows
 from abacus.engage.journeys.decide.migration import Migration, Stand, landed
 from abacus.engage.journeys.decide.packs import packed
-from abacus.engage.journeys.decide.ways import ways
+from abacus.engage.journeys.decide.ways import counted, gone_from, landings, moved_from
 from abacus.engage.journeys.mover import MOST_PACKS, arrived_of, together, waiting_of
 from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, are_left, delete, inside_packs, put, take_version
 from abacus.engage.journeys.seat_rows import migrate_seats, seats_of
-from abacus.engage.journeys.trail_rows import add
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
 
@@ -79,13 +79,15 @@ class Migrator:
             if not packs:
                 return None, 0
             seats, now = await seats_of(connection, packs, lock=True), self._clock.now()
-            moved = [
-                landed(migration, each, pack.due, pack.zone, now) for pack in packs for each in arrived_of(pack, seats)
-            ]
+            there = [(each, pack) for pack in packs for each in arrived_of(pack, seats)]
+            moved = [landed(migration, each, pack.due, pack.zone, now) for each, pack in there]
             await migrate_seats(connection, moved, migration.after.version, now)
             await delete(connection, packs)
             await put(connection, packed(waiting_of(moved), _RNG.random))
-            await add(connection, ways(moved), now, _RNG.random)
+            went, arrived = landings(moved), [each for each, _ in there]
+            await trail_rows.add(connection, went, now, _RNG.random)
+            counts = counted(went) + moved_from(arrived) + gone_from(packs, arrived)
+            await sum_rows.add(connection, counts, now.astimezone(migration.after.zone).date())
             return Mark(packs[-1].due, packs[-1].id), len(moved)
 
     async def _everywhere(

@@ -156,7 +156,7 @@ class Mover:
         await put(connection, packed(waiting_of(moved), _RNG.random))
         went = ways(moved)
         await trail_rows.add(connection, went, now, _RNG.random)
-        counts = counted(went) + gone_from(packs, moved)
+        counts = counted(went) + gone_from(packs, (each.arrived for each in moved))
         await sum_rows.add(connection, counts, now.astimezone(self._zone_of(journey)).date())
 
 

@@ -49,13 +49,14 @@ class Stop(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A move: what woke the member, the nodes that it went through, and where it waits then or why it left, with what
-    was looked at for that.
+    """A move: what woke the member, the nodes that it went through, why deeds there were not done, and where it waits
+    then or why it left, with what was looked at for that.
     """
 
     at: datetime
     woken: str
     stops: Sequence[Stop]
+    not_done: str | None
     waits: str | None
     left: str | None
     seen: Sequence[Seen]
@@ -181,6 +182,7 @@ class _Retracing:
             passage.at,
             passage.woken or "",
             [Stop(self._names.get(each, str(each)), "", ()) for each in passage.path],
+            passage.not_done,
             _name(passage.to_node, self._names),
             passage.why,
             (),
@@ -201,10 +203,10 @@ class _Retracing:
         except (SetAside, DocumentFaults):  # the version does not fit what is published now
             return None
         woken, visitor = Woken(passage.woken), Visitor(seat.member_id, seat.visit, facts, context, arm=arm)
-        place = None
+        place, skips = None, passage.not_done is not None
         if woken is not Woken.ENTERED and passage.node is not None:
             place = Place(passage.node, passage.turn or 0, since)
-        return retraced(armed, visitor, passage.at, woken=woken, place=place, looked=passage.looked)
+        return retraced(armed, visitor, passage.at, woken=woken, place=place, looked=passage.looked, skips=skips)
 
 
 def where_document(journey: str, member_id: str, found: Whereabouts) -> dict[str, Any]:
@@ -234,6 +236,7 @@ def _visit_document(visit: VisitOf) -> dict[str, Any]:
                 {"node": stop.node, "way": stop.way, "conditions": [one._asdict() for one in stop.seen]}
                 for stop in each.stops
             ],
+            "not_done": each.not_done,
             "waits": each.waits,
             "left": each.left,
             "conditions": [one._asdict() for one in each.seen],

@@ -12,6 +12,7 @@ from abacus.engage.journeys.decide.seat import Arrived, Entry, Go, Leaves, Moved
 from abacus.engage.journeys.migrator import Migrator
 from abacus.engage.journeys.mover import Mover
 from abacus.engage.journeys.pack_rows import Line
+from abacus.engage.journeys.report import glance
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from tests.engage.journeys.examples import HELLO, ORDERS, journey, nodes
@@ -102,6 +103,10 @@ async def test_everybody_lands_where_the_map_says_and_keeps_what_was_begun(pool:
     assert {row[0] for row in rows} == {NOW}
     assert all(timedelta(0) <= row[1] - (NOW + 5 * DAY) <= timedelta(seconds=2) for row in rows)
     assert (await migrator.move(there, nothing), await migrator.stands(there, nothing)) == (0, {})
+    of_all, of_second = await glance(pool, JOURNEY), await glance(pool, JOURNEY, 2)
+    for live in (of_all, of_second):
+        waiting = {number: each.waiting for number, each in live.nodes.items() if each.waiting}
+        assert (live.inside, waiting) == (MEMBERS, {_NUMBERS["pause"]: HALF, _NUMBERS["later"]: HALF})
     clock.set(NOW + DAY + timedelta(seconds=3))
     assert await run(pool, moving, Line(JOURNEY, awaits=False), clock.now()) == HALF
     assert (

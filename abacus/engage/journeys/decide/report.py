@@ -118,8 +118,9 @@ def glance_of(sums: Iterable[Sum]) -> Glance:
         for node in sorted({node for node, _ in counts} - {NOWHERE})
     }
     entered, left = of_all[Outcome.ENTERED], of_all[Outcome.LEFT]
+    inside = entered + of_all[Outcome.LANDED] - left - of_all[Outcome.MOVED]
     fetched = counts[NOWHERE, Outcome.LEFT] - of_all[Outcome.GONE]
-    return Glance(entered, entered - left, left, of_all[Outcome.CONVERTED], fetched, nodes)
+    return Glance(entered, inside, left, of_all[Outcome.CONVERTED], fetched, nodes)
 
 
 def report_of(
@@ -176,8 +177,8 @@ def against_control(line: ArmLine, arms: Iterable[ArmLine]) -> Interval | None:
 
 
 def _waiting(counts: Counter[tuple[int, str]], node: int) -> int:
-    gone = counts[node, Outcome.PASSED] + counts[node, Outcome.LEFT] + counts[node, Outcome.GONE]
-    return counts[node, Outcome.CAME] - gone
+    come = sum(counts[node, each] for each in (Outcome.CAME, Outcome.LANDED))
+    return come - sum(counts[node, each] for each in (Outcome.PASSED, Outcome.LEFT, Outcome.GONE, Outcome.MOVED))
 
 
 def _by(sums: Iterable[Sum], key: Callable[[Sum], Key]) -> Counter[Key]:

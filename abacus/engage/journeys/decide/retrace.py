@@ -12,10 +12,17 @@ from abacus.signals.events.decide.values import Wrong
 
 
 def retraced(
-    armed: Armed, visitor: Visitor, at: datetime, *, woken: Woken, place: Place | None, looked: Mapping[str, Any]
+    armed: Armed,
+    visitor: Visitor,
+    at: datetime,
+    *,
+    woken: Woken,
+    place: Place | None,
+    looked: Mapping[str, Any],
+    skips: bool,
 ) -> Walk | None:
     """The walk as it was; None where a value was not kept."""
-    walk = Walk(armed, visitor, at, at=place, woken=woken)
+    walk = Walk(armed, visitor, at, at=place, woken=woken, skips=skips)
     wanted = walk.go({})
     while wanted is not None:
         if wanted.text not in looked:

@@ -41,6 +41,7 @@ class Woken(StrEnum):
     ENTERED = "entered"
     DUE = "due"  # its time has come
     EVENT = "event"  # an event came for which it waited
+    MOVED = "moved"  # it was moved to another version
 
 
 class Why(StrEnum):

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from abacus.engage.journeys.decide.packs import Pack
-from abacus.engage.journeys.decide.seat import NOTHING, Known, Leaves, Moved
+from abacus.engage.journeys.decide.seat import NOTHING, Arrived, Known, Leaves, Moved
 from abacus.engage.journeys.decide.visit import Woken
 
 NOWHERE: Final = 0  # the node of what happened at a wait that nobody could tell
@@ -22,6 +22,8 @@ class Outcome(StrEnum):
     GONE = "gone"  # they were to go on from there, and had left the journey before
     ARMED = "armed"  # they came into the arm of a split
     CONVERTED = "converted"  # they did what the goal is
+    MOVED = "moved"  # from there to another version
+    LANDED = "landed"  # there, from another version
 
 
 class Counted(NamedTuple):
@@ -54,7 +56,7 @@ class Way(NamedTuple):
     @property
     def leads_on(self) -> bool:
         """Whether anything happened: who is looked at again, and waits on at the node, has gone no way."""
-        return bool(self.path) or self.to is None or self.woken is Woken.ENTERED
+        return bool(self.path) or self.to is None or self.woken in {Woken.ENTERED, Woken.MOVED}
 
 
 class Traveller(NamedTuple):
@@ -105,7 +107,25 @@ def counted(ways_of: Mapping[Way, Sequence[Traveller]]) -> Counter[Counted]:
     return counts
 
 
-def gone_from(packs: Iterable[Pack], moved: Iterable[Moved]) -> Counter[Counted]:
+def landings(moved: Iterable[Moved]) -> dict[Way, list[Traveller]]:
+    """Who was moved to another version, by where they wait then."""
+    together: dict[Way, list[Traveller]] = {}
+    for each in moved:
+        seat, then = each.arrived.seat, each.then
+        to, why = (None, then.why) if isinstance(then, Leaves) else (then.node, None)
+        way = Way(seat.journey, seat.version, Woken.MOVED, None, None, (), to, why, None, None)
+        together.setdefault(way, []).append(Traveller(seat.member, seat.visit))
+    return together
+
+
+def moved_from(arrived: Iterable[Arrived]) -> Counter[Counted]:
+    """What is counted of those who are moved to another version, where they had waited."""
+    return Counter(
+        Counted(each.seat.journey, each.seat.version, each.node or NOWHERE, "", Outcome.MOVED) for each in arrived
+    )
+
+
+def gone_from(packs: Iterable[Pack], arrived: Iterable[Arrived]) -> Counter[Counted]:
     """Members of packs that wait for a time alone who were inside no more. An event moves who waits for it, and that
     was counted then.
     """
@@ -113,9 +133,8 @@ def gone_from(packs: Iterable[Pack], moved: Iterable[Moved]) -> Counter[Counted]
     for each in packs:
         if not each.awaits:
             counts[_gone(each.journey, each.version, each.node)] += len(each.members)
-    for one in moved if counts else ():
-        seat, node = one.arrived.seat, one.arrived.node
-        counts[_gone(seat.journey, seat.version, node or NOWHERE)] -= 1
+    for one in arrived if counts else ():
+        counts[_gone(one.seat.journey, one.seat.version, one.node or NOWHERE)] -= 1
     return +counts
 
 
@@ -125,6 +144,9 @@ def _gone(journey: str, version: int, node: int) -> Counted:
 
 def _of(way: Way) -> Iterator[Counted]:
     if not way.leads_on:
+        return
+    if way.woken is Woken.MOVED:
+        yield _at(way, way.to, Outcome.LANDED)
         return
     if way.woken is Woken.ENTERED:
         yield _at(way, way.node, Outcome.ENTERED)
