@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0087"
-down_revision = "0085"
+down_revision = "0086"
 branch_labels = None
 depends_on = None
 

@@ -63,7 +63,7 @@ async def simulate_journey(
             at.pool,
             members=members_now(at.pool),
             counters=counters_now(at.pool, beside.beside),
-            segments=segment_sets(at.pool).look,
+            segments=segment_sets(at.pool),
             services=asking.ask,
             been_in=nowhere,
         )

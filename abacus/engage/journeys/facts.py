@@ -16,8 +16,10 @@ from abacus.platform import slices
 from abacus.platform.postgres import Pool
 from abacus.signals.events.types import Event, Position
 from abacus.signals.facts.counters import CounterFacts
-from abacus.signals.facts.members import InSegments, MemberFacts, SegmentFacts, in_reach
+from abacus.signals.facts.members import MemberFacts, SegmentFacts, in_reach
 from abacus.signals.facts.types import FactRegistry, Found, Wish
+from abacus.signals.rules.decide.types import Side
+from abacus.signals.segments.sets import SegmentSets
 
 
 class JourneySubject(NamedTuple):
@@ -31,10 +33,26 @@ class JourneySubject(NamedTuple):
     at: datetime
     zone: ZoneInfo
     position: Position | None = None
+    number: int | None = None  # the member's, where it is known
 
     @property
     def account(self) -> AccountId:
         return self.member_id, self.program
+
+
+class NumberedSegmentFacts(SegmentFacts):
+    """Whether segments have members whose numbers are known."""
+
+    def __init__(self, segments: SegmentSets) -> None:
+        super().__init__(segments.look)
+        self._sets = segments.sets
+
+    async def load_for_all(self, subjects: Sequence[JourneySubject], sides: Sequence[Side]) -> list[dict[str, Found]]:
+        sets = await self._sets([side.name for side in sides])
+        held = [(side.text, sets[side.name]) for side in sides]
+        return [
+            {text: each.number is not None and each.number in members for text, members in held} for each in subjects
+        ]
 
 
 class CampaignFacts:
@@ -115,13 +133,13 @@ def journey_facts(
     *,
     members: MemberFacts,
     counters: CounterFacts,
-    segments: InSegments,
+    segments: SegmentSets,
     services: AskService,
     been_in: BeenIn,
 ) -> FactRegistry[JourneySubject]:
     """Everything that a rule of a journey may look up."""
     return FactRegistry(
-        SegmentFacts(segments),
+        NumberedSegmentFacts(segments),
         members,
         CampaignFacts(pool),
         JourneyFacts(pool, been_in),

@@ -13,7 +13,7 @@ from abacus.core.clock import Clock
 from abacus.engage.journeys import sum_rows, trail_rows
 from abacus.engage.journeys.decide.migration import Migration, Stand, landed
 from abacus.engage.journeys.decide.packs import packed
-from abacus.engage.journeys.decide.ways import counted, gone_from, landings, moved_from
+from abacus.engage.journeys.decide.ways import counted, gone_from, landings, moved_from, stood
 from abacus.engage.journeys.mover import MOST_PACKS, arrived_of, together, waiting_of
 from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, are_left, delete, inside_packs, put, take_version
 from abacus.engage.journeys.seat_rows import migrate_seats, seats_of
@@ -86,7 +86,7 @@ class Migrator:
             await put(connection, packed(waiting_of(moved), _RNG.random))
             went, arrived = landings(moved), [each for each, _ in there]
             await trail_rows.add(connection, went, now, _RNG.random)
-            counts = counted(went) + moved_from(arrived) + gone_from(packs, arrived)
+            counts = counted(went) + moved_from(arrived) + gone_from(packs, stood(arrived))
             await sum_rows.add(connection, counts, now.astimezone(migration.after.zone).date())
             return Mark(packs[-1].due, packs[-1].id), len(moved)
 

@@ -12,10 +12,23 @@ from zoneinfo import ZoneInfo
 from abacus.core.clock import Clock
 from abacus.engage.actions.action_store import plan_once
 from abacus.engage.journeys import sum_rows, trail_rows
-from abacus.engage.journeys.decide.packs import LARGEST, Pack, packed
-from abacus.engage.journeys.decide.seat import Arrived, Entry, Go, Leaves, Moved, Seat, Waits
-from abacus.engage.journeys.decide.ways import counted, gone_from, ways
+from abacus.engage.journeys.decide.packs import LARGEST, Pack, Waiting, packed, packed_alike
+from abacus.engage.journeys.decide.seat import (
+    Arrived,
+    Entry,
+    Go,
+    GoTogether,
+    Leaves,
+    Moved,
+    Seat,
+    Waits,
+    Went,
+    each_by_itself,
+)
+from abacus.engage.journeys.decide.ways import counted, gone_from, stood_before, ways, ways_together
+from abacus.engage.journeys.deed_rows import put_deeds
 from abacus.engage.journeys.pack_rows import Line, Mark, Stay, delete, put, take, take_of
+from abacus.engage.journeys.party_rows import parties_of, write_seats_of
 from abacus.engage.journeys.seat_rows import MayEnter, enter, lock_seats, seats_of, still_inside, write_seats
 from abacus.platform import slices
 from abacus.platform.postgres import Connection
@@ -50,10 +63,13 @@ NOTHING: Final = Ran(0, 0, None)
 class Mover:
     """Every method raises `Unavailable`; nothing has happened then, or everything."""
 
-    def __init__(self, go: Go, clock: Clock, zone_of: ZoneOf = anywhere) -> None:
+    def __init__(
+        self, go: Go, clock: Clock, zone_of: ZoneOf = anywhere, go_together: GoTogether = each_by_itself
+    ) -> None:
         self._go = go
         self._clock = clock
         self._zone_of = zone_of
+        self._go_together = go_together
 
     async def run(self, slice_: slices.Slice, line: Line, behind: Mark, upto: datetime, most: int) -> Ran:
         """Runs due packs of a line to their next waits: at most `most` of them, five hundred members at a time."""
@@ -62,10 +78,13 @@ class Mover:
             packs = list(together(taken))
             if not packs:
                 return NOTHING
-            seats = await seats_of(connection, packs, lock=line.awaits)
-            arrived = [each for pack in packs for each in arrived_of(pack, seats)]
             await delete(connection, packs)
-            await self._go_on(connection, line.journey, arrived, are_locked=line.awaits, packs=packs)
+            if line.awaits:
+                seats = await seats_of(connection, packs, lock=True)
+                arrived = [each for pack in packs for each in arrived_of(pack, seats)]
+                await self._go_on(connection, line.journey, arrived, are_locked=True, packs=packs)
+            else:
+                await self._part(connection, line.journey, packs)
             return Ran(len(packs), sum(len(each.members) for each in packs), Mark(packs[-1].due, packs[-1].id))
 
     async def send_out(self, slice_: slices.Slice, stay: Stay, most: int) -> int:
@@ -128,6 +147,19 @@ class Mover:
             await self._go_on(connection, journey, arrived, are_locked=True)
             return len(arrived)
 
+    async def _part(self, connection: Connection, journey: str, packs: Sequence[Pack]) -> None:
+        """Members go on together as far as that is possible, and the others each by itself."""
+        now = self._clock.now()
+        parting = await self._go_together(await parties_of(connection, packs), now)
+        went = await write_seats_of(connection, parting.went, now)
+        arrived = list[Arrived]()
+        if parting.singly:
+            left = {(each.member, each.visit) for each in parting.singly}
+            seats = await seats_of(connection, packs, lock=False)
+            there = {place: seat for place, seat in seats.items() if place in left}
+            arrived = [each for pack in packs for each in arrived_of(pack, there)]
+        await self._go_on(connection, journey, arrived, are_locked=False, packs=packs, beside=went)
+
     async def _go_on(
         self,
         connection: Connection,
@@ -136,27 +168,39 @@ class Mover:
         *,
         are_locked: bool,
         packs: Sequence[Pack] = (),
+        beside: Sequence[Went] = (),
     ) -> None:
         """Seats that are not locked yet are locked where they are written; who left meanwhile does not go on. Whoever
-        goes on was in the packs, if there are any.
+        goes on was in the packs, if there are any, and so were those `beside` them.
         """
         now = self._clock.now()
         moved = [each for each in await self._go(journey, arrived, now) if not each.stays] if arrived else []
         if not are_locked:
             moved = await still_inside(connection, moved)
-        await self._write(connection, journey, moved, packs, now)
+        await self._write(connection, journey, moved, packs, now, beside=beside)
 
     async def _write(
-        self, connection: Connection, journey: str, moved: Sequence[Moved], packs: Sequence[Pack], now: datetime
+        self,
+        connection: Connection,
+        journey: str,
+        moved: Sequence[Moved],
+        packs: Sequence[Pack],
+        now: datetime,
+        *,
+        beside: Sequence[Went] = (),
     ) -> None:
-        """The seats are locked. What is counted comes last: others who count the same wait until this ends."""
+        """The seats are locked, and those of `beside` are written. What is counted comes last: others who count the
+        same wait until this ends.
+        """
         await write_seats(connection, moved, now)
         if actions := [action for each in moved for action in each.actions]:
             await plan_once(connection, actions, now)
-        await put(connection, packed(waiting_of(moved), _RNG.random))
-        went = ways(moved)
+        await put_deeds(connection, beside, now, _RNG.random)
+        waiting = [*packed(waiting_of(moved), _RNG.random), *packed_alike(_waiting_together(beside), _RNG.random)]
+        await put(connection, waiting)
+        went = {**ways(moved), **ways_together(beside)}
         await trail_rows.add(connection, went, now, _RNG.random)
-        counts = counted(went) + gone_from(packs, (each.arrived for each in moved))
+        counts = counted(went) + gone_from(packs, stood_before(went))
         await sum_rows.add(connection, counts, now.astimezone(self._zone_of(journey)).date())
 
 
@@ -182,3 +226,10 @@ def arrived_of(pack: Pack, seats: Mapping[tuple[int, int], Seat]) -> Iterable[Ar
 def waiting_of(moved: Iterable[Moved]) -> Iterable[tuple[Seat, Waits]]:
     """The seats of members who wait now, and for what."""
     return ((each.arrived.seat, each.then) for each in moved if isinstance(each.then, Waits))
+
+
+def _waiting_together(went: Iterable[Went]) -> Iterable[Waiting]:
+    for each in went:
+        if isinstance(each.then, Waits) and each.seats:
+            places = [(seat.member, seat.visit) for seat in each.seats]
+            yield Waiting(each.party.journey, each.party.version, each.then, places)

@@ -85,13 +85,18 @@ from unnest({array("members", "integer")}, {array("visits", "integer")}) as u (m
 join seat s on s.journey = :journey and s.member = u.member and s.visit = u.visit
 where s.left_at is null
 """
-_IN_ORDER: Final = "order by s.member_id, s.journey, s.visit for update of s"
+_IN_ORDER: Final = "order by s.journey, s.member, s.visit for update of s"
 _READ: Final = Statement(_OF_PACKS)
 _LOCK: Final = Statement(f"{_OF_PACKS} {_IN_ORDER}")
 _LOCK_MEMBERS: Final = Statement(f"""
 select {columns(Seat, "s")} from unnest(:members::text[]) as u (member_id)
 join seat s on s.member_id = u.member_id and s.journey = :journey
 where s.left_at is null {_IN_ORDER}
+""")
+# Also of who has left. Of an erased member a seat is there under a pseudonym, and nothing is done for it.
+_BY_NUMBER: Final = Statement(f"""
+select {columns(Seat, "s")} from seat s
+where s.journey = :journey and s.member = any(:members::integer[]) and s.member_id not like 'erased-%'
 """)
 _LOCK_KEYS: Final = Statement(f"""
 select {columns(_Key, "s")} from unnest({text_arrays(_Key)}) as u ({columns(_Key)})
@@ -191,6 +196,15 @@ async def seats_of(connection: Connection, packs: Sequence[Pack], *, lock: bool)
         visits=column(visit for each in packs for visit in each.visits),
     )
     seats = [_read(row) for row in await connection.fetch(*statement)]
+    return {(each.member, each.visit): each for each in seats}
+
+
+async def seats_by_number(
+    connection: Connection, journey: str, members: Collection[int]
+) -> dict[tuple[int, int], Seat]:
+    """All seats of members in a journey, by number and visit, also of who has left."""
+    rows = await connection.fetch(*_BY_NUMBER(journey=journey, members=sorted(members)))
+    seats = [_read(row) for row in rows]
     return {(each.member, each.visit): each for each in seats}
 
 

@@ -53,10 +53,12 @@ class _Row(NamedTuple):
     looked: bytes | None
 
 
-# The values of the member stand at its place among the members.
+# Values of members stand at their places among the members, unless all have the same.
 _PASSED: Final = Statement("""
 select t.at, t.version, t.woken, t.node, t.turn, t.path, t.to_node, t.why, t.not_done, (
-    select json_object_agg(l.key, l.value -> (p.place - 1)::integer) from json_each(t.looked) l
+    select json_object_agg(
+        l.key, case json_typeof(l.value) when 'array' then l.value -> (p.place - 1)::integer else l.value end
+    ) from json_each(t.looked) l
 )::text as looked
 from journey_trail t cross join lateral (
     select u.place from unnest(t.members, t.visits) with ordinality as u (member, visit, place)
@@ -96,7 +98,14 @@ def _row(way: Way, travellers: Sequence[Traveller], now: datetime, id_: int) -> 
 
 
 def _looked(travellers: Sequence[Traveller]) -> bytes | None:
-    """Each value that was looked up, by the text of its left side, in the order of the members."""
+    """Each value that was looked up, by the text of its left side: in the order of the members, or once for all."""
+    first = travellers[0].looked_up
+    if all(each.looked_up is first or each.looked_up == first for each in travellers):
+        if not first:
+            return None
+        once = {text: written(value) for text, value in first.items()}
+        if not any(isinstance(value, list) for value in once.values()):
+            return orjson.dumps(once)
     texts = dict.fromkeys(text for each in travellers for text in each.looked_up)
     if not texts:
         return None

@@ -14,28 +14,33 @@ import orjson
 import structlog
 
 from abacus.core.errors import SetAside, Unavailable
-from abacus.core.fields import DocumentFaults
+from abacus.core.fields import EARLIEST, DocumentFaults
 from abacus.engage.actions.decide.deeds import Award
 from abacus.engage.actions.types import PlannedAction
 from abacus.engage.campaigns.decide.worth import needs_tier
 from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.asking import Asks, Occurs, ask
 from abacus.engage.journeys.decide.armed import Armed, ArmedOccasion
+from abacus.engage.journeys.decide.company import Company, Course, Stand, Wanting
 from abacus.engage.journeys.decide.context import read_context
 from abacus.engage.journeys.decide.effects import Standing, planned
 from abacus.engage.journeys.decide.halts import Halts
+from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.lateness import why_not_done
 from abacus.engage.journeys.decide.node import Rate
-from abacus.engage.journeys.decide.seat import Arrived, Leaves, Moved, Waits
+from abacus.engage.journeys.decide.seat import Arrived, Done, Leaves, Moved, Parting, Party, Seated, Waits, Went
 from abacus.engage.journeys.decide.visit import Left, Place, Visitor, Waiting, Why, Woken
 from abacus.engage.journeys.decide.walk import NOT_DONE, Walk
 from abacus.engage.journeys.facts import JourneySubject
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import BASE_TIER, PublishedCard
+from abacus.signals.events.types import Event
 from abacus.signals.facts.members import Look
-from abacus.signals.facts.types import FactRegistry
+from abacus.signals.facts.types import NOT_NOW, FactRegistry
+from abacus.signals.rules.decide.types import Origin, Side
 
 _AGAIN: Final = timedelta(minutes=1)
+_NO_EVENT: Final = Event("", "", "", None, None, EARLIEST, {})
 _AWAITED: Final = frozenset({Why.EVENT, Why.RULE})
 
 # Books turns one step apart, by the name of what is paced: the time of the first. Raises `Unavailable`.
@@ -109,6 +114,58 @@ class Walks:
                 moved.append(Moved(member.arrived, (), (), Leaves(exit_)))
         return moved + await self._walked(walking, now)
 
+    async def together(self, parties: Sequence[Party], now: datetime) -> Parting:
+        """As `GoTogether` says."""
+        went, singly, halts = list[Went](), list[Seated](), self._halts()
+        stands: dict[tuple[str, int, Stand], tuple[Party, list[Seated]]] = {}
+        for party in parties:
+            try:
+                armed = await self._versions.of(party.journey, party.version)
+            except (SetAside, DocumentFaults):  # each waits, and says why
+                singly += party.seats
+                continue
+            stand = Stand(party.node, party.turn, party.arm, now, self._not_done(armed.journey, party.due, now))
+            of = party.journey, party.version, stand
+            stands.setdefault(of, (party, []))[1].extend(party.seats)
+        for (journey, version, stand), (party, seats) in stands.items():
+            armed = await self._versions.of(journey, version)
+            if (over := halts.why_over((journey, version), now)) is not None:
+                went.append(Went(party, seats, (), (), Leaves(over), arm=party.arm))
+                continue
+            company = Company(armed, stand)
+            await self._lead(company, seats, armed.journey, now)
+            went += (_went(armed, party, each, stand) for each in company.courses if each.seats)
+            singly += company.singly
+        return Parting(went, singly)
+
+    async def _lead(self, company: Company, seats: Sequence[Seated], journey: Journey, now: datetime) -> None:
+        """Until nobody lacks a value. Whose value cannot be told now goes singly, and waits."""
+        wanting = list(company.lead(seats))
+        if not wanting:
+            return
+        try:
+            program = self._cards().in_force(journey.country, now).card.program
+        except SetAside:
+            company.singly.extend(each.seat for each in wanting)
+            return
+        of = JourneySubject("", _NO_EVENT, program, now, journey.zone)
+        while wanting:
+            alike: dict[tuple[Side, ...], list[Wanting]] = {}
+            for each in wanting:
+                alike.setdefault(tuple(each.sides), []).append(each)
+            wanting = []
+            for sides, some in alike.items():
+                subjects = [of._replace(member_id=each.seat.member_id, number=each.seat.member) for each in some]
+                found = await self._facts.load_for_all(_origin(sides[0]), subjects, sides)
+                for each, values in zip(some, found, strict=True):
+                    known = {text: value for text, value in values.items() if value is not NOT_NOW}
+                    if len(known) < len(values):
+                        company.singly.append(each.seat)
+                        continue
+                    each.guest.learn(known)
+                    if (more := company.lead_on(each.seat, each.guest)) is not None:
+                        wanting.append(more)
+
     async def _member(self, arrived: Arrived, now: datetime) -> _Member:
         """Raises `Unavailable`, `DocumentFaults` and `SetAside`."""
         seat = arrived.seat
@@ -118,11 +175,12 @@ class Walks:
         context = {} if seat.context is None else read_context(orjson.loads(seat.context), journey.context)
         visitor = Visitor(seat.member_id, seat.visit, facts, context, arm=arrived.arm)
         subject = JourneySubject(seat.member_id, facts, card.card.program, now, journey.zone)
-        late = None
-        if arrived.due is not None:
-            resumed_at = self._halts().resumed_at.get(seat.journey)
-            late = why_not_done(journey.lateness, arrived.due, now, resumed_at=resumed_at)
+        late = None if arrived.due is None else self._not_done(journey, arrived.due, now)
         return _Member(arrived, armed, visitor, subject, card, late)
+
+    def _not_done(self, journey: Journey, due: datetime, now: datetime) -> str | None:
+        resumed_at = self._halts().resumed_at.get(journey.name)
+        return why_not_done(journey.lateness, due, now, resumed_at=resumed_at)
 
     async def _called(self, members: Sequence[_Member]) -> list[tuple[_Member, str | None]]:
         """The members whom their events move, each with the exit by which it leaves, if it leaves by one."""
@@ -180,6 +238,11 @@ class Walks:
         return slots
 
 
+def _origin(side: Side) -> Origin:
+    assert isinstance(side.place, Origin)  # noqa: S101  # nothing else is looked up
+    return side.place
+
+
 def _woken(arrived: Arrived) -> Woken:
     return Woken.ENTERED if arrived.enters else Woken.DUE
 
@@ -224,15 +287,29 @@ def _moved(member: _Member, walk: Walk, tier: str, slot: datetime | None, now: d
         except SetAside as fault:
             return Moved(member.arrived, path, actions, Leaves(f"{effect.node.name}: {fault.detail}"), None, *seen)
     not_done = member.not_done if any(each.way == NOT_DONE for each in walk.trail) else None
-    return Moved(member.arrived, path, actions, _then(member, walk, slot, now), not_done, *seen)
+    return Moved(member.arrived, path, actions, _then(member.armed, walk, slot, now), not_done, *seen)
 
 
-def _then(member: _Member, walk: Walk, slot: datetime | None, now: datetime) -> Waits | Leaves:
+def _went(armed: Armed, party: Party, course: Course, stand: Stand) -> Went:
+    walk = course.walk
+    return Went(
+        party,
+        course.seats,
+        path=tuple(each.node.number for each in walk.trail),
+        done=[Done(each.node.number, each.turn, each.arm) for each in walk.effects],
+        then=_then(armed, walk, None, stand.now),
+        not_done=stand.not_done if any(each.way == NOT_DONE for each in walk.trail) else None,
+        arm=walk.arm,
+        looked_up=course.looked_up,
+    )
+
+
+def _then(armed: Armed, walk: Walk, slot: datetime | None, now: datetime) -> Waits | Leaves:
     match walk.stop:
         case Left(reason):
             return Leaves(reason)
         case Waiting(place, due, why, _, zone):
-            by, awaits = zone or member.armed.journey.timezone, why in _AWAITED
+            by, awaits = zone or armed.journey.timezone, why in _AWAITED
             return Waits(place.node, place.turn, due or slot or now, by, walk.arm, awaits, place.since)
         case None:
             raise AssertionError("the walk has not come to a stop")

@@ -12,6 +12,7 @@ from abacus.engage.downstreams.wiring import outside
 from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.been_in import been_in
 from abacus.engage.journeys.decide.halts import Halts
+from abacus.engage.journeys.deed_actions import DeedActions
 from abacus.engage.journeys.desk import JourneyDesk
 from abacus.engage.journeys.directory import JourneyDirectory
 from abacus.engage.journeys.expiry_waves import ExpiryWaves
@@ -27,6 +28,7 @@ from abacus.engage.journeys.journeyer import Journeyer
 from abacus.engage.journeys.mover import UTC, Mover
 from abacus.engage.journeys.order_taker import OrderTaker
 from abacus.engage.journeys.segment_waves import SegmentWaves
+from abacus.engage.journeys.unfolder import Unfolder
 from abacus.engage.journeys.walks import Walks
 from abacus.engage.journeys.waves import LEASE, Waves
 from abacus.engage.notify.decide.contact import Stopped
@@ -92,7 +94,7 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
         pool,
         members=members,
         counters=await present_counter_facts(wiring, pool, lambda: running.around().beside),
-        segments=segments_in_use(wiring, pool).look,
+        segments=segments_in_use(wiring, pool),
         services=reached.services.ask,
         been_in=been_in(pool),
     )
@@ -109,14 +111,15 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
         book=partial(book_turns, pool),
         halts=halts,
     )
-    mover, heard = Mover(walks, clock, lambda name: running.value().zones.get(name, UTC)), HeardStore(pool)
+    mover = Mover(walks, clock, lambda name: running.value().zones.get(name, UTC), walks.together)
+    heard = HeardStore(pool)
     topics = JourneyTopics(running.value, settings.events_topic)
     gate = Gate(armed, mover, facts, holdouts=running.holdouts, cards=cards.book, pool=moving, clock=clock)
     happenings = Happenings(running.value, mover, gate, pool=moving)
     goals = Goals(running.value, armed, facts, cards=cards.book, pool=moving)
     quarantine = CountedQuarantine(QuarantineStore(pool, clock))
     await until_available(running.refresh, wiring.health)
-    following, listening, going, starting, coming = sub_workers_of(wiring.health, 5)
+    following, listening, going, starting, coming, unfolding = sub_workers_of(wiring.health, 6)
 
     def follow(topic: str, health: WorkerHealth) -> Run:
         follower = JourneyFollower(
@@ -147,8 +150,15 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     waves = Waves(running.value, segments, expiries, clock)
     leading = await wiring.pool(size=1, keeps_nothing=True)
     leader = Leader(leading, LEASE, waves.step, coming, idle_s=_WAVES_EVERY_S, prepare=waves.begin)
+    unfolder = Unfolder(
+        DeedActions(versions.of, armed, cards.book),
+        lambda: (*running.value().names, *running.value().ended),
+        pool=moving,
+        clock=clock,
+        health=unfolding,
+    )
     followed = FollowedTopics(topics.topics, follow, following)
-    return together(followed.run, silence.run, going_round.run, orders.run, leader.run)
+    return together(followed.run, silence.run, going_round.run, orders.run, leader.run, unfolder.run)
 
 
 async def stopped_actions(wiring: Wiring, pool: Pool) -> WhyStopped:

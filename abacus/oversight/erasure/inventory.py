@@ -61,8 +61,8 @@ RENAMED: Final = {
 }
 
 # These name nobody, or, as rows of counters whose templates have the member, only until their `keep` ends (docs/
-# erasure.md). Segments, and packs, trails and waves of journeys, name members by numbers, which mean nobody without
-# `member_number`. Documents name nobody.
+# erasure.md). Segments, and packs, deeds, trails and waves of journeys, name members by numbers, which mean nobody
+# without `member_number`. Documents name nobody.
 # `ledger.py` treats the ledger's own tables.
 NAMELESS: Final = frozenset(
     {
@@ -92,6 +92,7 @@ NAMELESS: Final = frozenset(
         "counter_tally",
         "downstream_secret",
         "erasure",
+        "journey_deed",
         "journey_heard",
         "journey_sum",
         "journey_wave",

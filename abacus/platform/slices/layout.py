@@ -34,7 +34,7 @@ MOST: Final = 64
 # Tables that each slice has for itself, though they are not about members one by one.
 OF_A_SLICE: Final = (
     *("relay_cursor", "tier_calendar", "tier_roll", "limit_slot", "campaign_sum", "allowance_part"),
-    *("counter_row", "counter_partition", "offer_sum", "pack", "journey_trail"),
+    *("counter_row", "counter_partition", "offer_sum", "pack", "journey_deed", "journey_trail"),
     *("journey_sum", "pack_aside"),
 )
 

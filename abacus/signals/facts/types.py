@@ -1,8 +1,8 @@
 """What a look-up is asked for, what it tells, and the look-ups by the names of their origins. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Final, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Final, Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from abacus.signals.events.types import Value
 from abacus.signals.rules.decide.at_least import AtLeast
@@ -46,6 +46,17 @@ class FactSource(Protocol[SubjectT_contra]):
         ...
 
 
+@runtime_checkable
+class LoadsForAll(Protocol[SubjectT_contra]):
+    """A source that is asked the same of many quickly."""
+
+    async def load_for_all(
+        self, subjects: Sequence[SubjectT_contra], sides: Sequence[Side]
+    ) -> Sequence[Mapping[str, Found]]:
+        """As `FactRegistry.load_for_all`."""
+        ...
+
+
 class FactRegistry(Generic[SubjectT]):
     """The sources of several origins, of which no two have one name."""
 
@@ -59,3 +70,13 @@ class FactRegistry(Generic[SubjectT]):
         nothing is registered for it.
         """
         return await self._sources[origin.name].load(wanted)
+
+    async def load_for_all(
+        self, origin: Origin, subjects: Sequence[SubjectT], sides: Sequence[Side]
+    ) -> Sequence[Mapping[str, Found]]:
+        """The values of the same left sides for each, by their texts. Raises the same."""
+        source = self._sources[origin.name]
+        if isinstance(source, LoadsForAll):
+            return await source.load_for_all(subjects, sides)
+        found = iter(await source.load([(each, side) for each in subjects for side in sides]))
+        return [{side.text: next(found) for side in sides} for _ in subjects]

@@ -74,6 +74,14 @@ class SegmentSets(FreshCopy[InUse, Mapping[str, Members]]):
         looking = await self.look_for({member_id for _, member_id in pairs})
         return {pair: looking.contains(*pair) for pair in pairs}
 
+    async def sets(self, names: Collection[str]) -> Mapping[str, Members]:
+        """The members of segments by their numbers; the segments are in use from now on. Raises `Unavailable`."""
+        self.use(self._names.union(names))
+        if self._never_read():
+            await self.read_anew()
+        segments = self.value()
+        return {name: segments[name] for name in names}
+
     def _never_read(self) -> bool:
         try:
             return not self._names <= self.value().keys()

@@ -52,7 +52,8 @@ where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v') a
 _MEMBERS_OF_NOBODY: Final = {
     "allowance": "how much any one member may get of a partner",
     "allowance_part": "the same, in a slice",
-    "journey_trail": "members by numbers",
+    "journey_deed": "members by numbers",
+    "journey_trail": "the same",
     "pack": "the same",
     "journey_sum": "how many members, and not who",
     "pack_aside": "members by numbers",

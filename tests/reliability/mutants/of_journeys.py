@@ -32,7 +32,7 @@ MUTANTS: Final = (
         "the lock on seats whose wait an event may end",
         _MOVER,
         "Mover.run",
-        Node("seats_of(connection, packs, lock=line.awaits)", "seats_of(connection, packs, lock=False)"),
+        Node("seats_of(connection, packs, lock=True)", "seats_of(connection, packs, lock=False)"),
         _moving("test_an_event_and_its_time_at_once[False]"),
     ),
     Mutant(

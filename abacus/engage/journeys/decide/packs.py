@@ -39,10 +39,27 @@ class Pack(NamedTuple):
     visits: Sequence[int]
 
 
+class Waiting(NamedTuple):
+    """Members of one version who wait for the same, by their numbers and visits."""
+
+    journey: str
+    version: int
+    waits: Waits
+    seats: Sequence[tuple[int, int]]
+
+
 def packed(waiting: Iterable[tuple[Seat, Waits]], random: Callable[[], float]) -> Iterator[Pack]:
     """The packs of members who wait, each due in the second after their time: nobody goes on too early. Within that
     second packs are spread by chance, by numbers from 0 to below 1, so that not all are due at one instant.
     """
+    alike: dict[tuple[str, int, Waits], list[tuple[int, int]]] = {}
+    for seat, waits in waiting:
+        alike.setdefault((seat.journey, seat.version, waits), []).append((seat.member, seat.visit))
+    return packed_alike((Waiting(*each, seats) for each, seats in alike.items()), random)
+
+
+def packed_alike(waiting: Iterable[Waiting], random: Callable[[], float]) -> Iterator[Pack]:
+    """The same of members who are told together."""
     for (place, second), seats in _groups(waiting).items():
         seats.sort()
         for first in range(0, len(seats), LARGEST):
@@ -50,13 +67,10 @@ def packed(waiting: Iterable[tuple[Seat, Waits]], random: Callable[[], float]) -
             yield Pack(*place, second + random() * _SECOND, int(random() * _IDS), members, visits)
 
 
-def _groups(waiting: Iterable[tuple[Seat, Waits]]) -> dict[tuple[Place, datetime], list[tuple[int, int]]]:
+def _groups(waiting: Iterable[Waiting]) -> dict[tuple[Place, datetime], list[tuple[int, int]]]:
     """Numbers of members, and their visits, by what they wait for and the second of it."""
-    alike: dict[tuple[str, int, Waits], list[tuple[int, int]]] = {}
-    for seat, waits in waiting:
-        alike.setdefault((seat.journey, seat.version, waits), []).append((seat.member, seat.visit))
     groups: dict[tuple[Place, datetime], list[tuple[int, int]]] = {}
-    for (journey, version, (node, turn, due, zone, arm, awaits, _)), seats in alike.items():
+    for journey, version, (node, turn, due, zone, arm, awaits, _), seats in waiting:
         place = Place(journey, awaits, version, node, turn, zone, arm)
         groups.setdefault((place, _second_from(due)), []).extend(seats)
     return groups

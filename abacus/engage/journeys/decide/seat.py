@@ -42,6 +42,14 @@ class Seat(NamedTuple):
     event: bytes | None
 
 
+class Seated(NamedTuple):
+    """A member who is inside, by its number and the number of its visit, and by its id."""
+
+    member: int
+    visit: int
+    member_id: str
+
+
 class Entry(NamedTuple):
     """A member who comes in, under the key of what let the member in."""
 
@@ -125,6 +133,62 @@ class Moved(NamedTuple):
         arrived, then = self.arrived, self.then
         is_same = isinstance(then, Waits) and (then.node, then.turn) == (arrived.node, arrived.turn)
         return is_same and arrived.event is not None
+
+
+class Party(NamedTuple):
+    """Members of one version who are to go on from a node together, because a time has come."""
+
+    journey: str
+    version: int
+    node: int
+    turn: int
+    arm: str | None
+    due: datetime
+    seats: Sequence[Seated]
+
+
+class Done(NamedTuple):
+    """What is done for members at a node: the deed there, in a turn of a loop and in an arm."""
+
+    node: int
+    turn: int
+    arm: str | None
+
+
+class Went(NamedTuple):
+    """Members of a party who went the same way: as `Moved` for many. What was `looked_up` is told for each of them, or
+    not at all.
+    """
+
+    party: Party
+    seats: Sequence[Seated]
+    path: tuple[int, ...]
+    done: Sequence[Done]
+    then: Waits | Leaves
+    not_done: str | None = None
+    arm: str | None = None
+    looked_up: Sequence[Known] = ()
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the seats are written after the move: also where a split has sent members into another arm."""
+        return isinstance(self.then, Leaves) or self.then.awaits or self.arm != self.party.arm
+
+
+class Parting(NamedTuple):
+    """What becomes of parties: members went on together, and others have to be moved each by itself."""
+
+    went: Sequence[Went]
+    singly: Sequence[Seated]
+
+
+# Moves members on who go together, as far as that is possible. Raises `Unavailable`.
+GoTogether: TypeAlias = Callable[[Sequence[Party], datetime], Awaitable[Parting]]
+
+
+async def each_by_itself(parties: Sequence[Party], _: datetime) -> Parting:
+    """Nobody goes together."""
+    return Parting((), [seat for each in parties for seat in each.seats])
 
 
 # Moves members of a journey on to their next waits: a move for each whom the event or the time moves, in their order.

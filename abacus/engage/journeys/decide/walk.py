@@ -5,16 +5,14 @@ Values are looked up as late as possible, as for campaigns: the walk says which 
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import islice
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from abacus.engage.actions.decide.deeds import Tell
 from abacus.engage.journeys.decide.armed import Armed
+from abacus.engage.journeys.decide.guest import Guest
 from abacus.engage.journeys.decide.moments import MEMBER, by_calendar
 from abacus.engage.journeys.decide.node import Branch, Do, Exit, Node, Rate, Split, Wait
-from abacus.engage.journeys.decide.sides import CONTEXT, MEMBER_ZONE
-from abacus.engage.journeys.decide.split import arm_of
 from abacus.engage.journeys.decide.visit import (
     Effect,
     Left,
@@ -28,7 +26,7 @@ from abacus.engage.journeys.decide.visit import (
     effect_key,
     seen_of,
 )
-from abacus.engage.journeys.decide.waits import over_at, zone_of
+from abacus.engage.journeys.decide.waits import zone_of
 from abacus.signals.events.types import Value
 from abacus.signals.rules.decide.at_least import AtLeast
 from abacus.signals.rules.decide.plan import Decision, Looked, RulePlan
@@ -44,7 +42,6 @@ class Walk:
     __slots__ = (
         "_armed",
         "_exits",
-        "_known",
         "_node",
         "_now",
         "_since",
@@ -52,6 +49,7 @@ class Walk:
         "_tells",
         "_turn",
         "_visitor",
+        "_who",
         "_woken",
         "_zone",
         "arm",
@@ -70,10 +68,11 @@ class Walk:
         woken: Woken = Woken.ENTERED,
         skips: bool = False,
         tells: bool = True,
+        who: Guest | None = None,
     ) -> None:
         """Without a place the member enters. A walk that `skips` does none of the deeds that it comes to: it is too
         late for them. A walk that does not tell what was looked at in branches is some times as quick, once all values
-        are there.
+        are there. `who` answers what depends on the member, if the visitor does not by itself.
         """
         self._armed = armed
         self._visitor = visitor
@@ -86,9 +85,7 @@ class Walk:
         self._woken: Woken | None = None if at is None else woken  # at the node where it stands; None at the next ones
         self._zone: ZoneInfo | None = None  # whose clock says until when the member waits
         self._exits = list(armed.exits)
-        self._known: dict[str, Value | AtLeast | None] = {
-            f"{CONTEXT.name}.{name}": value for name, value in visitor.context.items()
-        }
+        self._who = who or Guest.of(visitor)
         self.arm = visitor.arm
         self.trail: list[Passed] = []
         self.effects: list[Effect] = []
@@ -97,14 +94,13 @@ class Walk:
     @property
     def looked_up(self) -> Mapping[str, Value | AtLeast | None]:
         """The values that it went by, but for the context."""
-        given = len(self._visitor.context)
-        return {} if len(self._known) == given else dict(islice(self._known.items(), given, None))
+        return self._who.looked_up
 
     def go(self, looked_up: Mapping[str, Value | AtLeast | None]) -> Side | None:
         """Goes on by values that were looked up, by the texts of their left sides. The left side whose value it lacks,
         or None where it has come to a stop.
         """
-        self._known.update(looked_up)
+        self._who.learn(looked_up)
         while self._exits and self.stop is None:
             decision = self._decide(self._exits[0].plan)
             if decision.wanted is not None:
@@ -127,7 +123,7 @@ class Walk:
             case Branch() as branch:
                 return self._branch(node, branch)
             case Split() as split:
-                arm = arm_of(split, self._armed.journey.name, node.number, self._visitor.member_id)
+                arm = self._who.arm(split, self._armed.journey.name, node.number)
                 self.arm = arm.name
                 self._to(arm.next, arm.name)
             case Rate() as rate:
@@ -165,14 +161,14 @@ class Walk:
     def _over(self, wait: Wait) -> datetime | Side:
         """When the wait is over, or the left side whose value it lacks."""
         zone = self._clock(wait.zone) if by_calendar(wait.until) else self._armed.journey.zone
-        return zone if isinstance(zone, Side) else over_at(wait.until, self._since, zone, self._visitor.context)
+        return zone if isinstance(zone, Side) else self._who.over(wait.until, self._since, zone)
 
     def _clock(self, named: str) -> ZoneInfo | Side:
         """The zone by which the member waits, or the left side whose value it lacks."""
-        if named == MEMBER and MEMBER_ZONE.text not in self._known:
-            return MEMBER_ZONE
-        own = self._known.get(MEMBER_ZONE.text)
-        member = ZoneInfo(own) if isinstance(own, str) else None
+        own = self._who.zone() if named == MEMBER else None
+        if isinstance(own, Side):
+            return own
+        member = ZoneInfo(own) if own is not None else None
         self._zone = zone_of(named, member=member, country=self._armed.journey.zone)
         return self._zone
 
@@ -195,8 +191,10 @@ class Walk:
 
     def _branch(self, node: Node, branch: Branch) -> Side | None:
         armed = self._armed.branches[node.number]
-        if not self._tells and armed.needs <= self._known.keys():
-            place = armed.taken(self._visitor.facts, self._known)
+        if not self._tells:
+            place = self._who.turnoff(armed)
+            if isinstance(place, Side):
+                return place
             if place is None:
                 self._to(branch.otherwise, OTHERWISE)
             else:
@@ -244,7 +242,7 @@ class Walk:
         return isinstance(part, Do) and isinstance(part.deed, Tell)
 
     def _decide(self, plan: RulePlan) -> Decision:
-        return plan.decide(self._visitor.facts, self._known)
+        return self._who.decide(plan)
 
     def _to(self, name: str, way: str, looked: Sequence[Looked] = ()) -> None:
         self.trail.append(Passed(self._node, self._turn, way, looked))

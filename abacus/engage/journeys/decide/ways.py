@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from abacus.engage.journeys.decide.packs import Pack
-from abacus.engage.journeys.decide.seat import NOTHING, Arrived, Known, Leaves, Moved
+from abacus.engage.journeys.decide.seat import NOTHING, Arrived, Known, Leaves, Moved, Went
 from abacus.engage.journeys.decide.visit import Woken
 
 NOWHERE: Final = 0  # the node of what happened at a wait that nobody could tell
@@ -59,6 +59,14 @@ class Way(NamedTuple):
         return bool(self.path) or self.to is None or self.woken in {Woken.ENTERED, Woken.MOVED}
 
 
+class Stood(NamedTuple):
+    """The node at which members had waited."""
+
+    journey: str
+    version: int
+    node: int
+
+
 class Traveller(NamedTuple):
     """A member on a way, by its number, with its visit and the values that were looked up for it."""
 
@@ -73,6 +81,20 @@ def ways(moved: Iterable[Moved]) -> dict[Way, list[Traveller]]:
     for each in moved:
         seat = each.arrived.seat
         together.setdefault(_way(each), []).append(Traveller(seat.member, seat.visit, each.looked_up))
+    return together
+
+
+def ways_together(went: Iterable[Went]) -> dict[Way, list[Traveller]]:
+    """The same of members who went together."""
+    together: dict[Way, list[Traveller]] = {}
+    for each in went:
+        places = [(seat.member, seat.visit) for seat in each.seats]
+        if each.looked_up:
+            travellers = [Traveller(*place, known) for place, known in zip(places, each.looked_up, strict=True)]
+        else:
+            travellers = [Traveller(*place) for place in places]
+        if travellers:
+            together.setdefault(_way_together(each), []).extend(travellers)
     return together
 
 
@@ -96,6 +118,29 @@ def _way(moved: Moved) -> Way:
         moved.not_done,
         moved.arm if moved.arm != arrived.arm else None,
     )
+
+
+def _way_together(went: Went) -> Way:
+    party, then = went.party, went.then
+    to, why = (None, then.why) if isinstance(then, Leaves) else (then.node, None)
+    arm = went.arm if went.arm != party.arm else None
+    return Way(
+        *(party.journey, party.version, Woken.DUE, party.node, party.turn),
+        *(went.path, to, why, went.not_done, arm),
+    )
+
+
+def stood(arrived: Iterable[Arrived]) -> Counter[Stood]:
+    """Where members had waited."""
+    return Counter(Stood(each.seat.journey, each.seat.version, each.node or NOWHERE) for each in arrived)
+
+
+def stood_before(ways_of: Mapping[Way, Sequence[Traveller]]) -> Counter[Stood]:
+    """The same of members on their ways."""
+    found: Counter[Stood] = Counter()
+    for way, travellers in ways_of.items():
+        found[Stood(way.journey, way.version, way.node or NOWHERE)] += len(travellers)
+    return found
 
 
 def counted(ways_of: Mapping[Way, Sequence[Traveller]]) -> Counter[Counted]:
@@ -125,16 +170,16 @@ def moved_from(arrived: Iterable[Arrived]) -> Counter[Counted]:
     )
 
 
-def gone_from(packs: Iterable[Pack], arrived: Iterable[Arrived]) -> Counter[Counted]:
-    """Members of packs that wait for a time alone who were inside no more. An event moves who waits for it, and that
-    was counted then.
+def gone_from(packs: Iterable[Pack], there: Counter[Stood]) -> Counter[Counted]:
+    """Members of packs that wait for a time alone who were inside no more: who was `there` still was. An event moves
+    who waits for it, and that was counted then.
     """
     counts: Counter[Counted] = Counter()
     for each in packs:
         if not each.awaits:
             counts[_gone(each.journey, each.version, each.node)] += len(each.members)
-    for one in arrived if counts else ():
-        counts[_gone(one.seat.journey, one.seat.version, one.node or NOWHERE)] -= 1
+    for stood, members in there.items() if counts else ():
+        counts[_gone(*stood)] -= members
     return +counts
 
 

@@ -63,6 +63,11 @@ class RulePlan:
         self._settles = _settles(self._root)
         self._look: list[Compiled] = []  # at the conditions, once the first facts come
 
+    @property
+    def sides(self) -> Sequence[Side]:
+        """The left sides of the conditions, the cheapest first."""
+        return [leaf.lhs for leaf in self._leaves]
+
     def decide(self, facts: Facts, looked_up: LookedUp) -> Decision:
         """Looks at conditions until the rule is decided, or a value is wanting."""
         self._look = self._look or [compile_rule(leaf) for leaf in self._leaves]

@@ -1,0 +1,111 @@
+"""The seats of members who go on together, by the numbers of members, in their slice.
+
+Seats are read as arrays and written by one statement for all who wait for the same, or leave for the same reason: to
+read and to write each as a row of its own cost more than all the rest of a step.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from abacus.engage.journeys.decide.packs import Pack
+from abacus.engage.journeys.decide.seat import Leaves, Party, Seated, Went
+from abacus.platform.postgres import Connection
+from abacus.platform.sql import Statement
+
+_SEATS: Final = Statement("""
+select array_agg(member) as members, array_agg(visit) as visits, array_agg(member_id) as ids,
+    array_agg(version) as versions
+from seat where journey = :journey and member = any(:members::integer[]) and left_at is null and node is null
+""")
+
+# In the order of the index, which is that of all who lock seats of a journey.
+_WRITE: Final = Statement("""
+with written as (
+    update seat set node = :node, turn = :turn, arm = :arm, since = :since, why = :why,
+        left_at = case when :why::text is not null then :now::timestamptz end
+    where journey = :journey and member = any(:members::integer[]) and visit = :visit and version = :version
+        and left_at is null and node is null
+    returning member
+) select array_agg(member) from written
+""")
+
+
+class _Written(NamedTuple):
+    """What is written of seats."""
+
+    journey: str
+    version: int
+    visit: int
+    node: int | None
+    turn: int | None
+    arm: str | None
+    since: datetime
+    why: str | None
+
+
+async def parties_of(connection: Connection, packs: Sequence[Pack]) -> list[Party]:
+    """The members of packs of one journey who still wait for what these are for. Packs await no event."""
+    numbers = {member for each in packs for member in each.members}
+    row = await connection.fetchrow(*_SEATS(journey=packs[0].journey, members=sorted(numbers)))
+    seats: dict[tuple[int, int, int], Seated] = {}
+    if row is not None and row["members"] is not None:
+        for member, visit, member_id, version in zip(*row.values(), strict=True):
+            seats[member, visit, version] = Seated(member, visit, member_id)
+    return [
+        Party(
+            each.journey,
+            each.version,
+            each.node,
+            each.turn,
+            each.arm,
+            each.due,
+            [
+                seat
+                for member, visit in zip(each.members, each.visits, strict=True)
+                if (seat := seats.get((member, visit, each.version))) is not None
+            ],
+        )
+        for each in packs
+    ]
+
+
+async def write_seats_of(connection: Connection, went: Sequence[Went], now: datetime) -> list[Went]:
+    """Writes the seats of those who leave, or wait for an event; who left meanwhile is not among them any more."""
+    by_written: dict[_Written, list[int]] = {}
+    for each in went:
+        for visit, members in _by_visit(each).items():
+            by_written.setdefault(_written(each, visit, now), []).extend(members)
+    gone: set[tuple[int, int]] = set()
+    for written, members in by_written.items():
+        values = {**written._asdict(), "members": sorted(members), "now": now}
+        there = await connection.fetchval(*_WRITE(**values)) or ()
+        if len(there) < len(members):
+            gone |= {(member, written.visit) for member in {*members}.difference(there)}
+    return [_without(each, gone) for each in went] if gone else list(went)
+
+
+def _by_visit(went: Went) -> Mapping[int, list[int]]:
+    """The numbers of members whose seats are written, by the numbers of their visits."""
+    members: dict[int, list[int]] = {}
+    if went.is_written:
+        for seat in went.seats:
+            members.setdefault(seat.visit, []).append(seat.member)
+    return members
+
+
+def _written(went: Went, visit: int, now: datetime) -> _Written:
+    journey, version = went.party.journey, went.party.version
+    then, arm = went.then, went.arm
+    if isinstance(then, Leaves):
+        return _Written(journey, version, visit, None, None, arm, now, then.why)
+    if then.awaits:
+        return _Written(journey, version, visit, then.node, then.turn, arm, then.since or now, None)
+    return _Written(journey, version, visit, None, None, arm, now, None)
+
+
+def _without(went: Went, gone: Iterable[tuple[int, int]]) -> Went:
+    left = frozenset(gone)
+    there = [place for place, each in enumerate(went.seats) if (each.member, each.visit) not in left]
+    looked_up = [went.looked_up[place] for place in there] if went.looked_up else ()
+    return went._replace(seats=[went.seats[place] for place in there], looked_up=looked_up)

@@ -1,0 +1,140 @@
+"""Unfolds deeds that were decided for many members into an action for each, under its own key: goes round the journeys,
+so that few members do not wait behind a herd. Any number of processes share the work.
+
+A deed is gone in the transaction in which its actions are there. An action whose key is there stays as it is, so a
+member who was moved back to a node is given nothing twice.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Final, TypeAlias
+
+import structlog
+
+from abacus.core.clock import Clock
+from abacus.engage.actions.action_store import plan_once, refuse
+from abacus.engage.actions.types import PlannedAction
+from abacus.engage.journeys.decide.packs import LARGEST
+from abacus.engage.journeys.decide.seat import Seat
+from abacus.engage.journeys.deed_actions import Unfolded
+from abacus.engage.journeys.deed_rows import BEGIN, DeedRow, Mark, delete_deeds, journeys_with_deeds, take_deeds
+from abacus.engage.journeys.journeyer import IDLE_S
+from abacus.engage.journeys.seat_rows import seats_by_number
+from abacus.platform import slices
+from abacus.platform.health import WorkerHealth
+from abacus.platform.patience import unless_stopped, until_available
+from abacus.platform.postgres import Pool
+
+MOST_DEEDS: Final = 64
+_SLICES_AT_ONCE: Final = 2
+_PATIENCE_S: Final = 30.0
+_WHOLE_EVERY_S: Final = 1.0  # a transaction may end later than one that began after it
+_RNG: Final = random.Random()
+
+log = structlog.get_logger(__name__)
+
+# The actions of a deed for members, by their seats. Raises `Unavailable`.
+ActionsOf: TypeAlias = Callable[[DeedRow, Sequence[Seat]], Awaitable[Unfolded]]
+
+
+@dataclass(slots=True)
+class _Lane:
+    """How far the deeds of a journey were unfolded in a slice, since that was begun at the first one."""
+
+    begun: float
+    behind: Mark = BEGIN
+
+
+class Unfolder:
+    """Takes deeds, of each journey some, two slices at a time."""
+
+    def __init__(
+        self,
+        actions_of: ActionsOf,
+        journeys: Callable[[], Collection[str]],
+        *,
+        pool: Pool,
+        clock: Clock,
+        health: WorkerHealth,
+        idle_s: float = IDLE_S,
+    ) -> None:
+        """`journeys` are those that run, and those that have ended."""
+        self._actions_of = actions_of
+        self._journeys = journeys
+        self._pool = pool
+        self._clock = clock
+        self._health = health
+        self._idle_s = idle_s
+        self._lanes: dict[tuple[int, str], _Lane] = {}
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Runs until `stop` is set; deeds that were taken are finished."""
+        while not stop.is_set():
+            working = until_available(partial(self.round, stop), self._health)
+            unfolded = await unless_stopped(working, stop, grace_s=10.0)
+            if not unfolded:
+                pause_s = (await slices.slice_map_of(self._pool)).pause_s(self._idle_s)
+                await unless_stopped(asyncio.sleep(pause_s), stop)
+
+    async def round(self, stop: asyncio.Event) -> int:
+        """Some deeds of each journey that has any, in each slice; the number of deeds."""
+
+        async def work(slice_: slices.Slice, _: Sequence[slices.Slice]) -> int:
+            return 0 if stop.is_set() else await self._in_slice(slice_, stop)
+
+        all_of_them = await slices.slices_of(self._pool)
+        in_turn = {each.number: [each] for each in _RNG.sample(all_of_them, len(all_of_them))}
+        found = await slices.in_slices(self._pool, in_turn, work, patience_s=_PATIENCE_S, at_once=_SLICES_AT_ONCE)
+        self._health.ready()
+        return sum(found.done)
+
+    async def _in_slice(self, slice_: slices.Slice, stop: asyncio.Event) -> int:
+        now, unfolded = time.monotonic(), 0
+        lanes = {journey: self._lanes.setdefault((slice_.number, journey), _Lane(now)) for journey in self._journeys()}
+        for lane in lanes.values():
+            if now - lane.begun >= _WHOLE_EVERY_S:
+                lane.begun, lane.behind = now, BEGIN
+        async with slice_.at() as connection:
+            there = await journeys_with_deeds(connection, {journey: lane.behind for journey, lane in lanes.items()})
+        for journey in _RNG.sample(there, len(there)):
+            if not stop.is_set():
+                deeds = await self.unfold(slice_, journey, lanes[journey].behind)
+                lanes[journey].behind = Mark(deeds[-1].at, deeds[-1].id) if deeds else BEGIN
+                unfolded += len(deeds)
+        return unfolded
+
+    async def unfold(self, slice_: slices.Slice, journey: str, behind: Mark = BEGIN) -> Sequence[DeedRow]:
+        """Deeds of a journey, for five hundred members at a time."""
+        async with slice_.at() as connection, slices.in_place(connection):
+            deeds = list(_together(await take_deeds(connection, journey, behind, MOST_DEEDS)))
+            if not deeds:
+                return []
+            seats = await seats_by_number(connection, journey, {member for each in deeds for member in each.members})
+            together: dict[tuple[datetime, str | None], list[PlannedAction]] = {}
+            for deed in deeds:
+                there = [seats[each] for each in zip(deed.members, deed.visits, strict=True) if each in seats]
+                unfolded = await self._actions_of(deed, there)
+                together.setdefault((deed.at, deed.refused), []).extend(unfolded.actions)
+                for member_id, fault in unfolded.without:
+                    log.warning("a deed of a journey cannot be done", journey=journey, member=member_id, why=fault)
+            for (at, refused), actions in together.items():
+                await plan_once(connection, actions, at)
+                if refused is not None:
+                    await refuse(connection, actions, refused, self._clock.now())
+            await delete_deeds(connection, deeds)
+            return deeds
+
+
+def _together(deeds: Iterable[DeedRow]) -> Iterable[DeedRow]:
+    """The first deeds, of as many members together as a pack may have."""
+    members = 0
+    for each in deeds:
+        members += len(each.members)
+        if members > LARGEST and members > len(each.members):
+            return
+        yield each
