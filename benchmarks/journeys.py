@@ -8,12 +8,14 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
 
+import psutil
+
 from abacus.core.errors import Unavailable
 from abacus.engage.journeys.decide.packs import LARGEST
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import LOOKUPS_BY_KEY, Pool, open_pool
-from benchmarks.journey_herd import BRANCHES, CLASSIC, Classic, Cost, Herd, Meter
+from benchmarks.journey_herd import BRANCHES, CLASSIC, Classic, Cost, Herd, Meter, Running, Segments
 from benchmarks.report import Figure, rate
 
 MEMBERS: Final = 10_000_000
@@ -27,6 +29,17 @@ _CLASSIC_TIMES: Final = 20
 _FLAT: Final = 1.3
 _WITHIN_S: Final = 1.0
 _SCHEDULED_S, _RAN_S = 60, 150  # of CPU, for ten million
+_STEPS: Final = 20_000  # a second
+_HALF: Final = _STEPS // 2
+_FLOWING: Final = 50  # members of a pack
+_FLOW_S: Final = 20.0
+_FLOWS_WITHIN_S: Final = 2.0
+_MEMORY_MIB: Final = 300
+_TOLD_S: Final = 2.0  # how late Postgres tells of dead rows
+_DEAD: Final = 0.05  # rows a member
+_DONE: Final = "select count(*) from action where owner = $1"
+_MORNING: Final = "update pack set due = due - interval '2 days' where journey = $1"
+_ROWS: Final = "select sum(n_dead_tup) from pg_stat_user_tables where relname in ('pack', 'journey_deed')"
 
 
 async def measure(directory: Path, members: int) -> list[Figure]:
@@ -50,45 +63,62 @@ class _Bench:
         self._meter = meter
         self._members = members
         self._compared = min(members, _COMPARED)
+        few = [f"few_{number}" for number in range(_AMID)]
+        others = ("warm", "alone", "beside", "clean", "held", "flow", "herd_held")
+        self._running = Running(pool, Segments(members), [*others, *few, "herd"])
+        self._few_journeys = few
 
     async def figures(self) -> list[Figure]:
         await self._through("warm", min(self._compared, 10_000))
-        alone = await self._through("alone", self._compared)
+        alone, unfolding = await self._through("alone", self._compared)
         classic = await self._classic()
-        singly = await self._singly()
-        herd = Herd(self._pool, self._owner, "herd", range(self._members))
+        singly, dead = await self._singly(), await self._dead()
+        flown = await self._flow()
+        herd = self._herd("herd", range(self._members))
         await herd.sit()
         await herd.wait()
         scheduling = await self._meter.cost(self._members, herd.run())
         packs = await herd.left()
-        beside = await self._through("beside", self._compared)
+        beside, _ = await self._through("beside", self._compared)
         await herd.make_due()
         few, amid = await self._few(), list[float]()
         running = await self._meter.cost(self._members, self._amid(herd, few, amid))
         await self._check(herd)
-        return [*_of_herd(packs, scheduling, running, amid), *_compared(alone, classic, beside, singly)]
+        return [
+            *_of_herd(packs, scheduling, running, amid),
+            _unfolded(unfolding),
+            *_compared(alone, classic, beside, singly),
+            *_steps(scheduling, flown, dead),
+        ]
 
-    async def _through(self, journey: str, members: int) -> Cost:
-        """A herd that waits once and ends, others beside it or not."""
-        herd = Herd(self._pool, self._owner, journey, range(members))
+    def _herd(self, journey: str, members: range) -> Herd:
+        return Herd(self._running, self._owner, journey, members)
+
+    async def _through(self, journey: str, members: int) -> tuple[Cost, Cost]:
+        """A herd that waits once and ends, others beside it or not; and what was done becomes actions."""
+        herd = self._herd(journey, range(members))
         await herd.sit()
         await herd.wait()
         scheduling = await self._meter.cost(members, herd.run())
         await herd.make_due()
         running = await self._meter.cost(members, herd.run())
         await self._check(herd)
-        return scheduling.plus(running)
+        unfolding = await self._meter.cost(members, herd.unfold())
+        done = await self._owner.fetchval(_DONE, journey, timeout=3600)
+        if done != members:
+            raise Unavailable("journeys", f"{done:,} of {members:,} effects are actions")
+        return scheduling.plus(running), unfolding
 
     async def _classic(self) -> Cost:
         members = range(min(self._members, _CLASSICALLY))
-        await Herd(self._pool, self._owner, CLASSIC, members).sit()
+        await self._herd(CLASSIC, members).sit()
         return await self._meter.cost(len(members), Classic(self._pool, self._owner, members).run())
 
     async def _singly(self) -> tuple[Cost, Cost]:
         """Members in packs of their own, without and with a transaction that is open elsewhere."""
         costs = []
         for journey in ("clean", "held"):
-            herd = Herd(self._pool, self._owner, journey, range(min(self._members, _SINGLY)))
+            herd = self._herd(journey, range(min(self._members, _SINGLY)))
             await herd.sit()
             await herd.wait(largest=1)
             async with self._owner.acquire() as connection, connection.transaction(isolation="repeatable_read"):
@@ -97,10 +127,34 @@ class _Bench:
                 costs.append(await self._meter.cost(len(herd.members), herd.run()))
         return costs[0], costs[1]
 
+    async def _dead(self) -> tuple[int, int]:
+        """A herd, its members, and the rows of packs and deeds that are left of it while a transaction is open."""
+        herd = self._herd("herd_held", range(self._compared))
+        await herd.sit()
+        await herd.wait()
+        for table in ("pack", "journey_deed"):
+            await self._owner.execute(f"vacuum {table}")
+        await asyncio.sleep(_TOLD_S)
+        async with self._owner.acquire() as connection, connection.transaction(isolation="repeatable_read"):
+            before = int(await connection.fetchval(_ROWS))
+            await herd.run()
+            await self._owner.execute(_MORNING, herd.journey)
+            await herd.run()
+            await herd.unfold()
+            await asyncio.sleep(_TOLD_S)
+            dead = int(await self._owner.fetchval(_ROWS)) - before
+        return self._compared, dead
+
+    async def _flow(self) -> list[float]:
+        seconds = max(2.0, min(_FLOW_S, self._members / _HALF))
+        herd = self._herd("flow", range(int(seconds * _HALF)))
+        await herd.sit()
+        return await herd.flow(seconds, _HALF, _FLOWING)
+
     async def _few(self) -> list[Herd]:
         few = [
-            Herd(self._pool, self._owner, f"few-{number}", range(number * _TEN, (number + 1) * _TEN))
-            for number in range(_AMID)
+            self._herd(journey, range(number * _TEN, (number + 1) * _TEN))
+            for number, journey in enumerate(self._few_journeys)
         ]
         for each in few:
             await each.sit()
@@ -126,8 +180,7 @@ class _Bench:
 
     async def _check(self, herd: Herd) -> None:
         """Each effect is there once, and nobody is left."""
-        count = "select count(*) from action where owner = $1"
-        done = await self._owner.fetchval(count, herd.journey, timeout=3600)
+        done = await herd.decided()
         if done != len(herd.members) or await herd.left():
             raise Unavailable("journeys", f"{done:,} of {len(herd.members):,} effects are there")
 
@@ -147,16 +200,16 @@ def _of_herd(packs: int, scheduling: Cost, running: Cost, amid: list[float]) -> 
         ),
         Figure(
             "… scheduled, from the wait before",
-            f"{scheduling.cpu_s:.0f} s of CPU",
+            f"{scheduling.cpu_s:.1f} s of CPU",
             _shares(scheduling),
-            f"<= {_SCHEDULED_S * members / MEMBERS:.1f} s",
+            f"<= {_SCHEDULED_S * members / MEMBERS:.2f} s",
             scheduling.cpu_s <= _SCHEDULED_S * members / MEMBERS,
         ),
         Figure(
-            "… run to the end, until all effects are entered",
-            f"{running.cpu_s:.0f} s of CPU",
+            "… run to the end, until all effects are entered and all seats are left",
+            f"{running.cpu_s:.1f} s of CPU",
             _shares(running),
-            f"<= {_RAN_S * members / MEMBERS:.1f} s",
+            f"<= {_RAN_S * members / MEMBERS:.2f} s",
             running.cpu_s <= _RAN_S * members / MEMBERS,
         ),
         Figure(
@@ -169,19 +222,27 @@ def _of_herd(packs: int, scheduling: Cost, running: Cost, amid: list[float]) -> 
     ]
 
 
+def _unfolded(unfolding: Cost) -> Figure:
+    return Figure(
+        f"what was decided for {unfolding.members:,} of them becomes an action for each",
+        f"{unfolding.us:.1f} µs of CPU a member",
+        _shares(unfolding),
+    )
+
+
 def _compared(alone: Cost, classic: Cost, beside: Cost, singly: tuple[Cost, Cost]) -> list[Figure]:
     clean, held = singly
     return [
         Figure(
             f"{classic.members:,} members with a row for each member and branch, a transaction each",
             f"{classic.us:.0f} µs of CPU a member",
-            f"{classic.us / alone.us:.1f} times that in packs, {alone.us:.0f} µs",
+            f"{classic.us / alone.us:.1f} times that in packs, {alone.us:.1f} µs",
             f">= {_CLASSIC_TIMES} times",
             classic.us >= _CLASSIC_TIMES * alone.us,
         ),
         Figure(
             "a step of a member while the herd waits",
-            f"{beside.us / 2:.0f} µs of CPU",
+            f"{beside.us / 2:.1f} µs of CPU",
             f"{beside.us / alone.us:.2f} times that without the herd",
             f"<= {_FLAT} times",
             beside.us <= _FLAT * alone.us,
@@ -192,6 +253,41 @@ def _compared(alone: Cost, classic: Cost, beside: Cost, singly: tuple[Cost, Cost
             f"{held.us / clean.us:.2f} times that without; a dead row for each pack",
             f"<= {_FLAT} times",
             held.us <= _FLAT * clean.us,
+        ),
+    ]
+
+
+def _steps(steps: Cost, late_s: Sequence[float], dead: tuple[int, int]) -> list[Figure]:
+    rate_, (members, rows) = steps.members / steps.seconds, dead
+    slowest = sorted(late_s)[-1 - len(late_s) // 100]
+    memory = psutil.Process().memory_info().rss >> 20
+    return [
+        Figure(
+            "steps of members, one process beside Postgres",
+            rate(rate_, "steps"),
+            f"{steps.us:.1f} µs of CPU each",
+            f">= {_STEPS:,}/s",
+            rate_ >= _STEPS,
+        ),
+        Figure(
+            f"{_HALF:,} members due each second, in packs of {_FLOWING}: until they were done, median and p99",
+            f"{statistics.median(late_s) * 1e3:.0f} and {slowest * 1e3:.0f} ms",
+            f"{len(late_s):,} members",
+            f"p99 <= {_FLOWS_WITHIN_S * 1e3:.0f} ms",
+            slowest <= _FLOWS_WITHIN_S,
+        ),
+        Figure(
+            "memory of the process that moves them, and measures",
+            f"{memory} MiB",
+            wanted=f"<= {_MEMORY_MIB} MiB",
+            reached=memory <= _MEMORY_MIB,
+        ),
+        Figure(
+            f"dead rows of packs and deeds behind {members:,} members, while a transaction elsewhere is open",
+            f"{rows:,}",
+            f"{members / max(1, rows):,.0f} members each",
+            f"<= {members * _DEAD:,.0f}",
+            rows <= members * _DEAD,
         ),
     ]
 
