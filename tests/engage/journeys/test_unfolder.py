@@ -1,0 +1,182 @@
+"""What is done for members together is one row, which becomes an action for each, once."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from abacus.engage.journeys.armed_versions import ArmedVersions
+from abacus.engage.journeys.decide.journey import Journey
+from abacus.engage.journeys.decide.packs import Pack
+from abacus.engage.journeys.deed_actions import DeedActions
+from abacus.engage.journeys.mover import MOST_PACKS, Mover, anywhere
+from abacus.engage.journeys.pack_rows import BEGIN, Line, put
+from abacus.engage.journeys.unfolder import Unfolder
+from abacus.platform import slices
+from abacus.platform.health import WorkerHealth
+from abacus.platform.postgres import Pool
+from abacus.pricing.decide.book import CardBook
+from tests.engage.campaigns.offers import CARDS, NOW
+from tests.engage.journeys.examples import AROUND, HELLO, journey, nodes
+from tests.engage.journeys.test_walks import GIFT, Versions, number, walks
+from tests.engage.journeys.travelling import any_visit, entry
+from tests.support.fixed_clock import FixedClock
+
+NEXT_DAY = NOW + timedelta(days=1, seconds=2)
+DAY = {"wait": {"for": "24h"}, "next": "hello"}
+WAYS = nodes("day", day=DAY, hello={"do": HELLO, "next": "gift"}, gift=GIFT)
+
+
+class House:
+    """Members of journeys with a wait, after which two things are done for each."""
+
+    def __init__(self, pool: Pool, *names: str) -> None:
+        self._pool = pool
+        self.clock = FixedClock(NOW)
+        self.journeys = {name: journey(name=name, **WAYS) for name in names}
+        of = walks(*self.journeys.values())
+        self.moving = Mover(of, self.clock, anywhere, of.together)
+        versions, cards = Versions(*self.journeys.values()), CardBook(CARDS.values())
+        self.unfolder = Unfolder(
+            DeedActions(versions.of, ArmedVersions(versions.of, lambda: AROUND), lambda: cards),
+            lambda: names,
+            pool=pool,
+            health=WorkerHealth("journeyer"),
+        )
+
+    async def come_in(self, of: Journey, members: Sequence[int]) -> None:
+        async def work(slice_: slices.Slice, part: Sequence[int]) -> None:
+            entries = [entry(each, of.name) for each in part]
+            await self.moving.enter(slice_, entries, any_visit, number(of, "day"))
+
+        await slices.split(self._pool, members, work, member_of=lambda each: f"m{each}", patience_s=None)
+
+    async def run(self, of: Journey) -> int:
+        """All packs that are due; the number of members."""
+        ran = 0
+        for slice_ in await slices.slices_of(self._pool):
+            line = Line(of.name, awaits=False)
+            while (one := await self.moving.run(slice_, line, BEGIN, self.clock.now(), MOST_PACKS)).packs:
+                ran += one.members
+        return ran
+
+    async def unfold(self) -> int:
+        """All that was decided; the number of deeds."""
+        done = 0
+        for slice_ in await slices.slices_of(self._pool):
+            for name in self.journeys:
+                while some := await self.unfolder.unfold(slice_, name):
+                    done += len(some)
+        return done
+
+    async def keys(self) -> list[str]:
+        return [row[0] for row in await self._pool.fetch("select key from action order by key")]
+
+    async def decided(self) -> int:
+        return int(await self._pool.fetchval("select coalesce(sum(cardinality(members)), 0) from journey_deed"))
+
+
+async def through(house: House, members: Sequence[int]) -> Journey:
+    """Members come in, and what is behind the wait is decided."""
+    (of,) = house.journeys.values()
+    await house.come_in(of, members)
+    house.clock.set(NEXT_DAY)
+    assert await house.run(of) >= len(members)
+    return of
+
+
+async def test_one_row_for_all_becomes_an_action_for_each(pool: Pool) -> None:
+    house = House(pool, "welcome")
+    of = await through(house, range(20))
+    parts = len(await slices.slices_of(pool))
+    assert (await house.keys(), await house.decided()) == ([], 40)
+    assert await pool.fetchval("select count(*) from journey_deed") <= 2 * parts
+    assert await pool.fetchval("select count(*) from seat where why = 'through'") == 20
+    assert await pool.fetchval("select count(*) from pack") == 0
+    await house.unfold()
+    hello, gift = number(of, "hello"), number(of, "gift")
+    assert await house.keys() == sorted(
+        f"journey:welcome:1:m{each}:{node}" for each in range(20) for node in (hello, gift)
+    )
+    assert (await house.decided(), await house.unfold()) == (0, 0)
+    rows = await pool.fetch(
+        "select distinct owner, version, receiver, decided_at, due_at from action order by receiver"
+    )
+    assert [tuple(row) for row in rows] == [
+        ("welcome", 1, receiver, NEXT_DAY, NEXT_DAY) for receiver in ("awards", "messages")
+    ]
+
+
+async def test_who_is_moved_back_is_not_given_the_same_again(pool: Pool) -> None:
+    house = House(pool, "welcome")
+    of = await through(house, [1, 2])
+    await house.unfold()
+    before = await house.keys()
+    for slice_ in await slices.slices_of(pool):
+        async with slice_.within() as connection:
+            rows = await connection.fetch(
+                "update seat set left_at = null, why = null where member_id = 'm1' returning member"
+            )
+            if rows:
+                again = Pack("welcome", False, 1, number(of, "day"), 0, "UTC", None, NOW, 1, [1], [1])  # noqa: FBT003
+                await put(connection, [again])
+    assert (await house.run(of), await house.decided()) == (1, 2)
+    await house.unfold()
+    assert (await house.keys(), await house.decided()) == (before, 0)
+
+
+async def test_nothing_is_done_for_members_who_were_erased_meanwhile(pool: Pool) -> None:
+    """Their seats are under pseudonyms."""
+    house = House(pool, "welcome")
+    (of,) = house.journeys.values()
+    erased = entry(7)._replace(member_id="erased-7")
+    slice_ = await slices.slice_of(pool, erased.member_id)
+    await house.moving.enter(slice_, [erased], any_visit, number(of, "day"))
+    await through(house, [1])
+    assert await house.decided() == 4
+    await house.unfold()
+    assert ({key.split(":")[3] for key in await house.keys()}, await house.decided()) == ({"m1"}, 0)
+
+
+async def test_after_a_fault_the_deed_is_as_before(pool: Pool) -> None:
+    house = House(pool, "welcome")
+    await through(house, [1])
+    other = House(pool, "farewell")  # which knows nothing of the version
+    slice_ = await slices.slice_of(pool, "m1")
+    with pytest.raises(KeyError):
+        await other.unfolder.unfold(slice_, "welcome")
+    assert (await house.decided(), await house.keys()) == (2, [])
+    await house.unfold()
+    assert (await house.decided(), len(await house.keys())) == (0, 2)
+
+
+async def test_few_members_do_not_wait_behind_a_herd(pool: Pool) -> None:
+    """One round takes deeds of each journey."""
+    house = House(pool, "welcome", "farewell")
+    herd, few = house.journeys.values()
+    await house.come_in(herd, range(600))
+    await house.come_in(few, range(3))
+    house.clock.set(NEXT_DAY)
+    assert (await house.run(herd), await house.run(few)) == (600, 3)
+    await house.unfolder.round(asyncio.Event())
+    assert len([key for key in await house.keys() if key.startswith("journey:farewell:")]) == 6
+
+
+async def test_who_left_amid_a_step_does_not_go_on(pool: Pool) -> None:
+    house = House(pool, "welcome")
+    (of,) = house.journeys.values()
+    await house.come_in(of, [1, 2])
+    house.clock.set(NEXT_DAY)
+    walking = walks(of)
+
+    async def left(parties: Sequence[object], now: object) -> object:
+        async with slices.at(pool, "m1") as connection:
+            await connection.execute("update seat set left_at = now(), why = 'bought' where member_id = 'm1'")
+        return await walking.together(parties, now)  # type: ignore[arg-type]  # as they came
+
+    house.moving = Mover(walking, house.clock, anywhere, left)  # type: ignore[arg-type]  # the same
+    await house.run(of)
+    assert await house.decided() == 2
+    rows = await pool.fetch("select member_id, why from seat order by member_id")
+    assert [tuple(row) for row in rows] == [("m1", "bought"), ("m2", "through")]
