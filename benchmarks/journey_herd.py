@@ -167,6 +167,7 @@ class Running:
             list,
             pool=self._pool,
             clock=self._clock,
+            halts=lambda: NO_HALTS,
             health=WorkerHealth("journeyer"),
         )
 
