@@ -22,7 +22,7 @@ class Act(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class Control:
     """One input. `input` is its type: that of HTML, or `textarea`, `select` or `checks`. One that `updates` decides
-    which other controls there are.
+    which other controls there are. What is `listed` is typed, and a long list of the form helps.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Control:
     required: bool = False
     updates: bool = False
     lines: int = 1
+    listed: str = ""
     kind: str = "control"
 
 
@@ -104,11 +105,14 @@ class Named(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A document in its form. `optional` are tables and arrays that go with the last that stands in them."""
+    """A document in its form. `optional` are tables and arrays that go with the last that stands in them. `lists` are
+    those that are too long to stand at each control.
+    """
 
     parts: Sequence[Panel]
     spots: Sequence[Spot]
     optional: Sequence[Path]
+    lists: Mapping[str, Sequence[str]]
 
     def controls(self) -> Iterator[Control]:
         for panel in self.parts:

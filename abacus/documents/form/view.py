@@ -38,6 +38,7 @@ from abacus.documents.form.types import (
 )
 from abacus.documents.form.values import of_either, shown, split_hours, split_title, zone_of
 
+_MOST_OPTIONS: Final = 100  # of a list to choose from; of a longer one a name is typed
 _YES_NO: Final = (Option("true", "yes"), Option("false", "no"))
 _INPUTS: Final[Mapping[type[Any], str]] = {
     Moment: "datetime-local",
@@ -68,13 +69,14 @@ class _View:
         self._choices = choices
         self._spots: list[Spot] = []
         self._optional: list[Path] = []
+        self._lists: dict[str, Sequence[str]] = {}
 
     def shown(self) -> Shown:
         panels = []
         for title, names in self._form.panels or [("", ())]:
             fields = [each for each in self._form.fields if not names or each.name in names]
             panels.append(Panel(path="", label=title, parts=list(self._fields(fields, self._document, ()))))
-        return Shown(panels, self._spots, sorted(self._optional, key=len, reverse=True))
+        return Shown(panels, self._spots, sorted(self._optional, key=len, reverse=True), self._lists)
 
     def _fields(self, fields: Sequence[Field | OneOf], table: Any, path: Path) -> Iterator[Part]:
         known = table if isinstance(table, Mapping) else {}
@@ -159,6 +161,7 @@ class _View:
             help=help_,
             required=of.required,
             lines=sort.lines if isinstance(sort, Text) else 1,
+            listed=sort.listed if isinstance(sort, Pick) and options is None else "",
         )
         self._spots.append(Spot(Role.VALUE, path, sort, [control], keeps, self._type_of(sort, path)))
         return control
@@ -170,6 +173,9 @@ class _View:
                 return list(choice.options)
             case Choice(options):
                 options = list(options)
+            case Pick(listed) if len(self._choices.of(listed)) > _MOST_OPTIONS:
+                self._lists[listed] = [each.value for each in self._choices.of(listed)]
+                return None
             case Pick(listed):
                 options = list(self._choices.of(listed))
             case Flag():

@@ -378,3 +378,18 @@ def test_the_example_and_the_schema() -> None:
 @pytest.mark.parametrize("path", [("a",), ("a", 0, "b-c", 12), ("a", "en-SG", "x.y", 'q"uote')])
 def test_a_path_is_read_as_it_is_written(path: tuple[str | int, ...]) -> None:
     assert read(written(path)) == path
+
+
+def test_of_a_long_list_a_name_is_typed_and_the_form_has_the_list_once() -> None:
+    ways = [Field(name=each, sort=Pick("nodes"), label=each) for each in ("next", "otherwise")]
+    form, document = Form([*ways]), {"next": "n7"}
+    names = [f"n{number}" for number in range(101)]
+    for there, kinds in ((names[:100], {"select"}), (names, {"text"})):
+        choices = Choices(lists={"nodes": [Option(each, each) for each in there]})
+        shown = view(form, document, choices)
+        assert {each.input for each in shown.controls()} == kinds
+        assert {name: list(values) for name, values in shown.lists.items()} == (
+            {} if kinds == {"select"} else {"nodes": names}
+        )
+        steps = Edit(form, document, choices).steps({"doc.otherwise": "n100"})
+        assert applied(document, steps) == {"next": "n7", "otherwise": "n100"}

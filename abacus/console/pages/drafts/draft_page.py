@@ -5,7 +5,7 @@ more as it would be, and submitted.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Generic
 from urllib.parse import urlencode
 
@@ -66,6 +66,7 @@ class DraftPage(Page):
     saved: SavedAs | None = None
     picture: Picture | None = None
     panels: Sequence[Panel] = ()
+    lists: Mapping[str, Sequence[str]] = field(default_factory=dict)
     touched: str = ""  # the part of the form that was changed just now
     faults: Placed = _NO_FAULTS
     to_mend: Sequence[ToMend] = ()  # the faults of fields, as a list
@@ -205,6 +206,7 @@ class _DraftPages(Generic[Document, Around]):
             draft=found.draft,
             picture=None if drafts.picture is None else drafts.picture(found.document, _NO_FAULTS),
             panels=found.fields.parts,
+            lists=found.fields.lists,
             touched=_touched(call),
             templates=[(each.name, each.about) for each in drafts.templates if each.fits(around)],
             form=typed,
