@@ -121,6 +121,7 @@ async def test_everything_of_a_member_in_one_answer(bob: House) -> None:
         "withheld": 0,
         "offers": 0,
         "campaigns": 0,
+        "journeys": 0,
         "redemptions": 0,
         "approvals": 0,
     }

@@ -8,12 +8,16 @@ from typing import Any, Final
 
 from abacus.console.decide.journey_trials import went, would_take
 from abacus.console.errands.store import ErrandStore
+from abacus.engage.journeys.desk import JourneyDesk
 from abacus.engage.journeys.journey_store import JourneyStore
+from abacus.people.store.approvals import Approvals
 from abacus.platform.postgres import Pool
 from tests.console.campaigning import cards
 from tests.console.desk import desk
+from tests.documents.samples import JOURNEYS
 from tests.engage.campaigns.offers import order
 from tests.engage.journeys.trip import Trip
+from tests.people.approving import ANN, BEN
 from tests.support.hooks import award, post
 
 PAGE: Final = "/journeys-draft"
@@ -89,6 +93,20 @@ async def test_nodes_are_added_connected_and_deleted_by_forms_and_undone(pool: P
         assert nodes(gone["picture"])["hello"]["wrong"]
         undone = await act(gone, "undo")
         assert (undone["draft"]["text"], undone["to_mend"]) == (joined["draft"]["text"], [])
+
+
+async def test_a_member_who_waits_for_a_time_is_told_where(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        journeys = open_desk.rooms[JourneyDesk]
+        _, approval = await journeys.propose(await journeys.read(JOURNEYS.document), ANN)
+        await open_desk.rooms[Approvals].approve(approval.approval_id, BEN, approval.digest)
+        (record,) = await JourneyStore(pool).history("welcome")
+        await Trip(pool, record.document).enter(1, 2)
+        await post(pool, award("txn:rides:m1", 100, "m1"))
+        sam = await open_desk.inside("sam", "support:SG")
+        (inside,) = (await sam.twin("/members/m1")).json()["journeys"]["value"]
+        assert (inside["node"], inside["since"]) == ("pause", inside["entered_at"])
 
 
 async def test_what_is_not_open_to_a_person_is_not_shown(pool: Pool) -> None:

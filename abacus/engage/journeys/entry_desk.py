@@ -19,7 +19,7 @@ from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.orders import CALLER, Asking, OrderKind, receiver_of, start_order
 from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
-from abacus.engage.journeys.trail_rows import passed
+from abacus.engage.journeys.places import place_of
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns
@@ -95,12 +95,6 @@ _OF_MEMBER: Final = Statement(f"""
 _SEATS: Final = Statement(f"""
 select {columns(Seat)}, left_at, why from seat where member_id = :member_id and journey = :journey order by visit
 """)
-_PACK: Final = Statement("""
-select p.node from pack p cross join lateral unnest(p.members, p.visits) as u (member, visit)
-where p.journey = :journey and not p.awaits and p.version = :version
-    and :member = any(p.members) and u.member = :member and u.visit = :visit
-order by p.due desc limit 1
-""")
 
 
 class EntryDesk:
@@ -147,7 +141,7 @@ class EntryDesk:
             seats = await connection.fetch(*_SEATS(**asked, journey=name))
             entries = await connection.fetch(*_OF_MEMBER(**asked, receiver=receiver_of(name)))
             places = [
-                await _place(connection, Seat(*row[:-2]), now) if row["left_at"] is None else None for row in seats
+                await place_of(connection, Seat(*row[:-2]), now) if row["left_at"] is None else None for row in seats
             ]
         stays = [
             await self._stay(Seat(*row[:-2]), row["left_at"], row["why"], place)
@@ -192,13 +186,3 @@ async def _found(connection: Connection, order: PlannedAction) -> AskedEntry | N
     if (receiver, document) != (order.receiver, order.document.decode()):
         raise KeyReused("the key was used for another entry of this member")
     return AskedEntry(*entry)
-
-
-async def _place(connection: Connection, seat: Seat, until: datetime) -> tuple[int, datetime] | None:
-    """The number of the node where a member waits who is inside, and since when."""
-    if seat.node is not None:
-        return seat.node, seat.since
-    given = {"journey": seat.journey, "version": seat.version, "member": seat.member, "visit": seat.visit}
-    node = await connection.fetchval(*_PACK(**given))
-    ways = await passed(connection, seat, until)
-    return None if node is None or not ways else (node, ways[-1].at)

@@ -72,7 +72,7 @@ class LifeReader:
             _part(self._progress(member_id, accounts)),
             _part(self._open_holds(member_id, accounts)),
             _part(self._withheld(member_id, accounts)),
-            _part(visits_of(self._pool, member_id, asked.countries, MOST)),
+            _part(visits_of(self._pool, member_id, asked.countries, most=MOST, now=self._clock.now())),
         )
         transfers, messages, campaigns, redeemed, offers, agreed = await asyncio.gather(
             _part(self._transfers(asked, accounts)),
