@@ -120,17 +120,17 @@ async def test_a_fresh_house_says_nothing_yet(pool: Pool) -> None:
 
 async def test_home_says_what_waits_for_a_person_and_what_came_of_its_requests(pool: Pool) -> None:
     async with desk(pool) as open_desk:
-        await furnished(open_desk)  # ann has asked for a campaign, an offer and limits
+        await furnished(open_desk)  # ann has asked for a campaign, an offer, a journey and limits
         bo, ann = await open_desk.inside("bo", "approver"), await open_desk.inside("ann", "country_editor")
         vic = await open_desk.inside("vic", "viewer")
         waits = [(await each.twin("/")).json()["waits"] for each in (bo, ann, vic)]
         assert waits == [
-            ["3 approvals wait for your decision"],
-            ["3 requests of yours wait for another person"],
+            ["4 approvals wait for your decision"],
+            ["4 requests of yours wait for another person"],
             [],
         ]
         assert "Campaign “Bring people back”, SG" in (await bo.see("/")).text
-        assert (await cards(ann))["asked"]["waiting"] == 3
+        assert (await cards(ann))["asked"]["waiting"] == 4
         assert "Nothing waits for you." in (await vic.see("/")).text
         assert "seen" not in await cards(ann)
         await ann.see("/campaigns/market")
