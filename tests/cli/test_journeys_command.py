@@ -311,3 +311,20 @@ async def test_support_lets_a_member_in(command: Command, pool: Pool) -> None:
     assert "may not move points" in (await command(*words, by="cleo")).err
     refused = await command("journeys", "enter", "come_back", "bob", "--reason", "it was asked", by="sue")
     assert "/last_order_at: missing" in refused.err
+
+
+async def test_members_who_could_not_be_moved_are_listed_and_go_on_by_command(command: Command, pool: Pool) -> None:
+    await approved(command, "journey-welcome.toml")
+    assert (await command("journeys", "aside", "--json")).json == []
+    number = await pool.fetchval("select number from journey_node where node = 'second_order'")
+    set_aside = (
+        "insert into pack_aside values ('welcome', 7, true, $1, 1, $2, 0, 'UTC', null, '{1,2}', '{1,1}', 'a bug', $1)"
+    )
+    at = datetime(2026, 3, 2, 4, tzinfo=UTC)
+    await pool.execute(set_aside, at, number)
+    (found,) = (await command("journeys", "aside", "welcome", "--json")).json
+    assert (found["node"], found["members"], found["fault"]) == ("second_order", 2, "a bug")
+    assert (await command("journeys", "retry", "welcome", by="dora")).code == 2
+    assert (await command("journeys", "retry", "welcome")).out == "2 members of welcome go on\n"
+    assert await pool.fetchval("select due from pack") == at
+    assert (await command("journeys", "retry", "welcome", "--json")).json == {"journey": "welcome", "members": 0}

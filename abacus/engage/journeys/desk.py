@@ -9,6 +9,7 @@ from abacus.core.fields import DocumentFaults
 from abacus.documents.stated import stated
 from abacus.documents.stated_desk import StatedDesk
 from abacus.engage.journeys.armed_versions import ArmedVersions
+from abacus.engage.journeys.aside_rows import Aside, aside, put_back
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.journey_reader import Read, read_journey
 from abacus.engage.journeys.decide.migration import Migration, Stand, faults_of_stands, read_migration
@@ -74,6 +75,17 @@ class JourneyDesk(StatedDesk[Journey, JourneyPublications]):
     async def glance(self, name: str, version: int | None = None) -> Glance:
         """What a page shows of the report at once."""
         return await glance(self._pool, name, version)
+
+    async def aside(self, name: str | None = None) -> Sequence[Aside]:
+        """The members who could not be moved: of one journey, or of all."""
+        return await aside(self._pool, name)
+
+    async def retry(self, journey: Journey, by: Actor) -> int:
+        """Lets the members go on who could not be moved; how many."""
+        also = self.logged(journey.name, journey.country, by, did="retry")
+        async with passing_failures(), self._pool.acquire() as connection, connection.transaction():
+            await also(connection)
+        return await put_back(self._pool, journey.name)
 
     async def migration(self, name: str, before: int, after: int, written: Mapping[str, object]) -> Migration:
         """The move of the members inside a version to the version that takes members in, by a map. Raises `Refused`,

@@ -17,8 +17,9 @@ from abacus.engage.journeys.decide.halts import Halts
 from abacus.engage.journeys.decide.packs import LARGEST
 from abacus.engage.journeys.heard import Heard
 from abacus.engage.journeys.metrics import JOURNEY_STEPS
-from abacus.engage.journeys.mover import MOST_PACKS, Mover, Ran
+from abacus.engage.journeys.mover import MOST_PACKS, Mover, Ran, Stuck
 from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, lines_due, versions_left
+from abacus.engage.journeys.sifter import Sifter
 from abacus.platform import slices
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
@@ -68,6 +69,7 @@ class Journeyer:
     ) -> None:
         """`journeys` that run now, and the `topics` with the events that their waits are for."""
         self._mover = mover
+        self._sifter = Sifter(mover, clock)
         self._journeys = journeys
         self._heard = heard
         self._topics = topics
@@ -121,7 +123,12 @@ class Journeyer:
         for line in _RNG.sample(due, len(due)):
             at, lane = upto[line.awaits], lanes[line]
             if at is not None and not stop.is_set():
-                ran = await self._mover.run(slice_, line, lane.behind, at, lane.most)
+                try:
+                    ran = await self._mover.run(slice_, line, lane.behind, at, lane.most)
+                except Stuck as stuck:
+                    packs += await self._sifter.sift(slice_, stuck)
+                    continue
+                self._sifter.all_went()
                 lane.ran(ran)
                 JOURNEY_STEPS.inc(ran.members)
                 packs += ran.packs

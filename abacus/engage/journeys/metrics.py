@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from prometheus_client import Counter
+from prometheus_client import Counter, Gauge
 
 # Members who were at the gate, by outcome: entered, or not_again (a member does not come in another time).
 JOURNEY_ENTRIES: Final = Counter(
@@ -12,3 +12,9 @@ JOURNEY_ENTRIES: Final = Counter(
 JOURNEY_EVENTS: Final = Counter("abacus_journey_events", "Events read by the journeyer", ["topic", "outcome"])
 # Members who went on from a wait whose time had come.
 JOURNEY_STEPS: Final = Counter("abacus_journey_steps", "Members who went on in journeys when their time had come")
+# Members who could not be moved and were set aside; and how many are set aside now, by journey.
+JOURNEY_SET_ASIDE: Final = Counter("abacus_journey_set_aside", "Members of journeys who were set aside")
+JOURNEY_ASIDE: Final = Gauge("abacus_journey_aside", "Members of journeys who are set aside", ["journey"])
+# Seconds since the first wait was over that nobody has run; packs of members who wait, counted to 100,000 in a slice.
+JOURNEY_LATE: Final = Gauge("abacus_journey_late_seconds", "Since the first wait was over that is not run")
+JOURNEY_PACKS: Final = Gauge("abacus_journey_packs", "Packs of members who wait in journeys")

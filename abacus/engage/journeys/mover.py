@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo
 
 from abacus.core.clock import Clock
+from abacus.core.errors import LineStopped, Unavailable
 from abacus.engage.actions.action_store import plan_once
 from abacus.engage.journeys import sum_rows, trail_rows
 from abacus.engage.journeys.decide.packs import LARGEST, Pack, Waiting, packed, packed_alike
@@ -31,7 +32,7 @@ from abacus.engage.journeys.pack_rows import Line, Mark, Stay, delete, put, take
 from abacus.engage.journeys.party_rows import parties_of, write_seats_of
 from abacus.engage.journeys.seat_rows import MayEnter, enter, lock_seats, seats_of, still_inside, write_seats
 from abacus.platform import slices
-from abacus.platform.postgres import Connection
+from abacus.platform.postgres import Connection, passing_failures
 from abacus.signals.events.types import Event
 
 MOST_PACKS: Final = 64
@@ -60,6 +61,14 @@ class Ran(NamedTuple):
 NOTHING: Final = Ran(0, 0, None)
 
 
+class Stuck(Exception):
+    """The members of these packs cannot be moved together, and waiting does not help. Nothing has happened."""
+
+    def __init__(self, packs: Sequence[Pack], fault: Exception) -> None:
+        super().__init__(f"{type(fault).__name__}: {fault}")
+        self.packs = packs
+
+
 class Mover:
     """Every method raises `Unavailable`; nothing has happened then, or everything."""
 
@@ -72,19 +81,27 @@ class Mover:
         self._go_together = go_together
 
     async def run(self, slice_: slices.Slice, line: Line, behind: Mark, upto: datetime, most: int) -> Ran:
-        """Runs due packs of a line to their next waits: at most `most` of them, five hundred members at a time."""
+        """Runs due packs of a line to their next waits: at most `most` of them, five hundred members at a time. Raises
+        `Stuck`.
+        """
         async with slice_.at() as connection, slices.in_place(connection):
             taken = await take(connection, line, behind, upto, most)
             packs = list(together(taken))
             if not packs:
                 return NOTHING
             await delete(connection, packs)
-            if line.awaits:
-                seats = await seats_of(connection, packs, lock=True)
-                arrived = [each for pack in packs for each in arrived_of(pack, seats)]
-                await self._go_on(connection, line.journey, arrived, are_locked=True, packs=packs)
-            else:
-                await self._part(connection, line.journey, packs)
+            try:
+                async with passing_failures():
+                    if line.awaits:
+                        seats = await seats_of(connection, packs, lock=True)
+                        arrived = [each for pack in packs for each in arrived_of(pack, seats)]
+                        await self._go_on(connection, line.journey, arrived, are_locked=True, packs=packs)
+                    else:
+                        await self._part(connection, line.journey, packs)
+            except (Unavailable, LineStopped):
+                raise
+            except Exception as fault:
+                raise Stuck(packs, fault) from fault
             return Ran(len(packs), sum(len(each.members) for each in packs), Mark(packs[-1].due, packs[-1].id))
 
     async def send_out(self, slice_: slices.Slice, stay: Stay, most: int) -> int:
@@ -99,6 +116,16 @@ class Mover:
                 await delete(connection, packs)
                 await self._go_on(connection, stay.journey, arrived, are_locked=True, packs=packs)
             return len(packs)
+
+    async def go_on(self, connection: Connection, journey: str, arrived: Sequence[Arrived]) -> None:
+        """Members go on whose seats are locked, in a transaction in their slice."""
+        await self._go_on(connection, journey, arrived, are_locked=True)
+
+    async def end(self, connection: Connection, pack: Pack, arrived: Sequence[Arrived]) -> None:
+        """A pack is gone, of which these members were still waiting."""
+        await delete(connection, [pack])
+        day = self._clock.now().astimezone(self._zone_of(pack.journey)).date()
+        await sum_rows.add(connection, gone_from([pack], arrived), day)
 
     async def enter(self, slice_: slices.Slice, entries: Sequence[Entry], may_enter: MayEnter, node: int) -> list[Seat]:
         """Members of the slice come into a journey at a node; those who come in go on to their first waits."""

@@ -28,6 +28,7 @@ from abacus.engage.journeys.journeyer import Journeyer
 from abacus.engage.journeys.mover import UTC, Mover
 from abacus.engage.journeys.order_taker import OrderTaker
 from abacus.engage.journeys.segment_waves import SegmentWaves
+from abacus.engage.journeys.status import measure
 from abacus.engage.journeys.unfolder import Unfolder
 from abacus.engage.journeys.walks import Walks
 from abacus.engage.journeys.waves import LEASE, Waves
@@ -41,6 +42,7 @@ from abacus.platform.following.together import together
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth, sub_workers_of
 from abacus.platform.kafka.groups import open_lags
+from abacus.platform.measuring import keep_measuring
 from abacus.platform.pace.turns import book_turns
 from abacus.platform.patience import until_available
 from abacus.platform.postgres import LOOKUPS_BY_KEY, LOOKUPS_BY_VALUES, Pool
@@ -158,6 +160,7 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
         health=unfolding,
     )
     followed = FollowedTopics(topics.topics, follow, following)
+    wiring.beside(keep_measuring("journeys", partial(measure, pool, clock)))
     return together(followed.run, silence.run, going_round.run, orders.run, leader.run, unfolder.run)
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from abacus.core.clock import Clock
 from abacus.core.status import LATE, Overdue, Undelivered
+from abacus.engage.journeys.status import STATUS as JOURNEYS
 from abacus.engage.notify.status import STATUS as NOTIFY
 from abacus.engage.offers.codes.status import STATUS as CODES
 from abacus.engage.offers.status import STATUS as OFFERS
@@ -21,7 +22,7 @@ from abacus.proof.status import STATUS as PROOF
 # A capability whose state people look at takes its place here.
 CAPABILITIES: Final[Sequence[CapabilityStatus]] = (
     *(EARNING, EXPIRY, TIERS, PROOF, WEBHOOKS, NOTIFY),
-    *(OFFERS, CODES, REWARDS),
+    *(OFFERS, CODES, REWARDS, JOURNEYS),
 )
 
 

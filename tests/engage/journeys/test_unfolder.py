@@ -42,6 +42,7 @@ class House:
             DeedActions(versions.of, ArmedVersions(versions.of, lambda: AROUND), lambda: cards),
             lambda: names,
             pool=pool,
+            clock=self.clock,
             health=WorkerHealth("journeyer"),
         )
 

@@ -1,0 +1,44 @@
+"""`abacus journeys aside` and `retry`: members who could not be moved, and their way on."""
+
+from typing import Annotated
+
+import typer
+
+from abacus.cli.journeys.family import journey_desk
+from abacus.cli.terminal.answer import Answer, Columns, Table, counted
+from abacus.cli.terminal.command_actor import at_desk
+from abacus.engage.journeys.aside_rows import Aside
+from abacus.people.types.deed import Deed
+
+
+async def members_aside(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Of this journey alone.")] = None,
+) -> Answer:
+    """List the members of journeys who could not be moved, by their node and the fault."""
+    async with at_desk(journey_desk) as (desk, _):
+        names = {
+            (each.document.name, node.number): node.name
+            for each in await desk.records()
+            for node in each.document.nodes.values()
+        }
+        if name is not None:
+            await desk.versions(name)
+        found = await desk.aside(name)
+    columns: Columns[Aside] = {
+        "journey": lambda each: f"{each.journey}@{each.version}",
+        "node": lambda each: names.get((each.journey, each.node), str(each.node)),
+        "members": lambda each: each.members,
+        "since": lambda each: each.since.isoformat(timespec="seconds"),
+        "fault": lambda each: each.fault,
+    }
+    rows = [{**each._asdict(), "node": names.get((each.journey, each.node), str(each.node))} for each in found]
+    return Answer(rows, Table.of("Set aside", found, columns))
+
+
+async def retry_members(name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)]) -> Answer:
+    """Let the members of a journey go on who could not be moved, once what was at fault is mended."""
+    async with at_desk(journey_desk) as (desk, at):
+        journey = (await desk.versions(name))[-1].document
+        at.check(Deed.EDIT_JOURNEYS, journey.country)
+        members = await desk.retry(journey, at.actor)
+    return Answer({"journey": name, "members": members}, f"{counted(members, 'member')} of {name} go on")
