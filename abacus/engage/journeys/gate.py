@@ -114,6 +114,7 @@ class Gate:
             done = await slices.split(self._pool, entries, work, member_of=lambda each: each.member_id, patience_s=None)
             entered = sum(done.whole())
             count(entered, len(entries) - entered)
+        JOURNEY_ENTRIES.labels("refused").inc(len(comers) - len(entries))
         await self._keep(against.refusals(journey, comers))
         return entered
 

@@ -4,7 +4,8 @@ from typing import Final
 
 from prometheus_client import Counter, Gauge
 
-# Members who were at the gate, by outcome: entered, or not_again (a member does not come in another time).
+# Members who were at the gate, by outcome: entered, not_again (a member does not come in another time), or
+# refused (by the rule, the holdout or the time).
 JOURNEY_ENTRIES: Final = Counter(
     "abacus_journey_entries", "Members who come into journeys, or do not again", ["outcome"]
 )

@@ -26,7 +26,7 @@ from abacus.engage.journeys.decide.seat import (
     Went,
     each_by_itself,
 )
-from abacus.engage.journeys.decide.ways import counted, gone_from, stood_before, ways, ways_together
+from abacus.engage.journeys.decide.ways import counted, gone_from, stood, stood_before, ways, ways_together
 from abacus.engage.journeys.deed_rows import put_deeds
 from abacus.engage.journeys.pack_rows import Line, Mark, Stay, delete, put, take, take_of
 from abacus.engage.journeys.party_rows import parties_of, write_seats_of
@@ -125,7 +125,7 @@ class Mover:
         """A pack is gone, of which these members were still waiting."""
         await delete(connection, [pack])
         day = self._clock.now().astimezone(self._zone_of(pack.journey)).date()
-        await sum_rows.add(connection, gone_from([pack], arrived), day)
+        await sum_rows.add(connection, gone_from([pack], stood(arrived)), day)
 
     async def enter(self, slice_: slices.Slice, entries: Sequence[Entry], may_enter: MayEnter, node: int) -> list[Seat]:
         """Members of the slice come into a journey at a node; those who come in go on to their first waits."""

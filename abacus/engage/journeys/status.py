@@ -31,9 +31,7 @@ select (select count(*) from (select from pack limit {MOST_COUNTED}) p) as packs
     ) p
 ) as late_at
 """)
-_ASIDE: Final = Statement(
-    "select journey, sum(cardinality(members))::bigint as members from pack_aside group by journey"
-)
+_ASIDE: Final = Statement("select journey, sum(cardinality(members))::bigint from pack_aside group by journey")
 
 
 class JourneyState(NamedTuple):
