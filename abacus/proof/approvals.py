@@ -52,10 +52,12 @@ from approval a order by a.approval_id
 
 _CLAIMED: Final = Statement("select key from claim where key = any(:keys::text[])")
 
-# The versions by which something came of events, or was taken, in a slice; redemptions of rewards are not cut.
+# The versions by which something came of events, or was taken, or that members were on, in a slice; redemptions of
+# rewards are not cut.
 _AT_WORK: Final = {
     Of.CAMPAIGN: "select distinct campaign as name, version from campaign_sum",
     Of.OFFER: "select distinct offer as name, version from offer_sum",
+    Of.JOURNEY: "select distinct journey as name, version from journey_sum",
 }
 _REDEEMED: Final = "select distinct reward as name, version from reward_redemption"
 
@@ -74,7 +76,7 @@ _IN_FORCE: Final = {
         )
     order by d.name, d.version
     """)
-    for of in (Of.CAMPAIGN, Of.OFFER, Of.REWARD)
+    for of in (Of.CAMPAIGN, Of.OFFER, Of.REWARD, Of.JOURNEY)
 }
 
 
@@ -92,7 +94,7 @@ async def check_movements(connection: Connection, transfers: Sequence[Transfer],
 
 
 async def check_approvals(sight: Sight) -> Report:
-    """The faults of all approvals, and of campaigns, offers and rewards that lack one. In a transaction."""
+    """The faults of all approvals, and of campaigns, offers, rewards and journeys that lack one. In a transaction."""
     connection, report = sight.shared, Report()
     async for page in pages(connection, _DECIDED):
         posted = await _posted(sight, [row["subject"] for row in page])

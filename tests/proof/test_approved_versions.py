@@ -10,6 +10,7 @@ from tests.support.house import House
 from tests.support.offers import LUNCH, run_offers
 from tests.support.rewards import load_codes, run_reward
 from tests.support.running_campaigns import run_campaign
+from tests.support.running_journeys import run_journey
 from tests.support.sealing import RECHECK, tampering
 from tests.support.slices import SLICES
 
@@ -94,3 +95,24 @@ async def test_what_nobody_agreed_to_is_named_once_something_came_of_it(
         assert await told() == []
         await owner.execute(f"insert into {trace.table} values {trace.row}")
     assert await told() == [f"{kind} {label}: it was in force, and nobody approved it"]
+
+
+async def test_a_journey_that_nobody_agreed_to_is_named_once_members_were_on_it(
+    house: House, database_url: str
+) -> None:
+    await run_journey(house, nodes={"hello": {"exit": "through"}})
+
+    async def told() -> list[str]:
+        return [line for line in lines(await verify(house.pool, RECHECK)) if line.startswith("journey")]
+
+    assert await told() == []
+    async with tampering(database_url) as owner:
+        await owner.execute("update journey set document = jsonb_set(document, '{priority}', '9')")
+        assert await told() == ["journey welcome@1: it is not what person:eve approved"]
+        await owner.execute("alter table journey drop constraint if exists journey_approved_check")
+        await owner.execute("update journey set approved_by = null, status = 'ended'")
+        assert await told() == []
+        await owner.execute(
+            f"insert into {_IN_SLICE}journey_sum values ('welcome', 1, '2026-03-01', 1, '', 'entered', '', 0, 1)"
+        )
+    assert await told() == ["journey welcome@1: it was in force, and nobody approved it"]

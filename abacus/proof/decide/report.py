@@ -36,6 +36,7 @@ class Of(StrEnum):
     CAMPAIGN = "campaign"  # a version that was in force, and that no second person agreed to
     OFFER = "offer"  # the same
     REWARD = "reward"  # the same
+    JOURNEY = "journey"  # the same
     PARTNER = "partner"  # whose allowance does not agree with its transfers
     STATED = "subject"  # a card, a person or a partner that is not what the log has of it: `person:ann`
     LOG = "entry"  # that does not follow from the one before it, or is not there
