@@ -106,10 +106,12 @@ class JourneyMemberAnswer(BaseModel):
     openapi_extra=described(key_header("entry of the member"), body=JourneyEntry),
 )
 async def enter(name: Name, request: Request) -> Response:
-    """For journeys that members enter by the API, while they run. The member enters within a second, once for each key,
-    unless something is against it; `why` says so afterwards.
+    """For journeys that members enter by the API, while they run; a partner needs the right to fixed points. The member
+    enters within a second, once for each key, unless something is against it; `why` says so afterwards.
     """
     call = caller_of(request)
+    if isinstance(call, Call) and not call.partner.fixed_points:
+        raise ApiProblem("journeys-not-allowed")
     call.check_somewhere(Deed.MOVE_POINTS)
     key = call.key(idempotency_key_of(request))
     entry = await read_body(request, JourneyEntry.model_validate)

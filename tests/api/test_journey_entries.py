@@ -83,10 +83,12 @@ async def test_a_context_has_its_fields_their_types_and_a_bound(house: House, op
 async def test_who_may_not_and_where_nobody_enters(house: House, opened: Shop) -> None:
     acme = await opened.caller(await register(house))
     abroad = await opened.caller(await register(house, "abroad", countries=("ID",)))
+    counting = await opened.caller(await register(house, "counting", fixed_points=False))
     viewer = await person(house, opened, "vera", Role.VIEWER)
     support = await person(house, opened, "sue", f"{Role.SUPPORT}:SG")
     await run_journey(house, name="ordered", entry={"on": ORDERS}, nodes=NODES)
     assert kind(await abroad.post(PATH, json=BODY, headers=by_key("1"))) == (403, "country-not-allowed")
+    assert kind(await counting.post(PATH, json=BODY, headers=by_key("1"))) == (403, "journeys-not-allowed")
     assert kind(await abroad.get(WHERE)) == (403, "country-not-allowed")
     assert kind(await viewer.post(PATH, json=BODY, headers=by_key("1"))) == (403, "role-needed")
     assert (await support.post(PATH, json=BODY, headers=by_key("1"))).status_code == 202

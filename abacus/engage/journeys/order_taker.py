@@ -8,7 +8,7 @@ An order to a journey that is paused, or not approved yet, waits until it runs.
 import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
@@ -21,7 +21,8 @@ from abacus.engage.actions.types import DueAction
 from abacus.engage.journeys.decide.apart import one_of_each
 from abacus.engage.journeys.decide.context import ContextFaults, read_context
 from abacus.engage.journeys.decide.entry import ByCall
-from abacus.engage.journeys.decide.journey import Journey
+from abacus.engage.journeys.decide.halts import Halts
+from abacus.engage.journeys.decide.journey import OWNER_KIND, Journey
 from abacus.engage.journeys.decide.orders import EndOrder, StartOrder, journey_of, order_of, receiver_of
 from abacus.engage.journeys.decide.packs import LARGEST
 from abacus.engage.journeys.decide.seat import Seat
@@ -114,8 +115,9 @@ class OrderTaker:
         journey = next((each for each in running.newest if each.name == name), None)
         if journey is None:
             return dict.fromkeys(batch.actions, f"{name} is ended")
-        refused: dict[DueAction, str] = {}
-        for some in one_of_each(batch.actions, lambda each: each.member_id):
+        refused = _stopped(batch.actions, running.halts, self._clock.now())
+        going_on = [each for each in batch.actions if each not in refused]
+        for some in one_of_each(going_on, lambda each: each.member_id):
             orders = {each: order_of(each) for each in some}
             starts = {each: order for each, order in orders.items() if isinstance(order, StartOrder)}
             ends = {each.member_id: (each, order) for each, order in orders.items() if isinstance(order, EndOrder)}
@@ -146,6 +148,16 @@ class OrderTaker:
             count(len(entered), len(entries) - len(entered))
         await keep(connection, against.refusals(journey, list(comers.values())))
         return refused | {each: why for each, one in comers.items() if (why := against.get(one.place)) is not None}
+
+
+def _stopped(actions: Sequence[DueAction], halts: Halts, now: datetime) -> dict[DueAction, str]:
+    """Orders of journeys whose version is over: it does nothing more, and what it has asked for neither."""
+    refused: dict[DueAction, str] = {}
+    for each in actions:
+        why = halts.why_over((each.owner, each.version), now) if each.owner_kind == OWNER_KIND else None
+        if why is not None:
+            refused[each] = why
+    return refused
 
 
 def _why(ends: Mapping[str, tuple[DueAction, EndOrder]], seat: Seat) -> str | None:

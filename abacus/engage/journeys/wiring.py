@@ -150,7 +150,7 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
     segments = SegmentWaves(gate, pool=pool, clock=clock)
     expiries = ExpiryWaves(gate, cards=cards.book, pool=pool, clock=clock)
     waves = Waves(running.value, segments, expiries, clock)
-    leading = await wiring.pool(size=1, keeps_nothing=True)
+    leading = await wiring.pool(size=1)
     leader = Leader(leading, LEASE, waves.step, coming, idle_s=_WAVES_EVERY_S, prepare=waves.begin)
     unfolder = Unfolder(
         DeedActions(versions.of, armed, cards.book),

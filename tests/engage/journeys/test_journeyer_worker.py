@@ -9,6 +9,7 @@ from abacus.core.clock import SystemClock
 from abacus.documents.decide.states import Act
 from abacus.documents.stated import Change
 from abacus.engage.journeys.journey_store import JourneyStore
+from tests.signals.segments.sets_of_members import load
 from tests.support.house import House, completed, until
 from tests.support.running_campaigns import just_now
 from tests.support.running_journeys import DAYS, ORDERS, run_journey
@@ -138,3 +139,29 @@ async def test_an_event_ends_a_wait_and_its_time_ends_it_for_others(house: House
 
 
 _ANN_AND_BOB: Final = ((1, "ann"), (2, "bob"))
+
+
+@pytest.mark.long
+async def test_members_enter_out_of_a_segment_by_another_journey_and_by_their_first_award(house: House) -> None:
+    await load(house.pool, "regulars", "ann", "bob")
+    end = {"done": {"exit": "through"}}
+    await run_journey(house, name="after", entry={"api": True}, begin="done", nodes=end)
+    start = {"do": {"start": {"journey": "after"}}, "next": "done"}
+    segment = {"segment": "regulars", "at": SystemClock().now().isoformat()}
+    await run_journey(house, name="herd", entry=segment, begin="start", nodes={"start": start, **end})
+    await run_journey(house, name="first", entry={"life": "first.award"}, begin="done", nodes=end)
+    await house.produce([completed(1, member_id="cid", occurred_at=just_now())])
+    async with house.running("calculator", "awarder", "relay", "journeyer"):
+
+        async def are_through() -> bool:
+            rows = await house.pool.fetch("select journey, member_id from seat where why = 'through' order by 1, 2")
+            return [tuple(row) for row in rows] == [
+                ("after", "ann"),
+                ("after", "bob"),
+                ("first", "cid"),
+                ("herd", "ann"),
+                ("herd", "bob"),
+            ]
+
+        await until(are_through)
+    assert await house.reasons() == {}

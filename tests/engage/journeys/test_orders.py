@@ -1,10 +1,12 @@
 """Members enter and leave journeys because somebody asks: callers, and deeds of other journeys."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
 from abacus.engage.actions.action_store import ActionStore
+from abacus.engage.journeys.decide.halts import Halts
 from abacus.engage.journeys.decide.orders import receiver_of
 from abacus.platform import slices
 from abacus.platform.postgres import Pool
@@ -135,3 +137,13 @@ async def test_a_process_that_dies_leaves_its_orders_to_another(pool: Pool) -> N
         assert await stage.take() == 0
     assert await stage.take() == 1
     assert await stage.visits() == [("bob", 1, 1, None)]
+
+
+async def test_a_journey_that_was_ended_starts_no_other(pool: Pool) -> None:
+    """Also where its order waits already."""
+    stage = Stage(pool, STARTS, FAREWELL)
+    await stage.happen(order(1))
+    stage.running = replace(stage.running, halts=Halts(ended={("welcome", 1)}))
+    assert await stage.take() == 1
+    assert await stage.orders() == [("bob", False, "the journey was ended")]
+    assert [each[1] for each in await stage.visits()] == [1]
