@@ -74,11 +74,11 @@ def end_order(asking: Asking, now: datetime) -> PlannedAction:
 
 
 def order_of(action: DueAction) -> Order:
-    """What an action asks for. Nothing is left of one whose member was erased."""
+    """What an action asks for."""
     document = orjson.loads(action.document)
     if OrderKind.START in document:
         return StartOrder(document[OrderKind.START])
-    return EndOrder(document.get(OrderKind.END, ""))
+    return EndOrder(document[OrderKind.END])
 
 
 def _planned(kind: OrderKind, asking: Asking, document: bytes, now: datetime) -> PlannedAction:
