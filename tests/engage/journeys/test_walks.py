@@ -15,8 +15,10 @@ from abacus.engage.journeys.decide.packs import packed
 from abacus.engage.journeys.decide.seat import Arrived, Leaves, Moved, Seat, Waits
 from abacus.engage.journeys.decide.sides import ZONE
 from abacus.engage.journeys.facts import JourneySubject
+from abacus.engage.journeys.mover import Mover
 from abacus.engage.journeys.walks import Walks
 from abacus.ledger.types.account import AccountId
+from abacus.platform import slices
 from abacus.platform.pace.turns import book_turns
 from abacus.platform.postgres import Pool
 from abacus.pricing.decide.book import CardBook
@@ -26,6 +28,8 @@ from abacus.signals.facts.decide.catalog import MEMBER
 from abacus.signals.facts.types import NOT_NOW, FactRegistry, Found, Wish
 from tests.engage.campaigns.offers import CARDS, NOW, order
 from tests.engage.journeys.examples import AROUND, HELLO, ORDERS, journey, nodes, rule
+from tests.engage.journeys.travelling import come_in, entry
+from tests.support.fixed_clock import FixedClock
 
 GOLD = {"branch": [{"when": rule("member.tier", "eq", "gold"), "next": "gift"}], "otherwise": "done"}
 GIFT = {"do": {"award": {"points": 50}}, "next": "done"}
@@ -154,6 +158,29 @@ async def test_an_event_ends_the_wait_that_is_for_it() -> None:
     before = bought._replace(event=order(1, "m1", timedelta(seconds=-1)))  # such as the entry's own, read again
     other = bought._replace(event=Event("shop", "visit", "v", "m1", "SG", NOW + timedelta(hours=1), {}))
     assert await walking("welcome", [before, other], NOW) == []
+
+
+async def test_a_rule_is_looked_at_anew_after_an_event(pool: Pool) -> None:
+    """Who does not go on waits as before, until its time."""
+    rule_ = {"for": "2d", "rule": {"when": rule("member.tier", "eq", "gold"), "after": ORDERS}}
+    until = {"wait": rule_, "next": "gift", "otherwise": "done"}
+    of, tiers = journey(**nodes("until", until=until, gift=GIFT)), Tiers({})
+    assert ("transactions", "transaction.completed") in of.awaited
+    place, clock = number(of, "until"), FixedClock(NOW)
+    moving = Mover(walks(of, tiers=tiers), clock)
+    await come_in(pool, moving, [entry(each)._replace(event=encode_event(order(each, f"m{each}"))) for each in (1, 2)])
+    tiers.tiers = {"m1": "gold"}
+    clock.set(NOW + timedelta(hours=1))
+    bought = [order(9, f"m{each}", timedelta(minutes=1)) for each in (1, 2)]
+
+    async def hear(slice_: slices.Slice, part: Sequence[Event]) -> int:
+        return await moving.hear(slice_, "welcome", {each.member_id or "": each for each in part}, lambda _, __: True)
+
+    await slices.split(pool, bought, hear, member_of=lambda each: each.member_id or "", patience_s=None)
+    rows = await pool.fetch("select member_id, node, why from seat order by 1")
+    assert [tuple(row) for row in rows] == [("m1", None, "through"), ("m2", place, None)]
+    assert await pool.fetch("select due from pack where due < $1", NOW + timedelta(days=2)) == []
+    assert await pool.fetchval("select count(*) from action") == 1
 
 
 async def test_members_leave_by_an_event_wherever_they_are() -> None:

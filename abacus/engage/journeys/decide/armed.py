@@ -53,8 +53,9 @@ class ArmedExit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Armed:
-    """A version, with its plans by the numbers of the nodes. `occasions` has the waits for events; `leaves_by` the
-    exits by events, by their names; `turns` the ways that begin another turn, by the numbers of their nodes.
+    """A version, with its plans by the numbers of the nodes. `occasions` has the waits for events, and the waits for a
+    rule that is looked at anew after events; `leaves_by` the exits by events, by their names; `turns` the ways that
+    begin another turn, by the numbers of their nodes.
     """
 
     journey: Journey
@@ -87,9 +88,9 @@ def arm(journey: Journey, around: JourneyPublications) -> Armed:
         },
         {number: of.needed(wait.until_rule.when) for number, wait in waits.items() if wait.until_rule is not None},
         {
-            number: of.occasion(wait.until_event.on, wait.until_event.when)
+            number: of.occasion(wait.awaited, None if wait.until_event is None else wait.until_event.when)
             for number, wait in waits.items()
-            if wait.until_event is not None
+            if wait.awaited
         },
         [_exit(each, of) for each in journey.exits if not each.on],
         {each.name: of.occasion(each.on, each.when) for each in journey.exits if each.on},

@@ -109,9 +109,9 @@ class Journey(OwnerVersion):
 
     @property
     def awaited(self) -> frozenset[EventType]:
-        """The types of events for which members wait at some node."""
-        waits = [node.part.until_event for node in self.nodes.values() if isinstance(node.part, Wait)]
-        return frozenset(type_ for each in waits if each is not None for type_ in each.on)
+        """The types of events for which members wait at some node, or after which a rule there is looked at anew."""
+        waits = [node.part for node in self.nodes.values() if isinstance(node.part, Wait)]
+        return frozenset(type_ for each in waits for type_ in each.awaited)
 
     def numbered(self, version: int, numbers: Mapping[str, int]) -> "Journey":
         """The version, with the number of each node that has one; the others are numbered behind these."""

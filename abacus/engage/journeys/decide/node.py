@@ -57,6 +57,12 @@ class Wait:
         return Way("holds" if self.until_rule else "event", self.next), Way("otherwise", self.otherwise)
 
     @property
+    def awaited(self) -> tuple[EventType, ...]:
+        """The types of events that may end it before its time."""
+        on = () if self.until_event is None else self.until_event.on
+        return on if self.until_rule is None else (*on, *self.until_rule.after)
+
+    @property
     def takes_time(self) -> bool:
         """Whether nobody is ever through at once."""
         if self.until_rule is not None or isinstance(self.until, OfContext):
