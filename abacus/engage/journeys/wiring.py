@@ -41,7 +41,7 @@ from abacus.platform.following.leader import Leader
 from abacus.platform.following.together import together
 from abacus.platform.following.topics import FollowedTopics
 from abacus.platform.health import WorkerHealth, sub_workers_of
-from abacus.platform.kafka.groups import open_lags
+from abacus.platform.kafka.groups import KeptLags, open_lags
 from abacus.platform.measuring import keep_measuring
 from abacus.platform.pace.turns import book_turns
 from abacus.platform.patience import until_available
@@ -129,9 +129,11 @@ async def journeyer(wiring: Wiring, standings_of: Callable[[Pool], Look[AccountB
         )
         return wiring.following(topic, _group(topic), follower.handle, health, gather_s=_GATHER_S)
 
+    lags = KeptLags(partial(open_lags, settings.required("kafka_bootstrap")))
+    wiring.at_the_end(lags.close)
+
     async def unread(topic: str, group: str) -> Mapping[int, int]:
-        async with open_lags(settings.required("kafka_bootstrap")) as lags:
-            return await lags.unread(topic, settings.queue_prefix + group)
+        return await lags.unread(topic, settings.queue_prefix + group)
 
     silence = Silence(topics.awaited, unread, _group, heard, clock=clock, health=listening)
     going_round = Journeyer(

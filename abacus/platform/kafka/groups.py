@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from typing import Final
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -49,6 +49,30 @@ async def open_lags(bootstrap: str) -> AsyncIterator[Lags]:
     """Raises `Unavailable`."""
     async with admin_client(bootstrap) as admin, broker_failures(), groupless_consumer(bootstrap) as consumer:
         yield Lags(admin, consumer)
+
+
+class KeptLags:
+    """Counts as `Lags`, on connections that are opened once and kept until a question fails."""
+
+    def __init__(self, opened: Callable[[], AbstractAsyncContextManager[Lags]]) -> None:
+        self._opened = opened
+        self._kept: tuple[Lags, AsyncExitStack] | None = None
+
+    async def unread(self, topic: str, group: str) -> Mapping[int, int]:
+        """Raises as `Lags.unread`. Questions come one after another."""
+        if self._kept is None:
+            stack = AsyncExitStack()
+            self._kept = await stack.enter_async_context(self._opened()), stack
+        try:
+            return await self._kept[0].unread(topic, group)
+        except Unavailable:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            await kept[1].aclose()
 
 
 async def committed(bootstrap: str, topic: str, group: str) -> Mapping[int, int]:
