@@ -92,7 +92,7 @@ async def furnish(settings: Settings, accounts: int) -> None:
         await owner.execute(_HOLD, RESERVATION)
         tree = json.dumps({"country": "SG", "categories": {"food": {"pizza": ["thin"], "noodles": []}}})
         await owner.execute(_TREE, tree, _BY)
-        policy = json.dumps({"country": "SG", "timezone": "Asia/Singapore", "caps": {"sns": {"promotion": "3 a day"}}})
+        policy = json.dumps({"country": "SG", "timezone": "Asia/Singapore", "caps": {"sns": {"marketing": "3 a day"}}})
         await owner.execute(_POLICY, policy, _BY)
         await _enter_partner(owner)
         await _do_tasks(owner)

@@ -1,5 +1,6 @@
 """Clock times of a zone as moments, and the hours of a day in which nobody is disturbed. Pure."""
 
+from collections.abc import Collection
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -46,5 +47,29 @@ class QuietHours(NamedTuple):
                 at = end
         return at
 
+    def with_(self, other: "QuietHours") -> "QuietHours":
+        """Both in one, where they overlap or meet; else these."""
+        if self.meets(other.begins):
+            return self if self.meets(other.ends) else QuietHours(self.begins, other.ends)
+        if other.meets(self.begins):
+            return other if other.meets(self.ends) else QuietHours(other.begins, self.ends)
+        return self
+
+    def meets(self, clock: time) -> bool:
+        """Whether a clock time is one of them, or their end."""
+        if self.begins <= self.ends:
+            return self.begins <= clock <= self.ends
+        return clock >= self.begins or clock <= self.ends
+
     def __str__(self) -> str:
         return f"{self.begins:%H:%M}-{self.ends:%H:%M}"
+
+
+def over_all_at(at: datetime, zone: ZoneInfo, hours: Collection[QuietHours]) -> datetime:
+    """The first moment from this one on that lies in none of these quiet hours. Where they leave no time at all, it is
+    the end of some of them.
+    """
+    for _ in hours:
+        for each in hours:
+            at = each.over_at(at, zone)
+    return at

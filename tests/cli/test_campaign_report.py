@@ -88,7 +88,7 @@ async def test_report_says_what_was_done_by_day_and_arm(house: House) -> None:
 
 
 async def test_a_campaign_says_what_it_withholds(house: House, tmp_path: Path) -> None:
-    await publish_contact(house.pool, holdout=50, caps={"sns": {"promotion": "1 a day"}})
+    await publish_contact(house.pool, holdout=50, caps={"sns": {"marketing": "1 a day"}})
     await run_campaign(house, steps=[{"do": [POINTS]}], respects_holdout=True)
     env = {**house.environment(), "COLUMNS": "160"}
     outcomes = {}

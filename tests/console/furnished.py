@@ -59,7 +59,7 @@ async def publish_categories(open_desk: Desk) -> None:
 
 
 async def publish_contact(open_desk: Desk) -> None:
-    policy = {"country": "SG", "timezone": "Asia/Singapore", "caps": {"sns": {"promotion": "3 a day"}}}
+    policy = {"country": "SG", "timezone": "Asia/Singapore", "caps": {"sns": {"marketing": "3 a day"}}}
     desk, approvals = open_desk.rooms[ContactDesk], open_desk.rooms[Approvals]
     asked = await desk.ask(parse_policy(policy), ANN)
     await approvals.approve(asked.approval_id, BEN, asked.digest)

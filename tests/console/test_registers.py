@@ -147,7 +147,7 @@ async def test_a_contact_policy_is_submitted_and_approved_by_another(pool: Pool)
     async with desk(pool) as open_desk:
         await cards(open_desk)
         ann, ben = await open_desk.inside("ann", "country_editor:SG"), await open_desk.inside("ben", "approver:SG")
-        text = 'country = "SG"\ntimezone = "Asia/Singapore"\nholdout = 5\n\n[caps.sns]\npromotion = "3 a day"\n'
+        text = 'country = "SG"\ntimezone = "Asia/Singapore"\nholdout = 5\n\n[caps.sns]\nmarketing = "3 a day"\n'
         assert (await ann.submit("/contact-draft", "/contact-draft", text)).status_code == 303
         assert (await ann.twin("/contact")).json()["rows"] == []
         (approval,) = (await ben.twin("/approvals?status=pending")).json()["list"]["rows"]
@@ -157,12 +157,12 @@ async def test_a_contact_policy_is_submitted_and_approved_by_another(pool: Pool)
         (asked,) = await open_desk.rooms[Approvals].some([UUID(approval["approval_id"])])
         await open_desk.rooms[Approvals].approve(asked.approval_id, BEN, asked.digest)
         (row,) = (await ann.twin("/contact")).json()["rows"]
-        assert row["cells"] == ["promotion over sns: 3 a day", "none", "5 %"]
+        assert row["cells"] == ["marketing over sns: 3 a day", "none", "5 %"]
         shown = (await ann.twin("/contact/SG")).json()
         assert said(shown["versions"][0]) == [
             "In SG",
             "by the clock of Asia/Singapore",
-            "At most, promotion over sns: 3 a day",
+            "At most, marketing over sns: 3 a day",
             "held out are 5 % of members",
         ]
         bad = await ann.submit("/contact-draft", "/contact-draft", text.replace("3 a day", "often"))

@@ -69,3 +69,23 @@ def test_what_was_put_off_is_not_quiet(at: datetime, hours: list[time], zone: Zo
     end = quiet.over_at(at, zone)
     assert at <= end < at + timedelta(days=2)
     assert quiet.over_at(end, zone) == end
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        ("21:00-08:00", "22:00-09:00", "21:00-09:00"),
+        ("22:00-09:00", "21:00-08:00", "21:00-09:00"),
+        ("21:00-08:00", "23:00-07:00", "21:00-08:00"),
+        ("23:00-07:00", "21:00-08:00", "21:00-08:00"),
+        ("12:00-14:00", "13:00-15:00", "12:00-15:00"),
+        ("12:00-14:00", "14:00-15:00", "12:00-15:00"),
+        ("21:00-08:00", "12:00-14:00", "21:00-08:00"),
+    ],
+)
+def test_two_quiet_hours_in_one(one: str, other: str, both: str) -> None:
+    assert str(_quiet(one).with_(_quiet(other))) == both
+
+
+def _quiet(text: str) -> QuietHours:
+    return QuietHours(*map(time.fromisoformat, text.split("-")))

@@ -159,11 +159,11 @@ CATEGORIES: Final = Sample(
 CONTACT: Final = Sample(
     command="contact",
     name="SG",
-    document={"country": "SG", "timezone": "Asia/Singapore", "caps": {"sns": {"promotion": "3 a day"}}},
-    changed={"country": "SG", "timezone": "Asia/Singapore", "caps": {"sns": {"promotion": "2 a day"}}},
-    change="caps.sns.promotion: 3 a day → 2 a day",
-    bad={"country": "SG", "timezone": "Asia/Singapore", "caps": {"sns": {"promotion": "often"}}},
-    path="caps.sns.promotion",
+    document={"country": "SG", "timezone": "Asia/Singapore", "caps": {"sns": {"marketing": "3 a day"}}},
+    changed={"country": "SG", "timezone": "Asia/Singapore", "caps": {"sns": {"marketing": "2 a day"}}},
+    change="caps.sns.marketing: 3 a day → 2 a day",
+    bad={"country": "SG", "timezone": "Asia/Singapore", "caps": {"sns": {"marketing": "often"}}},
+    path="caps.sns.marketing",
     another=lambda document: {**document, "country": "ID"},
     asks=True,
 )

@@ -96,9 +96,9 @@ async def live(pool: Pool, member: str) -> None:
         f"m-{member}",
         NOW,
     )
-    await pool.execute("insert into message_count values ($1, 'log', 'promotion', $2, 1)", member, NOW.date())
+    await pool.execute("insert into message_count values ($1, 'log', 'marketing', $2, 1)", member, NOW.date())
     await pool.execute(
-        "insert into untold_message values ($1, $2, 'log', 'promotion', 'market', 'cap', 'over the cap', $3, $3)",
+        "insert into untold_message values ($1, $2, 'log', 'marketing', 'market', 'cap', 'over the cap', $3, $3)",
         member,
         f"{member}:GRP:1",
         NOW,

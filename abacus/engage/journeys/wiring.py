@@ -194,7 +194,8 @@ async def _halts_in_use(wiring: Wiring, pool: Pool) -> HaltDirectory:
 def journey_news(action: DueAction, key: str, document: Mapping[str, Any], words: InWords) -> Campaigned:
     """What a journey tells a member."""
     said = campaign_news(action, key, document, words)
-    return said.model_copy(update={"journey": JourneyTerms(version=action.version)})
+    terms = JourneyTerms.model_validate({"version": action.version, **document.get("terms", {})})
+    return said.model_copy(update={"journey": terms})
 
 
 def _group(topic: str) -> str:

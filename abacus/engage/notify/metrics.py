@@ -18,7 +18,7 @@ NOTIFICATIONS_OLDEST: Final = Gauge(
     "abacus_notifications_oldest_seconds", "Age of the oldest not yet sent", ["channel"]
 )
 
-# What policies of contact were against, by channel, kind of messages (earned, expired, expiring, promotion,
+# What policies of contact were against, by channel, kind of messages (earned, expired, expiring, marketing,
 # tier_changed) and cause: messages that are never told (holdout, cap), and notices that wait (quiet_hours, cap).
 UNTOLD: Final = Counter("abacus_messages_untold", "Messages never told, by the cause", ["channel", "kind", "cause"])
 PUT_OFF: Final = Counter("abacus_messages_put_off", "Notices that wait, by the cause", ["cause"])

@@ -50,7 +50,7 @@ async def withheld_of(pool: Pool, member_id: str, countries: Collection[str], li
     """The holdouts of these countries first, then what waits, then what is never told. Raises `Unavailable`."""
     policies = documents(await DocumentStore(pool, CONTACT_POLICIES).latest())
     held_out = [
-        Withheld(Standing.HELD_OUT, "promotion", None, None, None, policy.why_held_out, None)
+        Withheld(Standing.HELD_OUT, "marketing", None, None, None, policy.why_held_out, None)
         for policy in policies
         if policy.country in countries and policy.holds_out(member_id)
     ]

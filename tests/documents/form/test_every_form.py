@@ -162,7 +162,7 @@ _CONTACT: Final[Mapping[str, Any]] = {
     "country": "SG",
     "timezone": "Asia/Singapore",
     "quiet_hours": "21:00-08:00",
-    "caps": {"sns": {"promotion": "3 a day, 10 a week", "earned": "5 a day"}, "webhook": {"promotion": "4 a week"}},
+    "caps": {"sns": {"marketing": "3 a day, 10 a week", "earned": "5 a day"}, "webhook": {"marketing": "4 a week"}},
     "patience_days": 2,
     "holdout": 5,
 }

@@ -281,3 +281,10 @@ def test_every_fault_has_its_path(changes: Mapping[str, Any], fault: str) -> Non
 def test_all_faults_come_at_once() -> None:
     faults = _faults(document(name="No", late="never", begin="nowhere", quiet_hours="x"))
     assert {fault.partition(":")[0] for fault in faults} == {"name", "late", "begin", "quiet_hours"}
+
+
+def test_a_kind_of_messages_that_no_cap_knows_is_a_fault() -> None:
+    with pytest.raises(JourneyFaults) as raised:
+        parse_journey(document(kind="adverts"), AROUND)
+    assert [each.path for each in raised.value.faults] == ["kind"]
+    assert "write marketing or service" in str(raised.value)

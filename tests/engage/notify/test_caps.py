@@ -28,7 +28,7 @@ _MORNING: Final = datetime(2026, 5, 5, 0, tzinfo=UTC)
 _DAY: Final = timedelta(days=1)
 _BOTH: Final = (ChannelName.LOG, ChannelName.SNS)
 _SNS: Final = (ChannelName.SNS,)
-THREE: Final = policies(caps={"sns": {"promotion": "3 a day"}}, patience_days=1)
+THREE: Final = policies(caps={"sns": {"marketing": "3 a day"}}, patience_days=1)
 
 
 async def titles(pool: Pool, channel: str = "sns") -> list[str]:
@@ -178,7 +178,7 @@ async def test_nothing_is_promoted_to_the_holdout(pool: Pool) -> None:
 @pytest.mark.parametrize(("kept", "rows"), [(timedelta(days=40), 3), (timedelta(days=2), 0)])
 async def test_what_was_counted_and_not_told_is_removed_in_time(pool: Pool, kept: timedelta, rows: int) -> None:
     notices = Notices(pool, FixedClock(NOON))
-    at_once = policies(caps={"sns": {"promotion": "1 a day"}})
+    at_once = policies(caps={"sns": {"marketing": "1 a day"}})
     await notices.enter([promoted("bob", number, NOON) for number in range(3)], gathered_for=AT_ONCE)
     await gather(notices, _SNS, at_once)
     for number in range(SLICES):

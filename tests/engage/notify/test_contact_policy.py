@@ -14,7 +14,7 @@ WHOLE: Final[dict[str, Any]] = {
     "quiet_hours": "21:00-08:00",
     "holdout": 5,
     "patience_days": 2,
-    "caps": {"sns": {"promotion": "3 a day, 10 a week", "earned": "5 a day"}, "webhook": {"promotion": "4 a week"}},
+    "caps": {"sns": {"marketing": "3 a day, 10 a week", "earned": "5 a day"}, "webhook": {"marketing": "4 a week"}},
 }
 
 
@@ -27,9 +27,9 @@ def test_a_policy_is_written_as_it_was_read() -> None:
         "quiet_hours": "21:00-08:00",
         "holdout": "5 % of members",
         "patience_days": "2 day(s)",
-        "caps.sns.promotion": "3 a day, 10 a week",
+        "caps.sns.marketing": "3 a day, 10 a week",
         "caps.sns.earned": "5 a day",
-        "caps.webhook.promotion": "4 a week",
+        "caps.webhook.marketing": "4 a week",
     }
 
 
@@ -43,13 +43,13 @@ def test_a_policy_is_written_as_it_was_read() -> None:
         ({"quiet_hours": "21:00-25:00"}, "quiet_hours", "is not an hour of the day"),
         ({"holdout": 51}, "holdout", "is not between 1 and 50"),
         ({"patience_days": 8}, "patience_days", "is not between 0 and 7"),
-        ({"caps": {"pigeon": {"promotion": "1 a day"}}}, "caps.pigeon", "is not a channel"),
+        ({"caps": {"pigeon": {"marketing": "1 a day"}}}, "caps.pigeon", "is not a channel"),
         ({"caps": {"sns": {"gossip": "1 a day"}}}, "caps.sns.gossip", "is not a kind of messages"),
-        ({"caps": {"sns": {"promotion": "often"}}}, "caps.sns.promotion", "is not a cap"),
-        ({"caps": {"sns": {"promotion": ""}}}, "caps.sns.promotion", "is not a cap"),
-        ({"caps": {"sns": {"promotion": "0 a day"}}}, "caps.sns.promotion", "is not a cap"),
-        ({"caps": {"sns": {"promotion": "3 a day 10 a week"}}}, "caps.sns.promotion", "is not a cap"),
-        ({"caps": {"sns": {"promotion": "9 a day, 3 a week"}}}, "caps.sns.promotion", "more a week than a day"),
+        ({"caps": {"sns": {"marketing": "often"}}}, "caps.sns.marketing", "is not a cap"),
+        ({"caps": {"sns": {"marketing": ""}}}, "caps.sns.marketing", "is not a cap"),
+        ({"caps": {"sns": {"marketing": "0 a day"}}}, "caps.sns.marketing", "is not a cap"),
+        ({"caps": {"sns": {"marketing": "3 a day 10 a week"}}}, "caps.sns.marketing", "is not a cap"),
+        ({"caps": {"sns": {"marketing": "9 a day, 3 a week"}}}, "caps.sns.marketing", "more a week than a day"),
         ({"cap": {}}, "cap", "did you mean caps?"),
     ],
 )

@@ -115,7 +115,7 @@ MUTANTS: Final = (
         "what the holdout is told all the same",
         _CONTACT,
         "_Deciding.decide",
-        Node("kind is MessageKind.PROMOTION", "True"),
+        Node("kind is MessageKind.MARKETING", "True"),
         _decided("test_nothing_is_promoted_to_the_holdout_and_it_is_told_of_its_points"),
     ),
     Mutant(

@@ -83,7 +83,7 @@ def _document(effect: Effect, deed: Deed, of: Standing, now: datetime) -> tuple[
         case Tell(templates):
             fields = message_fields(of.journey.name, of.visitor.facts, of.visitor.context)
             told = {"country": of.journey.country, "templates": dict(templates), "fields": kept(fields)}
-            return MESSAGES, orjson.dumps({**told, "priority": of.journey.priority})
+            return MESSAGES, orjson.dumps({**told, "priority": of.journey.priority, "terms": _terms(of.journey)})
         case Call(webhook):
             return f"webhook:{webhook}", orjson.dumps(_told(effect, of, now))
         case Publish(type_, constants, copied):
@@ -92,6 +92,12 @@ def _document(effect: Effect, deed: Deed, of: Standing, now: datetime) -> tuple[
             return EVENTS, encode_event(event)
         case Grant(what, name):
             return _GRANTED_BY[what], orjson.dumps({what.value: name})
+
+
+def _terms(journey: Journey) -> dict[str, object]:
+    """What the journey asks for its messages, wherever they wait."""
+    quiet = None if journey.quiet_hours is None else list(journey.quiet_hours)
+    return {"kind": journey.kind, "quiet_hours": quiet, "timezone": journey.timezone}
 
 
 def _copied(copied: Mapping[str, str], visitor: Visitor) -> dict[str, Value]:

@@ -258,7 +258,7 @@ JOURNEY_FORM: Final = Form(
         ),
         Field(
             name="kind",
-            sort=Text(pattern=NAME_PATTERN),
+            sort=Choice([Option("marketing", "marketing"), Option("service", "service")]),
             label="Kind of messages",
             help="Caps count the messages of a kind over all journeys and campaigns.",
             usual="marketing",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from abacus.core import fields
-from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, mapping, string
+from abacus.core.fields import Bad, DocumentFaults, Fault, Fields, mapping, quoted, string
 from abacus.core.lengths import read_length
 from abacus.documents.decide.heading import Term, judge_times, name_reader, read_term
 from abacus.documents.decide.texts import faults_of_text
@@ -17,13 +17,13 @@ from abacus.engage.journeys.decide.moment_reader import read_quiet_hours
 from abacus.engage.journeys.decide.node_reader import read_node_name, read_nodes
 from abacus.engage.journeys.decide.publications import JourneyPublications
 from abacus.engage.journeys.decide.words import JourneyWords
+from abacus.engage.notify.decide.contact_policy import OF_JOURNEYS, MessageKind
 from abacus.engage.notify.decide.template import DEFAULT_LOCALE, LOCALE_PATTERN, Unrenderable
 
 MAX_EXITS: Final = 20
 MAX_LANGUAGES: Final = 20
 MOST_TRIALS: Final = 10_000  # renderings, of which each takes some fifty microseconds
 _HIGHEST_PRIORITY: Final = 1_000
-_USUAL_KIND: Final = "marketing"
 _LOCALE: Final = re.compile(LOCALE_PATTERN)
 _NONE: Final[Sequence[object]] = ()
 
@@ -108,7 +108,7 @@ def _journey(
         lateness=_lateness(top),
         quiet_hours=top.read_if_there("quiet_hours", read_quiet_hours, None),
         languages=tuple(words.languages),
-        kind=top.read_if_there("kind", read_node_name, _USUAL_KIND),
+        kind=top.read_if_there("kind", _kind, MessageKind.MARKETING.value),
         priority=top.read_if_there("priority", fields.whole(0, _HIGHEST_PRIORITY), 0),
     )
     top.refuse_unknown()
@@ -155,6 +155,13 @@ def _goal(top: Fields, words: JourneyWords) -> Goal | None:
 def _lateness(top: Fields) -> Lateness:
     late = top.read_if_there("late", fields.one_of(Late, "a word for that"), AS_IT_COMES.late)
     return Lateness(late, top.read_if_there("not_later_than", read_length, None))
+
+
+def _kind(value: object) -> str:
+    text = string(value)
+    if text not in OF_JOURNEYS:
+        raise Bad(f"{quoted(text)} is not a kind of messages of journeys; write {' or '.join(OF_JOURNEYS)}")
+    return text
 
 
 def _languages(value: object) -> tuple[str, ...]:

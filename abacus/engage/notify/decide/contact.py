@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
+from functools import reduce
 from typing import Final, NamedTuple, TypeAlias
 from zoneinfo import ZoneInfo
 
-from abacus.core.local_clock import QuietHours, moment_of
+from abacus.core.local_clock import QuietHours, moment_of, over_all_at
 from abacus.engage.notify.decide.contact_policy import (
     DAYS_OF_A_WEEK,
     Cap,
@@ -20,7 +21,7 @@ from abacus.engage.notify.decide.contact_policy import (
     kind_of,
 )
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.decide.news import News, Subject, subject_of
+from abacus.engage.notify.decide.news import Campaigned, News, Subject, subject_of
 from abacus.engage.notify.decide.notice import Notice
 
 _DAY: Final = timedelta(days=1)
@@ -109,12 +110,27 @@ def contact(
 
 
 def rest_of(notices: Sequence[Notice], policies: Policies, zone: ZoneInfo | None) -> Rest | None:
-    """The quiet hours of a message: those of the country of its first notice that has any."""
+    """The quiet hours of a message: those of its first notice that has any."""
     for each in notices:
         policy = policies.get(each.news.country or "")
-        if policy is not None and policy.quiet_hours is not None:
-            return Rest(policy.quiet_hours, zone or policy.zone)
+        if hours := quiet_hours_of(each.news, policy):
+            return Rest(reduce(QuietHours.with_, hours), zone or _zone_of(each.news, policy))
     return None
+
+
+def quiet_hours_of(news: News, policy: ContactPolicy | None) -> list[QuietHours]:
+    """Those of the country and those of the journey that says it: both apply, and neither takes from the other."""
+    terms = news.journey if isinstance(news, Campaigned) else None
+    both = (None if policy is None else policy.quiet_hours, None if terms is None else terms.quiet_hours)
+    return [each for each in both if each is not None]
+
+
+def _zone_of(news: News, policy: ContactPolicy | None) -> ZoneInfo:
+    """Of members who have named none: that of the country's policy, or where there is none that of the journey."""
+    if policy is not None:
+        return policy.zone
+    terms = news.journey if isinstance(news, Campaigned) else None
+    return ZoneInfo("UTC" if terms is None else terms.timezone)
 
 
 def capped(policies: Policies) -> bool:
@@ -142,18 +158,17 @@ class _Deciding:
         if (why := self._stopped(due.notice.news)) is not None:
             self._never(due.notice, due.channels, kind, Cause.STOPPED, why)
             return
+        zone = self._zone or _zone_of(due.notice.news, policy)
+        if policy is not None and kind is MessageKind.MARKETING and policy.holds_out(due.notice.member_id):
+            self._never(due.notice, due.channels, kind, Cause.HOLDOUT, policy.why_held_out)
+            return
+        end = over_all_at(self._now, zone, quiet_hours_of(due.notice.news, policy))
+        if end > self._now:
+            self._put_off(due.notice, due.channels, end, Cause.QUIET_HOURS)
+            return
         if policy is None:
             self._tell(due.notice, due.channels)
             return
-        zone = self._zone or policy.zone
-        if kind is MessageKind.PROMOTION and policy.holds_out(due.notice.member_id):
-            self._never(due.notice, due.channels, kind, Cause.HOLDOUT, policy.why_held_out)
-            return
-        if policy.quiet_hours is not None:
-            end = policy.quiet_hours.over_at(self._now, zone)
-            if end > self._now:
-                self._put_off(due.notice, due.channels, end, Cause.QUIET_HOURS)
-                return
         for channel in due.channels:
             self._decide_over(channel, due.notice, kind, policy, zone)
 
@@ -171,9 +186,7 @@ class _Deciding:
             self.contact.counted[what, today] += 1
             self._tell(notice, [channel])
             return
-        again = moment_of(day, time(), zone)
-        if policy.quiet_hours is not None:
-            again = policy.quiet_hours.over_at(again, zone)
+        again = over_all_at(moment_of(day, time(), zone), zone, quiet_hours_of(notice.news, policy))
         if again > notice.happened_at + policy.patience_days * _DAY:
             self._never(notice, [channel], kind, Cause.CAP, f"over the cap {cap} of {policy.label}")
         else:

@@ -15,7 +15,8 @@ from abacus.engage.notify.decide.contact_policy import MessageKind
 from abacus.engage.notify.decide.message import ChannelName
 
 _KIND_WORDS: Final[Mapping[MessageKind, str]] = {
-    MessageKind.PROMOTION: "promotion: what campaigns say",
+    MessageKind.MARKETING: "marketing: what campaigns and journeys say",
+    MessageKind.SERVICE: "service: what journeys say",
     MessageKind.EARNED: "earned: points came in",
     MessageKind.EXPIRED: "expired: points are gone",
     MessageKind.EXPIRING: "expiring: points will be gone",
@@ -78,7 +79,7 @@ CONTACT_FORM: Final = Form(
             "as 3 a day, 10 a week.",
             begins="At most,",
             says=lambda caps, _: _said(caps),
-            example={"sns": {"promotion": "3 a day, 10 a week"}},
+            example={"sns": {"marketing": "3 a day, 10 a week"}},
         ),
         Field(
             name="patience_days",

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from abacus.core.local_clock import QuietHours
 from abacus.engage.notify.decide.message import ChannelName
-from abacus.engage.notify.decide.news import News, NewsKind
+from abacus.engage.notify.decide.news import Campaigned, News, NewsKind
 
 DAYS_OF_A_WEEK: Final = 7
 _WHOLE: Final = 100
@@ -21,7 +21,8 @@ _WHOLE: Final = 100
 class MessageKind(StrEnum):
     """What messages are about. The list is closed: caps name it, and metrics count by it."""
 
-    PROMOTION = "promotion"  # what campaigns and journeys say
+    MARKETING = "marketing"  # what campaigns say, and journeys that do not say another kind
+    SERVICE = "service"  # what journeys say that are of service, and no advertisement
     EARNED = "earned"
     EXPIRED = "expired"
     EXPIRING = "expiring"
@@ -33,12 +34,17 @@ _KINDS: Final[Mapping[NewsKind, MessageKind]] = {
     NewsKind.EXPIRED: MessageKind.EXPIRED,
     NewsKind.EXPIRING: MessageKind.EXPIRING,
     NewsKind.TIER_CHANGED: MessageKind.TIER_CHANGED,
-    NewsKind.CAMPAIGN: MessageKind.PROMOTION,
+    NewsKind.CAMPAIGN: MessageKind.MARKETING,
 }
 
 
+OF_JOURNEYS: Final = (MessageKind.MARKETING, MessageKind.SERVICE)
+
+
 def kind_of(news: News) -> MessageKind:
-    return _KINDS[news.kind]
+    """What caps count the news as: all marketing alike, be it of campaigns or of journeys."""
+    terms = news.journey if isinstance(news, Campaigned) else None
+    return _KINDS[news.kind] if terms is None else MessageKind(terms.kind)
 
 
 class Cap(NamedTuple):

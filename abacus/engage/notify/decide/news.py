@@ -11,6 +11,8 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from abacus.core.local_clock import QuietHours
+
 
 class NewsKind(StrEnum):
     """The kinds of news. The list is closed: templates are named by it, and metrics count by it."""
@@ -97,11 +99,16 @@ class CampaignWords(BaseModel):
 
 
 class JourneyTerms(BaseModel):
-    """Of a journey that has something to say: its version."""
+    """Of a journey that has something to say: its version, of what kind its messages are, and its quiet hours, by the
+    clock of the member, or else of its zone.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     version: int
+    kind: str = "marketing"
+    quiet_hours: QuietHours | None = None
+    timezone: str = "UTC"
 
 
 class Campaigned(BaseModel):

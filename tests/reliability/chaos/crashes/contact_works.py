@@ -45,7 +45,7 @@ class MessagesUnderCaps(Work):
         self._members = [f"{self.mark}-{who}" for who in _WHO]
         self._entered = 0
         with suppress(Refused):  # it is there already
-            await publish_contact(self.lane.pool, caps={"log": {"promotion": f"{_CAP} a day"}})
+            await publish_contact(self.lane.pool, caps={"log": {"marketing": f"{_CAP} a day"}})
         await self._enter()
 
     @asynccontextmanager
