@@ -88,8 +88,8 @@ class RedeemedAnswer(BaseModel):
 
 
 class FollowedAwardAnswer(AwardAnswer):
-    """An award that was asked for by its id. `redeemed` is there where it is posted, for a transaction that names a
-    redemption.
+    """An award that was asked for by its id, or waited for. `redeemed` is there where it is posted, for a transaction
+    that names a redemption.
     """
 
     redeemed: RedeemedAnswer | None = None

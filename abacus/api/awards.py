@@ -49,7 +49,7 @@ _HEADERS: Final[list[dict[str, Any]]] = [
     responses=answered(
         {
             202: (AwardAnswer, "The queue has the award"),
-            201: (AwardAnswer, "The award is posted (with `Prefer: wait`)"),
+            201: (FollowedAwardAnswer, "The award is posted (with `Prefer: wait`)"),
         },
         409,
         415,
@@ -71,7 +71,8 @@ async def award(ask: Annotated[Ask, Body()], request: Request) -> Response:
         headers["Preference-Applied"] = f"wait={seconds}"
         outcome = await access.rooms[Watch].outcome(entry.award_id, seconds)
         if outcome is not None and outcome.status is AwardStatus.POSTED:
-            return answers.json_answer(answers.state(outcome), 201, headers)
+            named = await _named(outcome, access)
+            return answers.json_answer(answers.awarded(outcome, partner, named), 201, headers)
         if outcome is not None and outcome.status is AwardStatus.REJECTED:
             raise ApiProblem(outcome.reason or "", outcome.detail or "", extra={"award_id": str(outcome.award_id)})
         if outcome is not None:

@@ -87,7 +87,7 @@ async def test_a_transaction_tells_the_offer_that_was_redeemed_with_it(house: Ho
     (transfer,) = (await acme.get("/v1/members/bob/transfers")).json()["transfers"]
     followed = (await acme.get(f"/v1/awards/{answer.json()['award_id']}")).json()
     told = {"redemption_id": id_, "faults": [f"neither an offer nor a reward was redeemed for the member as {id_}"]}
-    assert (transfer["redeemed"], followed) == (told, answer.json() | {"redeemed": told})
+    assert (transfer["redeemed"], answer.json()["redeemed"], followed) == (told, told, answer.json())
 
 
 async def test_a_quote_awards_nothing(house: House, open_shop: Shop) -> None:
