@@ -1,6 +1,6 @@
 """Test keys: the same answers as live ones, and no row in common with them."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
@@ -9,6 +9,8 @@ import httpx
 import pytest
 
 from abacus.core.clock import SystemClock
+from abacus.engage.offers.codes.desk import CodeDesk
+from abacus.engage.offers.codes.loader import Batch
 from abacus.intake.awarding.metrics import AWARDS, POINTS
 from abacus.intake.partners.decide.partner import TEST_KEY, new_signing_secret
 from abacus.intake.partners.decide.signature import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
@@ -17,11 +19,13 @@ from abacus.intake.partners.sandbox import new_test_access
 from abacus.intake.partners.store import PartnerStore
 from abacus.ledger.metrics import MOVEMENTS
 from abacus.ledger.types.limits import Limits
+from abacus.people.types.person import Actor
 from abacus.platform.encryption import Secrets, new_keyring_text
 from abacus.platform.metrics import QUARANTINED, total
 from abacus.platform.migrations import current_revision, has_sandbox, head_revision, make_sandbox, migrate
 from abacus.platform.postgres import Pool, open_pool
 from abacus.platform.sandbox import SCHEMA, SESSION
+from tests.engage.offers.coded import codes
 from tests.support.house import House, until
 from tests.support.logged import limits_logged
 from tests.support.offers import document, run_offers
@@ -284,6 +288,52 @@ async def test_offers_are_taken_in_the_sandbox_alone(house: House, sandbox: Pool
             return answer.status_code == 403 and kind(answer) == "offers-not-allowed"
 
         await until(refused)
+
+
+@pytest.mark.long
+async def test_live_codes_and_invitations_are_tried_in_the_sandbox(house: House, sandbox: Pool) -> None:
+    """A code that is used there is free for members, and who guesses with the one key waits with the other."""
+    keyring, (one, *unknown) = new_keyring_text("one"), codes(41)
+    batch = Batch("lunch_20", "SG", "one", is_checked=True, made_by="person:ann")
+    await CodeDesk(house.pool, CLOCK, Secrets.of(keyring)).load(batch, [one], Actor("person:ann", None))
+    by_code = document(name="lunch_20", audience="code", codes="pool", scope=SCOPE, limits=UNLIMITED)
+    await run_offers(house.pool, *OFFERS, by_code)
+    live_key, (test_key, _) = await register(house, may_use_offers=True), await access(house, sandbox)
+    async with offer_desk(house, house.settings.model_copy(update={"secrets_key": keyring})) as running:
+        live, test = await running.caller(live_key), await running.caller(test_key)
+
+        async def reserve(
+            caller: httpx.AsyncClient, offer: str, member_id: str, code: str | None = None
+        ) -> httpx.Response:
+            body = {"member_id": member_id, "item": PIZZA, "code": code}
+            headers = {"Idempotency-Key": f"{offer}-{member_id}"}
+            return await caller.post(f"/v1/offers/{offer}/reservations", json=body, headers=headers)
+
+        held = await reserve(test, "lunch_20", "bob", one)
+        assert held.status_code == 201, held.text
+        redeemed = await test.post(f"/v1/reservations/{held.json()['reservation_id']}/redeem", json={"items": [PIZZA]})
+        assert redeemed.status_code == 201
+        assert (await reserve(test, "lunch_20", "ann", one)).json()["reason"] == "code-used"
+        assert await house.pool.fetchval("select count(*) from offer_code_use") == 0
+        assert (await reserve(live, "lunch_20", "ann", one)).status_code == 201
+        rollback = f"/v1/redemptions/{redeemed.json()['redemption_id']}/rollback"
+        assert (await test.post(rollback, headers={"Idempotency-Key": "back"})).status_code == 200
+
+        async def free_again() -> bool:
+            return (await reserve(test, "lunch_20", "eve", one)).status_code == 201
+
+        await until(free_again)
+
+        assert (await reserve(test, "by_mail", "bob")).json()["reason"] == "admission"
+        assert (await reserve(test, "by_mail", "invited-bob")).status_code == 201
+        assert (await reserve(live, "by_mail", "invited-bob")).json()["reason"] == "admission"
+
+        async def guess(caller: httpx.AsyncClient, some: Sequence[str]) -> int:
+            body = {"country": "SG", "items": [PIZZA], "codes": some}
+            return (await caller.post("/v1/offers/validate", json=body)).status_code
+
+        assert [await guess(test, unknown[:20]), await guess(test, unknown[20:])] == [200, 429]
+        assert await guess(live, [one]) == 429
 
 
 @pytest.mark.long

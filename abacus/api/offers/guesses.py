@@ -6,15 +6,19 @@ from typing import Final
 
 from abacus.api.api_problem import ApiProblem
 from abacus.api.auth import Call, PersonCall
+from abacus.platform.rate_limits.limiter import RateLimiter
 
 _A_MINUTE: Final = 30  # of one caller
 _MOST_CALLERS: Final = 10_000
 
 
 class Guesses:
-    """One for each process; the guesses of a caller are counted over all of them."""
+    """One for each process; the guesses of a caller are counted over all of them, and with each of its keys: a test key
+    tries the codes of live offers.
+    """
 
-    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, limiter: RateLimiter, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._limiter = limiter
         self._monotonic = monotonic
         self._until: dict[str, float] = {}
 
@@ -30,7 +34,7 @@ class Guesses:
         """Raises `ApiProblem` for a caller who tries too many."""
         caller = call.agent.source
         for _ in range(wrong):
-            permit = await call.access.limiter.take(f"codes:{caller}", _A_MINUTE)
+            permit = await self._limiter.take(f"codes:{caller}", _A_MINUTE)
             if permit.wait_s:
                 if len(self._until) >= _MOST_CALLERS:
                     self._until.clear()

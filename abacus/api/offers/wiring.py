@@ -13,6 +13,7 @@ from abacus.api.http.wiring import http_limits
 from abacus.api.offers import routes, taking
 from abacus.api.offers.guesses import Guesses
 from abacus.api.server import bound
+from abacus.engage.offers.codes.shelf import CodeShelf
 from abacus.engage.offers.offer_store import OfferStore, OfferVersions
 from abacus.engage.offers.qualifier import Qualifier
 from abacus.engage.offers.rehearsal_wiring import rehearsed_offers
@@ -84,7 +85,7 @@ async def _opened(wiring: Wiring) -> ASGIApp:
         people=people,
         signing_secrets=SigningSecrets(wiring.secrets()),
         limiter=limiter,
-        rooms=Rooms(asked.qualifier, taken.till, taken.codes, Guesses()),
+        rooms=Rooms(asked.qualifier, taken.till, taken.codes, Guesses(limiter)),
     )
     if await until_available(partial(has_sandbox, letting_in), wiring.health):
         own = await opened(size=_SANDBOX, settings={**LOOKUPS_BY_VALUES, **SESSION})
@@ -96,7 +97,9 @@ async def _opened(wiring: Wiring) -> ASGIApp:
 
 def _sandbox(wiring: Wiring, live: Access, live_directory: Directory, live_pool: Pool, pool: Pool) -> Access:
     offer_of = OfferVersions(OfferStore(live_pool)).of
-    offers = rehearsed_offers(wiring, pool, live.rooms[Qualifier], offer_of, standing=STANDING)
+    offers = rehearsed_offers(
+        wiring, pool, live.rooms[Qualifier], live.rooms[CodeShelf], offer_of, live_pool=live_pool, standing=STANDING
+    )
     return Access(
         clock=live.clock,
         directory=SandboxDirectory(partner_directory(wiring, pool), live_directory),
@@ -104,5 +107,5 @@ def _sandbox(wiring: Wiring, live: Access, live_directory: Directory, live_pool:
         signing_secrets=SigningSecrets(wiring.secrets()),
         limiter=wiring.limiter(pool, apart="offers:"),
         mode=TEST,
-        rooms=Rooms(offers.qualifier, offers.till, offers.codes, Guesses()),
+        rooms=Rooms(offers.qualifier, offers.till, offers.codes, live.rooms[Guesses]),
     )

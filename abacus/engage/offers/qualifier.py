@@ -96,6 +96,10 @@ class Qualifier:
         armed = self._index().named(name)
         return None if armed is None else armed.offer
 
+    def by_invitation(self) -> frozenset[int]:
+        """The numbers of the offers in force that are by invitation."""
+        return self._index().by_invitation()
+
     def without_public(self, country: str, codes: Sequence[str]) -> Sequence[str]:
         """The codes that are no public code of an offer in force in the country."""
         index = self._index()

@@ -1,6 +1,7 @@
 """Offers of test keys in the sandbox: those in force, for members who are in no segment and were never counted.
 
-What is taken there counts against limits of the sandbox's own. No worker awards the points of its redemptions.
+What is taken there counts against limits of the sandbox's own, and takes single codes there alone. No worker awards the
+points of its redemptions.
 """
 
 import asyncio
@@ -8,10 +9,11 @@ import time
 from typing import Final, NamedTuple
 
 from abacus.engage.downstreams.decide.question import EXTERNAL
-from abacus.engage.offers.codes.code_key import CodeRules
+from abacus.engage.offers.codes.code_sweeper import CodeSweeper
 from abacus.engage.offers.codes.code_uses import Holders
 from abacus.engage.offers.codes.shelf import CodeShelf
 from abacus.engage.offers.facts import OfferSubject
+from abacus.engage.offers.invented import InventedMembers
 from abacus.engage.offers.members import Members
 from abacus.engage.offers.qualifier import Qualifier
 from abacus.engage.offers.redemptions import Redemptions
@@ -27,7 +29,6 @@ from abacus.signals.facts.one_value import OneValue
 from abacus.signals.facts.types import FactRegistry
 
 _SWEEP_EVERY_S: Final = 1.0
-_NO_CODES: Final = CodeRules(None, all_checked=False)  # single codes are of live members
 
 
 class RehearsedOffers(NamedTuple):
@@ -39,27 +40,36 @@ class RehearsedOffers(NamedTuple):
 
 
 def rehearsed_offers(
-    wiring: Wiring, pool: Pool, live: Qualifier, offer_of: OfferOf, *, standing: str
+    wiring: Wiring,
+    pool: Pool,
+    live: Qualifier,
+    live_codes: CodeShelf,
+    offer_of: OfferOf,
+    *,
+    live_pool: Pool,
+    standing: str,
 ) -> RehearsedOffers:
     """`pool` is of the sandbox; for `standing` see `Members`."""
     clock, slot = wiring.clock, drawn_slot()
     members = Members(pool, standing=standing, clock=clock, monotonic=time.monotonic)
-    qualifier = live.rehearsing(members, FactRegistry[OfferSubject](OneValue(COUNTER, 0), OneValue(EXTERNAL, None)))
+    invented = InventedMembers(members, live.by_invitation)
+    qualifier = live.rehearsing(invented, FactRegistry[OfferSubject](OneValue(COUNTER, 0), OneValue(EXTERNAL, None)))
     pots = unwatched_pots(pool, slot)
     sweeper = ReservationSweeper(pool, clock, pots, slot=slot)
     reservations = Reservations(pool, clock, pots, sweeper.let_go, slot=slot)
     redemptions = Redemptions(pool, clock, pots, slot=slot)
-    codes = CodeShelf(pool, clock, lambda: _NO_CODES, Holders(pool, clock, sweeper.let_go))
+    codes = live_codes.rehearsing(pool, Holders(pool, clock, sweeper.let_go), live_pool)
     for each in (members, reservations, redemptions, codes):
         wiring.at_the_end(each.close)
-    wiring.beside(_keep_sweeping(sweeper))
+    wiring.beside(_keep_sweeping(sweeper, CodeSweeper(pool, clock, codes)))
     return RehearsedOffers(
         qualifier, Till(qualifier, reservations, redemptions, codes, offer_of=offer_of, clock=clock), codes
     )
 
 
-async def _keep_sweeping(sweeper: ReservationSweeper) -> None:
+async def _keep_sweeping(sweeper: ReservationSweeper, codes: CodeSweeper) -> None:
     health = WorkerHealth("offers that are taken in the sandbox")
     while True:
         await until_available(sweeper.sweep, health)
+        await until_available(codes.sweep, health)
         await asyncio.sleep(_SWEEP_EVERY_S)

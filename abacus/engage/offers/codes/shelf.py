@@ -48,6 +48,11 @@ join offer_code_batch b on b.pool = c.pool and b.batch = c.batch
 left join offer_code_use u on u.digest = c.digest and u.pool = c.pool
 where c.digest = any(:digests::bytea[]) and b.withdrawn_at is null
 """)
+# The uses alone: of the sandbox, which has no codes.
+_USES: Final = Statement("""
+select digest, pool, reservation_id, until, used_at is not null as is_used
+from offer_code_use where digest = any(:digests::bytea[])
+""")
 _TAKE: Final = Statement(f"""
 insert into offer_code_use ({columns(Taking)})
 select u.* from {unnested(Taking, pool="integer", batch="integer")} order by u.digest, u.pool
@@ -62,7 +67,7 @@ _HAS: Final = Statement("select exists (select from offer_code_use where reserva
 
 class CodeShelf:
     """One for each process. Its methods raise `Unavailable`: nothing has changed then, or it is found when it comes
-    again. `close` waits for what is in progress.
+    again. `close` waits for what is in progress. Codes are `loaded` where they are used, unless another place is named.
     """
 
     def __init__(
@@ -72,10 +77,12 @@ class CodeShelf:
         rules: Callable[[], CodeRules],
         holders: Holders,
         *,
+        loaded: Pool | None = None,
         gather_s: float = _GATHER_S,
         most_together: int = _MOST_TOGETHER,
     ) -> None:
         self._pool = pool
+        self._loaded = loaded or pool
         self._clock = clock
         self._rules = rules
         self._holders = holders
@@ -86,6 +93,10 @@ class CodeShelf:
         self._taking: Gatherer[Wanted, Lost] = Gatherer(
             self._take_round, gather_s=gather_s, most_together=most_together, at_once=_ROUNDS_AT_ONCE
         )
+
+    def rehearsing(self, pool: Pool, holders: Holders, loaded: Pool) -> "CodeShelf":
+        """The same codes, which lie in `loaded`, for the sandbox: it keeps by itself which of them are taken there."""
+        return CodeShelf(pool, self._clock, self._rules, holders, loaded=loaded)
 
     async def found(self, typed: Sequence[str]) -> Mapping[str, Sequence[SingleCode]]:
         """For each typed code the pools that have it. A slip in a code costs no look into the database."""
@@ -133,13 +144,23 @@ class CodeShelf:
         await self._taking.close()
 
     async def _find_round(self, together: Sequence[PendingRequest[Sequence[bytes], Found]]) -> None:
-        digests = {each for pending in together for each in pending.request}
         found: dict[bytes, list[SingleCode]] = {}
-        async with passing_failures():
-            for digest, offer, pool, batch, *taken in await self._pool.fetch(*_FIND(digests=list(digests))):
-                found.setdefault(digest, []).append(SingleCode(offer, pool, batch, digest, *taken))
+        for code in await self._codes(list({each for pending in together for each in pending.request})):
+            found.setdefault(code.digest, []).append(code)
         for each in together:
             each.answer(found)
+
+    async def _codes(self, digests: Sequence[bytes]) -> Sequence[SingleCode]:
+        async with passing_failures():
+            rows = await self._loaded.fetch(*_FIND(digests=digests))
+            codes = [
+                SingleCode(offer, pool, batch, digest, *taken)
+                for digest, offer, pool, batch, *taken in map(tuple, rows)
+            ]
+            if self._loaded is self._pool:
+                return codes
+            uses = {(row[0], row[1]): row[2:] for row in map(tuple, await self._pool.fetch(*_USES(digests=digests)))}
+        return [SingleCode(*code[:4], *uses.get((code.digest, code.pool), ())) for code in codes]
 
     async def _take_round(self, together: Sequence[PendingRequest[Wanted, Lost]]) -> None:
         left = {each.reservation_id: each for pending in together for each in pending.request}

@@ -154,6 +154,10 @@ class OfferIndex:
             for shelf in market.for_all.money.values():
                 shelf.warm()
 
+    def by_invitation(self) -> frozenset[int]:
+        """The numbers of all offers by invitation. It looks at every offer."""
+        return frozenset(each.number for each in self if each.offer.audience is Audience.INVITATION)
+
     def named(self, name: str) -> Armed | None:
         return self._names.get(name)
 
