@@ -1,4 +1,4 @@
-"""The reports and the backtest over five million transfers of half a million accounts, and the memory of both sides.
+"""The reports and the backtests over five million transfers of half a million accounts, and the memory of both sides.
 
 Each report is the command itself, in a process of its own. Its memory, and that of the Postgres processes that serve
 it, is read while it runs.
@@ -8,13 +8,15 @@ import asyncio
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import psutil
 
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
+from abacus.core.document_text import write_toml
 from abacus.platform.embedded import EmbeddedStack
 from abacus.platform.migrations import migrate
 from abacus.platform.postgres import Pool, open_pool
@@ -28,6 +30,19 @@ TRANSFERS: Final = 5_000_000
 OF_EACH: Final = 10  # transfers of an account, over twenty months
 WANTED_S: Final = 120.0
 WANTED_BYTES: Final = 1024 * 1024 * 1024
+_DRAFT: Final[Mapping[str, Any]] = {
+    "name": "not_by_cash",
+    "country": "SG",
+    "timezone": "Asia/Singapore",
+    "starts_at": datetime(2025, 1, 1, tzinfo=UTC),
+    "ends_at": datetime(2036, 1, 1, tzinfo=UTC),
+    "audience": "public",
+    "benefit": {"percent": "10", "cap": "3"},
+    "scope": {"everything": True},
+    "when": {"operator": "in", "lhs": "var.payment_type", "rhs": ["wallet", "card"]},
+    "limits": {"uses": {"overall": 1_000_000, "member_day": 1, "member": 5}},
+    "paid_by": {"cost_centre": "benchmark"},
+}
 
 REPORTS: Final[Mapping[str, Sequence[str]]] = {
     "rollforward of a month": ("report", "rollforward", "--month", "2026-06"),
@@ -113,10 +128,15 @@ async def measure(directory: Path) -> list[Figure]:
             await _fill(owner)
         finally:
             await owner.close()
-        draft = await asyncio.to_thread(_draft, directory)
-        backtest = ("rates", "backtest", str(draft), "--from", "2025-01", "--to", "2026-12")
+        backtests = {
+            f"backtest of {what} over two years, 2,300,000 awards of one country": (
+                *(family, "backtest", str(await asyncio.to_thread(draft, directory))),
+                *("--from", "2025-01", "--to", "2026-12"),
+            )
+            for what, family, draft in (("a card", "rates", _card), ("an offer", "offers", _offer))
+        }
         figures: list[Figure] = []
-        for name, command in {**REPORTS, "backtest of two years, 2,300,000 awards of one country": backtest}.items():
+        for name, command in {**REPORTS, **backtests}.items():
             figures.append(_figure(name, await _timed(settings, (*command, "--json"))))
             print(f"  {figures[-1].name}: {figures[-1].value}", file=sys.stderr, flush=True)
         return figures
@@ -138,11 +158,18 @@ async def _fill(owner: Pool) -> None:
         await owner.execute(statement, timeout=1800)
 
 
-def _draft(directory: Path) -> Path:
+def _card(directory: Path) -> Path:
     """Singapore's card, with food at two and a half."""
     (card,) = (each for each in example_cards() if each.scope == "SG")
-    file = directory / "draft.toml"
+    file = directory / "card.toml"
     file.write_text(to_toml(card).replace('food = "2"', 'food = "2.5"'), encoding="utf-8")
+    return file
+
+
+def _offer(directory: Path) -> Path:
+    """An offer that fits most purchases, and counts the uses of each member."""
+    file = directory / "offer.toml"
+    file.write_text(write_toml(dict(_DRAFT)), encoding="utf-8")
     return file
 
 

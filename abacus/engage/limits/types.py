@@ -72,7 +72,11 @@ class Bound(NamedTuple):
 
     def limited(self, amounts: Amounts) -> Amounts:
         """The amounts that are limited at all; 0 of the others."""
-        return Amounts(*(0 if most is None else each for most, each in zip(self, amounts, strict=True)))
+        return Amounts(
+            0 if self.runs is None else amounts.runs,
+            0 if self.points is None else amounts.points,
+            0 if self.cost is None else amounts.cost,
+        )
 
     def short_of(self, used: Amounts, more: Amounts) -> str | None:
         """The first amount that would pass its limit with that much more; None where all fit."""

@@ -135,7 +135,7 @@ class OfferBacktest:
         granted = grant([[each] for each in wanted], uses, self._left, bounds)
         for pot, taken in granted.taken.items():
             self._left[pot] = self._left[pot].minus(bounds[pot].limited(taken))
-        self._takers.add(each for each, refusal in zip(wanted, granted.refusals, strict=True) if refusal is None)
+        self._takers.add([each for each, refusal in zip(wanted, granted.refusals, strict=True) if refusal is None])
         for each, gain, refusal in zip(wanted, gains, granted.refusals, strict=True):
             self._count(each.day, gain, refusal)
 

@@ -1,7 +1,8 @@
 """The members of a backtest, in a file that is thrown away, so that any number of members takes the same memory."""
 
+import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
@@ -18,8 +19,24 @@ create table taker (
     day text, day_runs integer, day_points integer, day_cost integer
 ) without rowid;
 """
-_LOAD: Final = "select runs, points, cost, day, day_runs, day_points, day_cost from taker where member_id = ?"
+_LOAD: Final = """
+select t.* from taker t where t.member_id in (select value from json_each(?))
+"""
 _SAVE: Final = "insert or replace into taker values (?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+class _Row(NamedTuple):
+    """What a member took ever, and on the last day."""
+
+    ever: Amounts
+    day: str
+    that_day: Amounts
+
+    def uses(self, day: str) -> Uses:
+        return Uses(self.ever, self.that_day if day == self.day else NOTHING)
+
+
+_NO_ROW: Final = _Row(NOTHING, "", NOTHING)
 
 
 class MostOfAMember(NamedTuple):
@@ -38,24 +55,27 @@ class Takers:
         self._connection = connection
         connection.executescript(_TABLE)
 
-    def uses(self, places: Iterable[TakerPlace]) -> Mapping[TakerPlace, Uses]:
-        return {place: self._uses(place) for place in places}
+    def uses(self, places: Collection[TakerPlace]) -> Mapping[TakerPlace, Uses]:
+        rows = self._rows({each.member_id for each in places})
+        return {place: rows.get(place.member_id, _NO_ROW).uses(place.day.isoformat()) for place in places}
 
-    def add(self, taken: Iterable[Taken]) -> None:
+    def add(self, taken: Collection[Taken]) -> None:
+        rows = self._rows({each.member_id for each in taken})
         for each in taken:
-            before = self._uses(each.place)
-            ever, that_day = before.ever.plus(each.amounts), before.that_day.plus(each.amounts)
-            self._connection.execute(_SAVE, (each.member_id, *ever, each.day.isoformat(), *that_day))
+            day = each.day.isoformat()
+            before = rows.get(each.member_id, _NO_ROW).uses(day)
+            rows[each.member_id] = _Row(before.ever.plus(each.amounts), day, before.that_day.plus(each.amounts))
+        self._connection.executemany(
+            _SAVE, [(member_id, *row.ever, row.day, *row.that_day) for member_id, row in rows.items()]
+        )
 
     def most(self) -> MostOfAMember:
         look = "select count(*), coalesce(max(runs), 0), coalesce(max(cost), 0), coalesce(max(points), 0) from taker"
         return MostOfAMember(*self._connection.execute(look).fetchone())
 
-    def _uses(self, place: TakerPlace) -> Uses:
-        row = self._connection.execute(_LOAD, (place.member_id,)).fetchone()
-        if row is None:
-            return Uses()
-        return Uses(Amounts(*row[:3]), Amounts(*row[4:]) if row[3] == place.day.isoformat() else NOTHING)
+    def _rows(self, members: Collection[str]) -> dict[str, "_Row"]:
+        found = self._connection.execute(_LOAD, (json.dumps([*members]),))
+        return {row[0]: _Row(Amounts(*row[1:4]), row[4], Amounts(*row[5:])) for row in found}
 
 
 @contextmanager

@@ -7,16 +7,15 @@ is for some of these fits none, and categories are verticals.
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Final, NamedTuple
 
 from abacus.core.errors import Refused
 from abacus.core.fields import EARLIEST
 from abacus.engage.offers.decide.basket import Item
-from abacus.engage.offers.decide.currencies import exact_units
+from abacus.engage.offers.decide.currencies import decimals_of
 from abacus.engage.offers.decide.offer import Offer
 from abacus.engage.offers.decide.purchase import PAYMENT_TYPE, VERTICAL
-from abacus.engage.offers.decide.saving import half_up
 
 _NOT_KNOWN: Final = ("products", "merchants", "brands")
 _NOBODY_SAID: Final = ""
@@ -44,14 +43,14 @@ class Window(NamedTuple):
 
 def item_of(purchase: PastPurchase, currency: str) -> Item:
     """One piece at the price that was paid."""
-    units = exact_units(purchase.amount, currency)
+    units = purchase.amount.scaleb(decimals_of(currency)).to_integral_value(ROUND_HALF_UP)
     return Item(
         _NOBODY_SAID,
         _NOBODY_SAID,
         _NOBODY_SAID,
         _NOBODY_SAID,
         (purchase.vertical,),
-        half_up(units.numerator, units.denominator),
+        int(units),
         currency,
         variables={VERTICAL: purchase.vertical, PAYMENT_TYPE: purchase.payment_type},
     )
