@@ -10,7 +10,7 @@ from abacus.engage.journeys.decide.ways import Traveller, counted, fetched
 from abacus.platform.postgres import Connection
 from abacus.platform.sql import Statement
 
-_RNG: Final = random.Random()
+_RNG: Final = random.SystemRandom()  # a process that was forked draws no number again
 
 
 class _Left(NamedTuple):

@@ -21,7 +21,7 @@ from abacus.platform import slices
 from abacus.platform.postgres import Pool
 
 _COUNTED: Final = 1_000  # packs at once
-_RNG: Final = random.Random()
+_RNG: Final = random.SystemRandom()  # a process that was forked draws no number again
 
 Told: TypeAlias = Callable[[int], object]  # is told of further members
 

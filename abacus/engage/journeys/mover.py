@@ -36,7 +36,7 @@ from abacus.platform.postgres import Connection, passing_failures
 from abacus.signals.events.types import Event
 
 MOST_PACKS: Final = 64
-_RNG: Final = random.Random()
+_RNG: Final = random.SystemRandom()  # a process that was forked draws no number again
 
 
 # The zone of a journey, by its name: days are those of its clock.
