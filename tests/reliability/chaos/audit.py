@@ -23,6 +23,9 @@ from tests.reliability.chaos.expected import expected_of
 from tests.reliability.chaos.ground import ProvingGround
 from tests.reliability.chaos.judge import Held, Posted, faults_of_postings, faults_of_quarantine, few
 from tests.reliability.chaos.order import Telling
+from tests.reliability.chaos.travel_rows import left_of_travels
+from tests.reliability.chaos.travelled import member
+from tests.reliability.chaos.travels_judged import faults_of_travels
 from tests.reliability.chaos.workload import Workload
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -30,7 +33,7 @@ _POSTED: Final = """
 select c.key, c.fingerprint, t.member_id, t.program, t.points, t.kind,
     (t.explanation->>'due')::bigint as due, (t.explanation->>'expired')::bigint as expired
 from claim c join transfer t using (member_id, program, seq)
-where not starts_with(c.key, 'campaign:') and not starts_with(c.key, 'redemption:') and not starts_with(c.key, 'api:')
+where split_part(c.key, ':', 1) not in ('campaign', 'journey', 'redemption', 'api')
 """
 _HELD: Final = "select stage, origin, reason, key, fingerprint from quarantine where status = 'held'"
 _TOLD: Final = "select member_id, program, last_seq from account where last_seq > 0"
@@ -67,6 +70,7 @@ class Auditor:
     lapsed: Month | None = None
     beside: Counter[str] = field(default_factory=Counter)
     campaigned: Campaigned | None = None
+    visitors: int = 0  # of the journey of the run
 
     async def audit(self) -> Audit:
         commands = asyncio.gather(self._reconciled(), self._verified())
@@ -110,9 +114,11 @@ class Auditor:
     async def _campaigned(self) -> list[str]:
         if self.campaigned is None:
             return []
-        published = [each.value async for each in self._messages(self.ground.settings.events_topic)]
-        told = await told_of_campaigns(self.ground.pool, published)
-        return [*faults_of_campaigns(self.campaigned, told)]
+        published = [each async for each in self._messages(self.ground.settings.events_topic)]
+        told = await told_of_campaigns(self.ground.pool, [each.value for each in published])
+        left = await left_of_travels(self.ground.pool, published)
+        visitors = [member(number) for number in range(self.visitors)]
+        return [*faults_of_campaigns(self.campaigned, told), *faults_of_travels(visitors, left)]
 
     async def _expired(self) -> list[str]:
         if self.lapsed is None:

@@ -6,6 +6,7 @@ from typing import Final
 import orjson
 
 from abacus.platform.postgres import Pool
+from tests.reliability.chaos.campaigned import PRAISED
 from tests.reliability.chaos.campaigns_judged import Action, Told, Transfer
 
 _CLAIMS: Final = "select campaign, array_agg(key) from campaign_claim group by 1"
@@ -14,9 +15,10 @@ select campaign, outcome, sum(events)::bigint, sum(points)::bigint from campaign
 """
 _ACTIONS: Final = """
 select owner, member_id, key, kind, done_at is not null, refused_at is not null from action
+where owner_kind = 'campaign'
 """
 _TRANSFERS: Final = "select key, member_id, points from transfer where starts_with(key, 'campaign:')"
-_NOTICES: Final = "select event_id from notice"
+_NOTICES: Final = "select event_id from notice where starts_with(event_id, 'campaign:')"
 _EXHAUSTED: Final = "select name from campaign where status = 'exhausted'"
 
 
@@ -28,6 +30,6 @@ async def told_of_campaigns(pool: Pool, published: Iterable[bytes]) -> Told:
         actions=[Action(*row) for row in await pool.fetch(_ACTIONS)],
         transfers=[Transfer(*row) for row in await pool.fetch(_TRANSFERS)],
         notices=[row[0] for row in await pool.fetch(_NOTICES)],
-        published=[orjson.loads(message)["id"] for message in published],
+        published=[event["id"] for event in map(orjson.loads, published) if event["type"] == PRAISED],
         exhausted=frozenset(row[0] for row in await pool.fetch(_EXHAUSTED)),
     )

@@ -10,16 +10,20 @@ from typing import Any, Final
 
 COUNTRY: Final = "SG"
 SINCE: Final = datetime(2020, 1, 1, tzinfo=UTC)  # as long as there are cards
-_UNTIL: Final = datetime(2090, 1, 1, tzinfo=UTC)
+UNTIL: Final = datetime(2090, 1, 1, tzinfo=UTC)
 _COMPLETED: Final = "transaction.completed"
 _EVENT: Final = f"transactions:{_COMPLETED}:"
 _COST_OF_POINT: Final = Decimal("0.01")
 MOST_RUNS: Final = 2  # of a member, where members have a limit
 THIRD: Final = 3
+PRAISED: Final = "order.praised"  # which campaigns publish
 HOUSE: Final[Mapping[str, Any]] = {
     "source": "house",
     "senders": ["house"],
-    "types": {"order.praised": {"order": "text"}},
+    "types": {
+        PRAISED: {"order": "text"},
+        **{f"visit.{what}": {"shop": "text"} for what in ("begun", "bought", "gone")},
+    },
 }
 POINTS: Final[Mapping[str, int]] = {"budgeted": 5, "twice": 3, "later": 2}
 
@@ -42,7 +46,7 @@ class Campaigned:
     def documents(self) -> list[dict[str, Any]]:
         """Points while a budget lasts; points twice a member; points some seconds later; a message and an event."""
         budget = {"overall": str(self.affordable * POINTS["budgeted"] * _COST_OF_POINT), "cost_of_point": "0.01"}
-        praised = {"type": "house/order.praised", "var": {"order": "var.transaction_id"}}
+        praised = {"type": f"house/{PRAISED}", "var": {"order": "var.transaction_id"}}
         third = [{"tell": {"en": "Three\nThat was order {{count}}."}}, {"publish": praised}]
         return [
             _campaign("budgeted", [{"do": [_award("budgeted")]}], {"budget": budget}),
@@ -68,7 +72,7 @@ def orders_in(bodies: Iterable[bytes]) -> dict[str, frozenset[str]]:
             continue
         if order["type"] != _COMPLETED or order["country"] != COUNTRY or "member_id" not in order:
             continue
-        if not SINCE <= datetime.fromisoformat(order["occurred_at"]) < _UNTIL:
+        if not SINCE <= datetime.fromisoformat(order["occurred_at"]) < UNTIL:
             continue
         key = f"{_EVENT}{order['source']}:{order['transaction_id']}"
         orders[key] = orders.get(key, frozenset()) | {order["member_id"]}
@@ -85,7 +89,7 @@ def _campaign(name: str, steps: Sequence[Mapping[str, Any]], limits: Mapping[str
         "country": COUNTRY,
         "timezone": "Asia/Singapore",
         "starts_at": SINCE.isoformat(),
-        "ends_at": _UNTIL.isoformat(),
+        "ends_at": UNTIL.isoformat(),
         "on": [_COMPLETED],
         "steps": steps,
         "limits": limits,

@@ -27,6 +27,7 @@ from abacus.signals.events.kind import SOURCES, Reserved
 from abacus.signals.events.wiring import built_in_sources
 from benchmarks.pipeline import environment
 from localstack.running import Services
+from tests.reliability.chaos import travelled
 from tests.reliability.chaos.campaigned import HOUSE, SINCE
 from tests.reliability.chaos.counted import definitions
 from tests.reliability.chaos.crew import Crew
@@ -42,6 +43,7 @@ from tests.support.ledgers import make_ledger
 from tests.support.logged import card_logged
 from tests.support.moved_clock import set_to
 from tests.support.running_campaigns import Stack, run_campaign
+from tests.support.running_journeys import run_journey
 from tests.support.slices import SLICES
 
 PARTITIONS: Final = 6
@@ -49,7 +51,8 @@ CREW: Final = (
     *("calculator", "calculator", "awarder", "awarder", "retrier", "relay", "relay"),
     *("counter", "counter"),
 )
-CAMPAIGNERS: Final = ("campaigner", "campaigner")  # where campaigns are in force
+CAMPAIGNERS: Final = ("campaigner", "campaigner")  # where campaigns and a journey are in force
+JOURNEYERS: Final = ("journeyer", "journeyer")
 LOGS: Final = Path(__file__).parents[3] / ".abacus" / "chaos"
 _QUEUES: Final = (AWARD, RETRY, EXPIRY, CAMPAIGN_RETRY)
 # A killed worker's messages come back sooner than in production, and slow ones are handed out twice.
@@ -79,7 +82,7 @@ class Build(NamedTuple):
     lapse: Lapse
     needs: Collection[Need] = ()
     late_after_s: float = 60.0
-    campaigns: Sequence[Mapping[str, Any]] = ()  # in force before the first message
+    campaigns: Sequence[Mapping[str, Any]] = ()  # in force before the first message, and with them a journey
 
 
 @dataclass(frozen=True)
@@ -171,6 +174,8 @@ async def opened_ground(services: Services, nursery: Nursery, plan: Build) -> As
             await store.publish(card, by="chaos", now=SystemClock().now(), also=card_logged(card))
         await _publish_counters(settings, pool)
         await _begin_campaigns(settings, pool, plan.campaigns)
+        if plan.campaigns:
+            await run_journey(Stack(settings, pool), approved_at=SINCE, **travelled.document())
         if Need.PROXIES in plan.needs:
             opening = opened_proxies(settings, plan.seed, late_after_s=plan.late_after_s)
             proxies = await stack.enter_async_context(opening)
@@ -178,7 +183,7 @@ async def opened_ground(services: Services, nursery: Nursery, plan: Build) -> As
         if Need.WRONG_CLOCKS in plan.needs:
             clock = logs / "clock"
         crew = await stack.enter_async_context(Crew(nursery, environment(crew_settings), logs))
-        _hire(crew, clock, plan.lapse.first_over, CAMPAIGNERS if plan.campaigns else ())
+        _hire(crew, clock, plan.lapse.first_over, (*CAMPAIGNERS, *JOURNEYERS) if plan.campaigns else ())
         await crew.ready(READY_WITHIN_S)
         built = proxies, disk, clock, bool(plan.campaigns)
         yield ProvingGround(settings, pool, client, crew, nursery, logs, plan.lapse, *built)

@@ -20,6 +20,8 @@ from tests.reliability.chaos.faults.fault import Fault, struck_within
 from tests.reliability.chaos.ground import Build, Lapse, ProvingGround, now, opened_ground
 from tests.reliability.chaos.needs import CannotBeHad, Need
 from tests.reliability.chaos.settling import Left, settled
+from tests.reliability.chaos.travelled import visitors_of
+from tests.reliability.chaos.travelling import travelling
 from tests.reliability.chaos.workload import Workload, cards, workload
 from tests.support.births import Nursery
 
@@ -72,12 +74,15 @@ async def run(fault: Fault, plan: Plan, services: Services, nursery: Nursery) ->
     build = Build(fault.name, plan.seed, Lapse.of(month), fault.needs, plan.late_after_s, campaigns)
     try:
         async with opened_ground(services, nursery, build) as ground:
-            async with fault.work(ground, rng) as struck:
+            visitors = visitors_of(plan.messages) if campaigned is not None else 0
+            on_their_way = travelling(ground, visitors, plan.sent_over_s * fault.lasts, Random(rng.random()))
+            async with on_their_way, fault.work(ground, rng) as struck:
                 await send(ground, sent, plan.sent_over_s * fault.lasts)
                 await struck_within(lambda: not fault.missed(struck + ground.struck), _STRIKES_WITHIN_S)
             left = await settled(ground, plan.rest_within_s)
             outcome.struck = +struck + ground.struck
-            auditor = Auditor(ground, sent, start, month if wrong_clocks else None, campaigned=campaigned)
+            lapsed = month if wrong_clocks else None
+            auditor = Auditor(ground, sent, start, lapsed, campaigned=campaigned, visitors=visitors)
             outcome.faults = await _faults_of(fault, outcome, left, ground)
             audit = await auditor.audit()
             crew = ground.crew

@@ -24,6 +24,7 @@ select coalesce(sum(t.upto + 1), 0) from counter_tally t join counter_series s o
 where s.topic = $1
 """
 
+_INSIDE: Final = "select count(*) from seat where left_at is null"
 _UNDONE: Final = "select count(*) as actions from action where done_at is null and refused_at is null"
 
 
@@ -33,6 +34,7 @@ class Left(NamedTuple):
     unread: int
     undecided: int
     deciding_again: int
+    inside_journeys: int
     undone: int
     retried: int
     queued: int
@@ -71,6 +73,7 @@ async def left_in(ground: ProvingGround) -> Left:
         await _unread(ground, "calculator"),
         await _unread(ground, "campaigner") if ground.campaigned else 0,
         await (await ground.queue(CAMPAIGN_RETRY)).holds(),
+        await ground.pool.fetchval(_INSIDE),
         sum(row["actions"] for row in await slices.rows(ground.pool, (_UNDONE,))),
         await (await ground.queue(RETRY)).holds(),
         await (await ground.queue(AWARD)).holds(),

@@ -12,12 +12,14 @@ from abacus.core.errors import Refused
 from abacus.engage.notify.notices import Notices
 from tests.engage.notify.promoting import promoted
 from tests.reliability.chaos.crashes.crossing import Stage
+from tests.reliability.chaos.crashes.facts import paid
 from tests.reliability.chaos.crashes.work import Work
 from tests.support.contact import publish_contact
 
 _CAP: Final = 2
 _NOTICES: Final = 4  # one after the other
 _WHO: Final = ("ann", "bob")
+_NO_PACE: Final = "delete from pace"  # the first message of a channel makes its row
 _LOOK_EVERY_S: Final = 0.1
 _OPEN: Final = "select count(*) from notice where starts_with(member_id, $1) and told_at is null"
 _UNSENT: Final = "select count(*) from notification where starts_with(member_id, $1) and sent_at is null"
@@ -25,9 +27,14 @@ _UNSENT: Final = "select count(*) from notification where starts_with(member_id,
 _CONTACT: Final = """
 select m.member_id,
     (select coalesce(sum(messages), 0) from message_count where member_id = m.member_id),
-    (select coalesce(sum(json_array_length(parts)), 0) from notification where member_id = m.member_id),
+    (select count(*) from notification, json_array_elements(parts) p
+        where member_id = m.member_id and p ->> 'kind' = 'campaign'),
     (select count(*) from untold_message where member_id = m.member_id)
 from unnest($1::text[]) as m (member_id)
+"""
+_EARNED: Final = """
+select count(*) from notification, json_array_elements(parts) p
+where member_id = $1 and p ->> 'kind' = 'earned' and sent_at is not null
 """
 _LEASES_END: Final = """
 update notification set due_at = now() where starts_with(member_id, $1) and sent_at is null and due_at > now()
@@ -35,17 +42,34 @@ update notification set due_at = now() where starts_with(member_id, $1) and sent
 
 
 class MessagesUnderCaps(Work):
-    """Campaigns have four things to say to each of two members, one after the other, and a cap leaves room for two."""
+    """Campaigns have four things to say to each of two members, one after the other, and a cap leaves room for two. A
+    third one is told of its points.
+    """
 
     worker: ClassVar = "notifier"
     name: ClassVar = "caps"
-    passes: ClassVar = frozenset({Stage.DECIDE, Stage.BEGIN, Stage.INSERT, Stage.COMMIT})
+    passes: ClassVar = frozenset(
+        {
+            Stage.RECEIVE,
+            Stage.DECIDE,
+            Stage.BEGIN,
+            Stage.LOCK,
+            Stage.INSERT,
+            Stage.COMMIT,
+            Stage.NOTICE,
+            Stage.OFFSET_COMMIT,
+        }
+    )
 
     async def lay_out(self) -> None:
         self._members = [f"{self.mark}-{who}" for who in _WHO]
         self._entered = 0
         with suppress(Refused):  # it is there already
             await publish_contact(self.lane.pool, caps={"log": {"marketing": f"{_CAP} a day"}})
+        await self.lane.owner.execute(_NO_PACE)
+        order = paid(self.mark, "eve", 1, occurred_at=self.lane.clock.now().isoformat())
+        await self.produce(order)
+        self.earns(order)
         await self._enter()
 
     @asynccontextmanager
@@ -58,9 +82,11 @@ class MessagesUnderCaps(Work):
         await self.lane.owner.execute(_LEASES_END, self.mark)
 
     async def is_done(self) -> bool:
+        if self._entered < _NOTICES:
+            return False
         pool = self.lane.pool
-        waiting = await pool.fetchval(_OPEN, self.mark), await pool.fetchval(_UNSENT, self.mark)
-        return self._entered == _NOTICES and waiting == (0, 0)
+        earned = await pool.fetchval(_EARNED, f"{self.mark}-eve")
+        return (await pool.fetchval(_OPEN, self.mark), await pool.fetchval(_UNSENT, self.mark), earned) == (0, 0, 1)
 
     async def is_through(self) -> bool:
         return await self.is_done()

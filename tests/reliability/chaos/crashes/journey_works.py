@@ -12,16 +12,12 @@ import asyncpg
 from abacus.core.ids import journey_effect_key
 from abacus.documents.decide.states import Act
 from abacus.documents.stated import Change
-from abacus.engage.journeys.decide.journey_reader import parse_journey
 from abacus.engage.journeys.journey_store import JourneyStore
-from abacus.engage.journeys.kind import JOURNEYS
-from abacus.engage.journeys.publications import journey_publications
-from abacus.signals.events.wiring import built_in_sources
 from tests.reliability.chaos.crashes.crossing import Stage
 from tests.reliability.chaos.crashes.facts import paid
 from tests.reliability.chaos.crashes.lane import Lane
 from tests.reliability.chaos.crashes.work import Work
-from tests.support.agreed import agree
+from tests.support.running_journeys import run_journey
 
 _DAY: Final = timedelta(days=1)
 _ORDERS: Final = ["transactions/transaction.completed"]
@@ -82,8 +78,7 @@ class JourneyVisits(Work):
         self._orders = 0
 
     async def lay_out(self) -> None:
-        pool, now = self.lane.pool, datetime.now(UTC)
-        around = await journey_publications(pool, built_in_sources(self.lane.settings), now)
+        now = datetime.now(UTC)
         food = {"operator": "eq", "lhs": "var.vertical", "rhs": "food"}
         rides = {"operator": "eq", "lhs": "var.vertical", "rhs": "rides"}
         document = {
@@ -97,9 +92,7 @@ class JourneyVisits(Work):
             "begin": "gift",
             "nodes": _NODES,
         }
-        draft = parse_journey(document, around)
-        await agree(pool, JOURNEYS, JourneyStore(pool), draft, around, approved_at=now)
-        (self._journey,) = [each.document for each in await JourneyStore(pool).history(self._name)]
+        self._journey = await run_journey(self.lane, approved_at=now, **document)
         first = [self._order(who, "food") for who in _WAYS]
         await self.produce(*first, first[0])
 
