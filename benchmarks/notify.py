@@ -5,6 +5,7 @@ Events come in batches as the reader gives them; the channel answers at once and
 
 import asyncio
 import random
+import statistics
 import time
 from collections.abc import Awaitable, Sequence
 from datetime import timedelta
@@ -17,7 +18,10 @@ import orjson
 from abacus.cli.examples import example_cards
 from abacus.core.clock import SystemClock
 from abacus.engage.notify.decide.contact import none_stopped
+from abacus.engage.notify.decide.contact_document import parse_policy
 from abacus.engage.notify.decide.message import ChannelName, OutgoingMessage
+from abacus.engage.notify.decide.news import Campaigned, CampaignWords
+from abacus.engage.notify.decide.notice import Notice
 from abacus.engage.notify.decide.pace import read_rates
 from abacus.engage.notify.expiry_notices import ExpiryReminders
 from abacus.engage.notify.listener import Listener
@@ -35,12 +39,15 @@ from abacus.platform.pace.decide.pace import Pace
 from abacus.platform.postgres import Pool, open_pool
 from abacus.pricing.decide.book import CardBook
 from abacus.pricing.decide.card import PublishedCard
+from benchmarks.ratio import ratio_of
 from benchmarks.report import Figure, rate
 
 EVENTS: Final = 60_000
 MEMBERS: Final = 12_000
 BATCH: Final = 2000
 ACCOUNTS: Final = 100_000
+CAPPED: Final = 2 * MEMBERS  # notices of a round
+CAPPED_ROUNDS: Final = 6
 CLOCK: Final = SystemClock()
 
 # A stand-in for an index that the ledger may have; it does no harm if the index is there already.
@@ -90,6 +97,7 @@ async def _measure(pool: Pool) -> list[Figure]:
         messages += gathered.notifications
     gathering = time.perf_counter() - began
     sending = await _send_all(pool)
+    without, under = await _under_a_cap(notices)
     job = ExpiryReminders(pool, notices, CLOCK, gathered_for=timedelta(0))
     book = CardBook(PublishedCard(card, 1) for card in example_cards())
     began = time.perf_counter()
@@ -104,10 +112,40 @@ async def _measure(pool: Pool) -> list[Figure]:
         Figure("… gathered into messages, five to one", rate(EVENTS / gathering, "events"), f"{messages:,} messages"),
         Figure("… sent over a channel that answers at once", rate(messages / sending, "messages")),
         Figure(
+            "what campaigns say, gathered under a cap on it",
+            rate(CAPPED / statistics.median(under), "notices"),
+            f"{ratio_of(without, under)} times as long as without a policy",
+        ),
+        Figure(
             f"notices of points that will expire, {done.entered:,} accounts",
             rate(done.entered / expiring, "members"),
             f"{expiring / expiring_again:.1f} times as long as running it again",
         ),
+    ]
+
+
+async def _under_a_cap(notices: Notices) -> tuple[list[float], list[float]]:
+    """The seconds of gathering without a policy, and by one whose cap has room for everything: by turns."""
+    policy = parse_policy({"country": "SG", "timezone": "Asia/Singapore", "caps": {"log": {"promotion": "1000 a day"}}})
+    seconds: dict[bool, list[float]] = {False: [], True: []}
+    for number in range(2 * CAPPED_ROUNDS):
+        is_capped = bool(number % 2)
+        await notices.enter(_said(number), gathered_for=timedelta(0))
+        policies = {policy.country: policy.numbered(1)} if is_capped else {}
+        began = time.perf_counter()
+        while (await notices.gather(0, (ChannelName.LOG,), policies)).notices:
+            pass
+        seconds[is_capped].append(time.perf_counter() - began)
+    return seconds[False], seconds[True]
+
+
+def _said(round_: int) -> list[Notice]:
+    """Two things of campaigns to each member."""
+    now, words = CLOCK.now(), {"en": CampaignWords(title="Autumn", text="It is here.")}
+    keys = [f"campaign:autumn:app:opened:{round_}-{number}:1/0" for number in range(CAPPED)]
+    return [
+        Notice(f"m{n % MEMBERS}", key, now, 0, Campaigned(campaign="autumn", key=key, country="SG", words=words))
+        for n, key in enumerate(keys)
     ]
 
 
