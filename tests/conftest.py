@@ -1,6 +1,5 @@
 """The ground of integration tests: real services, embedded unless addresses are given, and a fresh database a test."""
 
-import asyncio
 import gc
 import logging
 import os
@@ -20,13 +19,13 @@ from abacus.cli import examples
 from abacus.core.clock import SystemClock
 from abacus.documents.store import DocumentStore
 from abacus.platform.embedded import EmbeddedStack
-from abacus.platform.postgres import Pool, open_pool, together
+from abacus.platform.postgres import Pool, together
 from abacus.platform.sqs.queue import Client, sqs_client
 from abacus.pricing.decide.card import RateCard
 from abacus.pricing.kind import CARDS, alone
 from tests.support.births import Nursery, opened_nursery
 from tests.support.cluster import Servers
-from tests.support.databases import Databases, watch
+from tests.support.databases import Databases, TestDatabase, watch
 from tests.support.house import House, unique_settings
 from tests.support.ledgers import make_ledger
 from tests.support.logged import card_logged
@@ -194,19 +193,21 @@ async def databases(services: Services, servers: Servers, template: str) -> Asyn
 
 
 @pytest.fixture
-async def database_url(databases: Databases) -> AsyncIterator[str]:
+async def database(databases: Databases) -> AsyncIterator[TestDatabase]:
     """A database of this test's own."""
-    async with databases.one() as address:
-        yield address
+    async with databases.one() as opened:
+        yield opened
 
 
 @pytest.fixture
-async def pool(database_url: str) -> AsyncIterator[Pool]:
+def database_url(database: TestDatabase) -> str:
+    return database.address
+
+
+@pytest.fixture
+async def pool(database: TestDatabase) -> Pool:
     """Connections as the application's role."""
-    opened = await open_pool(database_url, size=8, keeps_nothing=True)
-    yield opened
-    # Who waits for ever in a test that ran out of time has a connection still, and would keep the whole run waiting.
-    await asyncio.wait_for(opened.close(), timeout=30)
+    return await database.pool()
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
@@ -28,8 +27,8 @@ async def databases(services: Services, servers: Servers, template: str) -> Asyn
 
 @asynccontextmanager
 async def one(databases: Databases) -> AsyncIterator[asyncpg.Connection]:
-    async with databases.one() as address:
-        connection = await asyncpg.connect(address)
+    async with databases.one() as database:
+        connection = await asyncpg.connect(database.address)
         try:
             yield connection
         finally:
@@ -88,16 +87,16 @@ async def test_a_change_that_was_rolled_back_is_none(databases: Databases) -> No
 
 async def test_who_was_left_behind_finds_no_database(databases: Databases) -> None:
     async with AsyncExitStack() as left:
-        async with databases.one() as address:
-            straggler = await asyncpg.connect(address)
+        async with databases.one() as database:
+            straggler = await asyncpg.connect(database.address)
             left.callback(straggler.terminate)
         with pytest.raises((asyncpg.PostgresError, OSError, asyncpg.InterfaceError)):
             await straggler.execute(WRITE)
         with pytest.raises(asyncpg.InvalidCatalogNameError):
-            await asyncpg.connect(address)
+            await asyncpg.connect(database.address)
         async with databases.one() as again:
-            assert urlsplit(again).path != urlsplit(address).path
-            connection = await asyncpg.connect(again)
+            assert again.name != database.name
+            connection = await asyncpg.connect(again.address)
             left.callback(connection.terminate)
             assert await rows(connection) == 0
 

@@ -1,15 +1,18 @@
 """Migrated, empty databases for tests, each of them used again when a test left its schema as it was.
 
-To copy hundreds of files for each test, and to delete them, took Postgres longer than all statements of most tests.
+To copy hundreds of files for each test, and to delete them, took Postgres longer than all statements of most tests. So
+did new sessions, which learn the catalog anew: a pool goes to the next test with its database, its sessions reset.
 """
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Final
 
 import asyncpg
 
+from abacus.platform.postgres import Pool, open_pool
 from tests.support.cluster import Servers
 from tests.support.services import Services, database_address
 from tests.support.slices import let_tests_write
@@ -40,7 +43,15 @@ where relkind = 'r' and oid >= 16384 and relname not in ('alembic_version', 'sli
     and (pg_relation_size(oid) > 0 or reltuples >= 0)
 """
 
-_LEFT: Final = f"select {_CHANGED} as changed, ({_WRITTEN}) as written"
+_LEFT: Final = f"""
+select {_CHANGED} as changed, ({_WRITTEN}) as written,
+    exists (select from pg_stat_activity where datname = current_database() and pid <> all($1::int[])
+            and pid <> pg_backend_pid() and backend_type = 'client backend') as in_use
+"""
+
+_CONNECTIONS: Final = 8
+_CLOSED_WITHIN_S: Final = 30
+_NO_TRIGGERS: Final = {"session_replication_role": "replica"}
 
 
 async def watch(database_url: str) -> None:
@@ -54,9 +65,63 @@ async def watch(database_url: str) -> None:
         await connection.close()
 
 
+class TestDatabase:
+    """A database of one test at a time, with a pool for the application's role if a test asks for one."""
+
+    __test__ = False
+
+    def __init__(self, name: str, address: str) -> None:
+        self.name = name
+        self.address = address
+        self._pool: Pool | None = None
+        self._owner: asyncpg.Connection | None = None
+
+    async def pool(self) -> Pool:
+        """Connections as the application's role."""
+        if self._pool is None:
+            self._pool = await open_pool(self.address, size=_CONNECTIONS, keeps_nothing=True)
+        return self._pool
+
+    async def is_as_its_template(self) -> bool:
+        """Whether it is, emptied, and has no sessions but its own."""
+        if (own := await self._sessions_as_new()) is None:
+            return False
+        if self._owner is None:
+            self._owner = await asyncpg.connect(self.address, server_settings=_NO_TRIGGERS)
+        changed, written, in_use = await self._owner.fetchrow(_LEFT, own)
+        if changed or in_use:
+            return False
+        if written:
+            await self._owner.execute(f"truncate {written} cascade")
+        return True
+
+    async def close(self) -> None:
+        """Ends its own sessions."""
+        if self._owner is not None:
+            await self._owner.close()
+        if self._pool is not None:
+            # Who waits for ever in a test that ran out of time has a connection still, and would keep the run waiting.
+            await asyncio.wait_for(self._pool.close(), timeout=_CLOSED_WITHIN_S)
+        self._owner = self._pool = None
+
+    async def _sessions_as_new(self) -> list[int] | None:
+        """The processes of the pool's sessions, or nothing where somebody has one of them, or closed the pool."""
+        if self._pool is None:
+            return []
+        count = self._pool.get_idle_size()
+        if self._pool.is_closing() or count < self._pool.get_size():
+            return None
+        async with AsyncExitStack() as held:
+            sessions = [await held.enter_async_context(self._pool.acquire()) for _ in range(count)]
+            for each in sessions:
+                await each.reset()
+            return [each.get_server_pid() for each in sessions]
+
+
 class Databases:
-    """Copies of a template that was prepared by `watch`. Each test finds its own under a name of its own: whoever still
-    uses the name of the test before finds no database, as if it had been dropped.
+    """Copies of a template that was prepared by `watch`. A database in which nobody is left goes to the next test as it
+    is. Where somebody is, it gets another name: who still uses the name of the test before finds no database, as if it
+    had been dropped.
     """
 
     def __init__(self, services: Services, servers: Servers, template: str, how_to_copy: str = "") -> None:
@@ -64,53 +129,63 @@ class Databases:
         self._servers = servers
         self._template = template
         self._how_to_copy = how_to_copy
-        self._clean = list[str]()
+        self._clean = list[TestDatabase]()
 
     @asynccontextmanager
-    async def one(self) -> AsyncIterator[str]:
-        """The address of a database of one's own."""
+    async def one(self) -> AsyncIterator[TestDatabase]:
+        """A database of one's own."""
         if self._clean:
-            name = self._clean.pop()
+            database = self._clean.pop()
         else:
-            name = _new_name()
-            await self._servers.administer(f"create database {name} template {self._template} {self._how_to_copy}")
+            database = self._named(_new_name())
+            copied = f"create database {database.name} template {self._template} {self._how_to_copy}"
+            await self._servers.administer(copied)
         try:
-            yield database_address(self._services, name)
+            yield database
         finally:
-            await self._take_back(name)
+            await self._take_back(database)
 
     async def close(self) -> None:
         """Drops the databases that wait for another test."""
         while self._clean:
-            await self._servers.drop(self._clean.pop())
+            await self._dropped(self._clean.pop())
 
-    async def _take_back(self, name: str) -> None:
+    async def _take_back(self, database: TestDatabase) -> None:
         if self._servers.are_several:  # to empty the tables on all of them takes longer than another copy
-            await self._servers.drop(name)
-            return
-        another = _new_name()
+            await self._dropped(database)
+        elif await _is_as_its_template(database):
+            self._clean.append(database)
+        else:
+            await self._take_away(database)
+
+    async def _take_away(self, database: TestDatabase) -> None:
+        """Gives the database another name, if it is good for another test."""
+        await database.close()
+        another = self._named(_new_name())
         try:
-            await self._servers.rename(name, another)
+            await self._servers.rename(database.name, another.name)
         except asyncpg.PostgresError:  # it is no longer there, or a session does not end
-            await self._servers.drop(name)
+            await self._servers.drop(database.name)
             return
-        if await _emptied(database_address(self._services, another)):
+        if await another.is_as_its_template():
             self._clean.append(another)
         else:
-            await self._servers.drop(another)
+            await self._dropped(another)
+
+    async def _dropped(self, database: TestDatabase) -> None:
+        await database.close()
+        await self._servers.drop(database.name)
+
+    def _named(self, name: str) -> TestDatabase:
+        return TestDatabase(name, database_address(self._services, name))
+
+
+async def _is_as_its_template(database: TestDatabase) -> bool:
+    """Nor is it where a session ended, or the server."""
+    with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+        return await database.is_as_its_template()
+    return False
 
 
 def _new_name() -> str:
     return f"abacus_test_{uuid.uuid4().hex[:12]}"
-
-
-async def _emptied(database_url: str) -> bool:
-    """Whether the database is as its template again."""
-    owner = await asyncpg.connect(database_url, server_settings={"session_replication_role": "replica"})
-    try:
-        changed, written = await owner.fetchrow(_LEFT)
-        if written and not changed:
-            await owner.execute(f"truncate {written} cascade")
-        return not changed
-    finally:
-        await owner.close()
