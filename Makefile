@@ -44,7 +44,7 @@ services: env ## Kafka, SQS and Postgres as in production, without Docker; ARGS=
 services-stop: env ## stop them; their data stays in .abacus/services/
 	@$(PY) -m localstack stop
 
-PYTEST := $(PY) -m pytest -n $$($(PY) -c 'import os; print(min(5, 3 * os.cpu_count()))') --dist worksteal
+PYTEST := $(PY) -m pytest -n $$($(PY) -c 'import os; print(min(5, 3 * os.cpu_count()))')
 
 test: env ## all tests but the long ones, in four minutes on two cores; ARGS='tests/ledger -x' runs what it names
 	@$(PYTEST) $(or $(ARGS),-m "not long")

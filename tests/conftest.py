@@ -30,6 +30,7 @@ from tests.support.house import House, unique_settings
 from tests.support.ledgers import make_ledger
 from tests.support.logged import card_logged
 from tests.support.paths import GOLDEN
+from tests.support.processes import count_of, pytest_addoption, pytest_configure  # noqa: F401  # hooks of pytest
 from tests.support.queues import quick_queues
 from tests.support.receiver import Receiver, receiving
 from tests.support.services import Services, administer, how_to_copy
@@ -75,14 +76,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("long")
     _keep_files_of_marks(config, items)
     yield
-    _put_the_longest_first(items)  # of those that are left
+    _put_the_longest_first(items, count_of(config))  # of those that are left
 
 
-def _put_the_longest_first(items: list[pytest.Item]) -> None:
+def _put_the_longest_first(items: list[pytest.Item], processes: int) -> None:
     """Each process is given one stretch of the list, and others take over tests that it has not begun. So each begins
     with its part of the long tests, those first that may take more time than others, and none is left to the end.
     """
-    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     stretch = len(items) // processes
     long = sorted((item for item in items if item.get_closest_marker("long")), key=_seconds_allowed, reverse=True)
     others = deque(item for item in items if not item.get_closest_marker("long"))
@@ -101,9 +101,8 @@ def _seconds_allowed(item: pytest.Item) -> float:
 
 def _keep_files_of_marks(config: pytest.Config, items: list[pytest.Item]) -> None:
     """For `.ci/tests-marked`, which looks for few of all tests: to import the others takes each process seconds."""
-    is_first = os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0"
     cache: pytest.Cache | None = getattr(config, "cache", None)  # a trial of mutants has none
-    if cache is not None and is_first and [Path(each).resolve() for each in config.args] == [_TESTS]:
+    if cache is not None and [Path(each).resolve() for each in config.args] == [_TESTS]:
         of_marks = {
             mark: sorted({each.nodeid.partition("::")[0] for each in items if each.get_closest_marker(mark)})
             for mark in ("long", "services")
