@@ -11,6 +11,8 @@ from abacus.platform.pace.decide.pace import NotARate, Pace, Rate, read_rate, si
 from abacus.platform.pace.turns import Turns, take_turns
 from abacus.platform.postgres import Pool
 
+pytestmark = pytest.mark.once  # its tables lie on one server, with slices and without
+
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 TEN_A_SECOND = Pace([Rate(timedelta(milliseconds=100))], ZoneInfo("UTC"))
 

@@ -16,6 +16,8 @@ from abacus.platform.presence.types import FailureNote, ProcessNote, Report, Wor
 from tests.support.commands import DOWN
 from tests.support.fixed_clock import FixedClock
 
+pytestmark = pytest.mark.once  # its tables lie on one server, with slices and without
+
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 CLOCK = FixedClock(NOW)
 REPORT = Report({"relay": WorkerNote("ready", "")}, {}, {}, None)

@@ -22,6 +22,8 @@ from tests.signals.counters import weather
 from tests.signals.counters.weather import NOW, WEATHER_DOCUMENT, draft
 from tests.support.waiting import waiting
 
+pytestmark = pytest.mark.once  # its tables lie on one server, with slices and without
+
 Definitions: TypeAlias = DocumentStore[Definition, Sources]
 
 SNOW = draft(id=7, name="snow", template="snow:{city_id}", on=["snow.flake"])

@@ -14,6 +14,8 @@ from abacus.signals.counters.topic import print_of
 from tests.signals.counters.memory_topic import MemoryTopic
 from tests.support.fixed_clock import FixedClock
 
+pytestmark = pytest.mark.once  # its tables lie on one server, with slices and without
+
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 
 

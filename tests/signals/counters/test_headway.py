@@ -13,6 +13,8 @@ from abacus.signals.events.types import Position
 from tests.engage.campaigns.offers import NOW
 from tests.support.fixed_clock import FixedClock
 
+pytestmark = pytest.mark.once  # its tables lie on one server, with slices and without
+
 NOW_ID, BEFORE_ID = UUID(int=2), UUID(int=1)
 
 

@@ -9,6 +9,8 @@ from abacus.platform.postgres import Pool
 from abacus.signals.counters.series import SeriesBook, Tally, WriterStart, writer_of
 from tests.support.fixed_clock import FixedClock
 
+pytestmark = pytest.mark.once  # its tables lie on one server, with slices and without
+
 WRITER = writer_of(1, 3)
 D, E = (1, 1), (2, 1)
 

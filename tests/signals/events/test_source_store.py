@@ -21,6 +21,8 @@ from abacus.signals.events.kind import SOURCES, Reserved, source_directory
 from tests.signals.events.weather import EVENTS_TOPIC, WEATHER, source
 from tests.support.soon import soon
 
+pytestmark = pytest.mark.once  # its tables lie on one server, with slices and without
+
 NOW: Final = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 BUILT_IN: Final = built_in(transactions_topic="t", points_topic="p", tiers_topic="r")
 

@@ -28,6 +28,8 @@ from tests.signals.facts.requests import Request
 from tests.support.fixed_clock import FixedClock
 from tests.support.memory_counters import MemoryCounterStore
 
+pytestmark = pytest.mark.once  # its tables lie on one server, with slices and without
+
 ON = (("transactions", "transaction.completed"),)
 ORDERS = definition("orders:{member_id}", id=1, name="orders", on=ON)
 SPENT = definition("spent:{member_id}", id=2, name="spent", on=ON, add="amount", decimals=2)
