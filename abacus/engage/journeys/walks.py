@@ -148,21 +148,21 @@ class Walks:
         except SetAside:
             company.singly.extend(each.seat for each in wanting)
             return
-        of = JourneySubject("", _NO_EVENT, program, now, journey.zone)
+        of = (_NO_EVENT, program, now, journey.zone)
         while wanting:
-            alike: dict[tuple[Side, ...], list[Wanting]] = {}
+            alike: dict[tuple[str, int], list[Wanting]] = {}
             for each in wanting:
-                alike.setdefault(tuple(each.sides), []).append(each)
+                alike.setdefault((each.sides[0].text, len(each.sides)), []).append(each)
             wanting = []
-            for sides, some in alike.items():
-                subjects = [of._replace(member_id=each.seat.member_id, number=each.seat.member) for each in some]
+            for some in alike.values():
+                sides = some[0].sides
+                subjects = [JourneySubject(each.seat.member_id, *of, number=each.seat.member) for each in some]
                 found = await self._facts.load_for_all(_origin(sides[0]), subjects, sides)
                 for each, values in zip(some, found, strict=True):
-                    known = {text: value for text, value in values.items() if value is not NOT_NOW}
-                    if len(known) < len(values):
+                    if NOT_NOW in values.values():
                         company.singly.append(each.seat)
                         continue
-                    each.guest.learn(known)
+                    each.guest.learn({text: value for text, value in values.items() if value is not NOT_NOW})
                     if (more := company.lead_on(each.seat, each.guest)) is not None:
                         wanting.append(more)
 

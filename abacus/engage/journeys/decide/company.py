@@ -58,7 +58,7 @@ class Wanting(NamedTuple):
 
     seat: Seated
     guest: Guest
-    sides: Sequence[Side]
+    sides: tuple[Side, ...]
 
 
 class _Fork(NamedTuple):
@@ -68,9 +68,13 @@ class _Fork(NamedTuple):
 
     behind: tuple[_Answer, ...]
     ask: Callable[[Guest], _Answer]
-    sides: Sequence[Side]
+    segments: tuple[Side, ...]
     ways: "dict[_Answer, _Fork | Course]"
     singly: bool
+
+    def beside(self, wanted: Side) -> tuple[Side, ...]:
+        """What is looked up with a value: segments are in memory, and all of a question are looked at in one go."""
+        return self.segments if wanted.place == SEGMENT else (wanted,)
 
 
 class Company:
@@ -90,6 +94,12 @@ class Company:
         if isinstance(self._begin, Course):
             self._begin.seats.extend(seats)
             return
+        begin = self._begin
+        lacking = None if begin.singly else begin.ask(Guest("", _NO_EVENT, {}))  # as everybody does at first
+        if isinstance(lacking, Side):
+            wanted = begin.beside(lacking)
+            yield from (Wanting(each, Guest(each.member_id, _NO_EVENT, {}), wanted) for each in seats)
+            return
         for each in seats:
             if (wanting := self.lead_on(each, Guest(each.member_id, _NO_EVENT, {}))) is not None:
                 yield wanting
@@ -103,7 +113,7 @@ class Company:
                 return None
             answer = spot.ask(guest)
             if isinstance(answer, Side):
-                return Wanting(seat, guest, _beside(answer, spot.sides))
+                return Wanting(seat, guest, spot.beside(answer))
             if answer not in spot.ways:
                 spot.ways[answer] = found = self._find((*spot.behind, answer))
                 if isinstance(found, Course):
@@ -176,7 +186,8 @@ class _Script(Guest):
     def _answer(self, ask: Callable[[Guest], _Answer], sides: Sequence[Side]) -> _Answer:
         if self._given == len(self._answers):
             singly = any(side.place not in _OF_MEMBERS_ALONE for side in sides)
-            raise _Asked(_Fork(self._answers, ask, sides, {}, singly=singly))
+            segments = {side.text: side for side in sides if side.place == SEGMENT}
+            raise _Asked(_Fork(self._answers, ask, tuple(segments.values()), {}, singly=singly))
         answer = self._answers[self._given]
         self._given += 1
         return answer
@@ -189,13 +200,6 @@ def _holds(plan: RulePlan, guest: Guest) -> _Answer:
 
 def _nothing(_: Guest) -> _Answer:
     return None
-
-
-def _beside(wanted: Side, sides: Sequence[Side]) -> Sequence[Side]:
-    """What is looked up with a value: segments are in memory, and all of a question are looked at in one go."""
-    if wanted.place != SEGMENT:
-        return (wanted,)
-    return list({side.text: side for side in sides if side.place == SEGMENT}.values())
 
 
 def _is_common(walk: Walk) -> bool:
