@@ -11,8 +11,7 @@ branch_labels = None
 depends_on = None
 
 # A deed at a node for members by their numbers, each in a visit, decided `at` a time. It is unfolded into an action
-# for each, and deleted in the same transaction. Where it is refused meanwhile, the actions are refused for that reason.
-# `id` is drawn by chance.
+# for each, and deleted in the same transaction. `id` is drawn by chance.
 DEED = """
 create table {at}journey_deed (
     journey text collate "C" not null,
@@ -24,10 +23,9 @@ create table {at}journey_deed (
     arm text,
     members integer[] not null,
     visits integer[] not null,
-    refused text,
     constraint journey_deed_pkey primary key (journey, at, id)
 );
-grant select, insert, delete, update (refused) on {at}journey_deed to abacus_app
+grant select, insert, delete, update (id) on {at}journey_deed to abacus_app
 """
 
 

@@ -73,12 +73,6 @@ _DROP: Final = Statement("""
 update action set refused_at = :now, reason = 'rolled back'
 where member_id = :member_id and key = :key and done_at is null and refused_at is null returning true
 """)
-_REFUSE: Final = Statement(f"""
-update action a set refused_at = :now, reason = :why
-from {unnested(_Key)}
-where a.member_id = u.member_id and a.key = u.key and a.number = u.number
-    and a.done_at is null and a.refused_at is null
-""")
 _BACKLOG: Final = Statement(f"select count(*) as actions, min(due_at) as oldest from action where {_DUE}")
 
 
@@ -119,12 +113,6 @@ async def plan_anew(connection: Connection, action: PlannedAction, decided_at: d
     connection is led to the slice of the member.
     """
     await connection.execute(*_PLAN_ANEW(**action._asdict(), decided_at=decided_at))
-
-
-async def refuse(connection: Connection, actions: Sequence[PlannedAction], why: str, now: datetime) -> None:
-    """These are never done, unless they are done already; in a transaction in the slice of their members."""
-    keys = [_Key(each.member_id, each.key, each.number) for each in actions]
-    await connection.execute(*_REFUSE(**arrays(_Key, keys), why=why, now=now))
 
 
 async def drop(connection: Connection, member_id: str, key: str, now: datetime) -> bool:

@@ -14,9 +14,7 @@ _IDS: Final = 1 << 63
 
 
 class DeedRow(NamedTuple):
-    """What is done at a node for members by their numbers, each in a visit. It was decided `at` a time; where it is
-    refused since, there is a reason.
-    """
+    """What is done at a node for members by their numbers, each in a visit. It was decided `at` a time."""
 
     journey: str
     at: datetime
@@ -27,7 +25,6 @@ class DeedRow(NamedTuple):
     arm: str | None
     members: Sequence[int]
     visits: Sequence[int]
-    refused: str | None = None
 
 
 class Mark(NamedTuple):
@@ -57,7 +54,6 @@ order by at, id limit :most for update skip locked
 _DELETE: Final = Statement(f"""
 delete from journey_deed d using {unnested(Mark)} where d.journey = :journey and d.at = u.at and d.id = u.id
 """)
-_REFUSE: Final = Statement("update journey_deed set refused = :why where journey = :journey and refused is null")
 
 
 async def put_deeds(connection: Connection, went: Iterable[Went], now: datetime, random: Callable[[], float]) -> None:
@@ -97,10 +93,3 @@ async def delete_deeds(connection: Connection, deeds: Collection[DeedRow]) -> No
     marks = [Mark(each.at, each.id) for each in deeds]
     journey = next(each.journey for each in deeds)
     await connection.execute(*_DELETE(journey=journey, **arrays(Mark, marks)))
-
-
-async def refuse_deeds(connection: Connection, journey: str, why: str) -> None:
-    """What waits to be unfolded is not done any more. What is being unfolded is waited for, so actions are refused
-    behind this.
-    """
-    await connection.execute(*_REFUSE(journey=journey, why=why))

@@ -16,8 +16,7 @@ from typing import Final, TypeAlias
 
 import structlog
 
-from abacus.core.clock import Clock
-from abacus.engage.actions.action_store import plan_once, refuse
+from abacus.engage.actions.action_store import plan_once
 from abacus.engage.actions.types import PlannedAction
 from abacus.engage.journeys.decide.packs import LARGEST
 from abacus.engage.journeys.decide.seat import Seat
@@ -59,7 +58,6 @@ class Unfolder:
         journeys: Callable[[], Collection[str]],
         *,
         pool: Pool,
-        clock: Clock,
         health: WorkerHealth,
         idle_s: float = IDLE_S,
     ) -> None:
@@ -67,7 +65,6 @@ class Unfolder:
         self._actions_of = actions_of
         self._journeys = journeys
         self._pool = pool
-        self._clock = clock
         self._health = health
         self._idle_s = idle_s
         self._lanes: dict[tuple[int, str], _Lane] = {}
@@ -115,17 +112,15 @@ class Unfolder:
             if not deeds:
                 return []
             seats = await seats_by_number(connection, journey, {member for each in deeds for member in each.members})
-            together: dict[tuple[datetime, str | None], list[PlannedAction]] = {}
+            together: dict[datetime, list[PlannedAction]] = {}
             for deed in deeds:
                 there = [seats[each] for each in zip(deed.members, deed.visits, strict=True) if each in seats]
                 unfolded = await self._actions_of(deed, there)
-                together.setdefault((deed.at, deed.refused), []).extend(unfolded.actions)
-                for member_id, fault in unfolded.without:
-                    log.warning("a deed of a journey cannot be done", journey=journey, member=member_id, why=fault)
-            for (at, refused), actions in together.items():
+                together.setdefault(deed.at, []).extend(unfolded.actions)
+                for member_id, why in unfolded.without:
+                    log.warning("a deed of a journey cannot be done", journey=journey, member=member_id, why=why)
+            for at, actions in together.items():
                 await plan_once(connection, actions, at)
-                if refused is not None:
-                    await refuse(connection, actions, refused, self._clock.now())
             await delete_deeds(connection, deeds)
             return deeds
 

@@ -42,7 +42,6 @@ class House:
             DeedActions(versions.of, ArmedVersions(versions.of, lambda: AROUND), lambda: cards),
             lambda: names,
             pool=pool,
-            clock=self.clock,
             health=WorkerHealth("journeyer"),
         )
 
