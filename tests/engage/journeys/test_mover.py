@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from abacus.engage.journeys.decide.seat import Arrived, Entry, Leaves, Moved, Waits
-from abacus.engage.journeys.mover import MOST_PACKS, Mover
+from abacus.engage.journeys.mover import MOST_PACKS, Mover, Stuck
 from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, put
 from abacus.engage.journeys.seat_rows import Visit
 from abacus.engage.journeys.trail_rows import passed
@@ -195,7 +195,7 @@ async def test_after_a_fault_everything_is_as_before(pool: Pool) -> None:
         moved = await go(journey, arrived, now)
         return [each._replace(then=Waits(1 << 40, 0, now, ZONE)) for each in moved]
 
-    with pytest.raises(OverflowError):
+    with pytest.raises(Stuck):
         await run(pool, Mover(nowhere, clock), TIMED, clock.now())
     assert (await waiting(pool), await effects(pool)) == (1, {})
     assert await run(pool, mover(clock), TIMED, clock.now()) == 1
