@@ -20,7 +20,7 @@ from abacus.platform.postgres import Connection, passing_failures
 _MOST_FAILURES: Final = 40  # of parts of a pack: more of it is at fault than a few members
 _MOST_IN_A_ROW: Final = 20  # packs of which nobody could be moved: the fault is ours
 _IDS: Final = 1 << 63
-_RNG: Final = random.Random()
+_RNG: Final = random.SystemRandom()  # a process that was forked draws no number again
 
 log = structlog.get_logger(__name__)
 
