@@ -15,6 +15,7 @@ from abacus.cli.demo.stream import _latencies_ms
 from abacus.core.clock import SystemClock
 from abacus.core.ids import award_id
 from abacus.engage.actions.action_store import ActionStore
+from abacus.engage.campaigns.decide.campaign import OWNER_KIND
 from abacus.engage.campaigns.progress_rows import progress_of
 from abacus.engage.campaigns.report import glance, report, used_by
 from abacus.engage.campaigns.sums import done_before
@@ -33,8 +34,8 @@ from abacus.ledger.store.moves import PostgresMoves
 from abacus.ledger.store.post import PostgresLedger
 from abacus.ledger.store.read import LedgerReader
 from abacus.ledger.types.port import Claim, Status
-from abacus.oversight.reconcile.campaigns import CampaignEffects
 from abacus.oversight.reconcile.decide.verdict import Queues
+from abacus.oversight.reconcile.effects import Effects, totals_of_campaigns
 from abacus.oversight.reconcile.messages import AsOf
 from abacus.platform import slices
 from abacus.platform.postgres import Pool, snapshot
@@ -107,10 +108,11 @@ async def _of_campaigns(pool: Pool) -> object:
     """As an account of a window has them."""
     as_of = AsOf({}, [f"campaign:third_order:{MEMBERS[3]}"], LATER.now(), LATER.now())
     async with snapshot(pool) as connection:
-        effects = CampaignEffects(connection, NOW - timedelta(days=1), datetime.now(UTC) + timedelta(days=1))
+        between = NOW - timedelta(days=1), datetime.now(UTC) + timedelta(days=1)
+        effects = Effects(connection, OWNER_KIND, *between)
         outcomes = await effects.awards(as_of, Queues(0, 0, 0))
         outcomes.groups.sort()
-        return [await effects.actions(), await effects.totals(), outcomes]
+        return [await effects.actions(), await totals_of_campaigns(connection), outcomes]
 
 
 Reading = Callable[[Pool], Awaitable[object]]

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 from zoneinfo import ZoneInfo
 
 from abacus.engage.campaigns.decide.progress import NONE, WHOLE, ProgressPlace, told
@@ -19,7 +19,8 @@ from abacus.signals.facts.counters import CounterFacts
 from abacus.signals.facts.members import MemberFacts, SegmentFacts, in_reach
 from abacus.signals.facts.types import FactRegistry, Found, Wish
 from abacus.signals.rules.decide.types import Side
-from abacus.signals.segments.sets import SegmentSets
+from abacus.signals.segments.sets import Pair
+from abacus.signals.segments.types import Members
 
 
 class JourneySubject(NamedTuple):
@@ -40,10 +41,18 @@ class JourneySubject(NamedTuple):
         return self.member_id, self.program
 
 
+class InSegmentsByNumber(Protocol):
+    """The members of segments: by pairs of segment and member, and by numbers."""
+
+    async def look(self, pairs: Collection[Pair]) -> dict[Pair, bool]: ...
+
+    async def sets(self, names: Collection[str]) -> Mapping[str, Members]: ...
+
+
 class NumberedSegmentFacts(SegmentFacts):
     """Whether segments have members whose numbers are known."""
 
-    def __init__(self, segments: SegmentSets) -> None:
+    def __init__(self, segments: InSegmentsByNumber) -> None:
         super().__init__(segments.look)
         self._sets = segments.sets
 
@@ -133,7 +142,7 @@ def journey_facts(
     *,
     members: MemberFacts,
     counters: CounterFacts,
-    segments: SegmentSets,
+    segments: InSegmentsByNumber,
     services: AskService,
     been_in: BeenIn,
 ) -> FactRegistry[JourneySubject]:
