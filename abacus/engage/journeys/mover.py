@@ -225,7 +225,9 @@ class Mover:
         await put_deeds(connection, beside, now, _RNG.random)
         waiting = [*packed(waiting_of(moved), _RNG.random), *packed_alike(_waiting_together(beside), _RNG.random)]
         await put(connection, waiting)
-        went = {**ways(moved), **ways_together(beside)}
+        went = ways(moved)
+        for way, travellers in ways_together(beside).items():
+            went.setdefault(way, []).extend(travellers)
         await trail_rows.add(connection, went, now, _RNG.random)
         counts = counted(went) + gone_from(packs, stood_before(went))
         await sum_rows.add(connection, counts, now.astimezone(self._zone_of(journey)).date())
