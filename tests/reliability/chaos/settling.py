@@ -24,7 +24,7 @@ select coalesce(sum(t.upto + 1), 0) from counter_tally t join counter_series s o
 where s.topic = $1
 """
 
-_INSIDE: Final = "select count(*) from seat where left_at is null"
+_INSIDE: Final = "select (select count(*) from seat where left_at is null) + (select count(*) from journey_deed)"
 _UNDONE: Final = "select count(*) as actions from action where done_at is null and refused_at is null"
 
 

@@ -49,7 +49,9 @@ _SEATS: Final = "select member_id, visit, why from seat where journey = $1"
 _AT_SECOND: Final = "select member_id from seat where journey = $1 and node = $2 and left_at is null"
 _ACTIONS: Final = "select key from action where owner = $1"
 _LEFT: Final = "select coalesce(sum(cardinality(members)), 0) from journey_trail where journey = $1 and why is not null"
-_WAITING: Final = "select count(*) from pack where journey = $1"
+_WAITING: Final = """
+select (select count(*) from pack where journey = $1) + (select count(*) from journey_deed where journey = $1)
+"""
 _DROPPED: Final = "update action set refused_at = now() where owner = $1"
 
 
