@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-from abacus.api.answer_examples import OFFER_DOCUMENT, REWARD_DOCUMENT
+from abacus.api.answer_examples import JOURNEY_DOCUMENT, OFFER_DOCUMENT, REWARD_DOCUMENT
 from abacus.cli.examples import example_cards
 from abacus.console.decide.reports import REPORTS, Report
 from abacus.console.errands.command import ERRAND_TOKEN
@@ -42,6 +42,7 @@ TASK: Final = UUID("00000000-0000-4000-8000-0000000000e1")
 CARD_TRIAL: Final = UUID("00000000-0000-4000-8000-0000000000e2")
 OFFER_TRIAL: Final = UUID("00000000-0000-4000-8000-0000000000e9")
 CAMPAIGN_TRIAL: Final = UUID("00000000-0000-4000-8000-0000000000e3")
+JOURNEY_TRIAL: Final = UUID("00000000-0000-4000-8000-0000000000ea")
 OF_CAMPAIGN: Final = UUID("00000000-0000-4000-8000-0000000000c1")  # these approvals, and the draft, stand in the script
 OF_CARD: Final = UUID("00000000-0000-4000-8000-0000000000c2")
 OF_MOVE: Final = UUID("00000000-0000-4000-8000-0000000000c3")
@@ -89,6 +90,7 @@ async def furnish(settings: Settings, accounts: int) -> None:
         await _count(owner)
         await _put_in_force(owner, "offer", OFFER_DOCUMENT)
         await _put_in_force(owner, "reward", REWARD_DOCUMENT)
+        await _put_in_force(owner, "journey", JOURNEY_DOCUMENT)
         await owner.execute(_HOLD, RESERVATION)
         tree = json.dumps({"country": "SG", "categories": {"food": {"pizza": ["thin"], "noodles": []}}})
         await owner.execute(_TREE, tree, _BY)
@@ -264,6 +266,24 @@ def _tasks() -> Iterator[tuple[UUID, Order, Mapping[str, Any]]]:
                 for day in range(90)
                 for outcome in ("given", "uses.member_day")
             ],
+        },
+    )
+    yield (
+        JOURNEY_TRIAL,
+        Order("journey-dry-run", "welcome 0", "SG", ("journeys", "dry-run", "x", "--json")),
+        {
+            "segment": "regulars",
+            "members": 1_234_567,
+            "looked_at": 10_000,
+            "entered": 9_000,
+            "against": [{"reason": "the rule of the entry does not hold", "members": 1000}],
+            "unknown": 0,
+            "ways": [
+                {"node": f"node_{node}", "way": str(way), "to": f"node_{node + 1}", "members": 9_000 - node}
+                for node in range(100)
+                for way in range(2)
+            ],
+            "left": [{"reason": "through", "members": 8_900}],
         },
     )
     for report in REPORTS.values():

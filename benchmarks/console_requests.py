@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from abacus.api.answer_examples import JOURNEY_DOCUMENT
 from abacus.console.web.routes import Served
 from benchmarks import console_house as house
 from benchmarks.ride_offers import SOURCE, segment_name
@@ -33,6 +34,7 @@ _STANDS_FOR: Final[Mapping[str, str]] = {
     "/tasks/{id:uuid}": f"/tasks/{house.TASK}",
     "/rates-backtests/{trial:uuid}": f"/rates-backtests/{house.CARD_TRIAL}",
     "/campaign-trials/{trial:uuid}": f"/campaign-trials/{house.CAMPAIGN_TRIAL}",
+    "/journey-trials/{trial:uuid}": f"/journey-trials/{house.JOURNEY_TRIAL}",
     "/offer-trials/{trial:uuid}": f"/offer-trials/{house.OFFER_TRIAL}",
     "/quarantine/selections/{selection:uuid}": f"/quarantine/selections/{house.SELECTION}",
     "/quarantine/items/{item}": f"/quarantine/items/{house.held_item(7)}",
@@ -40,6 +42,7 @@ _STANDS_FOR: Final[Mapping[str, str]] = {
     "/redemptions/{id:uuid}": f"/redemptions/{house.RESERVATION}",
     "/offers/{name}": "/offers/lunch_20",
     "/rewards/{name}": "/rewards/coffee",
+    "/journeys/{name}": f"/journeys/{JOURNEY_DOCUMENT['name']}",
     "/offers-preview": "/offers-preview?country=SG&categories=food&price=10",
     "/rates/{scope}": "/rates/SG",
     "/finance/reports/{report}": "/finance/reports/cohorts",
