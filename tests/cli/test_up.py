@@ -44,6 +44,7 @@ DEMO_KEYS = {
     "notifications",
     "counters",
     "campaigns",
+    "journeys",
     "documents",
     "offers",
     "rewards",
@@ -234,6 +235,9 @@ async def test_the_demo_counts_every_message_and_again_awards_nothing_new() -> N
         assert first["expired_points"] >= first["expired_members"]
         assert first["counters"] == plain_counts(first["transactions"] - NAMED - 2)
         assert first["campaigns"] == CAMPAIGNS
+        journey = first["journeys"]["demo_welcome"]
+        assert (journey["entered"], journey["left"]) == (20, 20)
+        assert journey["messages"] + journey["awards"] == 40, "a greeting, and a reminder or points"
         assert first["offers"] == {"reserved": 2, "redeemed": 2, "rolled_back": 1, "points": 50}
         assert (first["rewards"], first["pending_points"]) == ({"redeemed": 1, "returned": 1, "points": 100}, 30)
         assert first["documents"] == {"exported": 7 + 1 + 3 + 5 + 5 + 2, "changed_by_apply": 0}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
@@ -22,6 +22,7 @@ from abacus.cli.demo.campaigns import play_events, start_campaigns, until_all_is
 from abacus.cli.demo.counters import publish_counters, shown_counts
 from abacus.cli.demo.documents import export_documents
 from abacus.cli.demo.history import tell_story
+from abacus.cli.demo.journeys import Bakery
 from abacus.cli.demo.offers import sold
 from abacus.cli.demo.pending import publish_vesting_card, purchase
 from abacus.cli.demo.story.opening import PARTITIONS
@@ -147,13 +148,7 @@ async def _play(
             if is_kept_whole:
                 await until_all_is_counted(counts, messages + NAMED + len(later))
             figures = counts.now()
-            starting.tell("running five campaigns over the events of an app")
-            campaigns = await start_campaigns(complete, pool)
-            async with running(("campaigner",), followed, starting):
-                await play_events(complete)
-                campaigned = await until_all_is_done(pool, campaigns)
-                starting.tell("showing the best offers, and what points buy")
-                sales = await sold(complete, pool, starting)
+            engaged = await _engage(complete, followed, pool, starting)
             reconciled = await comes_out(complete, pool, began) if is_kept_whole else None
         starting.tell("exporting every document, as files that `abacus apply` publishes elsewhere")
         documents = await export_documents(pool)
@@ -177,20 +172,41 @@ async def _play(
             tier_changes=figures["tier_changes"],
             notifications=figures["notifications"],
             counters=_since(counted_before, await shown_counts(complete, pool)) if is_kept_whole else None,
-            campaigns=campaigned,
+            campaigns=engaged.campaigns,
+            journeys=engaged.journeys,
             **(await taken_since(pool, began, clock.now()))._asdict(),
             documents=documents,
             ledger_verified=report.clean,
             reconciled=reconciled,
         )
         reasons = {str(reason): figures[str(reason)] for reason in Reason if figures[str(reason)]}
-        explanations = [*await _explain(pool, book, later), *sales]
+        explanations = [*await _explain(pool, book, later), *engaged.sales]
     if as_json:
         print_json(asdict(summary))
     else:
         show(summary, "Abacus demo", reasons, explanations)
     if summary.is_at_fault:
         raise typer.Exit(EXIT_FAILED)
+
+
+class _Engaged(NamedTuple):
+    """What campaigns and journeys did, by their names, and what was sold."""
+
+    campaigns: Mapping[str, Mapping[str, int]]
+    journeys: Mapping[str, Mapping[str, int]]
+    sales: Sequence[str]
+
+
+async def _engage(complete: Settings, followed: Settings, pool: Pool, starting: StartProgress) -> _Engaged:
+    starting.tell("running five campaigns and a journey over the events of an app and of a bakery")
+    campaigns, bakery = await start_campaigns(complete, pool), Bakery(complete, pool)
+    await bakery.open()
+    async with running(("campaigner", "journeyer"), followed, starting):
+        await play_events(complete)
+        journeyed = await bakery.serve()
+        campaigned = await until_all_is_done(pool, campaigns)
+        starting.tell("showing the best offers, and what points buy")
+        return _Engaged(campaigned, journeyed, await sold(complete, pool, starting))
 
 
 def _since(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:

@@ -10,6 +10,7 @@ import typer
 from abacus.cli.demo.afterwards import comes_out
 from abacus.cli.demo.counters import shown_counts
 from abacus.cli.demo.documents import export_documents
+from abacus.cli.demo.journeys import journeyed
 from abacus.cli.demo.story.clock import stopped_halfway
 from abacus.cli.demo.story.opening import told
 from abacus.cli.demo.stream import Counts
@@ -76,6 +77,7 @@ async def tell_story(complete: Settings, starting: StartProgress, *, as_json: bo
             notifications=figures["notifications"],
             counters=await shown_counts(complete, pool),
             campaigns=await _campaigned(pool),
+            journeys=await journeyed(pool),
             **taken._asdict(),
             documents=documents,
             ledger_verified=verified.clean,

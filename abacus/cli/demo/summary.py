@@ -30,6 +30,7 @@ class Summary:
     notifications: int
     counters: Mapping[str, int] | None  # by key; nothing where nobody counted, or the stream is longer than is kept
     campaigns: Mapping[str, Mapping[str, int]]  # by name: all events, events at which something was done, points
+    journeys: Mapping[str, Mapping[str, int]]  # by name: members who entered and who left, messages and awards
     offers: Mapping[str, int]  # reserved, redeemed, rolled back, and the points that they gave
     rewards: Mapping[str, int]  # redeemed, returned, and the points that they cost
     pending_points: int  # they vest later
@@ -66,6 +67,9 @@ def _rows(of: Summary, reasons: Mapping[str, int]) -> Iterator[Sequence[str]]:
         yield "counters", _cut([f"{count:,} {key.removeprefix('demo:')}" for key, count in of.counters.items()])
     done = [sum(each[name] for each in of.campaigns.values()) for name in ("points", "done", "events")]
     yield "campaigns", f"{len(of.campaigns)}: {done[0]:,} points, {done[1]:,} of {done[2]:,} events"
+    for name, journey in of.journeys.items():
+        went, given = f"{journey['entered']:,} entered, {journey['left']:,} left", counted(journey["awards"], "award")
+        yield "journey", f"{name}: {went}; {counted(journey['messages'], 'message')}, {given}"
     offers, rewards = of.offers, of.rewards
     taken = f"{offers['reserved']:,} reserved, {offers['redeemed']:,} redeemed, {offers['rolled_back']:,} rolled back"
     yield "offers", f"{taken}; {counted(offers['points'], 'point')}"

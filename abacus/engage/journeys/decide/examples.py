@@ -1,7 +1,7 @@
-"""A journey to begin with, on orders of some kind: the demo runs it. Without country and times."""
+"""Journeys to begin with: the demo runs them. Without country and times."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 
 def welcome(name: str, ordered: str, again_within: str) -> Mapping[str, Any]:
@@ -24,3 +24,33 @@ def welcome(name: str, ordered: str, again_within: str) -> Mapping[str, Any]:
             "through": {"exit": "through"},
         },
     }
+
+
+LAPSING: Final[Mapping[str, Any]] = {
+    "name": "lapsing",
+    "about": "Remind members of points that lapse in three days; some are given points to come back",
+    "begin": "arms",
+    "entry": {
+        "life": "points.expiring",
+        "days": 3,
+        "when": {"operator": "gte", "lhs": "context.points", "rhs": 100},
+    },
+    "re_entry": {"again": "after", "span": "20d", "at_most": 12},
+    "goal": {"on": ["transactions/transaction.completed"], "within": "3d"},
+    "nodes": {
+        "arms": {
+            "split": [
+                {"arm": "control", "share": 20, "next": "watch"},
+                {"arm": "told", "share": 80, "next": "tell"},
+            ]
+        },
+        "watch": {"wait": {"until": "context.expires_at"}, "next": "through"},
+        "tell": {
+            "do": {"tell": {"en": "Points lapse\n{{ number(context.points) }} until {{ day(context.expires_at) }}."}},
+            "next": "last_day",
+        },
+        "last_day": {"wait": {"until": "context.expires_at", "before": "1d"}, "next": "gift"},
+        "gift": {"do": {"award": {"points": 20}}, "next": "through"},
+        "through": {"exit": "through"},
+    },
+}
