@@ -68,7 +68,7 @@ async def set_aside(connection: Connection, packs: Iterable[tuple[Pack, str]], n
 
 
 async def put_back(pool: Pool, journey: str) -> int:
-    """All of a journey go on, those that were due at once; the number of members. Raises `Unavailable`."""
+    """All of a journey go on, from packs that were due at once; the number of members. Raises `Unavailable`."""
 
     async def work(slice_: slices.Slice) -> int:
         async with slice_.at() as connection, slices.in_place(connection):

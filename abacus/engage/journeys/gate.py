@@ -1,4 +1,4 @@
-"""The gate of journeys: who may come in, what is against others, and the way in of those who may."""
+"""The gate of journeys: which members may come in, what is against others, and the way in."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -101,7 +101,7 @@ class Gate:
         self._numbers = MemberNumbers(pool)
 
     async def let_in(self, journey: Journey, comers: Sequence[Comer]) -> int:
-        """Those who may come in do, each once; the number of them."""
+        """Members who may come in do so, each once. Returns the number of them."""
         against = Against()
         entries = await self.entries(journey, comers, against)
         may_enter = self.may_enter(journey, against)
@@ -119,7 +119,7 @@ class Gate:
         return entered
 
     async def entries(self, journey: Journey, comers: Sequence[Comer], against: Against) -> list[Entry]:
-        """The entries of those who may come in, by all but their visits; `against` gets the reasons of the others."""
+        """The entries of members who may come in, by all but their visits; `against` gets the reasons of the others."""
         holdout = self._holdouts().get(journey.country, 0)
         there: list[Comer] = []
         for each in comers:

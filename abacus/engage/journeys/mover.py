@@ -128,7 +128,7 @@ class Mover:
         await sum_rows.add(connection, gone_from([pack], stood(arrived)), day)
 
     async def enter(self, slice_: slices.Slice, entries: Sequence[Entry], may_enter: MayEnter, node: int) -> list[Seat]:
-        """Members of the slice come into a journey at a node; those who come in go on to their first waits."""
+        """Members of the slice come into a journey at a node, and go on to their first waits."""
         async with slice_.at() as connection, slices.in_place(connection):
             return await self.bring_in(connection, entries, may_enter, node)
 
@@ -197,8 +197,8 @@ class Mover:
         packs: Sequence[Pack] = (),
         beside: Sequence[Went] = (),
     ) -> None:
-        """Seats that are not locked yet are locked where they are written; who left meanwhile does not go on. Whoever
-        goes on was in the packs, if there are any, and so were those `beside` them.
+        """Seats that are not locked yet are locked where they are written; a member who left meanwhile does not go on.
+        Members who go on were in the packs, if there are any, and so were members `beside` them.
         """
         now = self._clock.now()
         moved = [each for each in await self._go(journey, arrived, now) if not each.stays] if arrived else []

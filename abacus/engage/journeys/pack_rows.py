@@ -119,7 +119,7 @@ async def take(connection: Connection, line: Line, behind: Mark, upto: datetime,
 
 
 async def take_version(connection: Connection, line: Line, behind: Mark, version: int, most: int) -> list[Pack]:
-    """Packs of a version, due or not; whoever runs one of them now is waited for."""
+    """Packs of a version, due or not. A process that runs one of them now is waited for."""
     rows = await connection.fetch(*_TAKE_VERSION(**line._asdict(), **behind._asdict(), version=version, most=most))
     return [Pack(*row) for row in rows]
 

@@ -71,7 +71,7 @@ async def parties_of(connection: Connection, packs: Sequence[Pack]) -> list[Part
 
 
 async def write_seats_of(connection: Connection, went: Sequence[Went], now: datetime) -> list[Went]:
-    """Writes the seats of those who leave, or wait for an event; who left meanwhile is not among them any more."""
+    """Writes the seats of members who leave, or wait for an event. A member who left meanwhile is not among them."""
     by_written: dict[_Written, list[int]] = {}
     for each in went:
         for visit, members in _by_visit(each).items():

@@ -61,7 +61,7 @@ class Unfolder:
         health: WorkerHealth,
         idle_s: float = IDLE_S,
     ) -> None:
-        """`journeys` are those that run, and those that have ended."""
+        """`journeys` are the names of journeys that run, and of journeys that have ended."""
         self._actions_of = actions_of
         self._journeys = journeys
         self._pool = pool

@@ -20,12 +20,12 @@ class Wave(NamedTuple):
     upto: int = BEFORE_ALL
 
     def following(self, most: int) -> list[int]:
-        """The next numbers of those who join."""
+        """The next numbers of members who join."""
         first = self.joining.rank(self.upto) if self.upto >= 0 else 0
         return list(self.joining[first : first + most])
 
     def after(self, version: int, present: Members) -> "Wave":
-        """The wave of those who are in a later version, and were not in this one."""
+        """The wave of members who are in a later version, and were not in this one."""
         return Wave(version, present, present - self.present)
 
 

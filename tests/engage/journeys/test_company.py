@@ -62,7 +62,7 @@ def told(walk: Walk) -> tuple[object, ...]:
 
 
 def led(company: Company, knowing: Sequence[Mapping[str, Any]]) -> list[Course]:
-    """The courses of members, each of whom learns what it wants."""
+    """The courses of members. Each learns what it wants."""
     wanting = list(company.lead(seats(len(knowing))))
     while wanting:
         one = wanting.pop()

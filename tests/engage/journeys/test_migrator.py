@@ -185,7 +185,7 @@ class Held:
         return await self._go(name, arrived, now)
 
 
-async def test_whoever_runs_a_pack_now_is_waited_for(pool: Pool, there: Migration) -> None:
+async def test_a_process_that_runs_a_pack_now_is_waited_for(pool: Pool, there: Migration) -> None:
     """The members are not moved out of the hands of who lets them go on."""
     clock = FixedClock(NOW)
     await come_in(pool, Mover(_go, clock), [entry(2)])

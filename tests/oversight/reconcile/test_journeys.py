@@ -1,4 +1,4 @@
-"""Visits to journeys come out: whoever entered is inside or has left, and whoever is inside waits in one pack."""
+"""Visits to journeys come out: each goes on or has ended, and each member inside waits in one pack."""
 
 from collections.abc import Mapping
 from datetime import timedelta

@@ -197,7 +197,7 @@ MUTANTS: Final = (
         "abacus/engage/journeys/pack_rows.py",
         "_TAKE_VERSION",
         Clause("for update"),
-        _migrating("test_whoever_runs_a_pack_now_is_waited_for"),
+        _migrating("test_a_process_that_runs_a_pack_now_is_waited_for"),
     ),
     Mutant(
         "the start of a wait that is moved",

@@ -78,7 +78,7 @@ class _Fork(NamedTuple):
 
 
 class Company:
-    """Members of a version who stand at one node. `singly` has those who have to go by themselves."""
+    """Members of a version who stand at one node. `singly` has the members who have to go by themselves."""
 
     def __init__(self, armed: Armed, stand: Stand) -> None:
         self._armed = armed

@@ -93,7 +93,7 @@ class ArmLine(NamedTuple):
 
 class JourneyReport(NamedTuple):
     """`nodes` is the funnel, in the order in which members come to them. Who is `inside` and `waiting` is of now, and
-    the arms of all days; all else is of the days that were asked for. `converted` are those who entered on these.
+    the arms of all days; all else is of the days that were asked for. `converted` are members who entered on these.
     `left` has the reasons, also of members whose node nobody could tell.
     """
 
@@ -200,7 +200,7 @@ def _why(sum_: Sum) -> str:
 
 
 def _reasons(sums: Iterable[Sum]) -> dict[int, dict[str, int]]:
-    """The reasons of those who left, by node."""
+    """The reasons of members who left, by node."""
     reasons: dict[int, dict[str, int]] = {}
     left = _by((each for each in sums if each.outcome == Outcome.LEFT), lambda each: (each.node, _why(each)))
     for (node, why), members in sorted(left.items()):

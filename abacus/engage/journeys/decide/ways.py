@@ -164,7 +164,7 @@ def landings(moved: Iterable[Moved]) -> dict[Way, list[Traveller]]:
 
 
 def moved_from(arrived: Iterable[Arrived]) -> Counter[Counted]:
-    """What is counted of those who are moved to another version, where they had waited."""
+    """What is counted of members who are moved to another version, where they had waited."""
     return Counter(
         Counted(each.seat.journey, each.seat.version, each.node or NOWHERE, "", Outcome.MOVED) for each in arrived
     )
