@@ -17,6 +17,7 @@ from abacus.engage.journeys.decide.retrace import retraced
 from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.decide.visit import Left, Place, Seen, Visitor, Woken
 from abacus.engage.journeys.decide.walk import Walk
+from abacus.engage.journeys.places import waits_at
 from abacus.engage.journeys.refusal_rows import Refusal, refusal_of
 from abacus.engage.journeys.seat_rows import Stay, stays_of
 from abacus.engage.journeys.trail_rows import Passage, passed
@@ -129,11 +130,7 @@ async def whereabouts(
 
 
 def _waits_at(stay: Stay, trail: Sequence[Passage]) -> int | None:
-    if stay.left_at is not None:
-        return None
-    if stay.seat.node is not None:
-        return stay.seat.node
-    return trail[-1].to_node if trail else None
+    return waits_at(stay.seat, trail) if stay.left_at is None else None
 
 
 def _name(number: int | None, names: Mapping[int, str]) -> str | None:
