@@ -26,6 +26,7 @@ from abacus.pricing.kind import CARDS, alone
 from tests.support.births import Nursery, opened_nursery
 from tests.support.cluster import Servers
 from tests.support.databases import Databases, TestDatabase, watch
+from tests.support.environment import steady
 from tests.support.house import House, unique_settings
 from tests.support.ledgers import make_ledger
 from tests.support.logged import card_logged
@@ -52,8 +53,10 @@ def _serves(folder: Path) -> bool:
 if "TMPDIR" not in os.environ and _serves(_MEMORY):
     os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
 
-# Typer sets this variable and removes it again at each command. A command of a test runs in a thread, and whoever walks
-# through the environment in another one would find it gone; where it is set already, Typer leaves it there.
+# A command of a test runs in a thread, and has an environment of its own for so long; others walk through it meanwhile.
+steady()
+
+# Typer sets this variable and removes it again at each command; where it is set already, Typer leaves it there.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
 
 # A property says nothing about time, and machines are sometimes busy. A change is judged by the same cases as the one
