@@ -1,6 +1,6 @@
 """Members who cannot be moved, with the fault: packs that were set aside, in the slice of their members."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -10,24 +10,7 @@ from abacus.platform.postgres import Connection, Pool, snapshot
 from abacus.platform.sql import Statement, columns
 
 _LONGEST_FAULT: Final = 1000  # characters
-
-
-class _Row(NamedTuple):
-    """A row of `pack_aside`."""
-
-    journey: str
-    awaits: bool
-    version: int
-    node: int
-    turn: int
-    zone: str
-    arm: str | None
-    due: datetime
-    id: int
-    members: Sequence[int]
-    visits: Sequence[int]
-    fault: str
-    set_aside_at: datetime
+_COLUMNS: Final = (*Pack._fields, "fault", "set_aside_at")
 
 
 class Aside(NamedTuple):
@@ -62,9 +45,9 @@ async def take_one(connection: Connection, pack: Pack) -> bool:
 
 async def set_aside(connection: Connection, packs: Iterable[tuple[Pack, str]], now: datetime) -> None:
     """Packs, each with its fault."""
-    rows = [_Row(*pack, fault.replace("\0", "")[:_LONGEST_FAULT], now) for pack, fault in packs]
+    rows = [(*pack, fault.replace("\0", "")[:_LONGEST_FAULT], now) for pack, fault in packs]
     if rows:
-        await connection.copy_records_to_table("pack_aside", records=rows, columns=_Row._fields)
+        await connection.copy_records_to_table("pack_aside", records=rows, columns=_COLUMNS)
 
 
 async def put_back(pool: Pool, journey: str) -> int:

@@ -12,9 +12,9 @@ from typing import Final, TypeAlias
 from abacus.core.clock import Clock
 from abacus.engage.journeys import sum_rows, trail_rows
 from abacus.engage.journeys.decide.migration import Migration, Stand, landed
-from abacus.engage.journeys.decide.packs import packed
+from abacus.engage.journeys.decide.packs import first_together, packed
 from abacus.engage.journeys.decide.ways import counted, gone_from, landings, moved_from, stood
-from abacus.engage.journeys.mover import MOST_PACKS, arrived_of, together, waiting_of
+from abacus.engage.journeys.mover import MOST_PACKS, arrived_of, waiting_of
 from abacus.engage.journeys.pack_rows import BEGIN, Line, Mark, are_left, delete, inside_packs, put, take_version
 from abacus.engage.journeys.seat_rows import migrate_seats, seats_of
 from abacus.platform import slices
@@ -75,7 +75,7 @@ class Migrator:
         """Five hundred members at most; the last pack, and how many were moved."""
         async with slice_.at() as connection, slices.in_place(connection):
             taken = await take_version(connection, line, behind, migration.before.version, MOST_PACKS)
-            packs = list(together(taken))
+            packs = list(first_together(taken))
             if not packs:
                 return None, 0
             seats, now = await seats_of(connection, packs, lock=True), self._clock.now()

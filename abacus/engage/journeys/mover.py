@@ -13,7 +13,7 @@ from abacus.core.clock import Clock
 from abacus.core.errors import LineStopped, Unavailable
 from abacus.engage.actions.action_store import plan_once
 from abacus.engage.journeys import sum_rows, trail_rows
-from abacus.engage.journeys.decide.packs import LARGEST, Pack, Waiting, packed, packed_alike
+from abacus.engage.journeys.decide.packs import Pack, Waiting, first_together, packed, packed_alike
 from abacus.engage.journeys.decide.seat import (
     Arrived,
     Entry,
@@ -86,7 +86,7 @@ class Mover:
         """
         async with slice_.at() as connection, slices.in_place(connection):
             taken = await take(connection, line, behind, upto, most)
-            packs = list(together(taken))
+            packs = list(first_together(taken))
             if not packs:
                 return NOTHING
             await delete(connection, packs)
@@ -109,7 +109,7 @@ class Mover:
         a time. The number of packs.
         """
         async with slice_.at() as connection, slices.in_place(connection):
-            packs = list(together(await take_of(connection, stay, most)))
+            packs = list(first_together(await take_of(connection, stay, most)))
             if packs:
                 seats = await seats_of(connection, packs, lock=True)
                 arrived = [each for pack in packs for each in arrived_of(pack, seats)]
@@ -231,16 +231,6 @@ class Mover:
         await trail_rows.add(connection, went, now, _RNG.random)
         counts = counted(went) + gone_from(packs, stood_before(went))
         await sum_rows.add(connection, counts, now.astimezone(self._zone_of(journey)).date())
-
-
-def together(packs: Iterable[Pack]) -> Iterable[Pack]:
-    """The first packs, of as many members together as the largest may have."""
-    members = 0
-    for each in packs:
-        members += len(each.members)
-        if members > LARGEST and members > len(each.members):
-            return
-        yield each
 
 
 def arrived_of(pack: Pack, seats: Mapping[tuple[int, int], Seat]) -> Iterable[Arrived]:

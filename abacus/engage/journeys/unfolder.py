@@ -8,7 +8,7 @@ member who was moved back to a node is given nothing twice.
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -18,7 +18,7 @@ import structlog
 
 from abacus.engage.actions.action_store import plan_once
 from abacus.engage.actions.types import PlannedAction
-from abacus.engage.journeys.decide.packs import LARGEST
+from abacus.engage.journeys.decide.packs import first_together
 from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.deed_actions import Unfolded
 from abacus.engage.journeys.deed_rows import BEGIN, DeedRow, Mark, delete_deeds, journeys_with_deeds, take_deeds
@@ -108,7 +108,7 @@ class Unfolder:
     async def unfold(self, slice_: slices.Slice, journey: str, behind: Mark = BEGIN) -> Sequence[DeedRow]:
         """Deeds of a journey, for five hundred members at a time."""
         async with slice_.at() as connection, slices.in_place(connection):
-            deeds = list(_together(await take_deeds(connection, journey, behind, MOST_DEEDS)))
+            deeds = list(first_together(await take_deeds(connection, journey, behind, MOST_DEEDS)))
             if not deeds:
                 return []
             seats = await seats_by_number(connection, journey, {member for each in deeds for member in each.members})
@@ -123,13 +123,3 @@ class Unfolder:
                 await plan_once(connection, actions, at)
             await delete_deeds(connection, deeds)
             return deeds
-
-
-def _together(deeds: Iterable[DeedRow]) -> Iterable[DeedRow]:
-    """The first deeds, of as many members together as a pack may have."""
-    members = 0
-    for each in deeds:
-        members += len(each.members)
-        if members > LARGEST and members > len(each.members):
-            return
-        yield each
