@@ -3,6 +3,9 @@
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
 
 from abacus.cli.campaigns.campaign_events import event_of, read_message
 from abacus.core.errors import Refused
@@ -12,6 +15,16 @@ from abacus.engage.journeys.decide.publications import JourneyPublications
 from abacus.engage.journeys.decide.words import NO_EVENT
 from abacus.engage.journeys.facts import Been
 from abacus.signals.events.types import Event
+
+Which: TypeAlias = Annotated[
+    str, typer.Argument(metavar="NAME[@N]|FILE", help="A journey, or the file of a draft.", show_default=False)
+]
+Context: TypeAlias = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="The context of the entry, in JSON; - is standard input.")
+]
+EnteredAt: TypeAlias = Annotated[
+    str | None, typer.Option("--at", metavar="TIME", help="The time of the entry. Default: the event's, or now.")
+]
 
 
 async def nowhere(_: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Been]:

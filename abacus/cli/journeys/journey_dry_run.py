@@ -10,7 +10,7 @@ from abacus.cli.campaigns.campaign_events import read_message
 from abacus.cli.campaigns.campaign_simulate import counters_now, members_now
 from abacus.cli.documents.chosen import chosen
 from abacus.cli.downstreams.asked import services
-from abacus.cli.journeys.entries import entry_of, nowhere
+from abacus.cli.journeys.entries import Context, EnteredAt, Which, entry_of, nowhere
 from abacus.cli.journeys.family import journey_desk
 from abacus.cli.terminal.answer import Answer, Shown, Table
 from abacus.cli.terminal.command_actor import at_desk
@@ -29,20 +29,14 @@ _MOST: Final = 10_000
 
 
 async def dry_run_journey(
-    which: Annotated[
-        str, typer.Argument(metavar="NAME[@N]|FILE", help="A journey, or the file of a draft.", show_default=False)
-    ],
+    which: Which,
     segment: Annotated[str, typer.Option(metavar="NAME[@N]", help="Whose members are looked at.", show_default=False)],
     members: Annotated[int, typer.Option(min=1, max=_MOST, help="How many of them at most, evenly chosen.")] = _USUAL,
     event: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The event of the entry, in JSON, as if it were each member's.")
     ] = None,
-    context: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The context of each entry, in JSON; - is standard input.")
-    ] = None,
-    when: Annotated[
-        str | None, typer.Option("--at", metavar="TIME", help="The time of the entry. Default: the event's, or now.")
-    ] = None,
+    context: Context = None,
+    when: EnteredAt = None,
 ) -> Answer:
     """Say how many members of a segment would take each way through a journey.
 

@@ -11,7 +11,7 @@ from abacus.cli.campaigns.campaign_simulate import counters_now, members_now
 from abacus.cli.documents.chosen import chosen
 from abacus.cli.downstreams.asked import services
 from abacus.cli.journeys.decisions import conditions
-from abacus.cli.journeys.entries import entry_of, nowhere
+from abacus.cli.journeys.entries import Context, EnteredAt, Which, entry_of, nowhere
 from abacus.cli.journeys.family import journey_desk
 from abacus.cli.terminal.answer import Answer, Shown
 from abacus.cli.terminal.command_actor import at_desk
@@ -32,19 +32,13 @@ from abacus.signals.segments.sets import segment_sets
 
 
 async def simulate_journey(
-    which: Annotated[
-        str, typer.Argument(metavar="NAME[@N]|FILE", help="A journey, or the file of a draft.", show_default=False)
-    ],
+    which: Which,
     member: Annotated[str | None, typer.Option(metavar="ID", help="The member; else the event's.")] = None,
     event: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The event of the entry, in JSON; - is standard input.")
     ] = None,
-    context: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The context of the entry, in JSON; - is standard input.")
-    ] = None,
-    when: Annotated[
-        str | None, typer.Option("--at", metavar="TIME", help="The time of the entry. Default: the event's, or now.")
-    ] = None,
+    context: Context = None,
+    when: EnteredAt = None,
     then: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="An array of events that are assumed to happen afterwards, in JSON."),

@@ -19,7 +19,7 @@ _NOTHING: Final = "nothing yet"
 
 
 class Leads(NamedTuple):
-    """Where a node leads; the words are those of all ways that lead there."""
+    """A node to which another one leads, with the words of all ways from there to it."""
 
     words: Sequence[str]
     to: str

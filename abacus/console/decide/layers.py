@@ -155,7 +155,7 @@ def _placed(rows: Sequence[Sequence[_Slot]], chains: Iterable[Sequence[_Slot]], 
 
 
 def _apart(wished: Sequence[float], row: Sequence[_Slot]) -> list[float]:
-    """The places nearest to those that are wished, by squares, at which none covers another."""
+    """Places at which no node covers another, as near to the wished places as they can be, by squares."""
     offsets = [0.0]
     for left, right in pairwise(row):
         offsets.append(offsets[-1] + (left.width + right.width) / 2)
@@ -208,8 +208,8 @@ def _turned(drawn: Layers) -> Layers:
 def _ports(
     chains: Mapping[Way, Sequence[_Slot]], across: Mapping[_Slot, float], width: float
 ) -> dict[tuple[Way, bool], float]:
-    """Where lines meet their nodes, those that leave below (True) and those that come from above, from left to right as
-    their neighbours stand.
+    """Where lines meet their nodes: below (True), where they leave, and above, where they come. They stand from left
+    to right as their neighbours do.
     """
     meeting: dict[tuple[_Slot, bool], list[tuple[float, Way]]] = {}
     for way, chain in chains.items():

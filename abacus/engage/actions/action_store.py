@@ -130,7 +130,7 @@ class ActionStore:
         self._clock = clock
 
     async def due(self, slice_: slices.Slice, receivers: Sequence[str]) -> list[str]:
-        """Those of the receivers for which actions of the slice are due."""
+        """The receivers for which actions of the slice are due, out of these."""
         if not receivers:
             return []
         async with slice_.at() as connection:

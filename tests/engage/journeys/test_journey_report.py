@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
+from abacus.engage.journeys.decide.node import Split
 from abacus.engage.journeys.decide.report import JourneyReport, against_control
 from abacus.engage.journeys.decide.split import arm_of
 from abacus.engage.journeys.leaving import leave_all
@@ -105,7 +106,8 @@ async def test_arms_have_their_conversions_also_of_who_left_by_the_goal(pool: Po
     await trip.happen(*(order(200 + each, f"m{each}", after=2 * DAY, vertical="mart") for each in buyers))
     await trip.happen(order(300, "m1", after=DAY, vertical="food"), order(301, "m2", after=8 * DAY, vertical="mart"))
     split = trip.journey.nodes["arms"]
-    arm = {each: arm_of(split.part, "welcome", split.number, f"m{each}").name for each in members}  # type: ignore[arg-type]
+    assert isinstance(split.part, Split)
+    arm = {each: arm_of(split.part, "welcome", split.number, f"m{each}").name for each in members}
     found = await reported(trip)
     assert {each.arm: (each.members, each.conversions) for each in found.arms} == {
         name: (sum(arm[each] == name for each in members), sum(arm[each] == name for each in buyers))
@@ -115,9 +117,10 @@ async def test_arms_have_their_conversions_also_of_who_left_by_the_goal(pool: Po
     gift = found.arms[0]
     assert gift.interval is not None
     assert gift.interval.low < gift.conversions / gift.members < gift.interval.high
-    assert against_control(gift, found.arms) is not None
+    against = against_control(gift, found.arms)
+    assert against is not None
     document = report_document(trip.journey, found, ALWAYS)
-    assert document["arms"][0]["against_control"] == against_control(gift, found.arms)._asdict()  # type: ignore[union-attr]
+    assert document["arms"][0]["against_control"] == against._asdict()
 
 
 async def test_a_conversion_is_within_its_time_after_the_entry(pool: Pool) -> None:

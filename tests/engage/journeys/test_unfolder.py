@@ -8,7 +8,7 @@ import pytest
 
 from abacus.engage.journeys.armed_versions import ArmedVersions
 from abacus.engage.journeys.decide.journey import Journey
-from abacus.engage.journeys.decide.packs import Pack
+from abacus.engage.journeys.decide.packs import Pack, Place
 from abacus.engage.journeys.deed_actions import DeedActions
 from abacus.engage.journeys.mover import MOST_PACKS, Mover, anywhere
 from abacus.engage.journeys.pack_rows import BEGIN, Line, put
@@ -119,8 +119,8 @@ async def test_who_is_moved_back_is_not_given_the_same_again(pool: Pool) -> None
                 "update seat set left_at = null, why = null where member_id = 'm1' returning member"
             )
             if rows:
-                again = Pack("welcome", False, 1, number(of, "day"), 0, "UTC", None, NOW, 1, [1], [1])  # noqa: FBT003
-                await put(connection, [again])
+                place = Place("welcome", awaits=False, version=1, node=number(of, "day"), turn=0, zone="UTC", arm=None)
+                await put(connection, [Pack(*place, due=NOW, id=1, members=[1], visits=[1])])
     assert (await house.run(of), await house.decided()) == (1, 2)
     await house.unfold()
     assert (await house.keys(), await house.decided()) == (before, 0)

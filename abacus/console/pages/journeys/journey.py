@@ -17,7 +17,7 @@ from abacus.engage.journeys.kind import JOURNEYS
 
 @dataclass(frozen=True, kw_only=True)
 class JourneyPage(Page):
-    """A version of one journey. The members are those of all its versions, on whichever they are."""
+    """A version of one journey. Members of all its versions are counted."""
 
     template: ClassVar[str] = "journey.html"
     shown: ShownVersion

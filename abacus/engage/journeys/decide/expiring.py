@@ -18,8 +18,8 @@ class Days(NamedTuple):
 
 
 def due_days(now: datetime, ahead: int, zone: ZoneInfo) -> Days:
-    """The days of points for which members enter by now, some days ahead of the moment when they expire: those that are
-    still good, of the last days.
+    """The days of points for which members enter by now, some days ahead of the moment when they expire. Missed days
+    of the last week are among them, as long as their points are good.
     """
     today = now.astimezone(zone).date()
     last = today + (ahead - 1) * _DAY

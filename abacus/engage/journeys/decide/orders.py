@@ -39,8 +39,8 @@ Order: TypeAlias = StartOrder | EndOrder
 
 
 class Asking(NamedTuple):
-    """Which journey is asked, for whom, and under which key; and who asks: a caller by its source, or a journey by its
-    name, with its version, the node and the arm.
+    """The journey that is asked, the member, and the key. A caller asks by its source; a journey asks by its name, with
+    its version, the node and the arm.
     """
 
     journey: str

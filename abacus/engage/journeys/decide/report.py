@@ -37,7 +37,8 @@ class NodeCount(NamedTuple):
 
 
 class Glance(NamedTuple):
-    """The live counts of a journey: members who entered, are inside, and left; and those of the nodes, by number.
+    """The live counts of a journey: members who entered, are inside, and left. `nodes` has the counts of each node, by
+    its number.
     Members who were fetched out of a wait by an event, and who would still wait there, are `fetched`: the nodes count
     them as waiting.
     """
