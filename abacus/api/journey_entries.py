@@ -21,8 +21,7 @@ from abacus.core.errors import Absent
 from abacus.core.ids import ID_PATTERN
 from abacus.engage.journeys.decide.context import ContextFaults
 from abacus.engage.journeys.decide.journey import Journey
-from abacus.engage.journeys.decide.orders import CALLER
-from abacus.engage.journeys.entry_desk import AskedEntry, EntryDesk, EntryStatus, KeyReused, NotEntered, Stay
+from abacus.engage.journeys.entry_desk import Asker, EntryDesk, EntryStatus, KeyReused, NotEntered, Stay
 from abacus.people.types.deed import Deed
 
 _EXAMPLE: Final[dict[str, Any]] = {
@@ -137,22 +136,21 @@ async def enter(name: Name, request: Request) -> Response:
     responses=answered({200: (JourneyMemberAnswer, "Its visits, and the entries that were asked for")}, 404, 422),
 )
 async def member(name: Name, member_id: MemberId, request: Request) -> Response:
-    """A partner sees the visits that it asked for, and all of them where it may read members; a person sees its
-    countries.
+    """A partner sees what it asked for, and everything where it may read members; a person sees its countries. The
+    newest 100 visits and the newest 100 entries are told.
     """
     call = caller_of(request)
     call.check_somewhere(Deed.SEE)
     desk = call.rooms[EntryDesk]
-    call.check(Deed.SEE, (await _journey(desk, name)).country)
-    found = await desk.where(name, member_id)
-    visits = [each for each in found.stays if _sees_all(call) or each.key.startswith(call.key(""))]
-    entries = [each for each in found.entries if _sees_all(call) or _is_of(call, each)]
+    journey = await _journey(desk, name)
+    call.check(Deed.SEE, journey.country)
+    found = await desk.where(journey, member_id, None if _sees_all(call) else Asker(call.agent.source, call.key("")))
     return json_answer(
         {
             "journey": name,
             "member_id": member_id,
-            "visits": [_visit(each) for each in visits],
-            "entries": [each.told() for each in entries],
+            "visits": [_visit(each) for each in found.stays],
+            "entries": [each.told() for each in found.entries],
         }
     )
 
@@ -167,10 +165,6 @@ async def _journey(desk: EntryDesk, name: str) -> Journey:
 
 def _sees_all(call: Call | PersonCall) -> bool:
     return isinstance(call, PersonCall) or call.partner.reads_all
-
-
-def _is_of(call: Call | PersonCall, entry: AskedEntry) -> bool:
-    return (entry.owner_kind, entry.owner) == (CALLER, call.agent.source)
 
 
 def _visit(stay: Stay) -> dict[str, Any]:

@@ -75,6 +75,7 @@ async def test_a_context_has_its_fields_their_types_and_a_bound(house: House, op
         "/context/reason",
     ]
     assert await pointers(acme, {"points": 1, "reason": "x" * LARGEST}) == ["/context"]
+    assert await pointers(acme, {"points": 10**20, "reason": "x"}) == ["/context"], "beyond 64 bits"
     assert kind(await acme.post(PATH, json=BODY)) == (400, "idempotency-key-missing")
     assert kind(await acme.post(PATH, json={**BODY, "member_id": "=bob"}, headers=by_key("1"))) == (422, "invalid")
     assert (await acme.get(WHERE)).json()["entries"] == []

@@ -64,3 +64,11 @@ def test_sideways_layers_go_from_left_to_right() -> None:
 def _touches(found: Layers, name: str, x: float, y: float) -> bool:
     at = found.places[name]
     return abs(x - at.x) <= BOX[0] / 2 and abs(abs(y - at.y) - BOX[1] / 2) < 0.001
+
+
+def test_the_longest_lines_of_a_large_graph_are_straight() -> None:
+    """To lead each of five hundred around all nodes would take seconds."""
+    names = [f"n{number}" for number in range(500)]
+    leads = {name: [after, "end"] for name, after in pairwise(names)} | {names[-1]: ["end"], "end": []}
+    found = in_layers(leads)
+    assert len(found.lines["n0", "end"]) < len(found.lines["n490", "end"])

@@ -16,14 +16,15 @@ async def members_aside(
 ) -> Answer:
     """List the members of journeys who could not be moved, by their node and the fault."""
     async with at_desk(journey_desk) as (desk, _):
-        names = {
-            (each.document.name, node.number): node.name
-            for each in await desk.records()
-            for node in each.document.nodes.values()
-        }
         if name is not None:
             await desk.versions(name)
         found = await desk.aside(name)
+        names = {
+            (journey, node.number): node.name
+            for journey in {each.journey for each in found}
+            for record in await desk.versions(journey)
+            for node in record.document.nodes.values()
+        }
     columns: Columns[Aside] = {
         "journey": lambda each: f"{each.journey}@{each.version}",
         "node": lambda each: names.get((each.journey, each.node), str(each.node)),

@@ -141,11 +141,6 @@ def compared(before: Table | None, after: Table) -> Marks:
     return Marks(words=words)
 
 
-def gone(before: Table | None, after: Table) -> list[str]:
-    """The nodes that a version before had."""
-    return sorted(_table((before or {}).get("nodes")).keys() - _table(after.get("nodes")).keys())
-
-
 def what_happens(node: Table) -> str:
     """At a node, in a few words."""
     kind = next((kind for kind in _WORDS if kind in node), "")

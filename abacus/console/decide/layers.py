@@ -17,6 +17,8 @@ _MARGIN: Final = 16.0
 _LINE: Final = 20.0  # how wide a line is that passes a layer
 _PORTS: Final = 22.0  # between two lines at a node, if there is room
 _SWEEPS: Final = 8
+_MOST_LED: Final = 4_000  # layers that all lines together pass; of more, long lines are straight
+_FARTHEST: Final = 12  # layers that such a line is led around their nodes
 _QUICK: Final = 40_000  # slots looked at: of a large graph there are fewer sweeps
 
 Way: TypeAlias = tuple[str, str]  # from a node to another
@@ -60,7 +62,10 @@ def in_layers(leads: Mapping[str, Iterable[str]], *, sideways: bool = False) -> 
     back = ways_back(leads, leads)
     layer = _layers(leads, [_downwards(way, back) for way in ways if way[0] != way[1]])
     width, height = BOX[::-1] if sideways else BOX
-    chains = {way: _chain(way, layer, width + _BESIDE) for way in ways if way[0] != way[1]}
+    apart = [way for way in ways if way[0] != way[1]]
+    passed = sum(abs(layer[upper] - layer[lower]) for upper, lower in apart)
+    farthest = len(leads) if passed <= _MOST_LED else _FARTHEST
+    chains = {way: _chain(way, layer, width + _BESIDE, farthest) for way in apart}
     rows = _rows(leads, layer, chains, width + _BESIDE)
     sweeps = max(2, min(_SWEEPS, _QUICK // max(sum(map(len, rows)), 1)))
     _order(rows, chains.values(), sweeps)
@@ -92,10 +97,10 @@ def _layers(names: Iterable[str], ways: Sequence[Way]) -> dict[str, int]:
     return layer
 
 
-def _chain(way: Way, layer: Mapping[str, int], width: float) -> list[_Slot]:
-    """The slots of a line, from above to below."""
+def _chain(way: Way, layer: Mapping[str, int], width: float, farthest: int) -> list[_Slot]:
+    """The slots of a line, from above to below. A line that is longer than the farthest is straight."""
     upper, lower = sorted(way, key=layer.__getitem__)
-    between = range(layer[upper] + 1, layer[lower])
+    between = range(layer[upper] + 1, layer[lower]) if layer[lower] - layer[upper] <= farthest else ()
     return [
         _Slot(layer[upper], upper, width),
         *(_Slot(number, way[1], _LINE, way) for number in between),

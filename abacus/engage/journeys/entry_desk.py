@@ -13,7 +13,7 @@ from abacus.core.sources import Agent
 from abacus.documents.decide.states import Status
 from abacus.engage.actions.action_store import plan_anew
 from abacus.engage.actions.types import PlannedAction
-from abacus.engage.journeys.decide.context import read_context
+from abacus.engage.journeys.decide.context import check_size, read_context
 from abacus.engage.journeys.decide.entry import ByCall
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.orders import CALLER, Asking, OrderKind, receiver_of, start_order
@@ -75,6 +75,13 @@ class Stay(NamedTuple):
     why: str | None
 
 
+class Asker(NamedTuple):
+    """A caller who sees what it asked for: its source, and how its keys begin."""
+
+    source: str | None
+    prefix: str | None
+
+
 class InJourney(NamedTuple):
     """The visits of a member to a journey, and the entries that were asked for it by callers and by other journeys."""
 
@@ -85,15 +92,20 @@ class InJourney(NamedTuple):
 _NEWEST: Final = Statement("""
 select version, status from journey where name = :name and approved_at is not null order by version desc limit 1
 """)
-_ENTRY: Final = """
-select key, owner_kind, owner, decided_at, done_at is not null, reason, receiver, document::text from action
-"""
-_OF_KEY: Final = Statement(f"{_ENTRY} where member_id = :member_id and key = :key and number = 0")
+NEWEST: Final = 100  # entries of a member, and visits, that callers are told of
+_ENTRY: Final = "key, owner_kind, owner, decided_at, done_at is not null, reason"
+_OF_KEY: Final = Statement(f"""
+select {_ENTRY}, receiver, document::text from action where member_id = :member_id and key = :key and number = 0
+""")
 _OF_MEMBER: Final = Statement(f"""
-{_ENTRY} where member_id = :member_id and receiver = :receiver and kind = '{OrderKind.START}' order by decided_at, key
+select {_ENTRY} from action where member_id = :member_id and receiver = :receiver and kind = '{OrderKind.START}'
+    and (:asker::text is null or (owner_kind = '{CALLER}' and owner = :asker))
+order by decided_at desc, key limit {NEWEST}
 """)
 _SEATS: Final = Statement(f"""
-select {columns(Seat)}, left_at, why from seat where member_id = :member_id and journey = :journey order by visit
+select {columns(Seat)}, left_at, why from seat
+where member_id = :member_id and journey = :journey and (:prefix::text is null or starts_with(key, :prefix))
+order by visit desc limit {NEWEST}
 """)
 
 
@@ -119,6 +131,7 @@ class EntryDesk:
         """Asks for an entry, once under its key; what was asked before stands. Raises `Absent`, `NotEntered`,
         `ContextFaults` and `KeyReused`.
         """
+        check_size(context)
         order = start_order(Asking(name, member_id, key, CALLER, agent.source), context, now := self._clock.now())
         async with slices.at(self._pool, member_id) as connection:
             before = await _found(connection, order)
@@ -133,13 +146,17 @@ class EntryDesk:
         assert entry is not None  # noqa: S101  # it was entered, now or before
         return entry
 
-    async def where(self, name: str, member_id: str) -> InJourney:
-        """Where the member is. Raises `Absent`."""
-        await self._newest(name)
-        asked, now = {"member_id": member_id}, self._clock.now()
-        async with slices.at(self._pool, member_id) as connection:
-            seats = await connection.fetch(*_SEATS(**asked, journey=name))
-            entries = await connection.fetch(*_OF_MEMBER(**asked, receiver=receiver_of(name)))
+    async def where(self, journey: Journey, member_id: str, asker: Asker | None = None) -> InJourney:
+        """Where the member is, as of one moment: its newest visits and entries; of one who asked for them, or all."""
+        name, now, of = journey.name, self._clock.now(), asker or Asker(None, None)
+        async with (
+            slices.at(self._pool, member_id) as connection,
+            connection.transaction(isolation="repeatable_read", readonly=True),
+        ):
+            seats = await connection.fetch(*_SEATS(member_id=member_id, journey=name, prefix=of.prefix))
+            seats.reverse()
+            asked = _OF_MEMBER(member_id=member_id, receiver=receiver_of(name), asker=of.source)
+            entries = (await connection.fetch(*asked))[::-1]
             places = [
                 await place_of(connection, Seat(*row[:-2]), now) if row["left_at"] is None else None for row in seats
             ]
@@ -147,7 +164,7 @@ class EntryDesk:
             await self._stay(Seat(*row[:-2]), row["left_at"], row["why"], place)
             for row, place in zip(seats, places, strict=True)
         ]
-        return InJourney(stays, [AskedEntry(*row[:6]) for row in entries])
+        return InJourney(stays, [AskedEntry(*row) for row in entries])
 
     async def _newest(self, name: str) -> tuple[Journey, Status]:
         async with passing_failures():

@@ -105,7 +105,7 @@ where s.left_at is null {_IN_ORDER}
 """)
 _STAYS: Final = Statement(f"""
 select {columns(Seat)}, left_at, why as reason, converted_at from seat
-where member_id = :member_id and journey = :journey order by visit
+where member_id = :member_id and journey = :journey order by left_at is not null, visit desc limit :most
 """)
 # Also of who has left.
 _UNCONVERTED: Final = Statement(f"""
@@ -278,8 +278,8 @@ async def convert(connection: Connection, reached: Sequence[tuple[Seat, datetime
     return [_read(row) for row in await connection.fetch(*_CONVERT(**arrays(_Converted, rows)))] if rows else []
 
 
-async def stays_of(connection: Connection, journey: str, member_id: str) -> list[Stay]:
-    """All visits of a member."""
+async def stays_of(connection: Connection, journey: str, member_id: str, most: int) -> list[Stay]:
+    """Visits of a member in their order, so many at most: open ones and then the last ones."""
     fields = len(Seat._fields)
-    rows = await connection.fetch(*_STAYS(member_id=member_id, journey=journey))
-    return [Stay(_read(row[:fields]), *row[fields:]) for row in rows]
+    rows = await connection.fetch(*_STAYS(member_id=member_id, journey=journey, most=most))
+    return sorted((Stay(_read(row[:fields]), *row[fields:]) for row in rows), key=lambda each: each.seat.visit)

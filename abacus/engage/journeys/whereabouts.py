@@ -25,6 +25,7 @@ from abacus.platform import slices
 from abacus.platform.postgres import LONG_S, Connection, Pool
 from abacus.platform.sql import Statement
 
+_VISITS: Final = 20  # that are told
 _DUE: Final = Statement("""
 select node, due from pack
 where journey = :journey and version = :version and node = :node and :member = any(members)
@@ -102,7 +103,7 @@ async def whereabouts(
 ) -> Whereabouts:
     """`names` has the nodes of all versions by number. Raises `Unavailable`."""
     async with slices.at(pool, member_id) as connection:
-        stays = await stays_of(connection, journey, member_id)
+        stays = await stays_of(connection, journey, member_id, _VISITS)
         trails = [await passed(connection, each.seat, each.left_at or now) for each in stays]
         done = [await _done(connection, each.seat, names) for each in stays]
         due = [

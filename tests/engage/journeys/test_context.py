@@ -61,3 +61,9 @@ def test_every_fault_has_its_pointer() -> None:
 def test_what_is_no_object_or_too_large() -> None:
     assert _faults([]) == [("", "not an object")]
     assert _faults({"seat": "x" * LARGEST}) == [("", "51,211 bytes; at most 51,200 are taken")]
+
+
+@pytest.mark.parametrize("value", [10**20, "\ud800", json.loads("[" * 300 + "]" * 300)])
+def test_what_is_no_json_of_ours_is_a_fault(value: object) -> None:
+    ((path, _),) = _faults({**GIVEN, "seat": value})
+    assert path == ""

@@ -204,7 +204,6 @@ class _DraftPages(Generic[Document, Around]):
             path=drafts.path,
             submit=drafts.submit,
             draft=found.draft,
-            picture=None if drafts.picture is None else drafts.picture(found.document, _NO_FAULTS),
             panels=found.fields.parts,
             lists=found.fields.lists,
             touched=_touched(call),
@@ -218,7 +217,8 @@ class _DraftPages(Generic[Document, Around]):
                 draft = await desk.read(read_toml(found.draft.text), around)
                 faults = await desk.faults_beside(draft, around)
                 if not faults:
-                    return await self._judged(call, shown, draft, around)
+                    drawn = None if drafts.picture is None else drafts.picture(found.document, _NO_FAULTS)
+                    return await self._judged(call, replace(shown, picture=drawn), draft, around)
             except DocumentFaults as error:
                 faults = error.faults
         wrong = typed.but(document=f"{len(faults)} to mend.") if call.request.method == "POST" else typed

@@ -1,6 +1,7 @@
 """Trials of a draft of a journey: one member is followed through it, or many of a segment. Both enter alike."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -18,6 +19,7 @@ _EVENT_FILE: Final = "event.json"
 _CONTEXT_FILE: Final = "context.json"
 _CONTEXT: Final = "context-"  # before the name of a field of it
 _MINUTES: Final = "%Y-%m-%dT%H:%M"
+_WHOLE: Final = re.compile("-?[0-9]{1,19}")
 _OF_TYPE: Final[Mapping[VariableType, str]] = {
     VariableType.TEXT: "A text.",
     VariableType.INTEGER: "A whole number.",
@@ -88,7 +90,7 @@ def _dry_run(typed: Form, journey: Journey) -> TrialOrder:
 def _value(text: str, type_: VariableType) -> object:
     """As JSON has it; what does not fit its type stays a text, which the trial refuses by its name."""
     match type_:
-        case VariableType.INTEGER if text.lstrip("-").isdigit():
+        case VariableType.INTEGER if _WHOLE.fullmatch(text):
             return int(text)
         case VariableType.BOOLEAN if text in {"true", "false"}:
             return text == "true"

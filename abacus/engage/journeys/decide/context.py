@@ -19,13 +19,23 @@ class ContextFaults(DocumentFaults):
     """Every fault of a context; paths are pointers into it, by RFC 6901."""
 
 
+def check_size(document: Mapping[str, object]) -> None:
+    """Raises `ContextFaults` for what is too large, or what is no JSON of ours: a number beyond 64 bits, a text that is
+    not one of Unicode, or a nesting without end.
+    """
+    try:
+        size = len(orjson.dumps(document))
+    except orjson.JSONEncodeError as fault:
+        raise ContextFaults([Fault("", str(fault))]) from None
+    if size > LARGEST:
+        raise ContextFaults([Fault("", f"{size:,} bytes; at most {LARGEST:,} are taken")])
+
+
 def read_context(document: object, types: Mapping[str, VariableType]) -> Mapping[str, Value]:
     """A context has each of these fields and no others. Raises `ContextFaults`."""
     if not isinstance(document, Mapping):
         raise ContextFaults([Fault("", "not an object")])
-    size = len(orjson.dumps(document))
-    if size > LARGEST:
-        raise ContextFaults([Fault("", f"{size:,} bytes; at most {LARGEST:,} are taken")])
+    check_size(document)
     values: dict[str, Value] = {}
     faults = [Fault(_pointer(name), "there is no such field") for name in document if name not in types]
     for name, type_ in types.items():

@@ -116,6 +116,7 @@ class OfferIndex:
     def __init__(self) -> None:
         self.spent: Collection[int] = _NONE_APART
         self._armed: dict[int, Armed] = {}
+        self._by_invitation: frozenset[int] | None = None
         self._markets: dict[tuple[str, str], _Market] = {}
         self._names: dict[str, Armed] = {}
         self._codes: dict[tuple[str, str], Armed] = {}
@@ -131,6 +132,8 @@ class OfferIndex:
         self.remove(offer.number)
         armed = Armed(offer, rule)
         self._armed[armed.number] = self._names[offer.name] = armed
+        if offer.audience is Audience.INVITATION:
+            self._by_invitation = None
         if offer.audience is Audience.CODE and offer.code is not None:
             self._codes[offer.country, normalized(offer.code)] = armed
         self._markets.setdefault((offer.country, offer.currency), _Market()).put(armed)
@@ -141,6 +144,8 @@ class OfferIndex:
         if armed is None:
             return
         offer = armed.offer
+        if offer.audience is Audience.INVITATION:
+            self._by_invitation = None
         del self._names[offer.name]
         if offer.code is not None:
             place = offer.country, normalized(offer.code)
@@ -155,8 +160,11 @@ class OfferIndex:
                 shelf.warm()
 
     def by_invitation(self) -> frozenset[int]:
-        """The numbers of all offers by invitation. It looks at every offer."""
-        return frozenset(each.number for each in self if each.offer.audience is Audience.INVITATION)
+        """The numbers of all offers by invitation. Every offer is looked at after one of these has changed."""
+        if self._by_invitation is None:
+            numbers = (each.number for each in self if each.offer.audience is Audience.INVITATION)
+            self._by_invitation = frozenset(numbers)
+        return self._by_invitation
 
     def named(self, name: str) -> Armed | None:
         return self._names.get(name)
