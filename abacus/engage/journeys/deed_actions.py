@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import orjson
 
-from abacus.core.errors import SetAside
+from abacus.core.errors import SetAside, Unavailable
 from abacus.engage.actions.types import PlannedAction
 from abacus.engage.journeys.armed_versions import ArmedVersions
-from abacus.engage.journeys.decide.context import read_context
+from abacus.engage.journeys.decide.context import ContextFaults, read_context
 from abacus.engage.journeys.decide.effects import Standing, planned
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.node import Do
@@ -42,17 +42,22 @@ class DeedActions:
     async def __call__(self, deed: DeedRow, seats: Sequence[Seat]) -> Unfolded:
         """Raises `Unavailable`."""
         journey = await self._version_of(deed.journey, deed.version)
-        card = self._cards().in_force(journey.country, deed.at)
+        try:
+            card = self._cards().in_force(journey.country, deed.at)
+        except SetAside as fault:
+            raise Unavailable("journeys", f"{journey.label}: {fault.detail}") from fault
         actions, without = list[PlannedAction](), list[tuple[str, str]]()
         for seat in seats:
             try:
                 actions.append(self._action(journey, deed, seat, card))
-            except SetAside as fault:
-                without.append((seat.member_id, fault.detail))
+            except (SetAside, ContextFaults) as fault:
+                without.append((seat.member_id, str(fault)))
         return Unfolded(actions, without)
 
     def _action(self, journey: Journey, deed: DeedRow, seat: Seat, card: PublishedCard) -> PlannedAction:
-        """Raises `SetAside` where the event by which the member came in does not fit its source any more."""
+        """Raises `SetAside` where the event by which the member came in does not fit its source any more, and
+        `ContextFaults` where its context does not fit the version.
+        """
         node = journey.by_number[deed.node]
         assert isinstance(node.part, Do)  # noqa: S101  # of a version that never changes
         context = {} if seat.context is None else read_context(orjson.loads(seat.context), journey.context)

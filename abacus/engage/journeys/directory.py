@@ -1,9 +1,8 @@
 """The journeys that run, as each process keeps them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -45,7 +44,9 @@ select name from (
     select distinct on (name) name, status from journey where approved_at is not null order by name, version desc
 ) newest where status = 'ended'
 """)
-_HEADS: Final = Statement("select distinct on (name) name, country from journey order by name, version desc")
+_HEADS: Final = Statement("""
+select distinct on (name) name, country, document ->> 'timezone' as zone from journey order by name, version desc
+""")
 
 
 class _Read(NamedTuple):
@@ -53,6 +54,7 @@ class _Read(NamedTuple):
     newest: Sequence[Journey]
     ended: frozenset[str]
     heads: Mapping[str, JourneyHead]
+    zones: Mapping[str, ZoneInfo]
     halts: Halts
     beside: Moment
 
@@ -68,15 +70,11 @@ class Running:
     around: JourneyPublications
     halts: Halts = NO_HALTS
     ended: frozenset[str] = frozenset()
+    zones: Mapping[str, ZoneInfo] = field(default_factory=dict)  # of all journeys, also of ended ones
 
     @property
     def names(self) -> Sequence[str]:
         return [each.name for each in self.newest]
-
-    @cached_property
-    def zones(self) -> Mapping[str, ZoneInfo]:
-        """The zone of each journey that runs."""
-        return {each.name: each.zone for each in self.newest}
 
     def types(self) -> Types:
         """The types of events that may move somebody, or be the goal, by source."""
@@ -154,7 +152,8 @@ class JourneyDirectory(FreshCopy[_Read, Running]):
             [journey for journey, _ in read],
             [journey for journey, is_newest in read if is_newest],
             frozenset(row[0] for row in ended),
-            {name: JourneyHead(country, None) for name, country in heads},
+            {name: JourneyHead(country, None) for name, country, _ in heads},
+            {name: ZoneInfo(zone) for name, _, zone in heads},
             await read_halts(self._pool),
             await read_moment(self._pool, *_BESIDE, before=before.beside if before is not None else NOTHING_READ),
         )
@@ -184,7 +183,7 @@ class JourneyDirectory(FreshCopy[_Read, Running]):
                 holdouts=holdouts,
             )
             known = self._around = JourneyPublications(beside, journeys=read.heads, campaigns=every)
-        return Running(read.versions, read.newest, known, read.halts, read.ended)
+        return Running(read.versions, read.newest, known, read.halts, read.ended, read.zones)
 
 
 def _by_source(types: Iterable[EventType]) -> dict[str, set[str]]:

@@ -128,7 +128,8 @@ class Journeyer:
                 except Stuck as stuck:
                     packs += await self._sifter.sift(slice_, stuck)
                     continue
-                self._sifter.all_went()
+                if ran.packs:
+                    self._sifter.all_went()
                 lane.ran(ran)
                 JOURNEY_STEPS.inc(ran.members)
                 packs += ran.packs

@@ -19,7 +19,11 @@ select array_agg(member) as members, array_agg(visit) as visits, array_agg(membe
 from seat where journey = :journey and member = any(:members::integer[]) and left_at is null and node is null
 """)
 
-# In the order of the index, which is that of all who lock seats of a journey.
+# In the order in which all lock seats of a journey: an update by itself promises none, and each is of some of them.
+_LOCK: Final = Statement("""
+select from seat where journey = :journey and member = any(:members::integer[]) and left_at is null and node is null
+order by journey, member, visit for update
+""")
 _WRITE: Final = Statement("""
 with written as (
     update seat set node = :node, turn = :turn, arm = :arm, since = :since, why = :why,
@@ -76,12 +80,15 @@ async def write_seats_of(connection: Connection, went: Sequence[Went], now: date
     for each in went:
         for visit, members in _by_visit(each).items():
             by_written.setdefault(_written(each, visit, now), []).extend(members)
+    if len(by_written) > 1:
+        journey, members = went[0].party.journey, sorted({each for some in by_written.values() for each in some})
+        await connection.execute(*_LOCK(journey=journey, members=members))
     gone: set[tuple[int, int]] = set()
-    for written, members in by_written.items():
-        values = {**written._asdict(), "members": sorted(members), "now": now}
+    for written, some in by_written.items():
+        values = {**written._asdict(), "members": sorted(some), "now": now}
         there = await connection.fetchval(*_WRITE(**values)) or ()
-        if len(there) < len(members):
-            gone |= {(member, written.visit) for member in {*members}.difference(there)}
+        if len(there) < len(some):
+            gone |= {(member, written.visit) for member in {*some}.difference(there)}
     return [_without(each, gone) for each in went] if gone else list(went)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from abacus.engage.journeys.decide.seat import Seat
-from abacus.engage.journeys.trail_rows import Passage, passed
+from abacus.engage.journeys.trail_rows import Passage, stood
 from abacus.platform.postgres import Connection
 
 
@@ -19,6 +19,5 @@ async def place_of(connection: Connection, seat: Seat, until: datetime) -> tuple
     """The number of the node where a member waits who is inside, and since when."""
     if seat.node is not None:
         return seat.node, seat.since
-    trail = await passed(connection, seat, until)
-    node = waits_at(seat, trail)
-    return None if node is None else (node, trail[-1].at)
+    node, since = await stood(connection, seat, until) or (None, until)
+    return None if node is None else (node, since)

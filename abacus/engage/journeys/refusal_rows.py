@@ -43,7 +43,7 @@ on conflict (member_id, journey) do update
     set version = excluded.version, at = excluded.at, why = excluded.why, seen = excluded.seen
     where r.at < excluded.at and (
         r.at < excluded.at - interval '1 hour'
-        or (r.version, r.why, r.seen::text) is distinct from (excluded.version, excluded.why, excluded.seen::text)
+        or (r.version, r.why) is distinct from (excluded.version, excluded.why)
     )
 """)
 _OF_MEMBER: Final = Statement(f"""

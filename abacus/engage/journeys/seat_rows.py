@@ -94,9 +94,11 @@ join seat s on s.member_id = u.member_id and s.journey = :journey
 where s.left_at is null {_IN_ORDER}
 """)
 # Also of who has left. Of an erased member a seat is there under a pseudonym, and nothing is done for it.
-_BY_NUMBER: Final = Statement(f"""
-select {columns(Seat, "s")} from seat s
-where s.journey = :journey and s.member = any(:members::integer[]) and s.member_id not like 'erased-%'
+_AT: Final = Statement(f"""
+select {columns(Seat, "s")}
+from unnest({array("members", "integer")}, {array("visits", "integer")}) as u (member, visit)
+join seat s on s.journey = :journey and s.member = u.member and s.visit = u.visit
+where s.member_id not like 'erased-%'
 """)
 _LOCK_KEYS: Final = Statement(f"""
 select {columns(_Key, "s")} from unnest({text_arrays(_Key)}) as u ({columns(_Key)})
@@ -111,6 +113,10 @@ where member_id = :member_id and journey = :journey order by left_at is not null
 _UNCONVERTED: Final = Statement(f"""
 select {columns(Seat, "s")} from unnest(:members::text[]) as u (member_id) join seat s using (member_id)
 where s.journey = any(:journeys::text[]) and s.converted_at is null order by s.member_id, s.journey, s.visit
+""")
+_LOCK_REACHED: Final = Statement(f"""
+select from unnest({text_arrays(_Key)}) as u ({columns(_Key)})
+join seat s on s.member_id = u.member_id and s.journey = u.journey and s.visit = u.visit {_IN_ORDER}
 """)
 _CONVERT: Final = Statement(f"""
 update seat s set converted_at = u.at from {unnested(_Converted, visit="integer")}
@@ -199,12 +205,12 @@ async def seats_of(connection: Connection, packs: Sequence[Pack], *, lock: bool)
     return {(each.member, each.visit): each for each in seats}
 
 
-async def seats_by_number(
-    connection: Connection, journey: str, members: Collection[int]
+async def seats_at(
+    connection: Connection, journey: str, places: Sequence[tuple[int, int]]
 ) -> dict[tuple[int, int], Seat]:
-    """All seats of members in a journey, by number and visit, also of who has left."""
-    rows = await connection.fetch(*_BY_NUMBER(journey=journey, members=sorted(members)))
-    seats = [_read(row) for row in rows]
+    """The seats of these members and visits in a journey, by number and visit, also of who has left."""
+    members, visits = column(member for member, _ in places), column(visit for _, visit in places)
+    seats = [_read(row) for row in await connection.fetch(*_AT(journey=journey, members=members, visits=visits))]
     return {(each.member, each.visit): each for each in seats}
 
 
@@ -274,8 +280,11 @@ async def unconverted(connection: Connection, member_ids: Collection[str], journ
 
 async def convert(connection: Connection, reached: Sequence[tuple[Seat, datetime]]) -> Sequence[Seat]:
     """Notes when the goal of each visit was reached; the visits of which that was not noted before."""
-    rows = [_Converted(*_key(seat), at) for seat, at in sorted(reached, key=lambda each: _key(each[0]))]
-    return [_read(row) for row in await connection.fetch(*_CONVERT(**arrays(_Converted, rows)))] if rows else []
+    rows = [_Converted(*_key(seat), at) for seat, at in reached]
+    if not rows:
+        return []
+    await connection.execute(*_LOCK_REACHED(**text_columns(_Key, [_key(seat) for seat, _ in reached])))
+    return [_read(row) for row in await connection.fetch(*_CONVERT(**arrays(_Converted, rows)))]
 
 
 async def stays_of(connection: Connection, journey: str, member_id: str, most: int) -> list[Stay]:

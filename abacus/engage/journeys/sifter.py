@@ -54,7 +54,8 @@ class Sifter:
         faults = await self._faults(connection, pack.journey, arrived)
         await set_aside(connection, _packs_of(pack, faults), self._clock.now())
         await self._mover.end(connection, pack, arrived)
-        self._in_a_row = self._in_a_row + 1 if faults and len(faults) == len(arrived) else 0
+        if arrived:
+            self._in_a_row = self._in_a_row + 1 if len(faults) == len(arrived) else 0
         JOURNEY_SET_ASIDE.inc(len(faults))
         for fault in sorted({fault for _, fault in faults}):
             log.error("members of a journey are set aside", journey=pack.journey, node=pack.node, why=fault)

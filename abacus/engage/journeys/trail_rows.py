@@ -69,6 +69,16 @@ order by t.at, t.id
 """)
 
 
+# The last passage alone.
+_STOOD: Final = Statement("""
+select t.to_node, t.at from journey_trail t
+where t.journey = :journey and t.at >= :since and t.at <= :until and :member = any(t.members) and exists(
+    select from unnest(t.members, t.visits) as u (member, visit) where u.member = :member and u.visit = :visit
+)
+order by t.at desc, t.id desc limit 1
+""")
+
+
 async def add(
     connection: Connection, ways_of: Mapping[Way, Sequence[Traveller]], now: datetime, random: Callable[[], float]
 ) -> None:
@@ -117,3 +127,10 @@ async def passed(connection: Connection, seat: Seat, until: datetime) -> list[Pa
     statement = _PASSED(journey=seat.journey, since=seat.entered_at, until=until, member=seat.member, visit=seat.visit)
     rows = await connection.fetch(*statement, timeout=LONG_S)
     return [Passage(*row)._replace(looked=orjson.loads(row["looked"] or "{}")) for row in rows]
+
+
+async def stood(connection: Connection, seat: Seat, until: datetime) -> tuple[int | None, datetime] | None:
+    """The node to which a member had come by then, and since when."""
+    statement = _STOOD(journey=seat.journey, since=seat.entered_at, until=until, member=seat.member, visit=seat.visit)
+    row = await connection.fetchrow(*statement, timeout=LONG_S)
+    return None if row is None else (row["to_node"], row["at"])

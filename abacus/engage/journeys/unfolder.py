@@ -23,7 +23,7 @@ from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.deed_actions import Unfolded
 from abacus.engage.journeys.deed_rows import BEGIN, DeedRow, Mark, delete_deeds, journeys_with_deeds, take_deeds
 from abacus.engage.journeys.journeyer import IDLE_S
-from abacus.engage.journeys.seat_rows import seats_by_number
+from abacus.engage.journeys.seat_rows import seats_at
 from abacus.platform import slices
 from abacus.platform.health import WorkerHealth
 from abacus.platform.patience import unless_stopped, until_available
@@ -111,7 +111,7 @@ class Unfolder:
             deeds = list(first_together(await take_deeds(connection, journey, behind, MOST_DEEDS)))
             if not deeds:
                 return []
-            seats = await seats_by_number(connection, journey, {member for each in deeds for member in each.members})
+            seats = await seats_at(connection, journey, _places(deeds))
             together: dict[datetime, list[PlannedAction]] = {}
             for deed in deeds:
                 there = [seats[each] for each in zip(deed.members, deed.visits, strict=True) if each in seats]
@@ -123,3 +123,8 @@ class Unfolder:
                 await plan_once(connection, actions, at)
             await delete_deeds(connection, deeds)
             return deeds
+
+
+def _places(deeds: Sequence[DeedRow]) -> Sequence[tuple[int, int]]:
+    """The members and visits for which something is done, each once."""
+    return sorted({place for each in deeds for place in zip(each.members, each.visits, strict=True)})

@@ -101,8 +101,10 @@ class Walks:
             try:
                 members.append(await self._member(each, now))
             except (SetAside, DocumentFaults) as fault:
-                moved.append(_later(each, now, str(fault)))
                 faults[f"{each.seat.journey}@{each.seat.version}: {fault}"] += 1
+                # To wait mends nothing of a member alone: an event does not move it, and others go on.
+                if each.event is None or isinstance(fault, DocumentFaults):
+                    moved.append(_later(each, now, str(fault)))
         for why, number in faults.items():
             log.warning("members wait in a journey", why=why, members=number)
         called = [each for each in members if each.arrived.event is not None]

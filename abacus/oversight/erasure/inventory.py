@@ -43,7 +43,9 @@ RENAMED: Final = {
     "action": (
         ", document = case kind"
         """ when 'award' then ('{"points":' || coalesce(document ->> 'points', 'null') || '}')::json else '{}' end,"""
-        f" event = null, reason = case when done_at is null then '{ERASED}' else reason end"
+        f" event = null, reason = case when done_at is null then '{ERASED}' else reason end,"
+        # Also of an action that came in while the seat of its member was waited for.
+        " refused_at = case when done_at is null then coalesce(refused_at, now()) end"
     ),
     "campaign_claim": "",
     "campaign_progress": "",
@@ -156,8 +158,8 @@ async def _deleted(connection: Connection, renaming: Pseudonym) -> Rows:
 
 
 async def _renamed(connection: Connection, renaming: Pseudonym) -> Rows:
-    await connection.execute(*_REFUSE_ACTIONS(member_id=renaming.member_id))  # what waits is never done
     await leave_all(connection, renaming.member_id, ERASED, await connection.fetchval("select now()"))
+    await connection.execute(*_REFUSE_ACTIONS(member_id=renaming.member_id))  # what waits is never done
     return await _under_pseudonym(connection, renaming, RENAMED)
 
 

@@ -319,3 +319,12 @@ async def test_members_of_a_version_that_does_not_fit_wait_until_it_does() -> No
     arrived = Arrived(seat(event=b'{"source": "transactions"}'), number(of, "day"), 0, due=due)
     later = await moved(walks(of), arrived, due)
     assert later.then == Waits(number(of, "day"), 0, due + timedelta(minutes=1), "UTC", since=NOW)
+
+
+async def test_an_event_moves_others_where_the_entry_of_a_member_cannot_be_read() -> None:
+    """It stays where it is, and the event is not read again for it."""
+    of = journey(exits=[{"name": "bought", "on": ORDERS}], **nodes("day", day={"wait": {"for": "1d"}, "next": "done"}))
+    later = order(2, after=timedelta(hours=1))
+    bob, ann = seat(7, event=b'{"source": "transactions"}'), seat(1)
+    found = await walks(of)("welcome", [Arrived(each, None, None, event=later) for each in (bob, ann)], NOW)
+    assert [(each.arrived.seat.member_id, each.then) for each in found] == [(ann.member_id, Leaves("bought"))]

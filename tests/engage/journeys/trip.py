@@ -37,8 +37,8 @@ class Trip:
         self.armed = ArmedVersions(self.versions.of, lambda: AROUND)
         self.tiers = Tiers(tiers or {})
         self.running = Running(versions, versions[-1:], AROUND)
-        zones = self.running.zones
-        self.mover = Mover(walks(*versions, tiers=self.tiers), self.clock, zones.__getitem__)
+        zone = self.journey.zone
+        self.mover = Mover(walks(*versions, tiers=self.tiers), self.clock, lambda _: zone)
         facts = FactRegistry(self.tiers)
         self._goals = Goals(lambda: self.running, self.armed, facts, cards=lambda: _CARDS, pool=pool)
 
