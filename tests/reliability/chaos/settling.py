@@ -12,6 +12,7 @@ from abacus.core.errors import Unavailable
 from abacus.ledger.relay.cursor import RelayCursor
 from abacus.platform import slices
 from abacus.platform.kafka.groups import committed
+from abacus.platform.postgres import passing_failures
 from abacus.platform.sqs.dead_letters import dead_letters
 from abacus.platform.sqs.definition import AWARD, CAMPAIGN_RETRY, EXPIRY, RETRY
 from tests.reliability.chaos.ground import PARTITIONS, ProvingGround
@@ -56,7 +57,8 @@ async def settled(ground: ProvingGround, within_s: float) -> Left:
     deadline = begun + within_s
     while True:
         try:
-            left = await left_in(ground)
+            async with passing_failures():
+                left = await left_in(ground)
         except (Unavailable, KafkaError, OSError):  # a service that is still coming back
             left = None
         with (ground.logs / "left.log").open("a", encoding="utf-8") as log:

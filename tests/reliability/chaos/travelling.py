@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Final
 
-import asyncpg
-
 from abacus.core.errors import Unavailable
 from abacus.platform.health import WorkerHealth
 from abacus.platform.kafka.publisher import StreamMessage, StreamPublisher
 from abacus.platform.patience import until_available
+from abacus.platform.postgres import passing_failures
 from tests.reliability.chaos.ground import ProvingGround
 from tests.reliability.chaos.travelled import BEGUN, NAME, WAITS, Turn, body, member, turn_of
 
@@ -78,11 +77,13 @@ class _Travellers:
         await until_available(lambda: self._publisher.publish(topic, messages), self._health)
 
     async def _waiting(self) -> Iterable[str]:
-        with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError, Unavailable):  # by the fault
-            return [row[0] for row in await self._ground.pool.fetch(_WAITING, NAME)]
+        with suppress(Unavailable):  # by the fault
+            async with passing_failures():
+                return [row[0] for row in await self._ground.pool.fetch(_WAITING, NAME)]
         return []
 
     async def _have_left(self) -> bool:
-        with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError, Unavailable):  # by the fault
-            return bool(await self._ground.pool.fetchval(_LEFT, NAME) >= len(self._members))
+        with suppress(Unavailable):  # by the fault
+            async with passing_failures():
+                return bool(await self._ground.pool.fetchval(_LEFT, NAME) >= len(self._members))
         return False
