@@ -141,12 +141,19 @@ class ProvingGround:
         return code, told
 
     def group_of(self, worker: str) -> str:
-        """The group in which workers of this name read the transactions."""
-        name = worker if worker not in CAMPAIGNERS else f"{worker}-{self.settings.transactions_topic}"
-        return f"{self.settings.queue_prefix}{name}"
+        """The group in which workers of this name read: the transactions, or a journeyer the events."""
+        return group_of(worker, self.settings)
 
     async def queue(self, name: str) -> SqsQueue:
         return await SqsQueue.find(self.client, self.settings.queue_prefix + name)
+
+
+def group_of(worker: str, settings: Settings) -> str:
+    topic = {
+        **dict.fromkeys(CAMPAIGNERS, settings.transactions_topic),
+        **dict.fromkeys(JOURNEYERS, settings.events_topic),
+    }.get(worker)
+    return f"{settings.queue_prefix}{worker}" if topic is None else f"{settings.queue_prefix}{worker}-{topic}"
 
 
 @asynccontextmanager

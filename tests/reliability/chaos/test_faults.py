@@ -6,8 +6,11 @@ from random import Random
 
 import pytest
 
+from abacus.platform.settings import Settings
 from tests.reliability.chaos.faults.fault import Fault, in_turn
+from tests.reliability.chaos.faults.of_kafka import READERS
 from tests.reliability.chaos.faults.table import FAULTS, MIXED, SHORT
+from tests.reliability.chaos.ground import CAMPAIGNERS, CREW, JOURNEYERS, group_of
 
 
 def test_each_has_a_name_of_its_own_and_the_short_run_has_some_of_them() -> None:
@@ -40,3 +43,15 @@ def test_what_never_struck(counts: tuple[str, ...], may_miss: int, struck: dict[
 def test_each_has_its_turn() -> None:
     turns = list(islice(in_turn("abc", Random(1)), 9))
     assert all(set(turns[start : start + 3]) == set("abc") for start in (0, 3, 6))
+
+
+def test_each_reader_of_a_campaigned_crew_comes_and_goes_and_has_its_own_group() -> None:
+    hired = {*CREW, *CAMPAIGNERS, *JOURNEYERS}
+    assert {"calculator", "campaigner", "journeyer"} <= {*READERS} <= hired
+    settings = Settings(queue_prefix="a-", transactions_topic="bought", events_topic="happened")
+    groups = {name: group_of(name, settings) for name in READERS}
+    assert groups == {
+        "calculator": "a-calculator",
+        "campaigner": "a-campaigner-bought",
+        "journeyer": "a-journeyer-happened",  # the events of a run's journey are there
+    }

@@ -16,7 +16,7 @@ from tests.reliability.chaos.ground import ProvingGround, kafka_admin
 from tests.reliability.chaos.services import Restart, daemon
 
 _ANSWERS_WITHIN_S: Final = 180.0  # a broker that was killed looks through the log of each partition first
-_READERS: Final = ("calculator", "campaigner")
+READERS: Final = ("calculator", "campaigner", "journeyer")
 _MOST: Final = 5  # of each
 _MEMBERS: Final = 5  # where they stand in the broker's description of a group
 _SLEEPS_S: Final = (8.0, 11.0)  # the session of a reader is over after 6
@@ -95,7 +95,7 @@ async def _zombie(ground: ProvingGround, rng: Random) -> AsyncIterator[Struck]:
 
 def _readers(ground: ProvingGround, rng: Random) -> Iterator[str]:
     """Those of the crew, in turn."""
-    return in_turn([name for name in _READERS if ground.crew.named(name)], rng)
+    return in_turn([name for name in READERS if ground.crew.named(name)], rng)
 
 
 async def _members(ground: ProvingGround, worker: str) -> set[str]:
@@ -105,12 +105,14 @@ async def _members(ground: ProvingGround, worker: str) -> set[str]:
         return {member[0] for member in answer.groups[0][_MEMBERS]}
 
 
-REBALANCES: Final = Fault("rebalances", "calculators and campaigners join and leave, one every 0.5 to 2.5 s", _storm)
+REBALANCES: Final = Fault(
+    "rebalances", "calculators, campaigners and journeyers join and leave, one every 0.5 to 2.5 s", _storm
+)
 KAFKA_RESTART: Final = Fault(
     "kafka-restart", "the broker stopped by SIGTERM or kill -9, and started again", _restart, lasts=1.5
 )
 ZOMBIE: Final = Fault(
     "zombie",
-    "a calculator or a campaigner stopped past its session (8 to 11 s), then woken with its batch in hand",
+    "a calculator, a campaigner or a journeyer stopped past its session (8 to 11 s), then woken with its batch in hand",
     _zombie,
 )
