@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from abacus.console.decide.journey_trials import went, would_take
 from abacus.console.errands.store import ErrandStore
+from abacus.documents.decide.states import Act
 from abacus.engage.journeys.desk import JourneyDesk
 from abacus.engage.journeys.journey_store import JourneyStore
 from abacus.people.store.approvals import Approvals
@@ -107,6 +108,30 @@ async def test_a_member_who_waits_for_a_time_is_told_where(pool: Pool) -> None:
         sam = await open_desk.inside("sam", "support:SG")
         (inside,) = (await sam.twin("/members/m1")).json()["journeys"]["value"]
         assert (inside["node"], inside["since"]) == ("pause", inside["entered_at"])
+
+
+async def test_counts_are_told_as_they_change_until_nothing_can_change(pool: Pool) -> None:
+    async with desk(pool) as open_desk:
+        await cards(open_desk)
+        journeys = open_desk.rooms[JourneyDesk]
+        _, approval = await journeys.propose(await journeys.read(JOURNEYS.document), ANN)
+        await open_desk.rooms[Approvals].approve(approval.approval_id, BEN, approval.digest)
+        (record,) = await JourneyStore(pool).history("welcome")
+        ann = await open_desk.inside("ann", "country_editor:SG")
+        before = (await ann.twin("/journeys/welcome")).json()
+        assert (before["live"], before["members"]["value"]["entered"]) == ("/journeys/welcome/live", 0)
+        assert f'data-live="{before["live"]}"' in (await ann.see("/journeys/welcome")).text
+        await Trip(pool, record.document).enter(1, 2)
+        entered = (await ann.twin("/journeys/welcome")).json()["members"]["value"]
+        assert (entered["entered"], entered["inside"]) == (2, 2)
+        # Members are inside as long as nobody has let them go: the counts of a journey that has ended go on changing.
+        await journeys.move(record.document, Act.END, "over", ANN, version=1)
+        assert (await ann.twin("/journeys/welcome")).json()["live"] is not None
+        await journeys.propose(await journeys.read({**JOURNEYS.document, "name": "other"}), ANN)
+        assert (await ann.twin("/journeys/other")).json()["live"] is None
+        assert (await ann.see("/journeys/other/live")).text == ": listening\n\nevent: changed\ndata:\n\n"
+        ida = await open_desk.inside("ida", "viewer:ID")
+        assert (await ida.see("/journeys/welcome/live")).status_code == 404
 
 
 async def test_what_is_not_open_to_a_person_is_not_shown(pool: Pool) -> None:

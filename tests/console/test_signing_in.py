@@ -207,22 +207,23 @@ async def test_roles_may_need_an_authenticator(pool: Pool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("used_every_minutes", "times", "holds"),
-    [(50, 5, True), (61, 1, False), (50, 20, False)],
-    ids=["used", "idle", "whole"],
+    ("used_every_minutes", "times", "holds", "headers"),
+    [(50, 5, True, {}), (61, 1, False, {}), (50, 20, False, {}), (40, 2, False, {"X-By-Itself": "yes"})],
+    ids=["used", "idle", "whole", "page that asks by itself"],
 )
 async def test_a_session_ends_when_it_is_idle_and_in_any_case(
     pool: Pool,
     used_every_minutes: int,
     times: int,
     holds: bool,  # noqa: FBT001  # a row's outcome
+    headers: dict[str, str],
 ) -> None:
     async with desk(pool, idle=timedelta(hours=1), whole=timedelta(hours=12)) as open_desk:
         ann = await open_desk.inside("ann", "viewer")
         codes = []
         for _ in range(times):
             open_desk.clock.pass_(minutes=used_every_minutes)
-            codes.append((await ann.see("/me")).status_code)
+            codes.append((await ann.see("/me", **headers)).status_code)
         assert (codes[-1] == 200) is holds
 
 

@@ -70,8 +70,8 @@ class SessionStore:
             await also(connection)
         return token
 
-    async def find(self, text: str) -> Session | None:
-        """The session of this token if it holds, and the note that it was used."""
+    async def find(self, text: str, *, is_use: bool = True) -> Session | None:
+        """The session of this token if it holds, and the note that it was used, if a person did."""
         if not SESSION_TOKEN.fits(text):
             return None
         now = self._clock.now()
@@ -80,7 +80,7 @@ class SessionStore:
             session = Session(*row) if row else None
             if session is None or not has_digest(text, session.digest) or not holds(session, self.limits, now):
                 return None
-            if needs_note(session, self.limits, now):
+            if is_use and needs_note(session, self.limits, now):
                 await self._pool.execute(*_NOTE(prefix=session.prefix, now=now))
         return session
 

@@ -50,22 +50,45 @@ function copying(root) {
   }
 }
 
-// A part of the page is loaded anew whenever the server says that something has changed, while somebody looks.
+// A part of the page is loaded anew whenever the server says that something has changed, while somebody looks. It has no
+// `data-live` any more once nothing can change. Where somebody is in it, and how far it was scrolled, stays.
 function live() {
-  const part = document.querySelector("[data-live]");
-  if (!part) return;
-  const [address, select] = [part.dataset.live, `#${part.id}`];
+  const part = () => document.querySelector("[data-live]");
+  if (!part()) return;
+  const [address, select] = [part().dataset.live, `#${part().id}`];
   let events = null;
-  function listen() {
+  function stop() {
     if (events) events.close();
-    events = document.hidden ? null : new EventSource(address);
-    if (!events) return;
-    events.addEventListener("changed", () => {
-      htmx.ajax("GET", location.href, { source: select, target: select, select, swap: "outerHTML" });
-    });
+    events = null;
+  }
+  function kept() {
+    const regions = () => [...document.querySelectorAll(`${select} [role=region]`)];
+    const scrolled = regions().map((each) => [each.scrollLeft, each.scrollTop]);
+    const at = document.activeElement.closest(select) && document.activeElement.getAttribute("href");
+    return () => {
+      regions().forEach((each, i) => { [each.scrollLeft, each.scrollTop] = scrolled[i] || [0, 0]; });
+      const link = at && document.querySelector(`${select} [href="${CSS.escape(at)}"]`);
+      if (link) link.focus({ preventScroll: true });
+    };
+  }
+  async function changed() {
+    let back = null;
+    const keep = () => { back = kept(); };
+    document.addEventListener("htmx:beforeSwap", keep, { once: true });
+    const asked = { source: select, target: select, select, swap: "outerHTML show:none", headers: { "X-By-Itself": "yes" } };
+    await htmx.ajax("GET", location.href, asked);
+    document.removeEventListener("htmx:beforeSwap", keep);
+    if (back) back();
+    if (!part()) stop();
+  }
+  function listen() {
+    stop();
+    if (document.hidden || !part()) return;
+    events = new EventSource(address);
+    events.addEventListener("changed", changed);
   }
   document.addEventListener("visibilitychange", listen);
-  window.addEventListener("pagehide", () => events && events.close());
+  window.addEventListener("pagehide", stop);
   listen();
 }
 
@@ -86,7 +109,9 @@ window.addEventListener("pageshow", (event) => {
 document.addEventListener("htmx:load", (event) => {
   if (event.detail.elt !== document.body) prepare(event.detail.elt);
 });
-document.addEventListener("htmx:beforeRequest", () => (document.getElementById("busy").textContent = "Loading…"));
+document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+  document.getElementById("busy").textContent = detail.requestConfig.headers["X-By-Itself"] ? "" : "Loading…";
+});
 zones();
 setInterval(recent, 30000);
 prepare(document);

@@ -113,7 +113,7 @@ class Call:
 
     async def still_may(self, deed: Deed) -> bool:
         """For an answer that goes on: whether the session holds, and the person may do it somewhere by now."""
-        session = await self.premises.sessions.find(self.token)
+        session = await self.premises.sessions.find(self.token, is_use=False)
         actor = await self.premises.door.actor(self.session.person_id) if session is not None else None
         return actor is not None and countries_of(actor, deed) != ()
 
@@ -139,10 +139,14 @@ class Call:
             return Part(None, Down(error.dependency, self.premises.outages.failed(error.dependency), error.detail))
 
 
-async def call_of(request: Request, premises: Premises, cookies: Cookies, *, takes_files: bool = False) -> Call:
-    """Raises `PageFault` for somebody who is not in, may do nothing, or sends a form of another page."""
+async def call_of(
+    request: Request, premises: Premises, cookies: Cookies, *, takes_files: bool = False, is_use: bool = True
+) -> Call:
+    """`is_use`: a person asked, and not the page by itself. Raises `PageFault` for somebody who is not in, may do
+    nothing, or sends a form of another page.
+    """
     token = cookies.session(request)
-    session = await premises.sessions.find(token) if token else None
+    session = await premises.sessions.find(token, is_use=is_use) if token else None
     actor = await premises.door.actor(session.person_id) if session is not None else None
     if token is None or session is None or actor is None:
         raise PageFault("signed-out")

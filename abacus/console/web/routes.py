@@ -32,6 +32,7 @@ Handler: TypeAlias = Callable[[Call], Awaitable[Outcome]]
 Anyone: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 _NAMED: Final = 5  # admins
+_BY_ITSELF: Final = "x-by-itself"  # with this header a page asks what has changed, and nobody has touched it
 _OF_STATUS: Final = {404: "not-found", 405: "method-not-allowed", 413: "too-large"}
 
 log = structlog.get_logger(__name__)
@@ -75,7 +76,10 @@ class Routing:
             request.scope["route"] = served  # by which the request is counted
             call: Call | None = None
             try:
-                call = await call_of(request, self._premises, self._cookies, takes_files=served.takes_files)
+                is_use = not served.is_stream and _BY_ITSELF not in request.headers
+                call = await call_of(
+                    request, self._premises, self._cookies, takes_files=served.takes_files, is_use=is_use
+                )
                 _check(call, served)
                 return self._answered(request, await _outcome(call, served), call)
             except Exception as error:  # noqa: BLE001  # every fault has a page

@@ -1,10 +1,10 @@
 """Operations: workers, streams, queues, the relay, jobs, and what is wrong with them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 from typing import ClassVar, Final, NamedTuple, TypeVar
 
@@ -14,6 +14,7 @@ from abacus.console.decide.waits import charts_of
 from abacus.console.watch.store import WatchStore
 from abacus.console.watch.watch import COUNTED_TO
 from abacus.console.web.calls import Call
+from abacus.console.web.changes import changes
 from abacus.console.web.page import Events, Page
 from abacus.console.web.parts import Part
 from abacus.core.errors import Refused, Unavailable
@@ -31,8 +32,6 @@ from abacus.oversight.status.sources import Places, groups_in_use, lags, queues,
 from abacus.oversight.status.types import GroupLag, QueueState, RelayState, Snapshot, Workforce
 from abacus.people.types.deed import Deed
 
-_LOOK_EVERY_S: Final = 2.0
-_LOOKS: Final = 300  # then the browser comes again
 _WITHIN_S: Final = 4.0
 # What is not read without a setting, and the command that reads it.
 _UNSET: Final = {
@@ -113,7 +112,7 @@ async def operations(call: Call) -> OperationsPage:
 
 async def live(call: Call) -> Events:
     """An event whenever something has changed, as long as the person is in and may look."""
-    return Events(_changes(call))
+    return Events(changes(call, partial(operations, call)))
 
 
 async def overdue_for(call: Call) -> Sequence[Overdue]:
@@ -139,19 +138,6 @@ async def _lags(call: Call, workforce: Workforce | None) -> Part[Sequence[GroupL
     if places.kafka is None:
         return None
     return await call.part(_within(lags(places.kafka, groups_in_use(places, workforce)), "kafka"))
-
-
-async def _changes(call: Call) -> AsyncIterator[str]:
-    before: OperationsPage | None = None
-    for _ in range(_LOOKS):
-        with suppress(Unavailable):
-            if not await call.still_may(Deed.SEE):
-                return
-            now = await operations(call)
-            if now != before:
-                yield "changed"
-            before = now
-        await asyncio.sleep(_LOOK_EVERY_S)
 
 
 async def _within(reading: Awaitable[Value], dependency: str) -> Value:
