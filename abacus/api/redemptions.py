@@ -1,6 +1,5 @@
 """The routes of what points buy: rewards for a member, redeeming, giving back, and what fulfillers report."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -27,10 +26,11 @@ from abacus.api.route_description import MemberId, answered, described, key_head
 from abacus.core.errors import Absent, Unavailable
 from abacus.engage.rewards.decide.draft import Ask
 from abacus.engage.rewards.decide.place import Place
-from abacus.engage.rewards.decide.price import Locked, Standing
+from abacus.engage.rewards.decide.price import Locked
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.engage.rewards.redeemer import KeyReused
 from abacus.engage.rewards.redemption_desk import RedemptionDesk, RedemptionState
+from abacus.engage.rewards.standings import Standings, standings_of
 from abacus.intake.partners.members import MemberReader
 from abacus.people.types.deed import Deed
 from abacus.platform.encryption import SecretUnreadable
@@ -210,15 +210,11 @@ async def _check_country(call: Call | PersonCall, desk: RedemptionDesk, name: st
         call.check(Deed.MOVE_POINTS, country)
 
 
-async def _standings(call: Call | PersonCall, member_id: str) -> Mapping[str, Standing]:
+async def _standings(call: Call | PersonCall, member_id: str) -> Standings:
     """By program, of the accounts that are open to the caller, as they are now."""
     now = call.access.clock.now()
     accounts = [each.at(now) for each in await call.rooms[MemberReader].holdings(member_id)]
-    return {
-        each.program: Standing(each.country, each.tier, each.balance, each.available)
-        for each in accounts
-        if call.is_open(Deed.SEE, each.country)
-    }
+    return standings_of(accounts, is_open=lambda country: call.is_open(Deed.SEE, country))
 
 
 async def _found(call: Call | PersonCall, member_id: str, redemption_id: UUID) -> Redemption:

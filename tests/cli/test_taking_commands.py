@@ -14,7 +14,7 @@ from abacus.platform.postgres import Pool
 from abacus.pricing.store.cards import CardStore
 from tests.support.commands import Ran, abacus
 from tests.support.offers import document, run_offers
-from tests.support.rewards import Counter, give_points, load_codes, reward, run_reward
+from tests.support.rewards import COFFEE, Counter, give_points, load_codes, reward, run_reward
 from tests.support.staff import hire
 
 pytestmark = [pytest.mark.once, pytest.mark.long]
@@ -122,3 +122,33 @@ async def test_a_reward_comes_back(command: Command, pool: Pool) -> None:
     assert (returned.code, "is returned; 500 points are back" in returned.out) == (0, True)
     assert await shop.points() == (500, 0)
     assert ("person:sam", "return", "cold") in await logged(pool)
+
+
+async def test_a_reward_is_tried_and_redeemed_for_a_member(command: Command, pool: Pool, tmp_path: Path) -> None:
+    """By people whose role is of the country; what is done again under its key is done once."""
+    await load_codes(pool, ["A", "B"])
+    await give_points(pool, ["bob"], 700)
+    await run_reward(pool)
+    await run_reward(pool, name="cake", price={"points": 900})
+    listed = (await command("rewards", "available", "--member", "bob", "--json")).json["rewards"]
+    assert [(each["name"], [lock["reason"] for lock in each["locks"]]) for each in listed] == [
+        ("coffee", []),
+        ("cake", ["points"]),
+    ]
+    assert "200 points are missing" in (await command("rewards", "available", "--member", "bob")).out
+    assert (await command("rewards", "available", "--member", "bob", by="kim")).code == 1
+    tried = await command("rewards", "simulate", "coffee", "--member", "bob")
+    assert "bob can have coffee@1 for 500 points of GRP" in tried.out
+    draft = tmp_path / "coffee.json"
+    draft.write_text(json.dumps({**COFFEE, "price": {"points": 800}}))
+    dear = (await command("rewards", "simulate", draft, "--member", "bob", "--json")).json
+    assert (dear["can_have"], [each["reason"] for each in dear["locks"]]) == (False, ["points"])
+    assert (await command("rewards", "simulate", "coffee", "--member", "bob", by="kim")).code == 2
+    order = ("rewards", "redeem", "coffee", "--member", "bob", "--reason", "asked by phone", "--key", "1")
+    assert (await command(*order, by="kim")).code == 2
+    first, again = [(await command(*order, "--json")).json for _ in range(2)]
+    assert (first["status"], first["points"], again) == ("given", 500, first)
+    refused = await command("rewards", "redeem", "cake", "--member", "bob", "--reason", "x")
+    assert (refused.code, "bob cannot have cake (points: " in refused.err) == (2, True)
+    assert await Counter(pool, []).points() == (200, 0)
+    assert ("person:sam", "redeem", "asked by phone") in await logged(pool)

@@ -13,6 +13,7 @@ from abacus.engage.downstreams.facts import AskService
 from abacus.engage.limits.types import Limits
 from abacus.engage.offers.decide.invited import OfferHead
 from abacus.engage.offers.facts import Countable
+from abacus.engage.rewards.admission import Admission
 from abacus.engage.rewards.decide.draft import Ask
 from abacus.engage.rewards.decide.price import Lock, Locked, Standing
 from abacus.engage.rewards.decide.publications import RewardPublications
@@ -23,6 +24,7 @@ from abacus.engage.rewards.deliveries import Deliveries
 from abacus.engage.rewards.facts import reward_facts
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.pools import CodeLoader
+from abacus.engage.rewards.preview import RewardPreview
 from abacus.engage.rewards.publications import reward_publications
 from abacus.engage.rewards.redeemer import Redeemer
 from abacus.engage.rewards.redemption_desk import RedemptionDesk
@@ -128,6 +130,14 @@ class Counter:
         self.redeemer = Redeemer(
             RedemptionRows(pool), moving, self._limits_of, self.book, self.clock, deliveries=self.deliveries
         )
+        facts = reward_facts(
+            segments=segments,
+            counters=CounterFacts(
+                pool, lambda: Countable({VISITS.name: VISITS}), counts, events_topic="abacus.events.v1"
+            ),
+            services=services,
+        )
+        self.preview = RewardPreview(pool, self.book, admission=Admission(segments, facts), deliveries=self.deliveries)
         self.desk = RedemptionDesk(
             pool,
             self.clock,
@@ -136,13 +146,7 @@ class Counter:
             offered=lambda: self._rewards,
             book=self.book,
             segments=segments,
-            facts=reward_facts(
-                segments=segments,
-                counters=CounterFacts(
-                    pool, lambda: Countable({VISITS.name: VISITS}), counts, events_topic="abacus.events.v1"
-                ),
-                services=services,
-            ),
+            facts=facts,
             secrets=SECRETS,
         )
 

@@ -12,6 +12,7 @@ from abacus.engage.offers.decide.vocabulary import of_offer
 from abacus.engage.offers.desk import OfferDesk
 from abacus.engage.offers.facts import Countable
 from abacus.engage.offers.offer_store import OfferStore
+from abacus.engage.rewards.decide.publications import RewardPublications
 from abacus.platform.postgres import Pool
 from abacus.signals.counters.reading.types import Counted, Lookup
 from abacus.signals.counters.wiring import counts_now
@@ -35,7 +36,7 @@ def rule_of(offer: Offer, beside: OfferPublications) -> Rule | None:
     return None if offer.when is None else parse_rule(offer.when, of_offer(offer.when, beside))
 
 
-def counter_facts(pool: Pool, beside: OfferPublications) -> CounterFacts:
+def counter_facts(pool: Pool, beside: OfferPublications | RewardPublications) -> CounterFacts:
     """Counters as they are now."""
 
     async def counts(lookups: Sequence[Lookup]) -> Sequence[Counted]:

@@ -5,6 +5,9 @@ from typing import Final
 COMMANDS: Final = {
     "rewards": "commands:app",
     "rewards codes": "codes:app",
+    "rewards simulate": "reward_simulate:simulate_reward",
+    "rewards available": "redeeming:available_rewards",
+    "rewards redeem": "redeeming:redeem_reward",
     "rewards cancel": "giving_back:cancel_redemption",
     "rewards return": "giving_back:return_redemption",
     "rewards reconcile": "reconcile:reconcile_rewards",

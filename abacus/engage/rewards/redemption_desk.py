@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, Unavailable, absent
-from abacus.core.sources import Agent
-from abacus.engage.rewards.decide.draft import Ask, draft_of, wanted_of
+from abacus.engage.rewards.admission import Admission
+from abacus.engage.rewards.decide.draft import Ask, draft_of, looking, wanted_of
 from abacus.engage.rewards.decide.place import Place
 from abacus.engage.rewards.decide.price import (
     Lock,
@@ -18,7 +18,7 @@ from abacus.engage.rewards.decide.price import (
     check_audience,
     check_one,
     check_open,
-    piece_price,
+    missing_points,
     quote,
 )
 from abacus.engage.rewards.decide.redemption import PAID, Redemption, Stage, facts_of
@@ -31,20 +31,17 @@ from abacus.engage.rewards.redeemer import MOST_TOGETHER, Order, Redeemer
 from abacus.engage.rewards.redemption_reader import RedemptionReader
 from abacus.engage.rewards.redemption_rows import Step
 from abacus.engage.rewards.rehearsal import in_none, rehearsed_facts
+from abacus.engage.rewards.standings import Standings
 from abacus.platform.encryption import Secrets
 from abacus.platform.gatherer import Gatherer, PendingRequest
 from abacus.platform.postgres import Also, Pool, nothing_else, passing_failures
 from abacus.pricing.decide.book import CardBook
 from abacus.signals.facts.members import InSegments
-from abacus.signals.facts.rounds import Question, decide_all
 from abacus.signals.facts.types import FactRegistry
 
 _GATHER_S: Final = 0.001
 MOST_LISTED: Final = 200
 MOST_PIECES: Final = 100
-
-# What is known of a member, by the program of each of its accounts.
-Standings: TypeAlias = Mapping[str, Standing]
 
 
 class Listed(NamedTuple):
@@ -90,9 +87,8 @@ class RedemptionDesk:
         self._deliveries = deliveries
         self.offered = offered
         self._book = book
-        self._segments = segments
+        self._admission = Admission(segments, facts)
         self._secrets = secrets
-        self._facts = facts
         self._rows = redeemer.rows
         self._reader = RedemptionReader(pool)
         self._codes: Gatherer[UUID, Sequence[str]] = Gatherer(
@@ -188,22 +184,19 @@ class RedemptionDesk:
                 if standing is not None and standing.country == each.reward.country:
                     there.append((each, program, standing))
         open_ = [(each, program, standing) for each, program, standing in there if _is_open(each, standing, now)]
-        seen = await self._audiences(member_id, [(each, standing) for each, _, standing in open_], now)
+        seen = await self._admission.holds(member_id, [(each, standing) for each, _, standing in open_], now)
         mine = [one for one, holds in zip(open_, seen, strict=True) if holds][:MOST_LISTED]
         shelf = await self._reader.shelf(member_id, [wanted_of(each.reward, now) for each, _, _ in mine])
         offers = {each.reward.delivery.offer for each, _, _ in mine if isinstance(each.reward.delivery, ByInvitation)}
         against = await self._deliveries.against(member_id, offers)
         found = []
         for each, program, standing in mine:
-            points = piece_price(each.reward, standing.tier, await self._own_segments(each.reward, member_id))
-            agent = Agent("", "")
-            ask = Ask("", member_id, each.reward.name, 1, None, agent)
-            draft = draft_of(each.reward, ask, Quote(points), facts="", program=program, now=now)
+            points = await self._admission.piece(each.reward, member_id, standing)
+            draft = looking(each.reward, member_id, 1, Quote(points), program=program, now=now)
             locks = list(shelf.lacking(draft, each.reward.limits))
             if draft.offer is not None and draft.offer in against:
                 locks.append(against[draft.offer])
-            if points > standing.available:
-                locks.insert(0, Locked(Lock.POINTS, f"{points - standing.available} points are missing"))
+            locks = [*missing_points(points, standing), *locks]
             found.append(Listed(each.reward, points, locks))
         return MemberRewards(sorted(found, key=lambda one: (one.points, one.reward.name)), is_degraded=None in seen)
 
@@ -215,38 +208,17 @@ class RedemptionDesk:
         if standing is None:
             raise Locked(Lock.POINTS, f"{ask.member_id} has no account of {program}")
         check_open(reward, standing, now)
-        (holds,) = await self._audiences(ask.member_id, [(offered, standing)], now)
+        (holds,) = await self._admission.holds(ask.member_id, [(offered, standing)], now)
         if holds is None:
             raise Unavailable("rewards", f"whether {reward.name} is for the member cannot be told now")
         check_audience(reward, holds=holds)
-        piece = piece_price(reward, standing.tier, await self._own_segments(reward, ask.member_id))
+        piece = await self._admission.piece(reward, ask.member_id, standing)
         price = quote(reward, piece, ask.quantity, ask.points)
         if isinstance(reward.delivery, ByInvitation):
             check_one(reward, ask.quantity)
             for against in (await self._deliveries.against(ask.member_id, [reward.delivery.offer])).values():
                 raise against
         return draft_of(reward, ask, price, facts=facts, program=program, now=now)
-
-    async def _audiences(
-        self, member_id: str, some: Sequence[tuple[Offered, Standing]], now: datetime
-    ) -> list[bool | None]:
-        """Whether the rule of each holds for the member; None where that cannot be told now."""
-        asked = [
-            Question(RewardMember.of(each.reward, member_id, standing, now), each.plan)
-            for each, standing in some
-            if each.plan is not None
-        ]
-        decisions = iter(await decide_all(asked, self._facts) if asked else [])
-        return [
-            None if each.misfit is not None else True if each.plan is None else next(decisions).holds
-            for each, _ in some
-        ]
-
-    async def _own_segments(self, reward: Reward, member_id: str) -> set[str]:
-        if not reward.price.segments:
-            return set()
-        found = await self._segments([(name, member_id) for name in reward.price.segments])
-        return {name for (name, _), has in found.items() if has}
 
     async def _read_codes(self, together: Sequence[PendingRequest[UUID, Sequence[str]]]) -> None:
         """Redemptions of one batch end together, and their codes are read together."""

@@ -1,6 +1,7 @@
 """How redemptions are put together: the rewards in force, the redeemer, and what goes on with unfinished ones."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from abacus.engage.rewards.decide.price import Lock, Locked
 from abacus.engage.rewards.decide.redemption import Redemption
 from abacus.engage.rewards.deliveries import Deliveries
 from abacus.engage.rewards.directory import RewardDirectory
-from abacus.engage.rewards.facts import reward_facts
+from abacus.engage.rewards.facts import RewardMember, reward_facts
 from abacus.engage.rewards.grants import RewardGrants
 from abacus.engage.rewards.offered import Offered
 from abacus.engage.rewards.redeemer import Redeemer
@@ -29,6 +30,7 @@ from abacus.platform.patience import until_available
 from abacus.platform.postgres import Pool
 from abacus.platform.wiring import Wiring
 from abacus.pricing.decide.book import CardBook
+from abacus.signals.facts.members import InSegments
 from abacus.signals.facts.types import FactRegistry
 from abacus.signals.facts.wiring import present_counter_facts
 from abacus.signals.segments.wiring import segments_in_use
@@ -103,16 +105,59 @@ def limits_of(offered: Callable[[], Mapping[str, Offered]], redemption: Redempti
 
 def returns_desk(pool: Pool, clock: Clock, moves: MovesPort, book: Callable[[], CardBook]) -> RedemptionDesk:
     """For people, who cancel and return: no reward is offered by it, and no code is read."""
+    desk, _ = _desk_beside(
+        pool, clock, moves, book, dict, segments=in_none, facts=FactRegistry(), secrets=Secrets.of(None)
+    )
+    return desk
+
+
+@asynccontextmanager
+async def people_desk(
+    pool: Pool,
+    clock: Clock,
+    moves: MovesPort,
+    book: Callable[[], CardBook],
+    *,
+    segments: InSegments,
+    facts: FactRegistry[RewardMember],
+    secrets: Secrets,
+) -> AsyncIterator[RedemptionDesk]:
+    """For people, who also redeem for a member: with the rewards that are in force now."""
+    directory = RewardDirectory(pool, clock)
+    await directory.refresh()
+    desk, redeemer = _desk_beside(
+        pool, clock, moves, book, directory.value, segments=segments, facts=facts, secrets=secrets
+    )
+    try:
+        yield desk
+    finally:
+        await redeemer.close()
+
+
+def _desk_beside(
+    pool: Pool,
+    clock: Clock,
+    moves: MovesPort,
+    book: Callable[[], CardBook],
+    offered: Callable[[], Mapping[str, Offered]],
+    *,
+    segments: InSegments,
+    facts: FactRegistry[RewardMember],
+    secrets: Secrets,
+) -> tuple[RedemptionDesk, Redeemer]:
+    """Workers go on with what it leaves unfinished."""
     deliveries = Deliveries(pool, moves, book, clock)
-    redeemer = Redeemer(CountedRows(pool), moves, partial(limits_of, dict), book, clock, deliveries=deliveries)
-    return RedemptionDesk(
+    limits = partial(limits_of, offered)
+    redeemer = Redeemer(CountedRows(pool), moves, limits, book, clock, deliveries=deliveries)
+    desk = RedemptionDesk(
         pool,
         clock,
         redeemer,
         deliveries,
-        offered=dict,
+        offered=offered,
         book=book,
-        segments=in_none,
-        facts=FactRegistry(),
-        secrets=Secrets.of(None),
+        segments=segments,
+        facts=facts,
+        secrets=secrets,
     )
+    return desk, redeemer

@@ -66,3 +66,9 @@ def draft_of(reward: Reward, ask: Ask, price: Quote, *, facts: str, program: str
         asked_at=now,
         changed_at=now,
     )
+
+
+def looking(reward: Reward, member_id: str, quantity: int, price: Quote, *, program: str, now: datetime) -> Redemption:
+    """The redemption that a member would open, for a look at what is against it. It has no key."""
+    ask = Ask("", member_id, reward.name, quantity, None, Agent("", ""))
+    return draft_of(reward, ask, price, facts="", program=program, now=now)

@@ -1,6 +1,6 @@
 """Whether a member may have a reward, and at which price. Pure."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -73,14 +73,26 @@ def quote(reward: Reward, piece: int, quantity: int, points: int | None) -> Quot
     return Quote(points, (whole - points) * money.point_pays)
 
 
-def check_open(reward: Reward, standing: Standing, now: datetime) -> None:
-    """Raises `Locked`."""
+def closed(reward: Reward, standing: Standing, now: datetime) -> Iterator[Locked]:
+    """Why nobody can have it now, or nobody with points of that country."""
     if not runs_at(reward, now):
-        raise Locked(Lock.CLOSED, f"{reward.name} is not there at this time")
+        yield Locked(Lock.CLOSED, f"{reward.name} is not there at this time")
     if standing.country != reward.country:
-        raise Locked(
+        yield Locked(
             Lock.COUNTRY, f"{reward.name} is a reward of {reward.country}, the account one of {standing.country}"
         )
+
+
+def check_open(reward: Reward, standing: Standing, now: datetime) -> None:
+    """Raises `Locked`."""
+    for lock in closed(reward, standing, now):
+        raise lock
+
+
+def missing_points(points: int, standing: Standing) -> Iterator[Locked]:
+    """Why it cannot be paid."""
+    if points > standing.available:
+        yield Locked(Lock.POINTS, f"{points - standing.available} points are missing")
 
 
 def check_audience(reward: Reward, *, holds: bool) -> None:
