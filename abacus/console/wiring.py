@@ -34,6 +34,7 @@ from abacus.engage.campaigns.wiring import campaign_desk
 from abacus.engage.categories.kind import category_desk
 from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.downstreams.kind import Allowed
+from abacus.engage.journeys.entry_desk import EntryDesk
 from abacus.engage.journeys.wiring import journey_desk
 from abacus.engage.offers.codes.desk import CodeDesk
 from abacus.engage.offers.desk import OfferDesk
@@ -129,6 +130,7 @@ async def _premises(wiring: Wiring, plan: EntryPlan, pool: Pool, outages: Outage
         CardDesk(pool, clock, large.approvals),
         await campaign_desk(wiring, pool, large.approvals),
         await journey_desk(wiring, pool, large.approvals),
+        EntryDesk(pool, clock),
         OfferDesk(pool, clock, large.approvals),
         CodeDesk(pool, clock, wiring.secrets()),
         category_desk(pool, clock),

@@ -7,6 +7,7 @@ from tests.console.campaigning import MARKET
 from tests.console.drafting import DRAFT
 from tests.console.holding import ITEM, SELECTION
 from tests.console.stocked import BRUNCH
+from tests.console.travelling import BY_HAND
 from tests.documents.samples import JOURNEYS
 from tests.engage.offers.taken import wish
 from tests.support.offers import LUNCH
@@ -36,6 +37,8 @@ def address(path: str, approval: Approval) -> str:
         "/offers/{name}/preview": f"/offers/{LUNCH['name']}/preview?categories=food&price=10",
         "/offers/{name}": f"/offers/{BRUNCH}",
         "/rewards/{name}": "/rewards/tea",
+        "/journeys/{name}/enter": f"/journeys/{BY_HAND['name']}/enter",
+        "/journeys/{name}/migrate": "/journeys/greeting/migrate?from=1&node-pause=rest",
         "/journeys/{name}/where": f"/journeys/{JOURNEYS.document['name']}/where?member=bob",
         "/journeys/{name}": f"/journeys/{JOURNEYS.document['name']}",
         "{name}": MARKET["name"],

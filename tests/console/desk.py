@@ -38,6 +38,7 @@ from abacus.engage.categories.kind import category_desk
 from abacus.engage.downstreams.desk import DownstreamDesk
 from abacus.engage.downstreams.kind import Allowed
 from abacus.engage.journeys.desk import JourneyDesk
+from abacus.engage.journeys.entry_desk import EntryDesk
 from abacus.engage.notify.renderer import rendering
 from abacus.engage.offers.codes.desk import CodeDesk
 from abacus.engage.offers.desk import OfferDesk
@@ -286,6 +287,7 @@ async def desk(
                 offer_returns(pool, clock),
                 CampaignDesk(pool, clock, SOURCES, large.approvals, renderer),
                 JourneyDesk(pool, clock, SOURCES, large.approvals, renderer),
+                EntryDesk(pool, clock),
                 Places(pool, None, None, "abacus-", "abacus.points.v1", [], ("calculator", "awarder")),
                 WatchStore(pool),
                 PartnerStore(pool, clock),

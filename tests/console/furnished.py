@@ -34,6 +34,7 @@ from tests.console.desk import Desk
 from tests.console.drafting import save_draft
 from tests.console.holding import hold_and_select
 from tests.console.stocked import stock
+from tests.console.travelling import BY_HAND, run, two_versions
 from tests.documents.samples import JOURNEYS
 from tests.engage.offers.taken import desk as taking_desk
 from tests.engage.offers.taken import held, wish
@@ -90,6 +91,8 @@ async def furnished(open_desk: Desk, country: str | None = "SG") -> Approval:
     await publish_contact(open_desk)
     await propose_offer(open_desk)
     await propose_journey(open_desk)
+    await run(open_desk, BY_HAND)
+    await two_versions(open_desk, "greeting")
     await hold_offer(open_desk)
     await stock(open_desk)
     approval = await open_desk.rooms[Approvals].ask(proposal(country=country), ANN.agent)

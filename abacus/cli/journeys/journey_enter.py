@@ -11,11 +11,8 @@ from abacus.cli.terminal.answer import Answer
 from abacus.cli.terminal.command_actor import actor
 from abacus.cli.terminal.known import checked_reason
 from abacus.core.errors import Refused
-from abacus.core.ids import person_key
-from abacus.engage.journeys.decide.context import read_context
-from abacus.engage.journeys.entry_desk import EntryDesk
+from abacus.engage.journeys.entry_desk import ByHand, EntryDesk
 from abacus.people.types.deed import Deed
-from abacus.signals.segments.numbers import MemberNumbers
 
 
 async def enter_journey(
@@ -35,10 +32,6 @@ async def enter_journey(
         desk = EntryDesk(at.pool, at.clock)
         journey = await desk.journey(name)
         at.check(Deed.MOVE_POINTS, journey.country)
-        await MemberNumbers(at.pool).check_newcomers([member])
-        read_context(given, journey.context)
-        told = {"country": journey.country, "did": "enter", "of": name, "reason": why}
-        await at.begins(Deed.MOVE_POINTS, f"member:{member}", **told)
-        asked = await desk.enter(name, member, given, person_key(at.actor.name, key or str(uuid4())), at.actor.agent)
+        asked = await desk.let_in(name, ByHand(member, given, key or str(uuid4()), why), at.actor)
     line = f"{member} enters {name}" if asked.refused is None else f"{member} did not enter {name}: {asked.refused}"
     return Answer({"journey": name, "member_id": member, **asked.told()}, line)

@@ -41,7 +41,7 @@ async def migrate_members(
     written = {} if map_ is None else document_in(map_)
     async with at_desk(journey_desk) as (desk, at):
         migration = await desk.migration(name, before, after, written)
-        at.check(Deed.EDIT_JOURNEYS, migration.before.country)
+        at.check(Deed.SEE if dry_run else Deed.EDIT_JOURNEYS, migration.before.country)
         with _shown(f"counting members of {migration.before.label}") as told:
             stands = await desk.stands(migration, told)
         rows, members = list(_rows(migration, stands)), sum(stands.values())

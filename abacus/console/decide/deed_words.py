@@ -91,6 +91,7 @@ DONE: Final[Mapping[Deed, Mapping[str, str]]] = {
         "roll-back": "rolled back a redemption of the offer[ {of}] for {about}",
         "cancel": "cancelled a redemption of the reward[ {of}] for {about}",
         "return": "returned a redemption of the reward[ {of}] for {about}",
+        "enter": "let {about} enter the journey[ {of}]",
         "": "moved points of {about}",
     },
     Deed.SET_TIERS: {
@@ -153,6 +154,7 @@ DONE: Final[Mapping[Deed, Mapping[str, str]]] = {
         "resume": "let the journey {about} go on",
         "end": "ended the journey {about}",
         "allow-migration": "asked to move the members of {about}[ from version {from} to {to}]",
+        "retry": "let members of {about} go on who could not be moved",
         "migrate": "moved the members of {about}[ from version {from} to {to}]",
         "": "changed the journey {about}",
     },

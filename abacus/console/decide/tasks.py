@@ -22,6 +22,8 @@ _KINDS: Final[Mapping[str, TaskKind]] = {
     "campaign-report": TaskKind("Report of a campaign", "campaign"),
     "journey-simulate": TaskKind("Journey tried with a member", "journey"),
     "journey-dry-run": TaskKind("Journey tried with a segment", "journey"),
+    "journey-migration-dry-run": TaskKind("Move of a journey's members tried", "journey"),
+    "journey-migration": TaskKind("Members of a journey moved", "journey"),
     "offer-simulate": TaskKind("Offer tried with a request", "offer"),
     "offer-backtest": TaskKind("Offer tried with earlier purchases", "offer"),
     "rates-backtest": TaskKind("Rates tried with earlier transactions", "card"),

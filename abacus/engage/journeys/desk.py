@@ -107,18 +107,21 @@ class JourneyDesk(StatedDesk[Journey, JourneyPublications]):
             raise DocumentFaults(faults)
         return stands
 
+    async def agreed(self, migration: Migration) -> Approval | None:
+        """The approval by which a second person has agreed to exactly this move."""
+        return await self._approvals.agreed(migration.proposal(0))
+
     async def may_migrate(self, migration: Migration, members: int, by: Actor) -> Approval | None:
         """The approval that the move waits for; None once a second person has agreed to exactly this."""
-        proposal = migration.proposal(members)
-        if await self._approvals.agreed(proposal) is not None:
+        if await self.agreed(migration) is not None:
             return None
-        return await self._approvals.ask(proposal, by.agent)
+        return await self._approvals.ask(migration.proposal(members), by.agent)
 
     async def migrate(self, migration: Migration, by: Actor, told: Told) -> int:
         """Moves everybody who is left, once a second person has agreed; how many members. Done again, it goes on where
         it was cut off. Raises `Refused`.
         """
-        if await self._approvals.agreed(migration.proposal(0)) is None:
+        if await self.agreed(migration) is None:
             raise Refused(f"nobody has agreed to move the members of {migration.label}")
         journey, between = migration.before, {"from": migration.before.version, "to": migration.after.version}
         also = self.logged(journey.name, journey.country, by, did="migrate", **between)

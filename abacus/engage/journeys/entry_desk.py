@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from abacus.core.clock import Clock
 from abacus.core.errors import Refused, absent
+from abacus.core.ids import person_key
 from abacus.core.sources import Agent
 from abacus.documents.decide.states import Status
 from abacus.engage.actions.action_store import plan_anew
@@ -20,9 +21,13 @@ from abacus.engage.journeys.decide.orders import CALLER, Asking, OrderKind, rece
 from abacus.engage.journeys.decide.seat import Seat
 from abacus.engage.journeys.journey_store import JourneyStore, JourneyVersions
 from abacus.engage.journeys.places import place_of
+from abacus.people.store.audit import entry_of, noted
+from abacus.people.types.deed import Deed
+from abacus.people.types.person import Actor
 from abacus.platform import slices
 from abacus.platform.postgres import Connection, Pool, passing_failures
 from abacus.platform.sql import Statement, columns
+from abacus.signals.segments.numbers import MemberNumbers
 
 
 class NotEntered(Refused):
@@ -73,6 +78,15 @@ class Stay(NamedTuple):
     since: datetime | None
     left_at: datetime | None
     why: str | None
+
+
+class ByHand(NamedTuple):
+    """A member who is let in by a person, for a reason, with a context; once under the key."""
+
+    member_id: str
+    context: Mapping[str, Any]
+    key: str
+    reason: str
 
 
 class Asker(NamedTuple):
@@ -145,6 +159,26 @@ class EntryDesk:
             entry = await _found(connection, order)
         assert entry is not None  # noqa: S101  # it was entered, now or before
         return entry
+
+    async def check(self, name: str, member_id: str, context: Mapping[str, Any]) -> Journey:
+        """The journey into which a person may let the member in by hand. Raises as `enter` does, and `Refused` for an
+        id that no member may have.
+        """
+        journey, status = await self._newest(name)
+        self._check_open(journey, status)
+        await MemberNumbers(self._pool).check_newcomers([member_id])
+        read_context(context, journey.context)
+        return journey
+
+    async def let_in(self, name: str, hand: ByHand, by: Actor) -> AskedEntry:
+        """An entry that a person asks for, in the log with its reason. Raises as `check` does."""
+        member_id, context, key, reason = hand
+        journey = await self.check(name, member_id, context)
+        told = {"country": journey.country, "did": "enter", "of": name, "reason": reason}
+        entry = entry_of(by.source, Deed.MOVE_POINTS, f"member:{member_id}", self._clock.now(), **told)
+        async with passing_failures(), self._documents.acquire() as connection:
+            await noted(entry)(connection)
+        return await self.enter(name, member_id, context, person_key(by.name, key), by.agent)
 
     async def where(self, journey: Journey, member_id: str, asker: Asker | None = None) -> InJourney:
         """Where the member is, as of one moment: its newest visits and entries; of one who asked for them, or all."""

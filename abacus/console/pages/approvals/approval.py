@@ -5,16 +5,14 @@ what was shown.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import ClassVar, Final
 from uuid import UUID
 
 from abacus.console.decide.told import Told
 from abacus.console.pages.approvals.tellings import EVERY_KIND, UNREADABLE, ListedApproval, document_of
-from abacus.console.pages.drafts.draft_kind import DraftKind
-from abacus.console.pages.drafts.trials import Trial, trials_of, try_draft
+from abacus.console.pages.drafts.trials import Trial, Trying, trying_of
 from abacus.console.web.calls import Call
 from abacus.console.web.faults import PageFault
-from abacus.console.web.forms import Form
 from abacus.console.web.page import Page, See
 from abacus.console.web.parts import Part
 from abacus.people.decide.agreement import check_rejects, sees
@@ -23,13 +21,13 @@ from abacus.people.types.approval import Approval, CannotDecide, CannotExecute, 
 from abacus.people.types.deed import Deed
 
 _LONGEST_REASON: Final = 500
-_BACKTEST: Final = "backtest"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ApprovalPage(Page):
     """Exactly what takes effect, and what this person may do about it. `why` says the rule by which it takes two.
-    `trials` is None where nothing can be tried; `may_try`: no backtest of it is there or under way.
+    `trials` is None where nothing can be tried; `may_try`: the usual trial may be asked for, and one more has something
+    to say.
     """
 
     template: ClassVar[str] = "approval.html"
@@ -45,21 +43,18 @@ class ApprovalPage(Page):
     may_reject: bool
     is_own: bool
     trials: Part[Sequence[Trial]] | None
+    trials_title: str
     may_try: bool
+    try_says: str
+    try_button: str
     trial_page: str | None
-
-
-class _Tried(NamedTuple):
-    """What is to be approved, as a draft of its kind."""
-
-    drafts: DraftKind[Any, Any]
-    draft: Any
+    trial_page_says: str
 
 
 async def approval(call: Call) -> ApprovalPage:
     shown = await _open_to(call)
-    room, tried = call.rooms[Approvals], _tried(shown)
-    trials = await call.part(trials_of(call, *tried)) if tried is not None else None
+    room, trying = call.rooms[Approvals], _trying(shown)
+    trials = await call.part(trying.trials(call, _path(shown))) if trying is not None else None
     open_ = shown.status == Status.PENDING
     return ApprovalPage(
         title=EVERY_KIND.title(shown),
@@ -79,8 +74,12 @@ async def approval(call: Call) -> ApprovalPage:
         may_reject=_may_reject(call, shown),
         is_own=shown.asked_by == call.actor.source,
         trials=trials,
-        may_try=open_ and tried is not None and trials is not None and not _was_tried(tried.drafts, trials),
-        trial_page=tried.drafts.tried_at(tried.draft) if tried is not None else None,
+        trials_title=trying.title if trying is not None else "",
+        may_try=open_ and trying is not None and trying.ask is not None and not _was_tried(trying, trials),
+        try_says=trying.says if trying is not None and (trying.usual is not None or not _found(trials)) else "",
+        try_button=trying.button if trying is not None else "",
+        trial_page=trying.page if trying is not None and call.may(trying.deed, shown.country) else None,
+        trial_page_says=trying.page_says if trying is not None else "",
     )
 
 
@@ -110,14 +109,12 @@ async def reject(call: Call) -> See:
 
 
 async def attempt(call: Call) -> See:
-    """Has exactly this document backtested, over the days that the kind usually takes."""
+    """Has exactly this tried, as is usual for its kind."""
     shown = await _open_to(call)
-    path, tried = f"/approvals/{shown.approval_id}", _tried(shown)
-    if tried is None:
+    trying = _trying(shown)
+    if trying is None or trying.ask is None:
         raise PageFault("not-found", "This approval is about nothing that can be tried.")
-    fields = next((each.fields(call, tried.draft) for each in tried.drafts.trials if each.act == _BACKTEST), ())
-    usual = Form({each.name: each.value for each in fields})
-    return await try_draft(call, tried.drafts, _BACKTEST, usual, tried.draft, path=path) or See(path)
+    return await trying.ask(call, _path(shown)) or See(_path(shown))
 
 
 async def _open_to(call: Call) -> Approval:
@@ -128,21 +125,32 @@ async def _open_to(call: Call) -> Approval:
     return found
 
 
-def _was_tried(drafts: DraftKind[Any, Any], trials: Part[Sequence[Trial]]) -> bool:
-    """Whether a backtest is there, or under way."""
-    backtests = {each.errand for each in drafts.trials if each.act == _BACKTEST}
-    return any(each.done.errand.kind in backtests for each in trials.value or ())
+def _path(shown: Approval) -> str:
+    return f"/approvals/{shown.approval_id}"
 
 
-def _tried(shown: Approval) -> _Tried | None:
-    """None where the kind has no drafts, or the document was erased."""
+def _was_tried(trying: Trying, trials: Part[Sequence[Trial]] | None) -> bool:
+    """Whether the usual trial is there, or under way."""
+    return any(each.done.errand.kind == trying.usual for each in _found(trials))
+
+
+def _found(trials: Part[Sequence[Trial]] | None) -> Sequence[Trial]:
+    return (trials.value if trials is not None else None) or ()
+
+
+def _trying(shown: Approval) -> Trying | None:
+    """None where the kind has no trials, or the document was erased."""
     telling = EVERY_KIND.of(shown)
-    if telling is None or telling.drafts is None or telling.drafts.approved is None:
+    if telling is None:
         return None
     try:
-        return _Tried(telling.drafts, telling.drafts.approved(document_of(shown)))
+        if telling.trying is not None:
+            return telling.trying(shown, document_of(shown))
+        if telling.drafts is not None and telling.drafts.approved is not None:
+            return trying_of(telling.drafts, telling.drafts.approved(document_of(shown)))
     except UNREADABLE:
         return None
+    return None
 
 
 async def _why_not(call: Call, shown: Approval) -> str | None:

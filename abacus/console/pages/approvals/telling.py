@@ -6,6 +6,7 @@ from typing import Any
 
 from abacus.console.decide.told import Told
 from abacus.console.pages.drafts.draft_kind import DraftKind
+from abacus.console.pages.drafts.trials import Trying
 from abacus.console.web.calls import Call
 from abacus.people.types.approval import Approval
 
@@ -14,7 +15,7 @@ from abacus.people.types.approval import Approval
 class Telling:
     """The functions are given the approval and its document, and may raise what `UNREADABLE` names for a document that
     is none of theirs. `told` raises `Unavailable`. `within`: the title within a sentence, where that is not the title
-    with a small letter. `drafts`: the kind whose trials say what it costs.
+    with a small letter. `drafts`: the kind whose trials say what it costs; `trying`: how it is tried otherwise.
     """
 
     kind: str
@@ -23,3 +24,4 @@ class Telling:
     told: Callable[[Call, Approval, Any], Awaitable[Told]]
     within: Callable[[Approval, Any], str] | None = None
     drafts: DraftKind[Any, Any] | None = None
+    trying: Callable[[Approval, Any], Trying] | None = None

@@ -9,13 +9,13 @@ from typing import Any, Final
 from uuid import UUID
 
 from abacus.console.decide.told import Told, everything_of
-from abacus.console.pages.approvals.migration_telling import JOURNEY_MIGRATION
 from abacus.console.pages.approvals.telling import Telling
 from abacus.console.pages.campaigns.campaign_telling import CAMPAIGN
 from abacus.console.pages.contact.contact_telling import CONTACT
 from abacus.console.pages.finance.assumption_telling import ASSUMPTION
 from abacus.console.pages.finance.close_telling import MONTH_CLOSE
 from abacus.console.pages.journeys.journey_telling import JOURNEY
+from abacus.console.pages.journeys.migration_telling import JOURNEY_MIGRATION
 from abacus.console.pages.members.move_telling import ADJUSTMENT, REVERSAL
 from abacus.console.pages.offers.offer_telling import OFFER
 from abacus.console.pages.partners.limits_telling import LIMITS

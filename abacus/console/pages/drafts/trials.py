@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from abacus.console.decide.form_field import FormField
 from abacus.console.decide.trials import TrialWords
@@ -19,6 +19,9 @@ from abacus.console.web.forms import Form, WrongForm
 from abacus.console.web.page import Page, See
 from abacus.documents.kind import Around
 from abacus.documents.types import Document
+from abacus.people.types.deed import Deed
+
+_BACKTEST: Final = "backtest"
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,24 @@ class TrialForm:
     button: str
     note: str
     waits: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trying:
+    """How something is tried that waits for a second person: its trials, shown on the page of a path; and how the usual
+    trial is asked for, if there is one, and what nobody has looked at without it. Where `usual` names its errands, one
+    is enough. `page` has more of it, for people who may do the deed there.
+    """
+
+    title: str
+    trials: Callable[[Call, str], Awaitable[Sequence[Trial]]]
+    page: str | None
+    page_says: str
+    deed: Deed = Deed.SEE
+    says: str = ""
+    button: str = ""
+    ask: Callable[[Call, str], Awaitable[See | None]] | None = None
+    usual: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +100,30 @@ async def try_draft(
             order = Order(trial.errand, _subject(drafts, draft), kind.country(draft), arguments, papers)
             return await ask(call, order, path)
     return None
+
+
+def trying_of(drafts: DraftKind[Document, Around], draft: Document) -> Trying:
+    """A backtest over the days that the kind usually takes is the usual trial, where there are backtests."""
+    backtest = next((each for each in drafts.trials if each.act == _BACKTEST), None)
+
+    async def trials(call: Call, _: str) -> Sequence[Trial]:
+        return await trials_of(call, drafts, draft)
+
+    async def ask_for_it(call: Call, path: str) -> See | None:
+        fields = () if backtest is None else backtest.fields(call, draft)
+        usual = Form({each.name: each.value for each in fields})
+        return await try_draft(call, drafts, _BACKTEST, usual, draft, path=path)
+
+    return Trying(
+        title="What it costs, and whom it reaches",
+        trials=trials,
+        page=drafts.tried_at(draft),
+        page_says="Try it in other ways",
+        says="Nobody has looked yet at what it would have done with earlier transactions.",
+        button="Run the backtest",
+        ask=None if backtest is None else ask_for_it,
+        usual=None if backtest is None else backtest.errand,
+    )
 
 
 async def trials_of(call: Call, drafts: DraftKind[Document, Around], draft: Document) -> Sequence[Trial]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from abacus.console.decide.journey_picture import NO_MARKS, Counts, Marks, Picture, picture_of
+from abacus.console.pages.journeys.journey_enter import takes_in_by_hand
 from abacus.console.pages.journeys.journey_pages import PAGES
 from abacus.console.pages.stated.stated_pages import ShownVersion
 from abacus.console.web.calls import Call
@@ -17,6 +18,7 @@ from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.decide.report import Glance
 from abacus.engage.journeys.desk import JourneyDesk
 from abacus.engage.journeys.kind import JOURNEYS
+from abacus.people.types.deed import Deed
 
 _TAKES_IN: Final = frozenset({State.SCHEDULED, State.RUNNING, State.PAUSED})  # now, or later
 
@@ -32,6 +34,8 @@ class JourneyPage(Page):
     members: Part[Glance]
     picture: Picture
     live: str | None
+    takes_in_by_hand: bool
+    may_move_members: bool
 
 
 async def journey(call: Call) -> JourneyPage:
@@ -46,6 +50,8 @@ async def journey(call: Call) -> JourneyPage:
         members=members,
         picture=picture_of(JOURNEYS.to_document(record.document), _marks(record.document, members.value)),
         live=f"{PAGES.path}/{name}/live" if _may_change(call, history, members.value) else None,
+        takes_in_by_hand=any(each.in_force and takes_in_by_hand(call, each.document) for each in history),
+        may_move_members=_may_move(call, history, members.value),
     )
 
 
@@ -59,6 +65,14 @@ async def live(call: Call) -> Events:
         return members if _may_change(call, history, members) else None
 
     return Events(changes(call, look))
+
+
+def _may_move(call: Call, history: Iterable[Stated[Journey]], members: Glance | None) -> bool:
+    """Whether somebody is inside another version than that in force, and the person may move it there."""
+    to = next((each.document for each in history if each.in_force), None)
+    if to is None or members is None or not call.may(Deed.EDIT_JOURNEYS, to.country):
+        return False
+    return any(inside > 0 for version, inside in members.versions.items() if version != to.version)
 
 
 def _may_change(call: Call, history: Iterable[Stated[Journey]], members: Glance | None) -> bool:

@@ -12,18 +12,20 @@ from abacus.console.web.page import Page
 from abacus.console.web.parts import Part
 from abacus.engage.journeys.decide.journey import Journey
 from abacus.engage.journeys.desk import JourneyDesk
+from abacus.engage.journeys.entry_desk import AskedEntry, EntryDesk, EntryStatus
 from abacus.engage.journeys.whereabouts import Whereabouts
 
 
 @dataclass(frozen=True, kw_only=True)
 class JourneyWherePage(Page):
-    """Nothing is `found` until a member is named."""
+    """Nothing is `found` until a member is named. `asked` are entries that have not come about yet."""
 
     template: ClassVar[str] = "journey_where.html"
     name: str
     country: str
     member_id: str | None
     found: Part[Whereabouts] | None
+    asked: Part[Sequence[AskedEntry]] | None
 
 
 async def where(call: Call) -> JourneyWherePage:
@@ -37,9 +39,15 @@ async def where(call: Call) -> JourneyWherePage:
         country=newest.country,
         member_id=member_id,
         found=await call.part(_found(call, history, member_id)) if member_id else None,
+        asked=await call.part(_asked(call, newest, member_id)) if member_id else None,
         form=Form({"member": member_id or ""}),
     )
 
 
 async def _found(call: Call, history: Sequence[Journey], member_id: str) -> Whereabouts:
     return await call.rooms[JourneyDesk].where(history, member_id)
+
+
+async def _asked(call: Call, journey: Journey, member_id: str) -> Sequence[AskedEntry]:
+    found = (await call.rooms[EntryDesk].where(journey, member_id)).entries
+    return [each for each in reversed(found) if each.status is not EntryStatus.ENTERED]

@@ -38,7 +38,7 @@ class NodeCount(NamedTuple):
 
 class Glance(NamedTuple):
     """The live counts of a journey: members who entered, are inside, and left. `nodes` has the counts of each node, by
-    its number.
+    its number, and `versions` the members who are inside a version, by its number.
     Members who were fetched out of a wait by an event, and who would still wait there, are `fetched`: the nodes count
     them as waiting.
     """
@@ -49,6 +49,7 @@ class Glance(NamedTuple):
     converted: int
     fetched: int
     nodes: Mapping[int, NodeCount]
+    versions: Mapping[int, int]
 
 
 class NodeLine(NamedTuple):
@@ -110,7 +111,8 @@ class JourneyReport(NamedTuple):
 
 def glance_of(sums: Iterable[Sum]) -> Glance:
     """The counts of all days."""
-    counts = _by(sums, lambda each: (each.node, each.outcome))
+    known = list(sums)
+    counts = _by(known, lambda each: (each.node, each.outcome))
     of_all = _by_outcome(counts)
     nodes = {
         node: NodeCount(
@@ -118,10 +120,14 @@ def glance_of(sums: Iterable[Sum]) -> Glance:
         )
         for node in sorted({node for node, _ in counts} - {NOWHERE})
     }
-    entered, left = of_all[Outcome.ENTERED], of_all[Outcome.LEFT]
-    inside = entered + of_all[Outcome.LANDED] - left - of_all[Outcome.MOVED]
+    of_versions = _by(known, lambda each: (each.version, each.outcome))
+    versions = {
+        version: _inside(Counter({each: of_versions[version, each] for each in Outcome}))
+        for version in sorted({version for version, _ in of_versions})
+    }
     fetched = counts[NOWHERE, Outcome.LEFT] - of_all[Outcome.GONE]
-    return Glance(entered, inside, left, of_all[Outcome.CONVERTED], fetched, nodes)
+    entered, left, converted = (of_all[each] for each in (Outcome.ENTERED, Outcome.LEFT, Outcome.CONVERTED))
+    return Glance(entered, _inside(of_all), left, converted, fetched, nodes, versions)
 
 
 def report_of(
@@ -175,6 +181,11 @@ def against_control(line: ArmLine, arms: Iterable[ArmLine]) -> Interval | None:
     if control is None or line.arm == CONTROL:
         return None
     return difference_interval(line.converted, line.members, control.converted, control.members)
+
+
+def _inside(outcomes: Counter[str]) -> int:
+    came = outcomes[Outcome.ENTERED] + outcomes[Outcome.LANDED]
+    return came - outcomes[Outcome.LEFT] - outcomes[Outcome.MOVED]
 
 
 def _waiting(counts: Counter[tuple[int, str]], node: int) -> int:
