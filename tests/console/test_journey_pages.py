@@ -152,7 +152,7 @@ async def test_a_draft_is_tried_with_a_member_and_with_a_segment(pool: Pool) -> 
         text = (_EXAMPLES / "journey-back.toml").read_text()
         shown = (await ann.send_for_twin(PAGE, PAGE, text=text, act="check")).json()
         assert [[each["name"] for each in form["fields"]] for form in shown["trial_forms"]] == [
-            ["member", "at", "context-last_order_at"],
+            ["member", "at", "context-last_order_at", "then"],
             ["segment"],
         ]
         entry = {"at": "2026-02-01T00:00", "context-last_order_at": "2026-01-10T12:30:00+08:00"}
@@ -170,7 +170,20 @@ async def test_a_draft_is_tried_with_a_member_and_with_a_segment(pool: Pool) -> 
         asked, _ = await open_desk.rooms[ErrandStore].all(["SG"], after=None, limit=9)
         options = ["--segment=vip", at, "--context=context.json", "--json"]
         assert asked.arguments == ["journeys", "dry-run", "journey.toml", *options]
-        for act, wrong in (("simulate", {"member": ""}), ("simulate", {"at": "x"}), ("dry-run", {"segment": ""})):
+        # What would happen meanwhile is assumed: of a journey that hears of it there is an example to begin with.
+        (example,) = json.loads(shown["trial_forms"][0]["fields"][-1]["example"])
+        assert (example["type"], example["country"]) == ("transaction.completed", "SG")
+        open_desk.clock.pass_(seconds=1)
+        await ann.send(PAGE, PAGE, text=text, act="simulate", member="bob", then=json.dumps(example), **entry)
+        then = (await open_desk.rooms[ErrandStore].all(["SG"], after=None, limit=9))[0]
+        assert then.arguments[-2:] == ["--then=then.json", "--json"]
+        assert json.loads(json.loads(then.papers)["then.json"]) == [example]
+        for act, wrong in (
+            ("simulate", {"member": ""}),
+            ("simulate", {"at": "x"}),
+            ("simulate", {"then": "{"}),
+            ("dry-run", {"segment": ""}),
+        ):
             typed = {"member": "bob", "segment": "vip", **entry, **wrong}
             assert (await ann.send(PAGE, PAGE, text=text, act=act, **typed)).status_code == 422
 

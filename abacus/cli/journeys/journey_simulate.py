@@ -1,6 +1,6 @@
 """`abacus journeys simulate`: one member's way through a journey, decision by decision. Nothing is done."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,7 +26,6 @@ from abacus.engage.journeys.decide.publications import JourneyPublications
 from abacus.engage.journeys.decide.visit import Left, Waiting
 from abacus.engage.journeys.facts import journey_facts
 from abacus.engage.journeys.simulation import Simulated, simulate
-from abacus.signals.events.decide.vocabulary import EventType
 from abacus.signals.events.types import Event
 from abacus.signals.segments.sets import segment_sets
 
@@ -71,16 +70,11 @@ def _assumed(journey: Journey, beside: JourneyPublications, file: Path, entry: E
     messages = read_message(file)
     if not isinstance(messages, list):
         raise Refused(f"{file}: not an array of events")
-    read = [event_of(each, file, _awaited(journey), beside.beside, LATEST) for each in messages]
+    read = [event_of(each, file, sorted(journey.heard), beside.beside, LATEST) for each in messages]
     for place, event in enumerate(read):
         if event is None:
             raise Refused(f"{file}: [{place}] is no event that {journey.name} waits for")
     return [event._replace(member_id=entry.member_id) for event in read if event is not None]
-
-
-def _awaited(journey: Journey) -> Sequence[EventType]:
-    """The types of events for which members wait, or by which they leave."""
-    return sorted({*(each for leaving in journey.exits for each in leaving.on), *journey.awaited})
 
 
 def _document(journey: Journey, entry: Event, simulated: Simulated) -> dict[str, Any]:

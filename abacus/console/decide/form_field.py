@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FormField:
-    """A field; `options` are its values where there are only some. `type` is that of an input, or `textarea`."""
+    """A field; `options` are its values where there are only some. `type` is that of an input, or `textarea`. An
+    `example` of what is typed can be opened below it.
+    """
 
     name: str
     label: str
@@ -15,3 +17,4 @@ class FormField:
     hint: str | None = None
     type: str = "text"
     inputmode: str | None = None
+    example: str | None = None

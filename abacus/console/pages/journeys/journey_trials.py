@@ -2,20 +2,23 @@
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Final
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from abacus.console.decide.form_field import FormField
 from abacus.console.decide.journey_trials import went, would_take
 from abacus.console.pages.drafts.draft_kind import TrialKind, TrialOrder
-from abacus.console.pages.drafts.trial_events import event_field, read_json
+from abacus.console.pages.drafts.trial_events import event_field, read_json, transaction
 from abacus.console.pages.journeys.context_fields import MINUTES, context_fields, context_of
 from abacus.console.web.calls import Call
 from abacus.console.web.forms import Form, WrongForm
 from abacus.engage.journeys.decide.journey import Journey
+from abacus.signals.events.decide.source import TRANSACTIONS
 
 _EVENT_FILE: Final = "event.json"
 _CONTEXT_FILE: Final = "context.json"
+_THEN_FILE: Final = "then.json"
+_LATER: Final = timedelta(days=1)  # than the entry; so an example has it
 
 
 def _entry_fields(call: Call, journey: Journey) -> Sequence[FormField]:
@@ -30,7 +33,27 @@ def _entry_fields(call: Call, journey: Journey) -> Sequence[FormField]:
 
 
 def _member_fields(call: Call, journey: Journey) -> Sequence[FormField]:
-    return [FormField("member", "Member", "" if journey.entry.on else "bob"), *_entry_fields(call, journey)]
+    member = FormField("member", "Member", "" if journey.entry.on else "bob")
+    return [member, *_entry_fields(call, journey), *_then_fields(call, journey)]
+
+
+def _then_fields(call: Call, journey: Journey) -> Sequence[FormField]:
+    """What happens after the entry, for a journey that hears of it."""
+    heard = sorted(journey.heard)
+    if not heard:
+        return []
+    hint = "What the member does afterwards: a list of events, each at its time. Without any, the clock ends all waits."
+    at = max(call.now, journey.starts_at).astimezone(journey.zone) + _LATER
+    example = json.dumps([_message(call, journey, *heard[0], at)], indent=2)
+    return [FormField("then", "And then, as JSON", type="textarea", hint=hint, example=example)]
+
+
+def _message(call: Call, journey: Journey, source: str, type_: str, at: datetime) -> dict[str, Any]:
+    """An event as its topic has it, or else as it is posted."""
+    if source == TRANSACTIONS:
+        return {**transaction(call, journey.country, at, number=2), "type": type_}
+    said = {"source": source, "type": type_, "id": "E-2", "member_id": "bob", "country": journey.country}
+    return {**said, "occurred_at": at.isoformat(timespec="seconds"), "var": {}}
 
 
 def _segment_fields(_: Call, __: Journey) -> Sequence[FormField]:
@@ -58,7 +81,15 @@ def _simulation(typed: Form, journey: Journey) -> TrialOrder:
     member, (options, papers) = typed.get("member"), _entered(typed, journey)
     if not member and not journey.entry.on:
         raise WrongForm(typed.but(member="Say whom."))
+    if typed.get("then"):
+        options, papers = (*options, f"--then={_THEN_FILE}"), {**papers, _THEN_FILE: _then(typed)}
     return TrialOrder((*([f"--member={member}"] if member else []), *options), papers)
+
+
+def _then(typed: Form) -> str:
+    """A list of events; one event is a list of one. Raises `WrongForm`."""
+    text = read_json(typed, "then")
+    return text if isinstance(json.loads(text), list) else f"[{text}]"
 
 
 def _dry_run(typed: Form, journey: Journey) -> TrialOrder:
@@ -77,7 +108,7 @@ TRIALS: Final = (
         fields=_member_fields,
         order=_simulation,
         words=went,
-        note="Each decision with its value. Waits are over by the clock; what is known of the member stays as it is.",
+        note="Each decision with its value. What is known of the member stays as it is now.",
     ),
     TrialKind(
         act="dry-run",

@@ -113,6 +113,11 @@ class Journey(OwnerVersion):
         waits = [node.part for node in self.nodes.values() if isinstance(node.part, Wait)]
         return frozenset(type_ for each in waits for type_ in each.awaited)
 
+    @property
+    def heard(self) -> frozenset[EventType]:
+        """The types of events that move members who are inside: what they wait for, and by which they leave."""
+        return self.awaited | {each for leaving in self.exits for each in leaving.on}
+
     def numbered(self, version: int, numbers: Mapping[str, int]) -> "Journey":
         """The version, with the number of each node that has one; the others are numbered behind these."""
         highest = max(numbers.values(), default=0)
